@@ -1,0 +1,45 @@
+import type { Budget, TeamRules } from "../protocol/team";
+
+/**
+ * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
+ * the session's private table.
+ */
+export type Team = {
+  rules: TeamRules;
+  /** In the order of `rules.agents`. */
+  agents: TeamAgent[];
+  planningInstruction: string | null;
+  personas: PersonaSettings | null;
+};
+
+export type TeamAgent = {
+  id: string;
+  systemMessage: string | null;
+  votingSensitivity: "lenient" | "balanced" | "strict";
+  backend: Backend;
+};
+
+export type Backend = {
+  /** The type written in the config (`openai`, `chatcompletion` …); the key of `providers/registry.ts`. */
+  type: string;
+  /** Which wire format speaks to it. */
+  format: "openai-chat";
+  model: string;
+  /** No trailing slash. */
+  baseUrl: string;
+  /**
+   * `literal`: the caller's own key, sent to this agent's `baseUrl` only. `stored`: the operator's key of this name, sent
+   * only while `baseUrl` has the origin it is bound to. `none`: the endpoint wants no key.
+   */
+  key: { from: "literal"; value: string } | { from: "stored"; name: string } | { from: "none" };
+  /** Provider parameters, sent as they are. */
+  params: Record<string, unknown>;
+};
+
+export type PersonaSettings = {
+  diversityMode: "perspective" | "implementation" | "methodology";
+  guidelines: string | null;
+  afterFirstAnswer: "drop" | "soften" | "keep";
+};
+
+export type { Budget };

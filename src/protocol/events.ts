@@ -1,0 +1,252 @@
+import { z } from "zod";
+import { BudgetSchema, TeamRulesSchema } from "./team";
+
+/**
+ * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
+ * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`tests/golden/`).
+ */
+
+/** `cached_tokens` are part of `input_tokens`, `reasoning_tokens` part of `output_tokens`. */
+export const UsageSchema = z.object({
+  input_tokens: z.number().int(),
+  output_tokens: z.number().int(),
+  reasoning_tokens: z.number().int(),
+  cached_tokens: z.number().int(),
+});
+export type Usage = z.infer<typeof UsageSchema>;
+
+export const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);
+export type StopReason = z.infer<typeof StopReasonSchema>;
+
+/** What a call is for: a round's work, the final text, the presenter's verdict on it, or writing the personas. */
+export const PurposeSchema = z.enum(["coordination", "presentation", "judgement", "personas"]);
+export type Purpose = z.infer<typeof PurposeSchema>;
+
+export const FailureClassSchema = z.enum([
+  "transient",
+  "interrupted",
+  "quota",
+  "context_too_long",
+  "bad_credentials",
+  "unknown_model",
+  "bad_request",
+  "content_filter",
+  "refusal",
+  "cancelled",
+]);
+export type FailureClass = z.infer<typeof FailureClassSchema>;
+
+export const EndedBySchema = z.enum(["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"]);
+export type EndedBy = z.infer<typeof EndedBySchema>;
+
+const agent = z.string();
+const label = z.string();
+const LabelledVote = z.object({ agent, label });
+
+/** The two decisions of an agent, arguments already checked for shape; `tool_call` is the provider's id of the call. */
+export const DecisionSchema = z.discriminatedUnion("name", [
+  z.object({ name: z.literal("new_answer"), tool_call: z.string(), content: z.string() }),
+  z.object({ name: z.literal("vote"), tool_call: z.string(), alias: z.string(), reason: z.string() }),
+  z.object({ name: z.literal("invalid"), tool: z.enum(["new_answer", "vote"]), tool_call: z.string(), problem: z.string() }),
+]);
+export type Decision = z.infer<typeof DecisionSchema>;
+
+/** What every event carries before the log numbers it. `turn` is 0 for what belongs to the session as a whole. */
+const base = { at: z.number(), turn: z.number().int() };
+const inAttempt = { ...base, attempt: z.number().int() };
+const ofAgent = { ...inAttempt, agent };
+const ofRound = { ...ofAgent, round: z.number().int() };
+const ofCall = { ...ofRound, call: z.string() };
+const ofTool = { ...ofRound, tool_call: z.string(), name: z.string() };
+
+export const SessionEventSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("session.created"), ...base, rules: TeamRulesSchema }),
+  z.object({
+    type: z.literal("turn.started"),
+    ...base,
+    question: z.string(),
+    parent_turn: z.number().int().nullable(),
+    /** agent id → alias, drawn once per turn. */
+    aliases: z.record(z.string(), z.string()),
+    budget: BudgetSchema,
+    /** Unix ms; the whole turn, presentation included, ends by then. */
+    deadline_at: z.number(),
+  }),
+  z.object({
+    type: z.literal("attempt.started"),
+    ...inAttempt,
+    /** Why the previous attempt's final answer was rejected; null in the first attempt. */
+    feedback: z.object({ reason: z.string(), instructions: z.string() }).nullable(),
+  }),
+  z.object({ type: z.literal("personas.assigned"), ...inAttempt, personas: z.record(z.string(), z.string()) }),
+  z.object({
+    type: z.literal("round.started"),
+    ...ofRound,
+    /** The answers shown, in the order shown. */
+    labels: z.array(label),
+    cause: z.enum(["first", "answered", "failed", "context_full"]),
+    /** The tree the round starts from; a presenter starts from its winning snapshot, null where agents have no files. */
+    workspace: z.string().nullable(),
+  }),
+  z.object({ type: z.literal("round.failed"), ...ofRound, code: z.string(), message: z.string() }),
+  z.object({
+    type: z.literal("call.started"),
+    ...ofCall,
+    purpose: PurposeSchema,
+    /** 1 for the first try of this call. */
+    try: z.number().int(),
+    provider: z.string(),
+    model: z.string(),
+    /** The orchestrator's tools this call may use, and whether it must. */
+    offers: z.array(z.string()),
+    forced: z.boolean(),
+    max_output_tokens: z.number().int(),
+    reserved: z.object({ tokens: z.number().int(), cost_usd: z.number() }),
+  }),
+  z.object({
+    type: z.literal("call.deferred"),
+    ...ofCall,
+    /** Tokens of input the call needs room for before it can be paid. */
+    input_tokens: z.number().int(),
+  }),
+  z.object({
+    type: z.literal("call.completed"),
+    ...ofCall,
+    provider: z.string(),
+    model: z.string(),
+    stop_reason: StopReasonSchema,
+    usage: UsageSchema,
+    cost_usd: z.number(),
+    /** Calls of the agent's own tools in this reply, in order. */
+    tools: z.array(z.object({ tool_call: z.string(), name: z.string() })),
+    /** Decisions of a reply that also calls tools: judged when the tools have run. */
+    decisions: z.array(DecisionSchema),
+  }),
+  z.object({
+    type: z.literal("call.failed"),
+    ...ofCall,
+    class: FailureClassSchema,
+    code: z.string(),
+    message: z.string(),
+    /** Unix ms of the next try; null: there is none. */
+    retry_at: z.number().nullable(),
+    usage: UsageSchema.nullable(),
+    /** What the failed try is charged: reported usage, its whole reservation if its fate is unknown, 0 if it never reached the model. */
+    cost_usd: z.number(),
+    tokens: z.number().int(),
+  }),
+  z.object({ type: z.literal("stream.delta"), ...base, items: z.array(z.lazy(() => DeltaItemSchema)) }),
+  z.object({ type: z.literal("tool.started"), ...ofTool }),
+  z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
+  z.object({ type: z.literal("tool.unknown"), ...ofTool }),
+  z.object({
+    type: z.literal("answer.submitted"),
+    ...ofAgent,
+    label,
+    revision: z.number().int(),
+    content: z.string(),
+    /** `partial`: taken from a reply that was cut, because time, tries or calls ran out. */
+    origin: z.enum(["tool", "partial"]),
+    /** The workspace snapshot that belongs to it; null where the agent has no files. */
+    snapshot: z.string().nullable(),
+  }),
+  z.object({ type: z.literal("answer.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),
+  z.object({ type: z.literal("votes.cleared"), ...inAttempt, by: label, votes: z.array(LabelledVote) }),
+  z.object({
+    type: z.literal("vote.cast"),
+    ...ofRound,
+    tool_call: z.string(),
+    label,
+    revision: z.number().int(),
+    reason: z.string(),
+  }),
+  z.object({ type: z.literal("vote.stale"), ...ofRound, tool_call: z.string(), label, missing: z.array(label) }),
+  z.object({ type: z.literal("vote.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),
+  z.object({ type: z.literal("round.nudged"), ...ofRound, nudge: z.number().int() }),
+  z.object({
+    type: z.literal("answers.injected"),
+    ...ofRound,
+    labels: z.array(label),
+    via: z.enum(["tool_result", "message", "reopened"]),
+  }),
+  z.object({ type: z.literal("agent.failed"), ...ofAgent, code: z.string(), message: z.string() }),
+  z.object({ type: z.literal("agent.abstained"), ...ofAgent, code: z.string(), message: z.string() }),
+  z.object({
+    type: z.literal("attempt.settled"),
+    ...inAttempt,
+    winner: agent.nullable(),
+    label: label.nullable(),
+    tally: z.record(z.string(), z.number().int()),
+    tie: z.boolean(),
+    ended_by: EndedBySchema,
+  }),
+  z.object({ type: z.literal("presentation.started"), ...ofRound, label: label.nullable(), workspace: z.string().nullable() }),
+  z.object({
+    type: z.literal("presentation.completed"),
+    ...ofAgent,
+    label,
+    content: z.string(),
+    source: z.enum(["presentation", "answer", "partial"]),
+    /** Why it is not the presenter's own text; null if it is. */
+    fallback: z.string().nullable(),
+    /** Tools the presenter executed, which a fallen or rejected presentation cannot take back. */
+    tools: z.array(z.string()),
+  }),
+  z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
+  z.object({
+    type: z.literal("turn.completed"),
+    ...base,
+    winner: agent,
+    label,
+    attempt: z.number().int(),
+    answer: z.string(),
+    finish_reason: EndedBySchema,
+    usage: UsageSchema,
+    cost_usd: z.number(),
+  }),
+  z.object({
+    type: z.literal("turn.failed"),
+    ...base,
+    code: z.string(),
+    message: z.string(),
+    agents: z.array(z.object({ agent, code: z.string(), message: z.string() })),
+    usage: UsageSchema,
+    cost_usd: z.number(),
+  }),
+  z.object({
+    type: z.literal("turn.cancelled"),
+    ...base,
+    partial: z.object({ winner: agent.nullable(), answer: z.string().nullable(), text: z.string().nullable() }),
+    usage: UsageSchema,
+    cost_usd: z.number(),
+  }),
+]);
+
+/** A piece of what a model is writing. `offset` counts UTF-16 code units from the start of this call's text of this kind. */
+export const DeltaItemSchema = z.object({
+  agent,
+  round: z.number().int(),
+  call: z.string(),
+  kind: z.enum(["text", "reasoning", "tool_arguments", "final"]),
+  offset: z.number().int(),
+  text: z.string(),
+});
+export type DeltaItem = z.infer<typeof DeltaItemSchema>;
+export type DeltaKind = DeltaItem["kind"];
+
+/** Any event as the rules make it and the log stores it, before it has a number. */
+export type SessionEvent = z.infer<typeof SessionEventSchema>;
+export type EventType = SessionEvent["type"];
+/** The event of one type: `EventOf<"vote.cast">`. */
+export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
+
+/** An event as clients get it. */
+export const WireEventSchema = z.intersection(
+  SessionEventSchema,
+  z.object({ sequence_number: z.number().int(), session_id: z.string() }),
+);
+export type WireEvent = z.infer<typeof WireEventSchema>;
+
+const TERMINAL = new Set<string>(["turn.completed", "turn.failed", "turn.cancelled"]);
+/** Whether nothing more is logged for the turn after an event of this type. */
+export const isTerminal = (type: string): boolean => TERMINAL.has(type);

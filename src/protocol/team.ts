@@ -1,0 +1,57 @@
+import { z } from "zod";
+
+/**
+ * What the coordination rules need to know about a team, as plain data: it lies in `session.created`, so a log can be folded
+ * without anything else. Prompts, keys and addresses are private and live elsewhere (`config/team.ts`).
+ */
+
+/** US dollars per million tokens. */
+export const PriceSchema = z.object({ input: z.number(), cached_input: z.number(), output: z.number() });
+export type Price = z.infer<typeof PriceSchema>;
+
+/** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
+export const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
+export type ToolRule = z.infer<typeof ToolRuleSchema>;
+
+export const AgentRulesSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  model: z.string(),
+  /** Tokens the model's window holds, input and output together. */
+  context_window: z.number().int(),
+  /** Most output tokens one call may ask for. */
+  max_output_tokens: z.number().int(),
+  /** null: unknown price, so that only `max_tokens` can cap a run. */
+  price: PriceSchema.nullable(),
+  /** Whether the provider can be told to answer with a tool call. */
+  forces_tools: z.boolean(),
+  /** Whether the agent has a workspace, so that its answers carry snapshots. */
+  workspace: z.boolean(),
+  tools: z.array(ToolRuleSchema),
+});
+export type AgentRules = z.infer<typeof AgentRulesSchema>;
+
+export const NoveltySchema = z.enum(["lenient", "balanced", "strict"]);
+
+export const TeamRulesSchema = z.object({
+  agents: z.array(AgentRulesSchema),
+  max_new_answers_per_agent: z.number().int(),
+  max_new_answers_global: z.number().int().nullable(),
+  /** null: no lead limit. */
+  fairness_lead_cap_answers: z.number().int().nullable(),
+  answer_novelty_requirement: NoveltySchema,
+  max_midstream_injections_per_round: z.number().int(),
+  defer_voting_until_all_answered: z.boolean(),
+  /** Straight to the presentation: one agent without the full protocol, or `skip_coordination_rounds`. */
+  skip_coordination: z.boolean(),
+  max_orchestration_restarts: z.number().int(),
+  planning_mode: z.boolean(),
+  personas: z.boolean(),
+  orchestrator_timeout_ms: z.number().int(),
+  initial_round_timeout_ms: z.number().int(),
+});
+export type TeamRules = z.infer<typeof TeamRulesSchema>;
+
+/** What a turn may spend; an absent field is no limit. Tokens are input plus output, over all calls of the turn. */
+export const BudgetSchema = z.object({ max_cost_usd: z.number().optional(), max_tokens: z.number().int().optional() });
+export type Budget = z.infer<typeof BudgetSchema>;
