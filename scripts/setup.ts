@@ -1,0 +1,7 @@
+import { ensureSetup } from "./local-setup";
+
+/** `npm run setup`: everything a fresh clone needs. Doing it again changes nothing. */
+await ensureSetup((line) => console.log(line)).catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});
