@@ -1,12 +1,16 @@
-import { cloudflareTest } from "@cloudflare/vitest-plugin";
+import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
+const LOCAL_VARS = { OPEN_ACCESS: "loopback", ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*" };
+const REPORT = process.env["TEST_REPORT"];
 
 export default defineConfig({
   test: {
+    // CI counts from a report what really ran.
+    reporters: REPORT ? ["default", ["json", { outputFile: REPORT }]] : ["default"],
     projects: [
       {
         test: {
@@ -18,8 +22,14 @@ export default defineConfig({
         },
       },
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.toml" } })],
-        test: { name: "workers", include: [WORKERS], testTimeout: 30_000 },
+        plugins: [
+          cloudflareTest(async () => ({
+            wrangler: { configPath: "./wrangler.toml" },
+            // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
+            miniflare: { bindings: { ...LOCAL_VARS, TEST_MIGRATIONS: await readD1Migrations("migrations") } },
+          })),
+        ],
+        test: { name: "workers", include: [WORKERS], setupFiles: ["tests/workers-setup.ts"], testTimeout: 30_000 },
       },
       {
         test: {

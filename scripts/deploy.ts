@@ -12,7 +12,8 @@ const args = process.argv.slice(2);
 try {
   const size = await bundleSize();
   console.log(`Bundle: ${kib(size.raw)} raw, ${kib(size.gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`);
-  if (size.gzip > MAX_GZIP_BYTES) throw new Error("The bundle is too large. Load what is rarely needed with `await import()`, or drop it.");
+  if (size.gzip > MAX_GZIP_BYTES)
+    throw new Error("The bundle is too large. Load what is rarely needed with `await import()`, or drop it.");
   if (!args.includes("--dry-run")) process.exitCode = await wrangler(["deploy", ...args]);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

@@ -27,7 +27,9 @@ export async function wranglerQuietly(args: string[]): Promise<string> {
   const printed: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => printed.push(chunk));
-  const code = await new Promise<number>((resolve, reject) => child.on("error", reject).on("close", (code) => resolve(code ?? 1)));
+  const code = await new Promise<number>((resolve, reject) =>
+    child.on("error", reject).on("close", (code) => resolve(code ?? 1)),
+  );
   const text = Buffer.concat(printed).toString();
   if (code !== 0) throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${text}`);
   return text;

@@ -1,0 +1,9 @@
+import { ALLOWANCES } from "./checks/budget-allowances";
+import { budgetProblems } from "./checks/budgets";
+import { castProblems } from "./checks/casts";
+import { report } from "./checks/report";
+import { readSources } from "./checks/source";
+
+/** `npm run check:budgets`: files and functions stay small, and types are not asserted. */
+const sources = await readSources(".");
+report("budgets", sources.length, [...budgetProblems(sources, ALLOWANCES), ...castProblems(sources)]);

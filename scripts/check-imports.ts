@@ -1,0 +1,7 @@
+import { importProblems } from "./checks/imports";
+import { report } from "./checks/report";
+import { readSources } from "./checks/source";
+
+/** `npm run check:imports`: imports point one way, and closed modules, types and vendor names stay where they belong. */
+const sources = await readSources(".");
+report("imports", sources.length, importProblems(sources));

@@ -1,0 +1,94 @@
+import { Visitor } from "rolldown/utils";
+import { lineAt, type Problem, type Source } from "./source";
+
+/** The stops of the style guide: beyond them a file or function must be split, or excused in the list with a reason. */
+const STOPS = { file: 400, function: 60, depth: 3, params: 4 } as const;
+type Stop = keyof typeof STOPS;
+
+/** A file that may exceed one stop, and why. */
+export type Allowance = { path: string; stop: Stop; reason: string };
+type Finding = Problem & { stop: Stop };
+
+/** Everything over a stop, and every allowance that nothing needs any more. */
+export function budgetProblems(sources: Source[], allowances: Allowance[]): Problem[] {
+  const findings = sources.flatMap(findingsOf);
+  const covers = (allowance: Allowance, finding: Finding) => allowance.path === finding.path && allowance.stop === finding.stop;
+  const open = findings.filter((finding) => !allowances.some((allowance) => covers(allowance, finding)));
+  const idle = allowances.filter((allowance) => !findings.some((finding) => covers(allowance, finding)));
+  return [
+    ...open.map(({ path, line, message }) => ({ path, line, message })),
+    ...idle.map(({ path, stop }) => ({
+      path,
+      line: 1,
+      message: `needs no allowance for its ${stop} stop any more; take it off the list`,
+    })),
+  ];
+}
+
+function findingsOf(source: Source): Finding[] {
+  const lines = source.text.trimEnd().split("\n").length;
+  const message = `has ${lines} lines; stop is ${STOPS.file}`;
+  const file: Finding[] = lines > STOPS.file ? [{ path: source.path, line: 1, stop: "file", message }] : [];
+  return [...file, ...functionFindings(source)];
+}
+
+type FunctionNode = { start: number; end: number; params: unknown[] };
+
+function functionFindings(source: Source): Finding[] {
+  const findings: Finding[] = [];
+  const find = (stop: Stop, offset: number, message: string) =>
+    findings.push({ path: source.path, line: lineAt(source.text, offset), stop, message: `${message}; stop is ${STOPS[stop]}` });
+  const depths = [0]; // of nested control flow, one entry per function we are in
+  const unmeasured = new Set<number>(); // starts of `else if` statements and of test groups
+
+  const enterFunction = (node: FunctionNode) => {
+    depths.push(0);
+    const lines = lineAt(source.text, node.end) - lineAt(source.text, node.start) + 1;
+    if (lines > STOPS.function && !unmeasured.has(node.start)) find("function", node.start, `function has ${lines} lines`);
+    if (node.params.length > STOPS.params) find("params", node.start, `function has ${node.params.length} parameters`);
+  };
+  const leaveFunction = () => void depths.pop();
+  const enterBlock = (node: { start: number }) => {
+    if (unmeasured.has(node.start)) return;
+    const depth = (depths.pop() ?? 0) + 1;
+    depths.push(depth);
+    if (depth === STOPS.depth + 1) find("depth", node.start, `control flow is nested ${depth} deep`);
+  };
+  const leaveBlock = (node: { start: number }) => {
+    if (!unmeasured.has(node.start)) depths.push((depths.pop() ?? 0) - 1);
+  };
+
+  new Visitor({
+    // A group of tests is a list, not a function with a flow.
+    CallExpression: (node) => {
+      if (/^describe\b/.test(source.text.slice(node.callee.start, node.callee.end)))
+        for (const arg of node.arguments) unmeasured.add(arg.start);
+    },
+    FunctionDeclaration: enterFunction,
+    "FunctionDeclaration:exit": leaveFunction,
+    FunctionExpression: enterFunction,
+    "FunctionExpression:exit": leaveFunction,
+    ArrowFunctionExpression: enterFunction,
+    "ArrowFunctionExpression:exit": leaveFunction,
+    IfStatement: (node) => {
+      if (node.alternate?.type === "IfStatement") unmeasured.add(node.alternate.start);
+      enterBlock(node);
+    },
+    "IfStatement:exit": leaveBlock,
+    ForStatement: enterBlock,
+    "ForStatement:exit": leaveBlock,
+    ForInStatement: enterBlock,
+    "ForInStatement:exit": leaveBlock,
+    ForOfStatement: enterBlock,
+    "ForOfStatement:exit": leaveBlock,
+    WhileStatement: enterBlock,
+    "WhileStatement:exit": leaveBlock,
+    DoWhileStatement: enterBlock,
+    "DoWhileStatement:exit": leaveBlock,
+    SwitchStatement: enterBlock,
+    "SwitchStatement:exit": leaveBlock,
+    TryStatement: enterBlock,
+    "TryStatement:exit": leaveBlock,
+  }).visit(source.ast.program);
+  return findings;
+}

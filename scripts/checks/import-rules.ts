@@ -1,0 +1,75 @@
+/**
+ * The direction of imports, as data (`docs/` draws it): worker → api → durable-objects → agents → providers, tools, prompts →
+ * coordination → protocol. A layer that is not listed (scripts, tests) may import anything.
+ */
+export type LayerRule = {
+  /** Layers whose code it may use. Types may come from any layer further down. */
+  uses: readonly Layer[];
+  /** Layers it may only take types from, beyond those further down. */
+  types?: readonly Layer[];
+  /** npm packages and `node:`/`cloudflare:` modules it may import; absent: any that no other rule forbids. */
+  packages?: readonly string[];
+};
+
+/** From the top down; a layer is the longest of these that a path begins with. */
+export const LAYERS = [
+  "src/worker",
+  "src/api",
+  "durable-objects",
+  "src/agents",
+  "src/config",
+  "src/tools",
+  "src/prompts",
+  "src/workspace",
+  "src/providers",
+  "r2-layout",
+  "src/coordination",
+  "src/protocol",
+  "cli",
+  "web",
+] as const;
+export type Layer = (typeof LAYERS)[number];
+
+export const LAYER_RULES: Record<Layer, LayerRule> = {
+  "src/worker": { uses: ["src/api", "durable-objects", "src/config", "src/protocol"] },
+  "src/api": { uses: ["src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
+  "durable-objects": { uses: ["src/agents", "src/config", "src/coordination", "src/protocol", "r2-layout"] },
+  "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
+  "src/config": { uses: ["src/providers", "src/coordination", "src/protocol"] },
+  "src/tools": { uses: ["src/workspace", "src/coordination", "src/protocol"] },
+  "src/prompts": { uses: ["src/coordination", "src/protocol"] },
+  "src/workspace": { uses: ["src/protocol"] },
+  "src/providers": { uses: ["src/coordination", "src/protocol"] },
+  "r2-layout": { uses: ["src/protocol"] },
+  "src/coordination": { uses: ["src/protocol"], packages: [] },
+  "src/protocol": { uses: [], packages: ["zod"] },
+  // Clients are programs of their own: they share the wire's schemas with the service and nothing else.
+  cli: { uses: ["src/protocol"] },
+  web: { uses: ["src/protocol"] },
+};
+
+/** Modules that only some paths may import. Tests and scripts drive the runtime themselves, so nothing is closed to them. */
+export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
+  {
+    module: /^cloudflare:/,
+    only: /^(src\/worker\.ts|durable-objects\/)/,
+    why: "the platform is known only to the worker and the objects",
+  },
+  {
+    module: /^openai(\/|$)/,
+    only: /^src\/providers\/openai-chat\//,
+    why: "an SDK is known only to the folder of its wire format",
+  },
+  { module: /^node:/, only: /^(cli|src\/agents|durable-objects)\//, why: "the rules, the schemas and the page run without Node" },
+];
+
+/** Types that only one folder may name. */
+export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
+  { name: /^R2(Bucket|Object|ObjectBody)$/, only: /^r2-layout\//, why: "only r2-layout/ knows what lies in R2" },
+];
+
+/** Whose names stand in their own provider folder and the tables directly in `src/providers/`, and nowhere else in code. */
+export const VENDORS =
+  /\b(openai|anthropic|claude|gemini|grok|xai|mistral|deepseek|cerebras|groq|openrouter|fireworks|moonshot|dashscope|nebius)/i;
+/** Names of wire formats, which a team's plain data carries. */
+export const FORMATS = new Set(["openai-chat"]);

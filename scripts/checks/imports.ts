@@ -1,0 +1,114 @@
+import path from "node:path";
+import { Visitor } from "rolldown/utils";
+import { CLOSED_MODULES, CLOSED_TYPES, FORMATS, LAYER_RULES, LAYERS, type Layer, VENDORS } from "./import-rules";
+import { lineAt, type Problem, type Source } from "./source";
+
+type Import = { specifier: string; typeOnly: boolean; offset: number };
+
+/** What in these files imports against the arrows, or names what only one folder may name. Relative specifiers carry no extension. */
+export function importProblems(sources: Source[]): Problem[] {
+  return sources
+    .filter(({ path }) => layerOf(path) !== null)
+    .flatMap((source) => [...forbiddenImports(source), ...forbiddenNames(source)]);
+}
+
+function forbiddenImports(source: Source): Problem[] {
+  return importsOf(source).flatMap((found) => {
+    const message = found.specifier.startsWith(".") ? wrongDirection(source.path, found) : wrongModule(source.path, found);
+    return message === null ? [] : [{ path: source.path, line: lineAt(source.text, found.offset), message }];
+  });
+}
+
+function wrongDirection(from: string, { specifier, typeOnly }: Import): string | null {
+  const target = path.posix.join(path.posix.dirname(from), specifier);
+  const [layer, wanted] = [layerOf(from), layerOf(target)];
+  if (layer === null || layer === wanted) return null;
+  if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
+  const rule = LAYER_RULES[layer];
+  if (rule.uses.includes(wanted)) return null;
+  const below =
+    LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) && rule.packages === undefined && layer !== "cli" && layer !== "web";
+  if (typeOnly && below) return null;
+  return `${layer} may not import ${typeOnly ? "types " : ""}from ${wanted}; it may use ${rule.uses.join(", ") || "nothing"}`;
+}
+
+function wrongModule(from: string, { specifier }: Import): string | null {
+  const layer = layerOf(from);
+  const packages = layer === null ? undefined : LAYER_RULES[layer].packages;
+  if (packages && !packages.includes(specifier)) return `${layer} is pure: it may not import ${specifier}`;
+  const closed = CLOSED_MODULES.find(({ module, only }) => module.test(specifier) && !only.test(from));
+  return closed ? `${specifier} may not be imported here: ${closed.why}` : null;
+}
+
+function importsOf({ ast, text }: Source): Import[] {
+  const { staticImports, staticExports, dynamicImports } = ast.module;
+  return [
+    ...staticImports.map(({ moduleRequest, entries, start }) => ({
+      specifier: moduleRequest.value,
+      typeOnly: entries.length > 0 && entries.every((entry) => entry.isType),
+      offset: start,
+    })),
+    ...staticExports.flatMap(({ entries, start }) =>
+      entries.flatMap(({ moduleRequest, isType }) =>
+        moduleRequest ? [{ specifier: moduleRequest.value, typeOnly: isType, offset: start }] : [],
+      ),
+    ),
+    ...dynamicImports.map(({ moduleRequest, start }) => ({
+      specifier: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
+      typeOnly: false,
+      offset: start,
+    })),
+    ...typeImportsOf(ast),
+  ];
+}
+
+/** `import("./x").T` in a type position. */
+function typeImportsOf(ast: Source["ast"]): Import[] {
+  const found: Import[] = [];
+  new Visitor({
+    TSImportType: (node) => {
+      found.push({ specifier: node.source.value, typeOnly: true, offset: node.start });
+    },
+  }).visit(ast.program);
+  return found;
+}
+
+function forbiddenNames(source: Source): Problem[] {
+  const problems: Problem[] = [];
+  const report = (offset: number, message: string) =>
+    problems.push({ path: source.path, line: lineAt(source.text, offset), message });
+  const checkType = (name: string, offset: number) => {
+    const closed = CLOSED_TYPES.find((rule) => rule.name.test(name) && !rule.only.test(source.path));
+    if (closed) report(offset, `${name} may not be named here: ${closed.why}`);
+  };
+  const checkVendor = (text: string, offset: number) => {
+    const vendor = vendorsConcern(source.path) && !FORMATS.has(text) ? VENDORS.exec(text)?.[0] : undefined;
+    if (vendor && !ownFolder(source.path, vendor))
+      report(offset, `"${vendor}" is known only to its folder and the tables in src/providers/`);
+  };
+  new Visitor({
+    Identifier: (node) => {
+      checkType(node.name, node.start);
+      checkVendor(node.name, node.start);
+    },
+    Literal: (node) => {
+      if (typeof node.value === "string") checkVendor(node.value, node.start);
+    },
+    TemplateElement: (node) => checkVendor(node.value.raw, node.start),
+  }).visit(source.ast.program);
+  return problems;
+}
+
+/** Vendor names are a rule of the service's own code; the tables of backends are where they belong. */
+function vendorsConcern(file: string): boolean {
+  if (!/^(src|durable-objects|r2-layout)\//.test(file)) return false;
+  return file === "src/providers/provider.ts" || !/^src\/providers\/[^/]+$/.test(file);
+}
+
+function ownFolder(file: string, vendor: string): boolean {
+  return file.startsWith(`src/providers/${vendor.toLowerCase()}`);
+}
+
+function layerOf(file: string): Layer | null {
+  return LAYERS.find((layer) => file === layer || file === `${layer}.ts` || file.startsWith(`${layer}/`)) ?? null;
+}

@@ -1,0 +1,67 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+/** `scripts/run.mjs` must be invisible: whatever it runs behaves as if Node had been given the file. */
+let dir = "";
+const entry = (name: string, text: string) => {
+  const file = path.join(dir, name);
+  writeFileSync(file, text);
+  return file;
+};
+const run = (file: string, ...args: string[]) =>
+  spawnSync(process.execPath, ["scripts/run.mjs", file, ...args], { encoding: "utf8", input: "from stdin" });
+
+beforeAll(() => {
+  dir = mkdtempSync(path.resolve("node_modules/.run-test-"));
+});
+afterAll(() => rmSync(dir, { recursive: true }));
+
+describe("scripts/run.mjs", () => {
+  it("passes arguments, stdin and the exit code on", () => {
+    const file = entry(
+      "echo.ts",
+      `process.stdin.setEncoding("utf8").on("data", (text) => console.log(JSON.stringify([process.argv.slice(2), text])));
+       process.exitCode = 7;`,
+    );
+    const { status, stdout } = run(file, "--once", "a b", "");
+    expect(JSON.parse(stdout)).toEqual([["--once", "a b", ""], "from stdin"]);
+    expect(status).toBe(7);
+  });
+
+  it("imports the repository's own modules and packages, without extensions", () => {
+    const file = entry(
+      "imports.ts",
+      `import { isTerminal } from ${JSON.stringify(path.resolve("src/protocol/events"))};
+       import { z } from "zod";
+       console.log(isTerminal("turn.completed"), z.string().parse("x"));`,
+    );
+    expect(run(file).stdout).toBe("true x\n");
+  });
+
+  it("names the line of the source when a script throws", () => {
+    const file = entry("throws.ts", `type A = string;\nconst a: A = "x";\nthrow new Error(a);`);
+    const { status, stderr } = run(file);
+    expect(status).toBe(1);
+    expect(stderr).toContain("throws.ts:3");
+  });
+
+  it("fails when the source does not compile", () => {
+    const { status, stderr } = run(entry("broken.ts", "const = 1;"));
+    expect(status).toBe(1);
+    expect(stderr).toContain("broken.ts:1");
+  });
+
+  it("leaves signals to the script", async () => {
+    const file = entry(
+      "signal.ts",
+      `process.on("SIGTERM", () => process.exit(42)); setInterval(() => {}, 1000); console.log("up");`,
+    );
+    const child = spawn(process.execPath, ["scripts/run.mjs", file]);
+    const code = new Promise((resolve) => child.on("close", resolve));
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    child.kill("SIGTERM");
+    expect(await code).toBe(42);
+  });
+});
