@@ -52,7 +52,8 @@ export type ModelEvent =
  */
 export type Provider = {
   readonly id: string;
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+  /** `heard` is called for whatever arrives from the provider, keep-alive comments included; it must be cheap. */
+  stream(request: ModelRequest, signal: AbortSignal, heard?: () => void): AsyncIterable<ModelEvent>;
 };
 
 /** `fetch` is the caller's: it counts what waits for headers, and in tests it is the only way out. */

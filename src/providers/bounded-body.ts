@@ -1,0 +1,75 @@
+import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./limits";
+import { ProviderError } from "./provider";
+
+const LINE_FEED = 10;
+const CARRIAGE_RETURN = 13;
+const LESS_THAN = 60;
+
+/**
+ * The body of a streamed reply with its bounds: no endless line, no endless reply, no web page where events belong, not
+ * nothing at all. The parsers above it keep a line until it is complete, so this is the only place that can bound them.
+ */
+export function boundedBody(body: ReadableStream<Uint8Array>, heard: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const bounds = createBounds();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read();
+        const failure = done ? bounds.atEnd() : bounds.take(value);
+        if (failure) {
+          void reader.cancel(failure).catch(() => undefined); // the failure is what the caller must see
+          controller.error(failure);
+        } else if (done) {
+          controller.close();
+        } else {
+          heard();
+          controller.enqueue(value);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 }, // read only what is asked for, so that a slow reader slows the sender
+  );
+}
+
+function createBounds() {
+  let total = 0;
+  let line = 0;
+  return {
+    take(bytes: Uint8Array): ProviderError | null {
+      const page = total === 0 && bytes[0] === LESS_THAN;
+      total += bytes.length;
+      line = lineAfter(line, bytes);
+      if (page) return badResponse("The provider sent a web page instead of a stream of events.");
+      if (line > MAX_LINE_BYTES) return badResponse(`The provider sent a line of more than ${MAX_LINE_BYTES} bytes.`);
+      if (total > MAX_REPLY_BYTES) return badResponse(`The provider sent more than ${MAX_REPLY_BYTES} bytes.`);
+      return null;
+    },
+    atEnd: () => (total === 0 ? new ProviderError("transient", "empty_reply", "The provider sent an empty reply.") : null),
+  };
+}
+
+function lineAfter(line: number, bytes: Uint8Array): number {
+  const lineFeed = bytes.lastIndexOf(LINE_FEED);
+  const end = lineFeed >= 0 ? lineFeed : bytes.lastIndexOf(CARRIAGE_RETURN);
+  return end >= 0 ? bytes.length - 1 - end : line + bytes.length;
+}
+
+const badResponse = (message: string) => new ProviderError("transient", "bad_response", message);
+
+/** The first bytes of a body as text; the rest is not read. */
+export async function readAtMost(body: ReadableStream<Uint8Array> | null, maxBytes: number): Promise<string> {
+  if (!body) return "";
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let left = maxBytes; left > 0; ) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    text += decoder.decode(value.subarray(0, left), { stream: true });
+    left -= value.length;
+  }
+  void reader.cancel().catch(() => undefined); // we have what we want; how the rest ends is nobody's business
+  return text;
+}

@@ -1,0 +1,43 @@
+import { boundedBody, readAtMost } from "./bounded-body";
+import { classify } from "./errors";
+import { MAX_ERROR_BODY_BYTES } from "./limits";
+import { ProviderError } from "./provider";
+import { retryAfterMs } from "./retry-after";
+
+export type CheckedFetchOptions = {
+  fetch: typeof fetch;
+  /** Names of the headers that may leave; SDKs add their own, and some read more from the environment. */
+  allowedHeaders: ReadonlySet<string>;
+  /** Never to appear in a message. */
+  secrets: readonly string[];
+  heard: () => void;
+};
+
+/**
+ * The `fetch` an SDK gets: it follows no redirect, lets only the expected headers out, and throws a ProviderError for every
+ * reply that is not a stream. So failures are read here, from the bytes, and not from what an SDK made of them.
+ */
+export function checkedFetch(options: CheckedFetchOptions): typeof fetch {
+  return async (input, init) => {
+    const headers = onlyAllowed(new Headers(init?.headers), options.allowedHeaders);
+    const response = await options.fetch(input, { ...init, headers, redirect: "manual" });
+    if (!response.ok) throw await failureOf(response, options.secrets);
+    if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) throw await pageInstead(response, options.secrets);
+    if (!response.body) throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
+    return new Response(boundedBody(response.body, options.heard), { status: response.status, headers: response.headers });
+  };
+}
+
+function onlyAllowed(headers: Headers, allowed: ReadonlySet<string>): Headers {
+  return new Headers([...headers].filter(([name]) => allowed.has(name)));
+}
+
+async function failureOf(response: Response, secrets: readonly string[]): Promise<ProviderError> {
+  const body = await readAtMost(response.body, MAX_ERROR_BODY_BYTES);
+  return classify({ status: response.status, body, retryAfterMs: retryAfterMs(response.headers, Date.now()) }, secrets);
+}
+
+async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {
+  const { message } = classify({ status: 200, body: await readAtMost(response.body, MAX_ERROR_BODY_BYTES) }, secrets);
+  return new ProviderError("transient", "bad_response", `Instead of a stream of events came ${message}`, { status: 200 });
+}

@@ -1,0 +1,21 @@
+import type { Provider, ProviderError } from "./provider";
+
+type Stream = Provider["stream"];
+
+/**
+ * Makes an adapter's generator keep the seam's promise: every throw leaves as a ProviderError (`explain` makes it), and after
+ * an abort as `signal.reason`, whatever the SDK below throws, swallows or still has in its buffers.
+ */
+export function guarded(explain: (error: unknown) => ProviderError, stream: Stream): Stream {
+  return async function* guardedStream(request, signal, heard) {
+    signal.throwIfAborted();
+    try {
+      for await (const event of stream(request, signal, heard)) {
+        yield event;
+        signal.throwIfAborted();
+      }
+    } catch (error) {
+      throw signal.aborted ? signal.reason : explain(error);
+    }
+  };
+}

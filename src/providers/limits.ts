@@ -1,0 +1,24 @@
+/** Every number the provider calls depend on, with where it comes from. */
+
+/**
+ * Cloudflare protects one call of an object for at most 15 minutes (documentation, autumn 2026); 14 leaves room to settle.
+ * The first byte of a reasoning model may take a minute and a half; a healthy stream is never silent for as long as 90 s.
+ */
+export const CALL_TIME_LIMITS = { firstByteMs: 120_000, idleMs: 90_000, totalMs: 14 * 60_000 } as const;
+
+/**
+ * Most bytes of one reply, and of one of its lines. An isolate has 128 MB for all it does (documentation, autumn 2026); the
+ * longest honest reply, 128k output tokens in chunks of one token with 300 bytes of JSON around each, is about 40 MB on the
+ * wire, and its largest line (all arguments of a call at once) well under 1 MB.
+ */
+export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
+export const MAX_LINE_BYTES = 2 * 1024 * 1024;
+
+/** Most bytes read of an error's body; what a provider has to say fits in far less. */
+export const MAX_ERROR_BODY_BYTES = 64 * 1024;
+
+/** Most characters of a provider's words kept in a failure's message. */
+export const MAX_MESSAGE_CHARS = 500;
+
+/** The longest delay of `setTimeout` (2^31 - 1 ms): the SDK wants a number; the limits above are what counts. */
+export const NO_SDK_TIMEOUT_MS = 2_147_483_647;

@@ -1,0 +1,84 @@
+import type { Host } from "../hosts";
+import { isJsonObject, parseJson } from "../json";
+import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
+
+type Body = Record<string, unknown>;
+
+/** Parameters that are the request's own business, whatever a config says. */
+const OURS = new Set(["max_tokens", "max_completion_tokens", "n", "functions", "function_call", "extra_body"]);
+
+/** Our request as the body of `POST /chat/completions`. Params go in as they are, ours over them. */
+export function toBody(request: ModelRequest, host: Host): Body {
+  const extra = isJsonObject(request.params["extra_body"]) ? request.params["extra_body"] : {};
+  const params = Object.entries({ ...extra, ...request.params }).filter(([name]) => !OURS.has(name));
+  return {
+    ...Object.fromEntries(params),
+    model: request.model,
+    messages: toMessages(request, host),
+    ...toolFields(request, host),
+    [host.tokenLimit]: request.maxOutputTokens,
+    stream: true,
+    stream_options: { include_usage: true },
+  };
+}
+
+/** Ids of the tool calls already in the conversation, which a new call must not repeat. */
+export function takenIds(messages: readonly Message[]): Set<string> {
+  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
+  return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
+}
+
+/** An empty list of tools is an error to some servers, and so is a tool choice without tools. */
+function toolFields({ tools, toolChoice }: ModelRequest, host: Host): Body {
+  if (tools.length === 0) return { tools: undefined, tool_choice: undefined };
+  return { tools: tools.map(toTool), tool_choice: toolChoice === "required" && host.forcesTools ? "required" : "auto" };
+}
+
+function toTool({ name, description, parameters }: ToolSpec): Body {
+  return { type: "function", function: { name, description, parameters } };
+}
+
+function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
+  const first = system === "" ? [] : [{ role: "system", content: system }];
+  return [...first, ...messages.flatMap((message) => toMessage(message, host))];
+}
+
+function toMessage(message: Message, host: Host): Body[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: message.text }];
+    case "tool":
+      return [{ role: "tool", tool_call_id: message.toolCallId, content: toResult(message) }];
+    case "assistant":
+      return toAssistant(message.items, host);
+  }
+}
+
+/** The format has no mark for a failed tool, so its text must say it. */
+function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string {
+  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+}
+
+function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
+  const text = textOf(items, "text");
+  const reasoning = host.wantsReasoningBack ? textOf(items, "reasoning") : "";
+  const calls = items.flatMap((item) => (item.type === "tool_call" ? [toCall(item)] : []));
+  if (text === "" && calls.length === 0) return []; // no server takes an empty assistant message
+  return [
+    {
+      role: "assistant",
+      content: text === "" ? null : text,
+      ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+  ];
+}
+
+function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string {
+  return items.map((item) => (item.type === type ? item.text : "")).join("");
+}
+
+/** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
+function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>): Body {
+  return { id, type: "function", function: { name, arguments: isJsonObject(parseJson(text)) ? text : "{}" } };
+}

@@ -1,0 +1,92 @@
+import { parseJson } from "../json";
+import type { ModelEvent, ReplyItem } from "../provider";
+import type { CallPiece } from "./schema";
+
+type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number };
+
+export type ToolCalls = {
+  /** Takes a piece; gives the event it makes, if the call's name is known by now. */
+  push(piece: CallPiece): ModelEvent | null;
+  items(): ReplyItem[];
+};
+
+/**
+ * Puts tool calls together from their pieces. A piece belongs to the call of its index; where a server sends no index, or one
+ * index for all calls, ids and names tell where the next call begins. Ids come out unique among themselves and `takenIds`.
+ */
+export function createToolCalls(takenIds: ReadonlySet<string>): ToolCalls {
+  const calls: Call[] = [];
+  const byIndex = new Map<number, Call>();
+
+  const begin = (piece: CallPiece): Call => {
+    const call: Call = { index: calls.length, wireId: piece.id, name: "", pieces: [], sent: 0 };
+    calls.push(call);
+    if (piece.index !== null) byIndex.set(piece.index, call);
+    return call;
+  };
+  const find = (piece: CallPiece): Call | undefined => {
+    if (piece.index === null) return continued(calls, piece);
+    const call = byIndex.get(piece.index);
+    return call && isAnotherCall(call, piece) ? undefined : call;
+  };
+
+  return {
+    push(piece) {
+      const call = find(piece) ?? begin(piece);
+      call.wireId ||= piece.id;
+      call.name = joinName(call, piece.name);
+      if (piece.arguments !== "") call.pieces.push(piece.arguments);
+      return argumentsEvent(call);
+    },
+    items: () => toItems(calls, takenIds),
+  };
+}
+
+/** One index for all calls: a new id together with a name begins the next one. */
+function isAnotherCall(call: Call, piece: CallPiece): boolean {
+  return piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId && piece.name !== "";
+}
+
+/** Without an index: the call with that id, or the last one; unless a name shows that a new call begins. */
+function continued(calls: readonly Call[], piece: CallPiece): Call | undefined {
+  const call = piece.id === "" ? calls.at(-1) : calls.findLast((one) => one.wireId === piece.id);
+  if (!call || piece.name === "") return call;
+  if (piece.id === "") return undefined;
+  return isComplete(call) ? undefined : call; // the same id twice: a repeated name, or a second call
+}
+
+function isComplete(call: Call): boolean {
+  if (!call.pieces.at(-1)?.trimEnd().endsWith("}")) return false; // cheap, so that the parse below is rare
+  return parseJson(call.pieces.join("")) !== undefined;
+}
+
+/** Names come whole, repeated with every piece, or in pieces before the arguments. */
+function joinName(call: Call, piece: string): string {
+  if (piece === "" || piece === call.name || call.pieces.length > 0) return call.name || piece;
+  return call.name + piece;
+}
+
+function argumentsEvent(call: Call): ModelEvent | null {
+  if (call.name === "" || call.sent === call.pieces.length) return null;
+  const text = call.pieces.slice(call.sent).join("");
+  call.sent = call.pieces.length;
+  return { type: "tool_arguments", index: call.index, name: call.name, text };
+}
+
+function toItems(calls: readonly Call[], takenIds: ReadonlySet<string>): ReplyItem[] {
+  const used = new Set(takenIds);
+  return calls.map((call) => {
+    const id = call.wireId !== "" && !used.has(call.wireId) ? call.wireId : freeId(used);
+    used.add(id);
+    const text = call.pieces.join("");
+    return { type: "tool_call", id, name: call.name, arguments: text.trim() === "" ? "{}" : text };
+  });
+}
+
+/** Nine letters and digits: the strictest server takes no other ids. */
+function freeId(used: ReadonlySet<string>): string {
+  for (let n = used.size; ; n++) {
+    const id = `call${String(n).padStart(5, "0")}`;
+    if (!used.has(id)) return id;
+  }
+}
