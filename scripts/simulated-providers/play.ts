@@ -1,0 +1,80 @@
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pace } from "./reply";
+import type { Frame } from "./wire";
+
+/** What becomes of a response once its frames are written; breaking the connection is left to the caller. */
+export type Ending = "complete" | "hang" | "cut";
+
+export type Performance = {
+  frames: Frame[];
+  /** When the request came (`now()`); the first token is due `ttftMs` later. */
+  startedAt: number;
+  pace: Pace | null;
+  ending: Ending;
+  /** For `hang` and `cut`: how many tokens are written before. */
+  stopAfterTokens: number;
+};
+
+/** Unix ms, finer than a millisecond and never going back. */
+export const now = (): number => performance.timeOrigin + performance.now();
+
+/**
+ * Writes the frames when they are due. Due times are counted from the request, never from the frame before, so a thousand late
+ * timers do not add up. Returns as soon as `signal` is aborted, which is how a client that left ends it.
+ */
+export async function play(
+  res: ServerResponse,
+  plan: Performance,
+  sent: (frame: Frame) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const frames = plan.ending === "complete" ? plan.frames : upTo(plan.frames, plan.stopAfterTokens);
+  let tokens = 0;
+  for (const frame of frames) {
+    tokens += frame.tokens;
+    await until(plan.startedAt + dueAfterMs(plan.pace, tokens), signal);
+    if (signal.aborted) return;
+    if (!res.write(frame.bytes)) await once(res, "drain", { signal }).catch(ignoreAbort(signal));
+    sent(frame);
+  }
+  await until(plan.startedAt + dueAfterMs(plan.pace, tokens), signal); // a reply without frames still takes its time
+  if (signal.aborted) return;
+  if (plan.ending === "complete") res.end();
+  else await flushed(res);
+}
+
+/** What was promised to be sent is sent before anything else happens to the connection. */
+async function flushed(res: ServerResponse): Promise<void> {
+  res.flushHeaders();
+  await new Promise((written) => res.write("", written));
+}
+
+/** Zero-token frames (role, a call's name, the end) travel with the token before them. */
+function dueAfterMs(pace: Pace | null, tokens: number): number {
+  if (!pace) return 0;
+  const between = pace.tokensPerSecond ? 1000 / pace.tokensPerSecond : 0;
+  return pace.ttftMs + Math.max(0, tokens - 1) * between;
+}
+
+/** The frames that carry the first `limit` tokens; never the end of the stream. */
+function upTo(frames: Frame[], limit: number): Frame[] {
+  const kept: Frame[] = [];
+  let tokens = 0;
+  for (const frame of frames.slice(0, frames.findLastIndex((one) => one.tokens > 0) + 1)) {
+    tokens += frame.tokens;
+    if (tokens > limit) break;
+    kept.push(frame);
+  }
+  return kept;
+}
+
+async function until(due: number, signal: AbortSignal): Promise<void> {
+  const wait = due - now();
+  if (wait > 0) await sleep(wait, undefined, { signal }).catch(ignoreAbort(signal));
+}
+
+const ignoreAbort = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) throw error;
+};

@@ -1,0 +1,64 @@
+import type { Situation } from "./situation";
+
+/** What a simulated model does with one request. Everything is optional; `{}` is an empty reply at full speed. */
+export type Reply = {
+  text?: string;
+  /** Streamed before the text, as `reasoning_content`. */
+  reasoning?: string;
+  /** Tool calls, after the text, in this order. `arguments` may be raw text, for arguments that are no JSON. */
+  calls?: ToolCall[];
+  /** Absent: as fast as the socket takes it. */
+  pace?: Pace;
+  /** An HTTP error instead of a reply. */
+  fail?: Failure;
+  /** `headers`: nothing is ever sent. `body`: headers and the first `cutAfterChunks` tokens (default 0), then silence. */
+  hang?: "headers" | "body";
+  /** The connection breaks after this many tokens. */
+  cutAfterChunks?: number;
+  /** Absent: counted from what was sent and written, about four characters per token. */
+  usage?: ReportedUsage;
+  /** Absent: `tool_calls` if there are calls, else `stop`. */
+  finishReason?: string;
+};
+
+export type ToolCall = { name: string; arguments: Record<string, unknown> | string };
+/** Headers come with the first token. `tokensPerSecond` absent: all tokens right after the first. */
+export type Pace = { ttftMs: number; tokensPerSecond?: number };
+/** `retryAfter`: the value of the header: seconds or a date. */
+export type Failure = { status: number; code?: string; type?: string; message?: string; retryAfter?: number | string };
+export type ReportedUsage = { inputTokens: number; outputTokens: number; cachedTokens?: number; reasoningTokens?: number };
+
+/** A model: what it replies is a function of what it was sent, so it may be asked by many sessions at once, in any order. */
+export type Script = (situation: Situation) => Reply | Promise<Reply>;
+
+/** Characters of a token, here: each streamed chunk carries one token. */
+export const CHARACTERS_PER_TOKEN = 4;
+
+/** How many tokens a text of this length has. */
+export const tokensOf = (text: string): number => Math.ceil(text.length / CHARACTERS_PER_TOKEN);
+
+/** The arguments of a call as they go over the wire. */
+export const argumentsText = (call: ToolCall): string =>
+  typeof call.arguments === "string" ? call.arguments : JSON.stringify(call.arguments);
+
+/** How many tokens a reply streams, which is also what is charged for it unless it says otherwise. */
+export function outputTokens(reply: Reply): number {
+  const calls = (reply.calls ?? []).map((call) => tokensOf(argumentsText(call)));
+  return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** Ends a reply where the request's output cap ends it, as every real provider does: mid-word, with finish reason `length`. */
+export function capped(reply: Reply, maxTokens: number | null): Reply {
+  if (maxTokens === null || outputTokens(reply) <= maxTokens) return reply;
+  let left = maxTokens;
+  const take = (text: string): string => {
+    const taken = text.slice(0, left * CHARACTERS_PER_TOKEN);
+    left -= tokensOf(taken);
+    return taken;
+  };
+  const reasoning = take(reply.reasoning ?? "");
+  const text = take(reply.text ?? "");
+  const calls: ToolCall[] = [];
+  for (const call of reply.calls ?? []) if (left > 0) calls.push({ name: call.name, arguments: take(argumentsText(call)) });
+  return { ...reply, reasoning, text, calls, finishReason: "length" };
+}
