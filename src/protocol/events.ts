@@ -82,6 +82,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("round.started"),
     ...ofRound,
+    purpose: PurposeSchema,
     /** The answers shown, in the order shown. */
     labels: z.array(label),
     cause: z.enum(["first", "answered", "failed", "context_full"]),
@@ -138,6 +139,9 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("stream.delta"), ...base, items: z.array(z.lazy(() => DeltaItemSchema)) }),
   z.object({ type: z.literal("tool.started"), ...ofTool }),
   z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
+  /** Cut off by a restart and safe to repeat: it is owed again. */
+  z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
+  /** Cut off, and nobody knows whether it did its work. */
   z.object({ type: z.literal("tool.unknown"), ...ofTool }),
   z.object({
     type: z.literal("answer.submitted"),

@@ -1,0 +1,100 @@
+import type { Decision } from "../protocol/events";
+import { byteLength } from "./budget";
+import type { Draft } from "./draft";
+import { answerLabel } from "./labels";
+import { LIMITS } from "./limits";
+import { novelty } from "./novelty";
+import { type AgentState, answerAt, isLive, type TurnState } from "./state";
+
+/** The rules of `new_answer`: what is accepted, what an accepted answer voids, and who may still offer one. */
+
+type NewAnswer = Extract<Decision, { name: "new_answer" }>;
+type Refusal = { code: string; message: string };
+
+/** `refused` counts as a nudge; `at_limit` does not. */
+export type Verdict = "accepted" | "refused" | "at_limit";
+
+export function proposeAnswer(draft: Draft, index: number, proposed: NewAnswer, workspaceFiles: number | null): Verdict {
+  const limit = answerLimit(draft.turn, draft.agent(index));
+  const refusal = unusable(proposed.content) ?? limit ?? notNew(draft, draft.agent(index), proposed.content);
+  if (!refusal) {
+    submitAnswer(draft, index, { content: proposed.content, origin: "tool", workspaceFiles });
+    return "accepted";
+  }
+  draft.add({ type: "answer.refused", ...draft.inRound(index), tool_call: proposed.tool_call, ...refusal });
+  return refusal === limit ? "at_limit" : "refused";
+}
+
+export type Submission = { content: string; origin: "tool" | "partial"; workspaceFiles: number | null };
+
+/** Accepts an answer: next revision and label, a snapshot of its files, and no vote is valid any more. */
+export function submitAnswer(draft: Draft, index: number, { content, origin, workspaceFiles }: Submission): void {
+  const agent = draft.agent(index);
+  const label = answerLabel(index, agent.answers + 1);
+  const emptied = workspaceFiles === 0 && agent.snapshot !== null;
+  const snapshot = workspaceFiles === null ? null : emptied ? agent.snapshot : label;
+  const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
+    vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],
+  );
+  const revision = draft.attempt.answers.length + 1;
+  draft.add({ type: "answer.submitted", ...draft.of(index), label, revision, content, origin, snapshot });
+  if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by: label, votes });
+}
+
+/** What the agent wrote before it was cut becomes its answer, if there is anything and it may still answer. */
+export function submitPartial(draft: Draft, index: number): boolean {
+  const content = draft.partial(index);
+  if (content === null) return false;
+  submitAnswer(draft, index, { content: truncate(content), origin: "partial", workspaceFiles: null });
+  return true;
+}
+
+/** Why the agent may not offer another answer now; null if it may. A first answer is never limited. */
+export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null {
+  const { rules, attempt } = turn;
+  if (agent.answers === 0) return null;
+  if (agent.answers >= rules.max_new_answers_per_agent) {
+    return { code: "answer_limit", message: `You have given all ${rules.max_new_answers_per_agent} answers you may give. Vote.` };
+  }
+  if (rules.max_new_answers_global !== null && attempt.answers.length >= rules.max_new_answers_global) {
+    return { code: "team_limit", message: "The team has given all the answers it may give. Vote." };
+  }
+  if (rules.fairness_lead_cap_answers !== null && lead(attempt.agents, agent) > rules.fairness_lead_cap_answers) {
+    return { code: "lead_limit", message: "You are too many answers ahead of others who are still working. Vote." };
+  }
+  return null;
+}
+
+/** How far ahead one more answer would put the agent of the other live agents without a valid vote. */
+function lead(agents: readonly AgentState[], agent: AgentState): number {
+  const others = agents.filter((other) => other.index !== agent.index && isLive(other) && other.vote === null);
+  return others.length === 0 ? 0 : agent.answers + 1 - Math.min(...others.map(({ answers }) => answers));
+}
+
+function unusable(content: string): Refusal | null {
+  if (content.trim() === "") return { code: "empty_answer", message: "The answer is empty. Write the complete answer into `content`." };
+  if (byteLength(content) > LIMITS.answerBytes) {
+    return { code: "answer_too_large", message: `The answer is over ${LIMITS.answerBytes / 1024} KB. Put the bulk of it in a file.` };
+  }
+  return null;
+}
+
+function notNew(draft: Draft, agent: AgentState, content: string): Refusal | null {
+  if (agent.answers === 0) return null;
+  const shown = agent.shown.map((revision) => answerAt(draft.attempt, revision).content);
+  switch (novelty(content, shown, draft.turn.rules.answer_novelty_requirement)) {
+    case "new":
+      return null;
+    case "duplicate":
+      return { code: "duplicate_answer", message: "This is identical to an answer you were shown. Vote for it, or say something new." };
+    case "too_similar":
+      return { code: "too_similar", message: "This is too close to an answer you were shown. Vote for it, or take a really different approach." };
+  }
+}
+
+/** Cuts at a character, not inside one. */
+function truncate(content: string): string {
+  const bytes = new TextEncoder().encode(content);
+  if (bytes.byteLength <= LIMITS.answerBytes) return content;
+  return new TextDecoder().decode(bytes.subarray(0, LIMITS.answerBytes), { stream: true });
+}

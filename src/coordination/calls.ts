@@ -1,0 +1,94 @@
+import type { SessionEvent, Usage } from "../protocol/events";
+import { costOf, reserve } from "./budget";
+import { toolEffectId } from "./effects";
+import type { Draft } from "./draft";
+import { LIMITS } from "./limits";
+import { offersOf } from "./offers";
+import { owed } from "./owed";
+import type { InFlight } from "./state";
+
+/** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
+
+const noUsage: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+
+/** A call is about to be sent: it must still be owed, due and affordable. Says nothing if it is not. */
+export function startCall(draft: Draft, effectId: string, inputTokens: number): void {
+  const effect = owed(draft.state).find(({ id }) => id === effectId);
+  if (effect?.type !== "model_call" || effect.notBefore > draft.at) return;
+  const { agent: index, purpose } = effect;
+  const agent = draft.rulesOf(index);
+  const round = draft.round(index);
+  const sharers = draft.attempt.agents.filter((other) => other.round?.status === "calling" && !other.round.call.inFlight).length;
+  const reservation = reserve(draft.turn, { agent, purpose, inputTokens, sharers });
+  if (!reservation) {
+    draft.add({ type: "call.deferred", ...draft.inRound(index), call: effectId, input_tokens: inputTokens });
+    return;
+  }
+  const offers = offersOf(draft.turn, draft.agent(index));
+  draft.add({
+    type: "call.started",
+    ...draft.inRound(index),
+    call: effectId,
+    purpose,
+    try: round.call.tries + 1,
+    provider: agent.provider,
+    model: agent.model,
+    offers,
+    forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0),
+    max_output_tokens: reservation.maxOutputTokens,
+    reserved: { tokens: reservation.tokens, cost_usd: reservation.costUsd },
+  });
+}
+
+/** The reservation of a call in flight, or null: inputs about anything else come too late. */
+export function reservationOf(draft: Draft, effectId: string): Extract<InFlight, { type: "model_call" }> | null {
+  const entry = draft.turn.inFlight[effectId];
+  return entry?.type === "model_call" ? entry : null;
+}
+
+/** What a call is charged: the reported usage, or everything it reserved if nothing was reported. */
+export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): { tokens: number; cost_usd: number } {
+  const entry = reservationOf(draft, effectId);
+  if (!entry) return { tokens: 0, cost_usd: 0 };
+  if (!usage) return { tokens: entry.reservedTokens, cost_usd: entry.reservedUsd };
+  return { tokens: usage.input_tokens + usage.output_tokens, cost_usd: costOf(draft.rulesOf(entry.agent).price, usage) };
+}
+
+/** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */
+export const usageOrReserved = (usage: Usage | null, tokens: number): Usage => usage ?? { ...noUsage, output_tokens: tokens };
+
+/** Settles an agent's effects in flight at their reservations: nobody waits for them any more. `null` means every agent. */
+export function cancelEffects(draft: Draft, only: number | null, code: string): void {
+  for (const [id, entry] of Object.entries(draft.turn.inFlight)) {
+    if (only !== null && entry.agent !== only) continue;
+    const event = entry.type === "model_call" ? cancelledCall(draft, id, { index: entry.agent, code }) : abandonedTool(draft, id, entry.agent);
+    if (event) draft.add(event);
+  }
+}
+
+function cancelledCall(draft: Draft, id: string, { index, code }: { index: number; code: string }): SessionEvent {
+  return {
+    type: "call.failed",
+    ...draft.inRound(index),
+    call: id,
+    class: "cancelled",
+    code,
+    message: "No longer needed.",
+    retry_at: null,
+    usage: null,
+    ...chargeFor(draft, id, null),
+  };
+}
+
+/** A tool that was cut off may have done its work. */
+function abandonedTool(draft: Draft, id: string, index: number): SessionEvent | null {
+  const place = { turn: draft.turn.number, attempt: draft.attempt.number, agent: index, round: draft.round(index).number };
+  const tool = draft.round(index).tools.find((candidate) => toolEffectId({ ...place, toolCall: candidate.id }) === id);
+  return tool ? { type: "tool.unknown", ...draft.inRound(index), tool_call: tool.id, name: tool.name } : null;
+}
+
+/** Exponential back-off with jitter between half and the whole of it; the provider's own wish comes first. */
+export function retryDelayMs(tries: number, retryAfterMs: number | null, random: () => number): number {
+  const backoff = Math.min(LIMITS.backoffCapMs, LIMITS.backoffBaseMs * 2 ** tries) * (0.5 + random() / 2);
+  return Math.round(Math.max(retryAfterMs ?? 0, backoff));
+}

@@ -1,0 +1,91 @@
+import type { SessionEvent } from "../protocol/events";
+import { advanceCoordination } from "./attempt";
+import { Draft } from "./draft";
+import { callFailed, callInterrupted } from "./failure";
+import type { Input } from "./inputs";
+import { advancePresentation } from "./presentation";
+import { afterTools, callReplied } from "./reply";
+import { runningTurn, type SessionState } from "./state";
+import { startCall } from "./calls";
+import { interruptTool, settleTool, startTool } from "./tools";
+import { startTurn } from "./turn-start";
+import { cancelTurn } from "./turn-end";
+
+/** More steps than this without an input is a rule that feeds itself. */
+const MOST_STEPS = 1_000;
+
+/**
+ * The facts that follow from an input, in order; none if it comes too late or changes nothing. Synchronous and pure: time and
+ * chance arrive inside the input, deadlines are tested on every one. Throws only on a broken rule.
+ */
+export function decide(state: SessionState, input: Input): SessionEvent[] {
+  const draft = new Draft(state, input);
+  if (input.type === "turn_requested") {
+    if (!draft.running) startTurn(draft, input);
+  } else {
+    advance(draft);
+    if (draft.running) judge(draft, input);
+  }
+  advance(draft);
+  return draft.events;
+}
+
+/** The event that ends a running turn after a fault of our own; none if no turn runs. */
+export function failInternally(state: SessionState, at: number): SessionEvent[] {
+  const turn = runningTurn(state);
+  if (!turn) return [];
+  return [
+    {
+      type: "turn.failed",
+      at: Math.max(at, state.lastAt),
+      turn: turn.number,
+      code: "internal",
+      message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      agents: [],
+      usage: turn.usage,
+      cost_usd: turn.spentUsd,
+    },
+  ];
+}
+
+type WithinTurn = Exclude<Input, { type: "turn_requested" }>;
+
+function judge(draft: Draft, input: WithinTurn): void {
+  switch (input.type) {
+    case "cancel_requested":
+      return cancelTurn(draft);
+    case "call_ready":
+      return startCall(draft, input.effect, input.inputTokens);
+    case "call_replied":
+      return callReplied(draft, input.effect, input.reply);
+    case "call_failed":
+      return callFailed(draft, input.effect, input.failure);
+    case "tool_ready":
+      return startTool(draft, input.effect);
+    case "tool_settled":
+      return goOn(draft, settleTool(draft, input), input.workspaceFiles);
+    case "effect_interrupted":
+      callInterrupted(draft, input.effect);
+      return goOn(draft, draft.running ? interruptTool(draft, input.effect) : null, input.workspaceFiles);
+    case "clock":
+      return;
+  }
+}
+
+/** `index`: the agent whose tools have all settled, if that happened. */
+function goOn(draft: Draft, index: number | null, workspaceFiles: number | null): void {
+  if (index !== null) afterTools(draft, index, workspaceFiles);
+}
+
+/** Everything that follows by itself, until nothing more does. */
+function advance(draft: Draft): void {
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    if (!draft.running) return;
+    const before = draft.events.length;
+    const { settled } = draft.attempt;
+    if (settled) advancePresentation(draft, settled);
+    else advanceCoordination(draft);
+    if (draft.events.length === before) return;
+  }
+  throw new Error("the rules do not come to rest");
+}

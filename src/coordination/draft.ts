@@ -1,0 +1,87 @@
+import type { SessionEvent } from "../protocol/events";
+import type { AgentRules } from "../protocol/team";
+import { evolve } from "./evolve";
+import type { Input } from "./inputs";
+import { createRandom, type Random } from "./random";
+import { type AgentState, agentAt, type AttemptState, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+
+/**
+ * A decision in the making: the events so far, and the state as if they were already facts. Lives for one `decide` only, so
+ * that each rule can look at what the rules before it decided.
+ */
+export class Draft {
+  readonly events: SessionEvent[] = [];
+  readonly at: number;
+  readonly random: Random;
+  readonly #partials: Input["partials"];
+  #state: SessionState;
+
+  constructor(state: SessionState, input: Input) {
+    this.#state = state;
+    this.at = Math.max(state.lastAt, input.at);
+    this.random = createRandom(input.seed);
+    this.#partials = input.partials;
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** The running turn. Throws when none runs: rules ask only while one does. */
+  get turn(): TurnState {
+    const turn = runningTurn(this.#state);
+    if (!turn) throw new Error("no turn is running");
+    return turn;
+  }
+
+  get attempt(): AttemptState {
+    return this.turn.attempt;
+  }
+
+  get running(): boolean {
+    return runningTurn(this.#state) !== null;
+  }
+
+  agent(index: number): AgentState {
+    return agentAt(this.attempt, index);
+  }
+
+  rulesOf(index: number): AgentRules {
+    const rules = this.turn.rules.agents[index];
+    if (!rules) throw new Error(`no agent at index ${index}`);
+    return rules;
+  }
+
+  /** The open round of an agent that is known to have one. */
+  round(index: number): RoundState {
+    const { round } = this.agent(index);
+    if (!round) throw new Error(`agent ${index} has no open round`);
+    return round;
+  }
+
+  /** What the agent had written when it was cut, or null. */
+  partial(index: number): string | null {
+    const text = this.#partials[index]?.trim();
+    return text ? text : null;
+  }
+
+  add(event: SessionEvent): void {
+    this.events.push(event);
+    this.#state = evolve(this.#state, event);
+  }
+
+  /** The fields every event of this attempt carries. */
+  here(): { at: number; turn: number; attempt: number } {
+    return { at: this.at, turn: this.turn.number, attempt: this.attempt.number };
+  }
+
+  /** The same, for an event of an agent. */
+  of(index: number): { at: number; turn: number; attempt: number; agent: string } {
+    return { ...this.here(), agent: this.agent(index).id };
+  }
+
+  /** The same, for an event of an agent's open round. */
+  inRound(index: number): { at: number; turn: number; attempt: number; agent: string; round: number } {
+    return { ...this.of(index), round: this.round(index).number };
+  }
+}

@@ -1,0 +1,27 @@
+import type { Purpose } from "../protocol/events";
+
+/** What a state asks the world for. Ids never change: the same state owes the same effects before and after a crash. */
+export type Effect = ModelCallEffect | ToolCallEffect;
+
+export type ModelCallEffect = {
+  type: "model_call";
+  id: string;
+  agent: number;
+  round: number;
+  purpose: Purpose;
+  /** Unix ms before which it must not be sent. */
+  notBefore: number;
+};
+
+export type ToolCallEffect = { type: "tool_call"; id: string; agent: number; round: number; toolCall: string; name: string };
+
+type CallPlace = { turn: number; attempt: number; agent: number; round: number; call: number; sent: number };
+
+/** Each try of each call has an id of its own, made of where it stands. */
+export const callId = (place: CallPlace): string =>
+  `call_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.call}_${place.sent + 1}`;
+
+type ToolPlace = { turn: number; attempt: number; agent: number; round: number; toolCall: string };
+
+export const toolEffectId = (place: ToolPlace): string =>
+  `tool_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.toolCall}`;

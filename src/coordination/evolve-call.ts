@@ -1,0 +1,146 @@
+import type { EventOf, Usage } from "../protocol/events";
+import { toolEffectId } from "./effects";
+import { type AgentState, agentAt, type CallState, type InFlight, indexOf, type RoundState, type ToolState, type TurnState } from "./state";
+
+type CallEvent = EventOf<
+  "call.started" | "call.deferred" | "call.completed" | "call.failed" | "tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+>;
+
+/** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
+export function evolveCall(turn: TurnState, event: CallEvent): TurnState {
+  const index = indexOf(turn, event.agent);
+  switch (event.type) {
+    case "call.started":
+      return callStarted(turn, index, event);
+    case "call.deferred":
+      return withCall(turn, index, (call) => ({ ...call, deferred: event.input_tokens }));
+    case "call.completed":
+      return callCompleted(turn, index, event);
+    case "call.failed":
+      return callFailed(turn, index, event);
+    case "tool.started":
+      return toolStarted(turn, index, event);
+    case "tool.completed":
+      return toolSettled(turn, index, { event, executed: event.outcome === "ok" || event.outcome === "error" });
+    case "tool.interrupted":
+      return toolInterrupted(turn, index, event);
+    case "tool.unknown":
+      return toolSettled(turn, index, { event, executed: true });
+  }
+}
+
+function callStarted(turn: TurnState, agent: number, event: EventOf<"call.started">): TurnState {
+  const entry: InFlight = {
+    type: "model_call",
+    agent,
+    reservedTokens: event.reserved.tokens,
+    reservedUsd: event.reserved.cost_usd,
+  };
+  const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
+  return withCall(started, agent, (call) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
+}
+
+function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
+  const tokens = event.usage.input_tokens + event.usage.output_tokens;
+  const charged = charge(settled(turn, event.call), { usage: event.usage, tokens, usd: event.cost_usd });
+  const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({ id: tool_call, name, status: "owed", interruptions: 0 }));
+  const counted = withAgent(charged, agent, (state) => ({ ...state, completedCalls: state.completedCalls + 1 }));
+  return withRound(counted, agent, (round) => ({
+    ...round,
+    status: tools.length > 0 ? "tools" : "calling",
+    calls: round.calls + 1,
+    call: nextCall(round.call),
+    tools,
+    decisions: event.decisions,
+    contextTokens: tokens,
+  }));
+}
+
+function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed">): TurnState {
+  const charged = charge(settled(turn, event.call), { usage: event.usage, tokens: event.tokens, usd: event.cost_usd });
+  const interrupted = event.class === "interrupted";
+  return withCall(charged, agent, (call) => ({
+    ...call,
+    inFlight: false,
+    tries: call.tries + (interrupted ? 0 : 1),
+    interruptions: call.interruptions + (interrupted ? 1 : 0),
+    notBefore: event.retry_at ?? call.notBefore,
+  }));
+}
+
+function toolStarted(turn: TurnState, agent: number, event: EventOf<"tool.started">): TurnState {
+  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
+  const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [id]: { type: "tool_call", agent } as const } };
+  return withRound(started, agent, (round) => ({ ...round, tools: markTool(round.tools, event.tool_call, "started") }));
+}
+
+function toolInterrupted(turn: TurnState, agent: number, event: EventOf<"tool.interrupted">): TurnState {
+  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
+  const again = (tool: ToolState): ToolState => ({ ...tool, status: "owed", interruptions: tool.interruptions + 1 });
+  return withRound(settled(turn, id), agent, (round) => ({
+    ...round,
+    tools: round.tools.map((tool) => (tool.id === event.tool_call ? again(tool) : tool)),
+  }));
+}
+
+type SettledTool = { event: EventOf<"tool.completed" | "tool.unknown">; executed: boolean };
+
+function toolSettled(turn: TurnState, agent: number, { event, executed }: SettledTool): TurnState {
+  const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
+  return withRound(settled(turn, id), agent, (round) => {
+    const tools = markTool(round.tools, event.tool_call, "settled");
+    const done = tools.every(({ status }) => status === "settled");
+    return {
+      ...round,
+      tools: done ? [] : tools,
+      status: done ? "calling" : round.status,
+      executed: executed && !round.executed.includes(event.name) ? [...round.executed, event.name] : round.executed,
+    };
+  });
+}
+
+function markTool(tools: readonly ToolState[], id: string, status: ToolState["status"]): ToolState[] {
+  return tools.map((tool) => (tool.id === id ? { ...tool, status } : tool));
+}
+
+function nextCall(call: CallState): CallState {
+  return { number: call.number + 1, sent: 0, tries: 0, interruptions: 0, notBefore: 0, inFlight: false, deferred: null };
+}
+
+/** Takes an effect off what is in flight. */
+function settled(turn: TurnState, id: string): TurnState {
+  const { [id]: _gone, ...inFlight } = turn.inFlight;
+  return { ...turn, inFlight };
+}
+
+function charge(turn: TurnState, { usage, tokens, usd }: { usage: Usage | null; tokens: number; usd: number }): TurnState {
+  return {
+    ...turn,
+    spentTokens: turn.spentTokens + tokens,
+    spentUsd: turn.spentUsd + usd,
+    usage: usage ? addUsage(turn.usage, usage) : turn.usage,
+  };
+}
+
+/** The sum of two usages. */
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+    cached_tokens: a.cached_tokens + b.cached_tokens,
+  };
+}
+
+export function withAgent(turn: TurnState, index: number, change: (agent: AgentState) => AgentState): TurnState {
+  const agents = turn.attempt.agents.with(index, change(agentAt(turn.attempt, index)));
+  return { ...turn, attempt: { ...turn.attempt, agents } };
+}
+
+function withRound(turn: TurnState, index: number, change: (round: RoundState) => RoundState): TurnState {
+  return withAgent(turn, index, (agent) => (agent.round ? { ...agent, round: change(agent.round) } : agent));
+}
+
+function withCall(turn: TurnState, index: number, change: (call: CallState) => CallState): TurnState {
+  return withRound(turn, index, (round) => ({ ...round, call: change(round.call) }));
+}

@@ -1,0 +1,78 @@
+import type { SessionEvent } from "../protocol/events";
+import { evolveAgent } from "./evolve-agent";
+import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
+import { evolveCall } from "./evolve-call";
+import type { SessionState, TurnState } from "./state";
+import { coordinationEnd } from "./timers";
+
+/**
+ * Folds one fact into the state. Total over everything `decide` writes; deltas change nothing and need not be given.
+ * Throws on a log that no version of the rules could have written.
+ */
+export function evolve(state: SessionState, event: SessionEvent): SessionState {
+  const next = { ...state, lastAt: Math.max(state.lastAt, event.at) };
+  switch (event.type) {
+    case "stream.delta":
+      return state;
+    case "session.created":
+      return { ...next, rules: event.rules };
+    case "turn.started":
+      return { ...next, turns: event.turn, turn: startedTurn(next, event) };
+    default:
+      if (!next.turn) throw new Error(`${event.type} outside a turn`);
+      return { ...next, turn: evolveTurn(next.turn, event) };
+  }
+}
+
+type TurnStarted = Extract<SessionEvent, { type: "turn.started" }>;
+type WithinTurn = Exclude<SessionEvent, { type: "stream.delta" | "session.created" | "turn.started" }>;
+
+function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
+  if (!rules) throw new Error("a turn without a team");
+  return {
+    number: event.turn,
+    rules,
+    question: event.question,
+    startedAt: event.at,
+    deadlineAt: event.deadline_at,
+    coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),
+    aliases: rules.agents.map(({ id }) => event.aliases[id] ?? ""),
+    budget: event.budget,
+    spentTokens: 0,
+    spentUsd: 0,
+    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
+    effects: 0,
+    inFlight: {},
+    attempt: firstAttempt(rules, event.at),
+    rejected: null,
+    done: false,
+  };
+}
+
+function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
+  switch (event.type) {
+    case "attempt.started":
+      return { ...turn, attempt: nextAttempt(turn.rules, event) };
+    case "personas.assigned":
+      return { ...turn, attempt: assignPersonas(turn, event) };
+    case "attempt.settled":
+      return { ...turn, attempt: settleAttempt(turn, event) };
+    case "attempt.restarted":
+      return { ...turn, rejected: turn.attempt.final };
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+      return { ...turn, done: true, inFlight: {} };
+    case "call.started":
+    case "call.deferred":
+    case "call.completed":
+    case "call.failed":
+    case "tool.started":
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+      return evolveCall(turn, event);
+    default:
+      return { ...turn, attempt: evolveAgent(turn, event) };
+  }
+}

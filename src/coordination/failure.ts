@@ -1,0 +1,88 @@
+import { chargeFor, reservationOf, retryDelayMs } from "./calls";
+import type { Draft } from "./draft";
+import type { CallFailure } from "./inputs";
+import { LIMITS } from "./limits";
+import { skipPersonas } from "./personas";
+import { fallBack } from "./presentation";
+import { failAgent, failRound } from "./rounds";
+import type { CallState } from "./state";
+import { completeTurn } from "./turn-end";
+
+/** What a failed try of a call means. */
+type Consequence = { then: "retry"; retryAt: number } | { then: "round_fails" } | { then: "agent_fails" };
+
+export function callFailed(draft: Draft, effectId: string, failure: CallFailure): void {
+  const entry = reservationOf(draft, effectId);
+  if (!entry) return;
+  const index = entry.agent;
+  const consequence = consequenceOf(draft, index, failure);
+  const charge = failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : { tokens: 0, cost_usd: 0 };
+  const { code, message } = failure;
+  draft.add({
+    type: "call.failed",
+    ...draft.inRound(index),
+    call: effectId,
+    class: failure.class,
+    code,
+    message,
+    retry_at: consequence.then === "retry" ? consequence.retryAt : null,
+    usage: failure.usage,
+    ...charge,
+  });
+  if (consequence.then !== "retry") giveUp(draft, index, { code, message, agentFails: consequence.then === "agent_fails" });
+}
+
+/** Found in flight at boot: nobody knows what became of it, so it stays charged in full. */
+export function callInterrupted(draft: Draft, effectId: string): void {
+  const message = "The service restarted while the model was working.";
+  callFailed(draft, effectId, {
+    class: "interrupted",
+    code: "interrupted",
+    message,
+    retryAfterMs: null,
+    usage: null,
+    reached: true,
+  });
+}
+
+type Lost = { code: string; message: string; agentFails: boolean };
+
+function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost): void {
+  switch (draft.round(index).purpose) {
+    case "coordination":
+      return agentFails ? failAgent(draft, index, { code, message }) : failRound(draft, index, { code, message });
+    case "presentation":
+      return fallBack(draft, { code, message });
+    case "judgement":
+      return completeTurn(draft);
+    case "personas":
+      return skipPersonas(draft);
+  }
+}
+
+function consequenceOf(draft: Draft, index: number, failure: CallFailure): Consequence {
+  const { call } = draft.round(index);
+  switch (failure.class) {
+    case "transient":
+      return afterTransient(draft, call, failure);
+    case "interrupted":
+      return call.interruptions + 1 < LIMITS.interruptionsPerCall ? { then: "retry", retryAt: draft.at } : { then: "round_fails" };
+    case "bad_credentials":
+    case "unknown_model":
+      return { then: "agent_fails" };
+    case "bad_request":
+      return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };
+    case "quota":
+    case "context_too_long":
+    case "content_filter":
+    case "refusal":
+    case "cancelled":
+      return { then: "round_fails" };
+  }
+}
+
+function afterTransient(draft: Draft, call: CallState, { retryAfterMs }: CallFailure): Consequence {
+  const tries = call.tries + 1;
+  if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs) return { then: "round_fails" };
+  return { then: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
+}

@@ -1,0 +1,12 @@
+/** The rules of `protocol.md`: pure, and all that the rest of the service needs to know of them. */
+export { byteLength } from "./budget";
+export { decide, failInternally } from "./decide";
+export type { Effect, ModelCallEffect, ToolCallEffect } from "./effects";
+export { evolve } from "./evolve";
+export type { CallFailure, Input, InputBody, Reply } from "./inputs";
+export { LIMITS } from "./limits";
+export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
+export { inFlight, owed } from "./owed";
+export * from "./state";
+export { count } from "./tally";
+export { nextTimerAt } from "./timers";

@@ -1,0 +1,59 @@
+import type { Decision, FailureClass, StopReason, Usage } from "../protocol/events";
+import type { Budget, TeamRules } from "../protocol/team";
+
+/** What happens at the edge, told to `decide`. Every input brings the time and a seed, so that a log can be reproduced. */
+export type Input = InputBody & {
+  /** Unix ms. */
+  at: number;
+  /** Seed for whatever this input makes the rules draw. */
+  seed: number;
+  /** By agent index: the partial text of `protocol.md` §8 of agents without an answer, and of the presenter. */
+  partials: Readonly<Record<number, string>>;
+};
+
+export type InputBody =
+  /** `rules` only with the first turn of a session. */
+  | {
+      type: "turn_requested";
+      rules: TeamRules | null;
+      question: string;
+      parentTurn: number | null;
+      budget: Budget;
+      timeoutMs: number | null;
+    }
+  | { type: "cancel_requested" }
+  /** A slot is free and the request is put together; `inputTokens` is an upper bound. */
+  | { type: "call_ready"; effect: string; inputTokens: number }
+  | { type: "call_replied"; effect: string; reply: Reply }
+  | { type: "call_failed"; effect: string; failure: CallFailure }
+  | { type: "tool_ready"; effect: string }
+  | { type: "tool_settled"; effect: string; outcome: "ok" | "error" | "unknown"; workspaceFiles: number | null }
+  /** Found started and not settled at boot. */
+  | { type: "effect_interrupted"; effect: string; workspaceFiles: number | null }
+  | { type: "clock" };
+
+/** A complete reply, its tool calls told apart. Which fields can be set depends on what the call was for. */
+export type Reply = {
+  stopReason: StopReason;
+  /** null: the provider did not say; the reservation is charged. */
+  usage: Usage | null;
+  text: string;
+  tools: readonly { toolCall: string; name: string }[];
+  decisions: readonly Decision[];
+  /** Of the presenter about its own text; null if the reply held none. */
+  verdict: { restart: false } | { restart: true; reason: string; instructions: string } | null;
+  /** By alias. */
+  personas: Readonly<Record<string, string>> | null;
+  /** How many files the agent's workspace holds; null where it has none. */
+  workspaceFiles: number | null;
+};
+
+export type CallFailure = {
+  class: FailureClass;
+  code: string;
+  message: string;
+  retryAfterMs: number | null;
+  usage: Usage | null;
+  /** false: it is certain that no model worked on it, so nothing is charged. */
+  reached: boolean;
+};

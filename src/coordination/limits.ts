@@ -1,0 +1,37 @@
+/** The caps of `protocol.md` §4–§9, in one place. Times in ms, sizes in UTF-8 bytes. */
+export const LIMITS = {
+  agents: 32,
+  roundsPerAgent: 20,
+  callsPerRound: 50,
+  effectsPerTurn: 1_000,
+  triesPerCall: 5,
+  interruptionsPerCall: 5,
+  failedRoundsInARow: 3,
+  nudgesPerRound: 3,
+  toolsPerReply: 64,
+  toolsAtOnce: 8,
+  answerBytes: 128 * 1024,
+  finalBytes: 256 * 1024,
+  reasonBytes: 4 * 1024,
+  questionBytes: 200 * 1024,
+  /** A provider that asks for a longer wait is treated as out of quota. */
+  retryAfterMs: 60_000,
+  backoffBaseMs: 500,
+  backoffCapMs: 30_000,
+  graceShare: 0.1,
+  graceMinMs: 250,
+  graceMaxMs: 5_000,
+  presentationShare: 0.2,
+  presentationMaxMs: 120_000,
+  /** Above this share of the window a conversation is not extended by an update: a fresh round starts. */
+  contextShare: 0.75,
+} as const;
+
+/** A call that could not write at least this much is not worth starting. */
+export const MIN_OUTPUT_TOKENS = 256;
+/** What a call gets when the budget is shared among several that are due. */
+export const FAIR_OUTPUT_TOKENS = 1_024;
+/** Output set aside for the final presentation while agents still coordinate. */
+export const PRESENTATION_OUTPUT_TOKENS = 2_048;
+/** System prompt, tool schemas and framing of a presentation, as an upper bound in tokens. */
+export const PRESENTATION_OVERHEAD_TOKENS = 4_000;

@@ -1,0 +1,35 @@
+import type { TeamRules } from "../protocol/team";
+
+/** Above this overlap of words an answer is too close to one its author was shown. */
+const MOST_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = { lenient: 1, balanced: 0.7, strict: 0.5 };
+
+export type Novelty = "new" | "duplicate" | "too_similar";
+
+/** How an answer stands to the answers its author was shown. */
+export function novelty(content: string, shown: readonly string[], requirement: TeamRules["answer_novelty_requirement"]): Novelty {
+  const text = normalise(content);
+  const words = wordSet(text);
+  let verdict: Novelty = "new";
+  for (const other of shown) {
+    const otherText = normalise(other);
+    if (otherText === text) return "duplicate";
+    if (overlap(words, wordSet(otherText)) > MOST_OVERLAP[requirement]) verdict = "too_similar";
+  }
+  return verdict;
+}
+
+/** White space and the paths of private workspaces do not make an answer another one. */
+function normalise(text: string): string {
+  return text
+    .replaceAll(/(?:\/?(?:workspace|peers\/agent\d+))\//g, "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}
+
+const wordSet = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+
+/** Jaccard index: shared words over all words; 0 for two texts without words. */
+function overlap(a: Set<string>, b: Set<string>): number {
+  const all = a.union(b).size;
+  return all === 0 ? 0 : a.intersection(b).size / all;
+}

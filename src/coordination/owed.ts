@@ -1,0 +1,59 @@
+import { reserve } from "./budget";
+import { callId, type Effect, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
+import { LIMITS } from "./limits";
+import { type AgentState, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+
+/**
+ * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have.
+ * Calls that were put off for want of budget are owed again as soon as they can be paid.
+ */
+export function owed(state: SessionState): Effect[] {
+  const turn = runningTurn(state);
+  if (!turn) return [];
+  return turn.attempt.agents.flatMap((agent) => (agent.round ? effectsOf(turn, agent, agent.round) : []));
+}
+
+/** Ids of effects that are started and not settled: whatever else is running must be aborted. */
+export function inFlight(state: SessionState): string[] {
+  return Object.keys(runningTurn(state)?.inFlight ?? {});
+}
+
+/** Calls that wait for budget nobody is about to release. */
+export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
+  const { round } = agent;
+  const rules = turn.rules.agents[agent.index];
+  if (!rules || round?.status !== "calling" || round.call.deferred === null) return false;
+  return reserve(turn, { agent: rules, purpose: round.purpose, inputTokens: round.call.deferred, sharers: 1 }) === null;
+}
+
+function effectsOf(turn: TurnState, agent: AgentState, round: RoundState): Effect[] {
+  if (round.status === "tools") return toolEffects(turn, agent, round);
+  if (round.status !== "calling" || round.call.inFlight || isUnaffordable(turn, agent)) return [];
+  return [modelCall(turn, agent, round)];
+}
+
+function modelCall(turn: TurnState, agent: AgentState, round: RoundState): ModelCallEffect {
+  const { call } = round;
+  const place = { turn: turn.number, attempt: turn.attempt.number, agent: agent.index, round: round.number };
+  return {
+    type: "model_call",
+    id: callId({ ...place, call: call.number, sent: call.sent }),
+    agent: agent.index,
+    round: round.number,
+    purpose: round.purpose,
+    notBefore: call.notBefore,
+  };
+}
+
+function toolEffects(turn: TurnState, agent: AgentState, round: RoundState): ToolCallEffect[] {
+  const running = round.tools.filter(({ status }) => status === "started").length;
+  const next = round.tools.filter(({ status }) => status === "owed").slice(0, Math.max(0, LIMITS.toolsAtOnce - running));
+  return next.map(({ id, name }) => ({
+    type: "tool_call",
+    id: toolEffectId({ turn: turn.number, attempt: turn.attempt.number, agent: agent.index, round: round.number, toolCall: id }),
+    agent: agent.index,
+    round: round.number,
+    toolCall: id,
+    name,
+  }));
+}

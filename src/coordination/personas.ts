@@ -1,0 +1,31 @@
+import type { Draft } from "./draft";
+import type { Reply } from "./inputs";
+import { isUnaffordable } from "./owed";
+
+/** One call on the first agent's backend writes a persona per agent; whatever goes wrong, the team goes on without. */
+
+/** Starts the generator, or passes over it; answers whether the attempt still waits for it. */
+export function awaitPersonas(draft: Draft): boolean {
+  if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
+  const agent = draft.agent(0);
+  if (agent.round === null) {
+    const place = { ...draft.of(0), round: agent.rounds + 1 };
+    draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });
+  } else if (isUnaffordable(draft.turn, agent)) {
+    skipPersonas(draft);
+    return false;
+  }
+  return true;
+}
+
+export function personasReplied(draft: Draft, { personas }: Reply): void {
+  const byAgent = draft.turn.aliases.flatMap((alias, index) => {
+    const text = personas?.[alias]?.trim();
+    return text ? [[draft.agent(index).id, text] as const] : [];
+  });
+  draft.add({ type: "personas.assigned", ...draft.here(), personas: Object.fromEntries(byAgent) });
+}
+
+export function skipPersonas(draft: Draft): void {
+  draft.add({ type: "personas.assigned", ...draft.here(), personas: {} });
+}

@@ -1,0 +1,121 @@
+import { byteLength } from "./budget";
+import { cancelEffects } from "./calls";
+import type { Draft } from "./draft";
+import type { Reply } from "./inputs";
+import { finalLabel } from "./labels";
+import { LIMITS } from "./limits";
+import { isUnaffordable } from "./owed";
+import { type Answer, answerAt, type Problem, type Settlement } from "./state";
+import { requestTools } from "./tools";
+import { completeTurn, failTurn } from "./turn-end";
+
+/** The winner writes the final text, judges it if another attempt is allowed, and the turn ends. */
+
+/** Takes the presentation one step on: begins it, or ends it where time, money or calls have run out. */
+export function advancePresentation(draft: Draft, settled: Settlement): void {
+  const { presenter, final } = draft.attempt;
+  if (settled.winner === null) return endWithoutAnswer(draft);
+  if (presenter === null) return begin(draft, settled.winner);
+  if (final === null) {
+    const problem = obstacle(draft, presenter);
+    if (problem) fallBack(draft, problem);
+  } else if (obstacle(draft, presenter)) {
+    completeTurn(draft);
+  }
+}
+
+function begin(draft: Draft, winner: number): void {
+  const answer = winningAnswer(draft);
+  const agent = draft.agent(winner);
+  draft.add({
+    type: "presentation.started",
+    ...draft.of(winner),
+    round: agent.rounds + 1,
+    label: answer?.label ?? null,
+    workspace: answer ? answer.snapshot : draft.rulesOf(winner).workspace ? "base" : null,
+  });
+  if (agent.failed) fallBack(draft, { code: "winner_failed", message: "The winner failed before it could present." });
+}
+
+/** What keeps the presenter from going on; null if nothing does. */
+function obstacle(draft: Draft, presenter: number): Problem | null {
+  const agent = draft.agent(presenter);
+  if (draft.at >= draft.turn.deadlineAt) return { code: "deadline", message: "The turn's time is up." };
+  if (isUnaffordable(draft.turn, agent)) return { code: "budget", message: "The turn's budget is used up." };
+  if (agent.round?.status === "calling" && agent.round.calls >= LIMITS.callsPerRound) {
+    return { code: "call_cap", message: `The presenter used all ${LIMITS.callsPerRound} calls.` };
+  }
+  return null;
+}
+
+/** The presenter's reply: more tools, the final text, or a reason to present the winning answer as it is. */
+export function presentationReplied(draft: Draft, index: number, reply: Reply): void {
+  const problem = unusable(reply);
+  if (problem) return fallBack(draft, problem);
+  if (reply.tools.length > 0) return requestTools(draft, index);
+  present(draft, index, { content: reply.text, source: "presentation", fallback: null });
+}
+
+function unusable({ stopReason, text, tools }: Reply): Problem | null {
+  if (stopReason === "length") return { code: "length", message: "The final text was cut at its output limit." };
+  if (stopReason === "content_filter" || stopReason === "refusal") {
+    return { code: stopReason, message: "The final text was withheld by its provider." };
+  }
+  if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
+  if (byteLength(text) > LIMITS.finalBytes) return { code: "too_large", message: "The final text was too large." };
+  return null;
+}
+
+/** The winning answer stands in for a presentation that failed; without one, what the presenter had written. */
+export function fallBack(draft: Draft, problem: Problem): void {
+  const { presenter } = draft.attempt;
+  if (presenter === null) return;
+  cancelEffects(draft, presenter, problem.code);
+  const answer = winningAnswer(draft);
+  const partial = draft.partial(presenter);
+  if (answer) present(draft, presenter, { content: answer.content, source: "answer", fallback: problem.code });
+  else if (partial) present(draft, presenter, { content: partial, source: "partial", fallback: problem.code });
+  else if (draft.turn.rejected) completeTurn(draft);
+  else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
+}
+
+type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
+
+function present(draft: Draft, index: number, presented: Presented): void {
+  const tools = [...(draft.agent(index).round?.executed ?? [])];
+  draft.add({ type: "presentation.completed", ...draft.of(index), label: finalLabel(index), ...presented, tools });
+  if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
+  const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
+  draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });
+}
+
+/** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */
+function mayRestart(draft: Draft): boolean {
+  return draft.attempt.number <= draft.turn.rules.max_orchestration_restarts && draft.at < draft.turn.coordinationEndsAt;
+}
+
+/** Silence means submit. */
+export function judgementReplied(draft: Draft, { verdict }: Reply): void {
+  const { presenter } = draft.attempt;
+  if (presenter === null || !verdict?.restart) return completeTurn(draft);
+  const { reason, instructions } = verdict;
+  draft.add({ type: "attempt.restarted", ...draft.of(presenter), reason, instructions });
+  const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
+  draft.add({ type: "attempt.started", ...next, feedback: { reason, instructions } });
+}
+
+function endWithoutAnswer(draft: Draft): void {
+  if (draft.turn.rejected) return completeTurn(draft);
+  failTurn(
+    draft,
+    draft.attempt.agents.map(({ id, failed, abstained }) => ({
+      agent: id,
+      ...(failed ?? abstained ?? { code: "no_answer", message: "It wrote nothing." }),
+    })),
+  );
+}
+
+export function winningAnswer(draft: Draft): Answer | null {
+  const revision = draft.attempt.settled?.revision ?? null;
+  return revision === null ? null : answerAt(draft.attempt, revision);
+}

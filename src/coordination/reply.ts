@@ -1,0 +1,130 @@
+import { proposeAnswer, submitPartial } from "./answer";
+import { chargeFor, reservationOf, usageOrReserved } from "./calls";
+import type { Draft } from "./draft";
+import type { Decision } from "../protocol/events";
+import { inject } from "./injection";
+import type { Reply } from "./inputs";
+import { LIMITS } from "./limits";
+import { personasReplied } from "./personas";
+import { judgementReplied, presentationReplied } from "./presentation";
+import { failRound } from "./rounds";
+import { requestTools } from "./tools";
+import { proposeVote } from "./vote";
+
+/** A complete reply: it is settled, its tools are asked for, and what it decides is judged as things stand then. */
+export function callReplied(draft: Draft, effectId: string, reply: Reply): void {
+  const entry = reservationOf(draft, effectId);
+  if (!entry) return;
+  const index = entry.agent;
+  completeCall(draft, index, { effectId, reply });
+  switch (draft.round(index).purpose) {
+    case "coordination":
+      return coordinationReplied(draft, index, reply);
+    case "presentation":
+      return presentationReplied(draft, index, reply);
+    case "judgement":
+      return judgementReplied(draft, reply);
+    case "personas":
+      return personasReplied(draft, reply);
+  }
+}
+
+function completeCall(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+  const charge = chargeFor(draft, effectId, reply.usage);
+  const { provider, model } = draft.rulesOf(index);
+  draft.add({
+    type: "call.completed",
+    ...draft.inRound(index),
+    call: effectId,
+    provider,
+    model,
+    stop_reason: reply.stopReason,
+    usage: usageOrReserved(reply.usage, charge.tokens),
+    cost_usd: charge.cost_usd,
+    tools: reply.tools.map(({ toolCall, name }) => ({ tool_call: toolCall, name })),
+    decisions: reply.tools.length > 0 ? [...reply.decisions] : [],
+  });
+}
+
+function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
+  if (reply.stopReason === "content_filter" || reply.stopReason === "refusal") {
+    failRound(draft, index, { code: reply.stopReason, message: "The model's reply was withheld by its provider." });
+    return;
+  }
+  if (reply.tools.length === 0) {
+    judgeDecisions(draft, index, { decisions: reply.decisions, workspaceFiles: reply.workspaceFiles });
+    return;
+  }
+  requestTools(draft, index);
+  if (draft.round(index).status === "calling") afterTools(draft, index, reply.workspaceFiles);
+}
+
+/** All tools of a reply have their results: now its decision counts, or the agent goes on, perhaps with news. */
+export function afterTools(draft: Draft, index: number, workspaceFiles: number | null): void {
+  const { decisions, purpose } = draft.round(index);
+  if (purpose !== "coordination") return;
+  if (decisions.length > 0) judgeDecisions(draft, index, { decisions, workspaceFiles });
+  else inject(draft, index, "tool_result");
+}
+
+type Judged = { decisions: readonly Decision[]; workspaceFiles: number | null };
+
+function judgeDecisions(draft: Draft, index: number, judged: Judged): void {
+  switch (judge(draft, index, judged)) {
+    case "refused":
+      return nudge(draft, index);
+    case "at_limit":
+      return inject(draft, index, "message");
+    case "accepted":
+    case "stale":
+      return;
+  }
+}
+
+type Outcome = "accepted" | "refused" | "at_limit" | "stale";
+
+function judge(draft: Draft, index: number, { decisions, workspaceFiles }: Judged): Outcome {
+  const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
+  const votes = decisions.filter((decision) => toolOf(decision) === "vote");
+  if (answers.length > 0 && votes.length > 0) {
+    return refuseAll(draft, index, { decisions, code: "choose_one", message: "Choose one: either `new_answer` or `vote`." });
+  }
+  if (answers.length > 1) {
+    return refuseAll(draft, index, { decisions: answers, code: "two_answers", message: "Give exactly one answer, once." });
+  }
+  const decision = answers[0] ?? votes.at(-1);
+  switch (decision?.name) {
+    case "new_answer":
+      return proposeAnswer(draft, index, decision, workspaceFiles);
+    case "vote":
+      return proposeVote(draft, index, decision);
+    case "invalid":
+      return refuseAll(draft, index, { decisions: [decision], code: "invalid_arguments", message: decision.problem });
+    case undefined:
+      return "refused";
+  }
+}
+
+const toolOf = (decision: Decision): "new_answer" | "vote" => (decision.name === "invalid" ? decision.tool : decision.name);
+
+type Refused = { decisions: readonly Decision[]; code: string; message: string };
+
+function refuseAll(draft: Draft, index: number, { decisions, code, message }: Refused): "refused" {
+  for (const decision of decisions) {
+    const type = toolOf(decision) === "vote" ? "vote.refused" : "answer.refused";
+    draft.add({ type, ...draft.inRound(index), tool_call: decision.tool_call, code, message });
+  }
+  return "refused";
+}
+
+/** Asks once more for a decision; after too many times takes what there is. */
+function nudge(draft: Draft, index: number): void {
+  const { nudges } = draft.round(index);
+  if (nudges < LIMITS.nudgesPerRound) {
+    draft.add({ type: "round.nudged", ...draft.inRound(index), nudge: nudges + 1 });
+    inject(draft, index, "message");
+    return;
+  }
+  if (draft.agent(index).answers === 0 && submitPartial(draft, index)) return;
+  failRound(draft, index, { code: "no_decision", message: `It neither answered nor voted after ${LIMITS.nudgesPerRound} reminders.` });
+}

@@ -1,0 +1,67 @@
+import type { ToolRule } from "../protocol/team";
+import { toolEffectId } from "./effects";
+import type { Draft } from "./draft";
+import type { InputBody } from "./inputs";
+import { LIMITS } from "./limits";
+import { owed } from "./owed";
+import type { ToolState } from "./state";
+
+/** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
+
+/** Settles at once what will not run: too many, unknown, or planned while the team still coordinates. */
+export function requestTools(draft: Draft, index: number): void {
+  for (const [nth, { id, name }] of draft.round(index).tools.entries()) {
+    const outcome = nth >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, name);
+    if (outcome) draft.add({ type: "tool.completed", ...draft.inRound(index), tool_call: id, name, outcome });
+  }
+}
+
+function outcomeWithoutRunning(draft: Draft, index: number, name: string): "error" | "planned" | null {
+  const rule = ruleOf(draft, index, name);
+  if (!rule) return "error";
+  const planned = draft.turn.rules.planning_mode && rule.acts_outside && draft.round(index).purpose === "coordination";
+  return planned ? "planned" : null;
+}
+
+const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined =>
+  draft.rulesOf(index).tools.find((tool) => tool.name === name);
+
+/** A tool is about to run: it must still be owed. */
+export function startTool(draft: Draft, effectId: string): void {
+  const effect = owed(draft.state).find(({ id }) => id === effectId);
+  if (effect?.type !== "tool_call") return;
+  draft.add({ type: "tool.started", ...draft.inRound(effect.agent), tool_call: effect.toolCall, name: effect.name });
+}
+
+type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
+
+/** Gives the agent whose reply has now all its results; null while some are missing. */
+export function settleTool(draft: Draft, { effect, outcome }: Pick<ToolSettled, "effect" | "outcome">): number | null {
+  const found = findStarted(draft, effect);
+  if (!found) return null;
+  const { index, tool } = found;
+  const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
+  draft.add(outcome === "unknown" ? { type: "tool.unknown", ...base } : { type: "tool.completed", ...base, outcome });
+  return draft.round(index).status === "calling" ? index : null;
+}
+
+/** A restart cut the tool off: run it again if that is safe, else the model is told that nobody knows. */
+export function interruptTool(draft: Draft, effectId: string): number | null {
+  const found = findStarted(draft, effectId);
+  if (!found) return null;
+  const { index, tool } = found;
+  if (ruleOf(draft, index, tool.name)?.idempotent && tool.interruptions + 1 < LIMITS.interruptionsPerCall) {
+    draft.add({ type: "tool.interrupted", ...draft.inRound(index), tool_call: tool.id, name: tool.name });
+    return null;
+  }
+  return settleTool(draft, { effect: effectId, outcome: "unknown" });
+}
+
+function findStarted(draft: Draft, effectId: string): { index: number; tool: ToolState } | null {
+  const entry = draft.turn.inFlight[effectId];
+  if (entry?.type !== "tool_call") return null;
+  const round = draft.round(entry.agent);
+  const place = { turn: draft.turn.number, attempt: draft.attempt.number, agent: entry.agent, round: round.number };
+  const tool = round.tools.find(({ id }) => toolEffectId({ ...place, toolCall: id }) === effectId);
+  return tool ? { index: entry.agent, tool } : null;
+}
