@@ -1,0 +1,235 @@
+import { z } from "zod";
+import { EndedBySchema, UsageSchema } from "./events";
+
+/**
+ * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what
+ * comes in; what goes out may gain fields.
+ */
+
+/** Session ids look like `session_01jd…`: time-sortable, lower case. */
+export const IdSchema = z.string().regex(/^[a-z0-9_]{10,64}$/, "is not an id");
+/** `agent2.1` or `agent2.final`. */
+export const LabelSchema = z.string().regex(/^agent[1-9][0-9]?\.([1-9][0-9]{0,5}|final)$/, "is not an answer label");
+
+const MAX_QUESTION_CHARS = 200_000;
+const MAX_YAML_CHARS = 1_000_000;
+/** Far beyond any run, near enough that sums stay exact. */
+const MAX_BUDGET_USD = 1_000_000;
+const MAX_BUDGET_TOKENS = 1_000_000_000_000;
+const MAX_TIMEOUT_SECONDS = 86_400;
+
+export const QuestionSchema = z
+  .string()
+  .min(1, "is empty")
+  .max(MAX_QUESTION_CHARS, `is over ${MAX_QUESTION_CHARS} characters`)
+  .refine((text) => text.trim() !== "", "is blank")
+  .refine((text) => text.isWellFormed(), "is not well-formed Unicode");
+
+/** 0 means that no paid call is made. */
+export const BudgetRequestSchema = z.strictObject({
+  max_cost_usd: z.number().min(0).max(MAX_BUDGET_USD).optional(),
+  max_tokens: z.int().min(0).max(MAX_BUDGET_TOKENS).optional(),
+});
+
+const limits = {
+  budget: BudgetRequestSchema.optional(),
+  timeout_seconds: z.number().min(1).max(MAX_TIMEOUT_SECONDS).optional(),
+};
+
+export const RunRequestSchema = z
+  .strictObject({
+    /** The name of a team on offer, or a team's config as an object. */
+    config: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())]).optional(),
+    /** A team's config as YAML text: errors then carry line and column. */
+    config_yaml: z.string().min(1).max(MAX_YAML_CHARS).optional(),
+    question: QuestionSchema,
+    ...limits,
+  })
+  .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
+    path: ["config_yaml"],
+    message: "cannot be given together with config",
+  });
+export type RunRequest = z.infer<typeof RunRequestSchema>;
+
+export const TurnRequestSchema = z.strictObject({
+  question: QuestionSchema,
+  /** The turn this one follows; absent: the latest. */
+  parent_turn: z.int().min(1).optional(),
+  ...limits,
+});
+export type TurnRequest = z.infer<typeof TurnRequestSchema>;
+
+export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
+
+/** Paths on the same host. */
+export const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
+
+export const RunResponseSchema = z.object({
+  session_id: IdSchema,
+  turn: z.int().min(1),
+  status: TurnStatusSchema,
+  links: LinksSchema,
+});
+export type RunResponse = z.infer<typeof RunResponseSchema>;
+
+export const RUNS_PATH = "/api/runs";
+export const sessionPath = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`;
+export const turnPath = (sessionId: string, turn: number): string => `${sessionPath(sessionId)}/turns/${turn}`;
+export const eventsPath = (sessionId: string, turn: number): string => `${turnPath(sessionId, turn)}/events`;
+export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
+
+/** What the answer to a started turn links to. */
+export const runLinks = (sessionId: string, turn: number): z.infer<typeof LinksSchema> => ({
+  session: sessionPath(sessionId),
+  turn: turnPath(sessionId, turn),
+  events: eventsPath(sessionId, turn),
+  cancel: cancelPath(sessionId),
+});
+
+/** RFC 9457. `code` is what programs may match on; further members are allowed (`turn`: the one that runs). */
+export const ProblemSchema = z.looseObject({
+  type: z.string().default("about:blank"),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string().optional(),
+  code: z.string(),
+  request_id: z.string().optional(),
+  errors: z
+    .array(
+      z.object({
+        pointer: z.string(),
+        line: z.int().nullish(),
+        column: z.int().nullish(),
+        detail: z.string(),
+        code: z.string().optional(),
+      }),
+    )
+    .optional(),
+});
+export type Problem = z.infer<typeof ProblemSchema>;
+
+export const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
+export const AgentStatusSchema = z.enum([
+  "waiting",
+  "streaming",
+  "answered",
+  "voted",
+  "restarting",
+  "error",
+  "timeout",
+  "completed",
+]);
+
+const seconds = z.number().describe("Unix time in seconds");
+/** `in_progress` while the turn runs, `error` when it failed. */
+export const FinishReasonSchema = z.enum([...EndedBySchema.options, "error", "in_progress"]);
+
+export const AgentStateSchema = z.object({
+  status: AgentStatusSchema,
+  answer_count: z.int(),
+  latest_answer_label: z.string().nullable(),
+  vote_cast: z.object({ voted_for_agent: z.string(), voted_for_label: z.string(), reason_preview: z.string() }).nullable(),
+  times_restarted: z.int(),
+  last_activity: seconds,
+  error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
+  provider: z.string(),
+  model: z.string(),
+  round: z.int(),
+  stale_votes: z.int(),
+  tokens: z.int(),
+  cost_usd: z.number(),
+});
+
+export const TurnSummarySchema = z.object({
+  turn: z.int(),
+  parent_turn: z.int().nullable(),
+  status: TurnStatusSchema,
+  question_preview: z.string(),
+  started_at: seconds,
+  ended_at: seconds.nullable(),
+  finish_reason: FinishReasonSchema,
+  usage: UsageSchema,
+  cost_usd: z.number(),
+});
+
+/** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */
+export const SessionStatusSchema = z.object({
+  meta: z.object({
+    session_id: z.string(),
+    turn: z.int(),
+    question: z.string(),
+    start_time: seconds,
+    last_updated: seconds,
+    elapsed_seconds: z.number(),
+    last_sequence: z.int(),
+  }),
+  coordination: z.object({
+    phase: PhaseSchema,
+    attempt: z.int(),
+    active_agent: z.string().nullable(),
+    completion_percentage: z.int(),
+    is_final_presentation: z.boolean(),
+  }),
+  agents: z.record(z.string(), AgentStateSchema),
+  results: z.object({
+    votes: z.record(z.string(), z.int()),
+    winner: z.string().nullable(),
+    final_answer_preview: z.string().nullable(),
+    finish_reason: FinishReasonSchema,
+  }),
+  turns: z.array(TurnSummarySchema),
+  usage: UsageSchema,
+  cost_usd: z.number(),
+});
+export type SessionStatus = z.infer<typeof SessionStatusSchema>;
+
+export const VoteSchema = z.object({
+  agent: z.string(),
+  label: z.string(),
+  voted_for_agent: z.string(),
+  reason: z.string(),
+  valid: z.boolean(),
+  voided_by: z.string().nullable(),
+});
+
+export const AttemptSchema = z.object({
+  attempt: z.int(),
+  winner: z.string().nullable(),
+  label: z.string().nullable(),
+  tally: z.record(z.string(), z.int()),
+  tie: z.boolean(),
+  finish_reason: EndedBySchema.nullable(),
+  answers: z.array(z.object({ agent: z.string(), label: z.string(), revision: z.int(), origin: z.enum(["tool", "partial"]) })),
+  votes: z.array(VoteSchema),
+  presentation: z
+    .object({
+      agent: z.string(),
+      label: z.string(),
+      source: z.enum(["presentation", "answer", "partial"]),
+      fallback: z.string().nullable(),
+    })
+    .nullable(),
+  restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),
+});
+
+export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true }).extend({
+  session_id: z.string(),
+  question: z.string(),
+  /** The final answer; null while there is none. */
+  answer: z.string().nullable(),
+  winner: z.string().nullable(),
+  label: z.string().nullable(),
+  /** Of the latest attempt, voided ones among them. */
+  votes: z.array(VoteSchema),
+  attempts: z.array(AttemptSchema),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      agents: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })),
+    })
+    .nullable(),
+  /** What a cancelled turn leaves. */
+  partial: z.object({ winner: z.string().nullable(), answer: z.string().nullable(), text: z.string().nullable() }).nullable(),
+});
+export type TurnResponse = z.infer<typeof TurnResponseSchema>;

@@ -1,0 +1,181 @@
+import type { z } from "zod";
+import type {
+  AgentStateSchema,
+  AttemptSchema,
+  FinishReasonSchema,
+  SessionStatus,
+  TurnResponse,
+  TurnSummarySchema,
+  VoteSchema,
+} from "./api";
+import type { Usage } from "./events";
+import { type AgentView, type AttemptView, type SessionView, type TurnView, tallyOf, turnOf, type VoteView } from "./view";
+
+/** Views as the API shows them: MassGen's field names, times in seconds as MassGen writes them. */
+
+const FINAL_PREVIEW_CHARS = 200;
+const REASON_PREVIEW_CHARS = 100;
+
+/** What the view cannot know. `now` is unix ms. */
+export type StatusMeta = { now: number };
+
+/** Status of a session by its latest turn; null before its first turn. */
+export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | null {
+  const turn = turnOf(view);
+  if (!turn) return null;
+  return {
+    meta: toMeta(view, turn, meta),
+    coordination: {
+      phase: turn.phase,
+      attempt: turn.attempts.at(-1)?.number ?? 1,
+      active_agent: turn.agents.find(({ status }) => status === "streaming")?.id ?? null,
+      completion_percentage: completionPercentage(turn),
+      is_final_presentation: turn.phase === "presentation",
+    },
+    agents: Object.fromEntries(turn.agents.map((agent) => [agent.id, toAgentState(turn, agent)])),
+    results: {
+      votes: tallyOfTurn(turn),
+      winner: turn.winner,
+      final_answer_preview: turn.final && preview(turn.final.text, FINAL_PREVIEW_CHARS),
+      finish_reason: finishReason(turn),
+    },
+    turns: view.turns.map(toSummary),
+    usage: sumUsage(view.turns.map(({ usage }) => usage)),
+    cost_usd: view.turns.reduce((sum, { costUsd }) => sum + costUsd, 0),
+  };
+}
+
+/** One turn in full, without the answers' texts; null if there is no such turn. */
+export function toTurn(view: SessionView, number: number): TurnResponse | null {
+  const turn = turnOf(view, number);
+  if (!turn) return null;
+  const { question_preview: _, ...summary } = toSummary(turn);
+  const attempts = turn.attempts.map(toAttempt);
+  return {
+    ...summary,
+    session_id: view.sessionId,
+    question: turn.question,
+    answer: turn.final?.text ?? null,
+    winner: turn.winner,
+    label: turn.final?.label ?? null,
+    votes: attempts.at(-1)?.votes ?? [],
+    attempts,
+    error: turn.failure,
+    partial: turn.partial,
+  };
+}
+
+/** First answers and votes are half the way each; a finished turn is all of it, whoever fell out. */
+export function completionPercentage({ status, agents }: TurnView): number {
+  if (status === "completed") return 100;
+  const done = agents.reduce((sum, { answers, vote }) => sum + (answers > 0 ? 1 : 0) + (vote ? 1 : 0), 0);
+  return agents.length === 0 ? 0 : Math.floor((100 * done) / (2 * agents.length));
+}
+
+/** How the turn ended, or that it has not. */
+export function finishReason(turn: TurnView): z.infer<typeof FinishReasonSchema> {
+  if (turn.status === "failed") return "error";
+  return turn.finishReason ?? "in_progress";
+}
+
+function toMeta(view: SessionView, turn: TurnView, { now }: StatusMeta): SessionStatus["meta"] {
+  return {
+    session_id: view.sessionId,
+    turn: turn.number,
+    question: turn.question,
+    start_time: toSeconds(turn.startedAt),
+    last_updated: toSeconds(view.updatedAt),
+    elapsed_seconds: toSeconds(Math.max(0, (turn.endedAt ?? now) - turn.startedAt)),
+    last_sequence: view.lastSequence,
+  };
+}
+
+function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentStateSchema> {
+  const { vote, lastError } = agent;
+  return {
+    status: agent.status,
+    answer_count: agent.answers,
+    latest_answer_label: agent.latestLabel,
+    vote_cast: vote && {
+      voted_for_agent: authorOf(turn.attempts.at(-1), vote.label),
+      voted_for_label: vote.label,
+      reason_preview: preview(vote.reason, REASON_PREVIEW_CHARS),
+    },
+    times_restarted: agent.restarts,
+    last_activity: toSeconds(agent.lastActivityAt),
+    error: lastError && { type: lastError.code, message: lastError.message, timestamp: toSeconds(lastError.at) },
+    provider: agent.provider,
+    model: agent.model,
+    round: agent.round,
+    stale_votes: agent.staleVotes,
+    tokens: agent.tokens,
+    cost_usd: agent.costUsd,
+  };
+}
+
+function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
+  return {
+    turn: turn.number,
+    parent_turn: turn.parentTurn,
+    status: turn.status,
+    question_preview: preview(turn.question, FINAL_PREVIEW_CHARS),
+    started_at: toSeconds(turn.startedAt),
+    ended_at: turn.endedAt === null ? null : toSeconds(turn.endedAt),
+    finish_reason: finishReason(turn),
+    usage: { ...turn.usage },
+    cost_usd: turn.costUsd,
+  };
+}
+
+function toAttempt(attempt: AttemptView): z.infer<typeof AttemptSchema> {
+  const { settlement, presentation } = attempt;
+  return {
+    attempt: attempt.number,
+    winner: settlement?.winner ?? null,
+    label: settlement?.label ?? null,
+    tally: tallyOf(attempt),
+    tie: settlement?.tie ?? false,
+    finish_reason: settlement?.endedBy ?? null,
+    answers: attempt.answers.map(({ agent, label, revision, origin }) => ({ agent, label, revision, origin })),
+    votes: attempt.votes.map((vote) => toVote(attempt, vote)),
+    presentation: presentation && {
+      agent: presentation.agent,
+      label: presentation.label,
+      source: presentation.source,
+      fallback: presentation.fallback,
+    },
+    restart: attempt.restart,
+  };
+}
+
+function toVote(attempt: AttemptView, { voter, label, reason, valid, voidedBy }: VoteView): z.infer<typeof VoteSchema> {
+  return { agent: voter, label, voted_for_agent: authorOf(attempt, label), reason, valid, voided_by: voidedBy };
+}
+
+const authorOf = (attempt: AttemptView | undefined, label: string): string =>
+  attempt?.answers.find((answer) => answer.label === label)?.agent ?? "";
+
+function tallyOfTurn(turn: TurnView): Record<string, number> {
+  const attempt = turn.attempts.at(-1);
+  return attempt ? tallyOf(attempt) : {};
+}
+
+function sumUsage(usages: Usage[]): Usage {
+  const sum = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+  for (const usage of usages) {
+    sum.input_tokens += usage.input_tokens;
+    sum.output_tokens += usage.output_tokens;
+    sum.reasoning_tokens += usage.reasoning_tokens;
+    sum.cached_tokens += usage.cached_tokens;
+  }
+  return sum;
+}
+
+/** By characters, not code units, so that no surrogate pair is cut. */
+const preview = (text: string, chars: number): string => {
+  if (text.length <= chars) return text;
+  const kept = text.slice(0, chars - 1);
+  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}…`;
+};
+
+const toSeconds = (ms: number): number => ms / 1000;

@@ -1,0 +1,159 @@
+import type { EventOf } from "./events";
+import { emptyStream } from "./view-stream";
+import type { AgentView } from "./view-types";
+
+/** Facts about one agent's work that touch nothing but the agent. */
+export type WorkEvent = EventOf<
+  | "round.started"
+  | "round.failed"
+  | "round.nudged"
+  | "call.started"
+  | "call.deferred"
+  | "call.completed"
+  | "call.failed"
+  | "tool.started"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
+  | "answer.refused"
+  | "vote.stale"
+  | "vote.refused"
+  | "answers.injected"
+  | "agent.failed"
+  | "agent.abstained"
+  | "presentation.started"
+>;
+
+export const newAgent = (id: string, alias: string, at: number): AgentView => ({
+  id,
+  alias,
+  provider: "",
+  model: "",
+  status: "waiting",
+  round: 0,
+  answers: 0,
+  latestLabel: null,
+  vote: null,
+  staleVotes: 0,
+  restarts: 0,
+  tokens: 0,
+  costUsd: 0,
+  call: null,
+  retryAt: null,
+  tools: [],
+  stream: null,
+  lastError: null,
+  out: null,
+  lastActivityAt: at,
+});
+
+/** A new attempt: the agent is fresh, only what it has used stays. */
+export function resetAgent(agent: AgentView, at: number): void {
+  const { id, alias, provider, model, tokens, costUsd } = agent;
+  Object.assign(agent, newAgent(id, alias, at), { provider, model, tokens, costUsd });
+}
+
+/** Changes `agent`. */
+export function applyWork(agent: AgentView, event: WorkEvent): void {
+  agent.lastActivityAt = event.at;
+  switch (event.type) {
+    case "round.started":
+      roundStarted(agent, event);
+      return;
+    case "presentation.started":
+      agent.round = event.round;
+      agent.status = "waiting";
+      return;
+    case "answers.injected":
+      agent.restarts += 1;
+      if (event.via === "reopened") agent.status = "restarting";
+      return;
+    case "vote.stale":
+      agent.staleVotes += 1;
+      return;
+    case "round.failed":
+      agent.status = "restarting";
+      stop(agent, event);
+      return;
+    case "agent.failed":
+      agent.status = isTimeout(event.code) ? "timeout" : "error";
+      agent.out = "failed";
+      stop(agent, event);
+      return;
+    case "agent.abstained":
+      agent.status = "completed";
+      agent.out = "abstained";
+      stop(agent, event);
+      return;
+    case "call.started":
+    case "call.deferred":
+    case "call.completed":
+    case "call.failed":
+      applyCall(agent, event);
+      return;
+    case "tool.started":
+      agent.tools.push({ toolCall: event.tool_call, name: event.name });
+      return;
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+      agent.tools = agent.tools.filter(({ toolCall }) => toolCall !== event.tool_call);
+      return;
+    case "round.nudged":
+    case "answer.refused":
+    case "vote.refused":
+      return; // the call that follows shows it
+    default:
+      event satisfies never;
+  }
+}
+
+type CallEvent = EventOf<"call.started" | "call.deferred" | "call.completed" | "call.failed">;
+
+function applyCall(agent: AgentView, event: CallEvent): void {
+  switch (event.type) {
+    case "call.started":
+      agent.provider = event.provider;
+      agent.model = event.model;
+      agent.call = { id: event.call, purpose: event.purpose, try: event.try, startedAt: event.at };
+      agent.stream = emptyStream(event.call);
+      agent.retryAt = null;
+      agent.status = "streaming";
+      return;
+    case "call.deferred":
+      agent.status = "waiting";
+      return;
+    case "call.completed":
+      agent.call = null;
+      agent.tokens += event.usage.input_tokens + event.usage.output_tokens;
+      agent.costUsd += event.cost_usd;
+      return;
+    case "call.failed":
+      agent.call = null;
+      agent.tokens += event.tokens;
+      agent.costUsd += event.cost_usd;
+      agent.retryAt = event.retry_at;
+      agent.lastError = { code: event.code, message: event.message, at: event.at };
+      if (agent.out === null) agent.status = "waiting";
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+function roundStarted(agent: AgentView, event: EventOf<"round.started">): void {
+  if (event.round > 1) agent.restarts += 1;
+  agent.status = event.round > 1 ? "restarting" : "waiting";
+  agent.round = event.round;
+  agent.retryAt = null;
+}
+
+function stop(agent: AgentView, { code, message, at }: { code: string; message: string; at: number }): void {
+  agent.call = null;
+  agent.retryAt = null;
+  agent.tools = [];
+  agent.lastError = { code, message, at };
+}
+
+/** Whether a failure's code says that time ran out. */
+export const isTimeout = (code: string): boolean => /timeout|deadline/.test(code);

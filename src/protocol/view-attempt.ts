@@ -1,0 +1,145 @@
+import type { EventOf } from "./events";
+import { resetAgent } from "./view-agent";
+import type { AgentStatus, AgentView, AttemptView, TurnView } from "./view-types";
+
+/** Facts of an attempt that touch more than one agent's work: answers, votes, the settlement, the presentation. */
+export type AttemptEvent = EventOf<
+  | "attempt.started"
+  | "personas.assigned"
+  | "answer.submitted"
+  | "votes.cleared"
+  | "vote.cast"
+  | "attempt.settled"
+  | "presentation.completed"
+  | "attempt.restarted"
+>;
+
+/** Changes `turn`. */
+export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
+  if (event.type === "attempt.started") {
+    attemptStarted(turn, event);
+    return;
+  }
+  const attempt = turn.attempts.findLast(({ number }) => number === event.attempt);
+  if (!attempt) return;
+  switch (event.type) {
+    case "personas.assigned":
+      attempt.personas = event.personas;
+      return;
+    case "answer.submitted":
+      answerSubmitted(turn, attempt, event);
+      return;
+    case "votes.cleared":
+      votesCleared(turn, attempt, event);
+      return;
+    case "vote.cast":
+      voteCast(turn, attempt, event);
+      return;
+    case "attempt.settled":
+      attemptSettled(turn, attempt, event);
+      return;
+    case "presentation.completed":
+      presentationCompleted(turn, attempt, event);
+      return;
+    case "attempt.restarted":
+      attempt.restart = { agent: event.agent, reason: event.reason, instructions: event.instructions };
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** Votes that count now by label; once settled, what the log counted. */
+export function tallyOf(attempt: AttemptView): Record<string, number> {
+  if (attempt.settlement) return attempt.settlement.tally;
+  const counts = new Map<string, number>();
+  for (const { valid, label } of attempt.votes) if (valid) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}
+
+/** Ends an agent's open work: what it was doing is over, what it had decided stays visible. */
+export function retire(agent: AgentView, status: AgentStatus): void {
+  agent.call = null;
+  agent.retryAt = null;
+  agent.tools = [];
+  if (isOpen(agent.status)) agent.status = status;
+}
+
+const isOpen = (status: AgentStatus): boolean => status === "waiting" || status === "streaming" || status === "restarting";
+
+function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void {
+  turn.attempts.push({
+    number: event.attempt,
+    startedAt: event.at,
+    feedback: event.feedback,
+    personas: {},
+    answers: [],
+    votes: [],
+    settlement: null,
+    presentation: null,
+    restart: null,
+  });
+  turn.phase = "initial_answer";
+  for (const agent of turn.agents) resetAgent(agent, event.at);
+}
+
+function answerSubmitted(turn: TurnView, attempt: AttemptView, event: EventOf<"answer.submitted">): void {
+  const { agent: author, label, revision, content, origin, snapshot, at } = event;
+  attempt.answers.push({ agent: author, label, revision, content, origin, snapshot, at });
+  const agent = agentById(turn, author);
+  if (!agent) return;
+  agent.answers += 1;
+  agent.latestLabel = label;
+  agent.lastActivityAt = at;
+  if (agent.out === null) agent.status = "answered";
+}
+
+function votesCleared(turn: TurnView, attempt: AttemptView, event: EventOf<"votes.cleared">): void {
+  for (const { agent: voter } of event.votes) {
+    voidVote(attempt, voter, event.by);
+    const agent = agentById(turn, voter);
+    if (!agent) continue;
+    agent.vote = null;
+    if (agent.status === "voted") agent.status = "restarting";
+  }
+}
+
+function voteCast(turn: TurnView, attempt: AttemptView, event: EventOf<"vote.cast">): void {
+  const { agent: voter, label, revision, reason, at } = event;
+  voidVote(attempt, voter, null); // an agent has one vote
+  attempt.votes.push({ voter, label, revision, reason, at, valid: true, voidedBy: null });
+  const agent = agentById(turn, voter);
+  if (!agent) return;
+  agent.vote = { label, reason };
+  agent.lastActivityAt = at;
+  if (agent.out === null) agent.status = "voted";
+}
+
+function voidVote(attempt: AttemptView, voter: string, by: string | null): void {
+  const vote = attempt.votes.findLast((cast) => cast.voter === voter && cast.valid);
+  if (!vote) return;
+  vote.valid = false;
+  vote.voidedBy = by;
+}
+
+function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"attempt.settled">): void {
+  const { winner, label, tally, tie, ended_by: endedBy } = event;
+  attempt.settlement = { winner, label, tally, tie, endedBy };
+  turn.winner = winner;
+  turn.phase = "presentation";
+  for (const agent of turn.agents) retire(agent, endedBy === "deadline" ? "timeout" : "completed");
+}
+
+function presentationCompleted(turn: TurnView, attempt: AttemptView, event: EventOf<"presentation.completed">): void {
+  const { agent: presenter, label, content, source, fallback, tools } = event;
+  attempt.presentation = { agent: presenter, label, content, source, fallback, tools };
+  const agent = agentById(turn, presenter);
+  if (!agent) return;
+  agent.call = null;
+  agent.tools = [];
+  agent.lastActivityAt = event.at;
+  if (agent.out === null) agent.status = "completed";
+}
+
+/** Teams are small (32 at most), so a search is as good as an index, and order and plain data stay. */
+export const agentById = (turn: TurnView, id: string): AgentView | undefined => turn.agents.find((agent) => agent.id === id);

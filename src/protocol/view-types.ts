@@ -1,0 +1,143 @@
+import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
+import type { Budget, TeamRules } from "./team";
+
+/**
+ * What people and programs see of a session: a projection of the log, plain data (`structuredClone` and JSON keep it whole).
+ * `view.ts` is the only writer; everything else reads.
+ */
+export type SessionView = {
+  /** Empty until the first event. */
+  sessionId: string;
+  /** Everything up to here is in the view; events up to it are ignored. */
+  lastSequence: number;
+  createdAt: number | null;
+  updatedAt: number;
+  /** null where the events began after `session.created`. */
+  rules: TeamRules | null;
+  turns: TurnView[];
+};
+
+export type TurnStatus = "running" | "completed" | "failed" | "cancelled";
+export type Phase = "initial_answer" | "enforcement" | "presentation" | "done";
+
+export type TurnView = {
+  number: number;
+  parentTurn: number | null;
+  question: string;
+  budget: Budget;
+  startedAt: number;
+  deadlineAt: number;
+  endedAt: number | null;
+  status: TurnStatus;
+  phase: Phase;
+  /** In the order of the config. Answers, votes and status are those of the latest attempt; tokens and cost those of the turn. */
+  agents: AgentView[];
+  attempts: AttemptView[];
+  /** The agent whose answer won the latest attempt that settled. */
+  winner: string | null;
+  final: FinalView | null;
+  finishReason: EndedBy | null;
+  failure: { code: string; message: string; agents: { agent: string; code: string; message: string }[] } | null;
+  partial: { winner: string | null; answer: string | null; text: string | null } | null;
+  usage: Usage;
+  costUsd: number;
+};
+
+export type FinalView = { agent: string; attempt: number; label: string; text: string };
+
+export type AttemptView = {
+  number: number;
+  startedAt: number;
+  feedback: { reason: string; instructions: string } | null;
+  /** Agent → persona. */
+  personas: Record<string, string>;
+  /** Revision n lies at n − 1. */
+  answers: AnswerView[];
+  /** Every vote that counted when it was cast, in order. */
+  votes: VoteView[];
+  settlement: Settlement | null;
+  presentation: PresentationView | null;
+  /** Why its presenter rejected it. */
+  restart: { agent: string; reason: string; instructions: string } | null;
+};
+
+export type AnswerView = {
+  agent: string;
+  label: string;
+  revision: number;
+  content: string;
+  origin: "tool" | "partial";
+  snapshot: string | null;
+  at: number;
+};
+
+export type VoteView = {
+  voter: string;
+  label: string;
+  revision: number;
+  reason: string;
+  at: number;
+  valid: boolean;
+  /** The answer that voided it. */
+  voidedBy: string | null;
+};
+
+export type Settlement = {
+  winner: string | null;
+  label: string | null;
+  tally: Record<string, number>;
+  tie: boolean;
+  endedBy: EndedBy;
+};
+
+export type PresentationView = {
+  agent: string;
+  label: string;
+  content: string;
+  source: "presentation" | "answer" | "partial";
+  fallback: string | null;
+  tools: string[];
+};
+
+export type AgentStatus = "waiting" | "streaming" | "answered" | "voted" | "restarting" | "error" | "timeout" | "completed";
+
+export type AgentView = {
+  id: string;
+  alias: string;
+  /** Empty until known. */
+  provider: string;
+  model: string;
+  status: AgentStatus;
+  /** Counts from 1; 0 before the first. */
+  round: number;
+  answers: number;
+  latestLabel: string | null;
+  /** The vote that counts now. */
+  vote: { label: string; reason: string } | null;
+  staleVotes: number;
+  /** How often it was given newer answers or began a fresh round. */
+  restarts: number;
+  /** Input and output, as charged. */
+  tokens: number;
+  costUsd: number;
+  /** The call in flight. */
+  call: CallView | null;
+  /** Unix ms of the next try of a failed call. */
+  retryAt: number | null;
+  /** The agent's own tools that are running. */
+  tools: { toolCall: string; name: string }[];
+  /** What its latest call has written so far. */
+  stream: StreamView | null;
+  lastError: { code: string; message: string; at: number } | null;
+  /** Why it takes no further part: failed, or abstained at a cap. */
+  out: "failed" | "abstained" | null;
+  lastActivityAt: number;
+};
+
+export type CallView = { id: string; purpose: Purpose; try: number; startedAt: number };
+
+/** `latest` is the kind of the newest piece. */
+export type StreamView = { call: string; latest: DeltaKind | null } & Record<DeltaKind, StreamedText>;
+
+/** `text` is the tail of it; `length` all that was written, in UTF-16 code units. */
+export type StreamedText = { text: string; length: number };

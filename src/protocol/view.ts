@@ -1,0 +1,186 @@
+import type { EventOf, EventType, Usage, WireEvent } from "./events";
+import { applyWork, newAgent, type WorkEvent } from "./view-agent";
+import { type AttemptEvent, agentById, applyAttempt, retire } from "./view-attempt";
+import { appendDelta } from "./view-stream";
+import type { AgentView, SessionView, TurnView } from "./view-types";
+
+/**
+ * The one reducer from the log to what people see. API, command line, page and tests share it.
+ *
+ * It works in place: the view belongs to whoever made it with `emptyView`, and an event costs what it changes, however long
+ * the session is. `structuredClone` makes a copy that stands still.
+ */
+export const emptyView = (): SessionView => ({
+  sessionId: "",
+  lastSequence: 0,
+  createdAt: null,
+  updatedAt: 0,
+  rules: null,
+  turns: [],
+});
+
+/**
+ * Folds one event into `view` and returns the same `view`. Events must come in order; one that is already in it changes
+ * nothing, so a client may apply again whatever it gets twice. Events may be left out (deltas, earlier turns).
+ */
+export function apply(view: SessionView, event: WireEvent): SessionView {
+  if (event.sequence_number <= view.lastSequence) return view;
+  view.sessionId = event.session_id;
+  view.lastSequence = event.sequence_number;
+  view.updatedAt = event.at;
+  if (event.type === "session.created") {
+    view.createdAt = event.at;
+    view.rules = event.rules;
+  } else if (event.type === "turn.started") {
+    view.turns.push(newTurn(view, event));
+  } else {
+    const turn = view.turns.findLast(({ number }) => number === event.turn);
+    if (turn) applyToTurn(turn, event);
+  }
+  return view;
+}
+
+/** The turn of this number, or the latest. */
+export const turnOf = (view: SessionView, number?: number): TurnView | undefined =>
+  number === undefined ? view.turns.at(-1) : view.turns.findLast((turn) => turn.number === number);
+
+/** All tokens of a usage; the other two fields are parts of these. */
+export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;
+
+type TurnEvent = EventOf<Exclude<EventType, "session.created" | "turn.started">>;
+
+function applyToTurn(turn: TurnView, event: TurnEvent): void {
+  switch (event.type) {
+    case "stream.delta":
+      for (const item of event.items) appendDelta(agentIn(turn, item.agent, event.at), item);
+      return;
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+      turnEnded(turn, event);
+      return;
+    case "attempt.started":
+    case "personas.assigned":
+    case "answer.submitted":
+    case "votes.cleared":
+    case "vote.cast":
+    case "attempt.settled":
+    case "presentation.completed":
+    case "attempt.restarted":
+      inAttempt(turn, event);
+      return;
+    default:
+      work(turn, event);
+      return;
+  }
+}
+
+function inAttempt(turn: TurnView, event: AttemptEvent): void {
+  if ("agent" in event) agentIn(turn, event.agent, event.at);
+  applyAttempt(turn, event);
+  advancePhase(turn);
+}
+
+function work(turn: TurnView, event: WorkEvent): void {
+  applyWork(agentIn(turn, event.agent, event.at), event);
+  if (event.type === "call.completed" || (event.type === "call.failed" && event.usage)) {
+    if (event.usage) addUsage(turn.usage, event.usage);
+  }
+  if (event.type === "call.completed" || event.type === "call.failed") turn.costUsd += event.cost_usd;
+  if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
+  if (event.type === "presentation.started") turn.phase = "presentation";
+  if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
+}
+
+/** Voting is on once answers are shown; at the latest when no one who takes part is without an answer. */
+function advancePhase(turn: TurnView): void {
+  const taking = turn.agents.filter(({ out }) => out === null);
+  if (taking.length > 0 && taking.every(({ answers }) => answers > 0)) beginVoting(turn);
+}
+
+function beginVoting(turn: TurnView): void {
+  if (turn.phase === "initial_answer") turn.phase = "enforcement";
+}
+
+function addUsage(sum: Usage, usage: Usage): void {
+  sum.input_tokens += usage.input_tokens;
+  sum.output_tokens += usage.output_tokens;
+  sum.reasoning_tokens += usage.reasoning_tokens;
+  sum.cached_tokens += usage.cached_tokens;
+}
+
+/** The team's agents in the config's order; without the rules in the order of the aliases. */
+function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
+  const aliases = new Map(Object.entries(event.aliases));
+  const ids = view.rules?.agents.map(({ id }) => id) ?? [...aliases.keys()];
+  const agents = ids.map((id) => newAgent(id, aliases.get(id) ?? "", event.at));
+  for (const agent of agents) Object.assign(agent, modelOf(view, agent.id));
+  return {
+    number: event.turn,
+    parentTurn: event.parent_turn,
+    question: event.question,
+    budget: event.budget,
+    startedAt: event.at,
+    deadlineAt: event.deadline_at,
+    endedAt: null,
+    status: "running",
+    phase: "initial_answer",
+    agents,
+    attempts: [],
+    winner: null,
+    final: null,
+    finishReason: null,
+    failure: null,
+    partial: null,
+    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
+    costUsd: 0,
+  };
+}
+
+function modelOf(view: SessionView, id: string): { provider: string; model: string } | undefined {
+  const rules = view.rules?.agents.find((agent) => agent.id === id);
+  return rules && { provider: rules.provider, model: rules.model };
+}
+
+/** An agent the turn did not announce joins at the end: an odd log is shown, not lost. */
+function agentIn(turn: TurnView, id: string, at: number): AgentView {
+  const known = agentById(turn, id);
+  if (known) return known;
+  const agent = newAgent(id, "", at);
+  turn.agents.push(agent);
+  return agent;
+}
+
+type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
+
+/** The terminal event's usage and cost are the bill: they also hold what was still in flight. */
+function turnEnded(turn: TurnView, event: EndEvent): void {
+  turn.endedAt = event.at;
+  turn.phase = "done";
+  turn.usage = { ...event.usage };
+  turn.costUsd = event.cost_usd;
+  const blamed = new Set(event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : []);
+  for (const agent of turn.agents) retire(agent, blamed.has(agent.id) ? "error" : "completed");
+  switch (event.type) {
+    case "turn.completed":
+      turn.status = "completed";
+      turn.winner = event.winner;
+      turn.finishReason = event.finish_reason;
+      turn.final = { agent: event.winner, attempt: event.attempt, label: event.label, text: event.answer };
+      return;
+    case "turn.failed":
+      turn.status = "failed";
+      turn.failure = { code: event.code, message: event.message, agents: event.agents };
+      return;
+    case "turn.cancelled":
+      turn.status = "cancelled";
+      turn.finishReason = "cancelled";
+      turn.partial = event.partial;
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+export type * from "./view-types";
+export { tallyOf } from "./view-attempt";
