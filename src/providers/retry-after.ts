@@ -1,3 +1,6 @@
+/** All three forms of an HTTP date begin with a weekday; `Date.parse` alone takes "-1" for a date too. */
+const HTTP_DATE = /^[a-z]{3,9},?\s/i;
+
 /**
  * How long a reply's headers ask to wait, in ms; undefined if they do not say or make no sense. Large values come back as they
  * are: what is too long to wait for is a rule of the coordination. An HTTP date is measured against the reply's own `date`,
@@ -9,7 +12,7 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
   const value = headers.get("retry-after");
   const seconds = toDelay(value, 1000);
   if (seconds !== undefined || value === null) return seconds;
-  const until = Date.parse(value);
+  const until = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
   if (Number.isNaN(until)) return undefined;
   const sentAt = Date.parse(headers.get("date") ?? "");
   return Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt));

@@ -1,0 +1,156 @@
+import { describe, expect, it } from "vitest";
+import { classify, toProviderError } from "../../src/providers/errors";
+import { ProviderError } from "../../src/providers/provider";
+
+const KEY = "my-secret-key-123";
+const error = (fields: object) => ({ error: fields });
+const says = (message: string) => error({ message });
+
+describe("classify", () => {
+  it.each([
+    // what the status says
+    { status: 401, body: says("Incorrect API key provided"), is: "bad_credentials" },
+    { status: 403, body: says("Country not supported"), is: "bad_credentials" },
+    { status: 404, body: error({ message: "The model `x` does not exist", code: "model_not_found" }), is: "unknown_model" },
+    { status: 404, body: "404 page not found", is: "unknown_model", code: "not_found" },
+    { status: 429, body: says("Rate limit reached for gpt-4o"), is: "transient", code: "rate_limited" },
+    { status: 408, body: "", is: "transient", code: "timeout" },
+    { status: 409, body: "", is: "transient", code: "conflict" },
+    { status: 425, body: "", is: "transient", code: "too_early" },
+    { status: 500, body: says("oops"), is: "transient", code: "server_error" },
+    { status: 502, body: "<html><title>502 Bad Gateway</title></html>", is: "transient", code: "server_error" },
+    { status: 503, body: says("The engine is currently overloaded"), is: "transient", code: "overloaded" },
+    { status: 504, body: "", is: "transient", code: "timeout" },
+    { status: 524, body: "", is: "transient", code: "timeout" },
+    { status: 529, body: "", is: "transient", code: "overloaded" },
+    { status: 400, body: says("'temperature' must be at most 2"), is: "bad_request", code: "bad_request" },
+    { status: 422, body: { detail: [{ msg: "field required" }] }, is: "bad_request", code: "bad_request" },
+    { status: 307, body: "", is: "bad_request", code: "redirect_refused" },
+    // quota
+    { status: 429, body: error({ message: "You exceeded your current quota", code: "insufficient_quota" }), is: "quota" },
+    { status: 429, body: error({ message: "x", type: "exceeded_current_quota_error" }), is: "quota" },
+    { status: 429, body: error({ message: "余额不足或无可用资源包,请充值。", code: "1113" }), is: "quota" },
+    { status: 402, body: says("Insufficient Balance"), is: "quota" },
+    { status: 402, body: "", is: "quota" },
+    { status: 403, body: says("Your team has run out of credits"), is: "quota" },
+    { status: 429, body: says("You exceeded your current quota, please retry in 30s"), is: "transient" },
+    // context
+    { status: 400, body: error({ message: "x", code: "context_length_exceeded" }), is: "context_too_long" },
+    {
+      status: 400,
+      body: says("This model's maximum context length is 8192 tokens. However, you requested 9000"),
+      is: "context_too_long",
+    },
+    { status: 400, body: says("prompt is too long: 210000 tokens > 200000 maximum"), is: "context_too_long" },
+    { status: 400, body: says("Input exceeds the context window of this model"), is: "context_too_long" },
+    { status: 400, body: says("too many tokens: total number of tokens must be below 4096"), is: "context_too_long" },
+    { status: 422, body: { message: "Please reduce the length of the messages or completion." }, is: "context_too_long" },
+    { status: 413, body: says("Request too large for model"), is: "context_too_long" },
+    { status: 400, body: says("Range of input length should be [1, 30720]"), is: "context_too_long" },
+    { status: 429, body: says("Too many tokens, please wait before trying again."), is: "transient" },
+    {
+      status: 400,
+      body: says("max_tokens is too large: 100000. This model supports at most 16384 completion tokens"),
+      is: "bad_request",
+    },
+    // content
+    { status: 400, body: error({ message: "The response was filtered", code: "content_filter" }), is: "content_filter" },
+    { status: 400, body: error({ message: "x", code: "content_policy_violation" }), is: "content_filter" },
+    { status: 400, body: says("Content Exists Risk"), is: "content_filter" },
+    { status: 400, body: error({ message: "x", code: "data_inspection_failed" }), is: "content_filter" },
+    { status: 403, body: says("Your input was flagged by moderation"), is: "content_filter" },
+    // models
+    { status: 400, body: says("Model Not Exist"), is: "unknown_model" },
+    { status: 400, body: says("foo/bar is not a valid model ID"), is: "unknown_model" },
+    // inside a stream
+    { status: undefined, body: error({ message: "Overloaded", type: "overloaded_error" }), is: "transient", code: "overloaded" },
+    {
+      status: undefined,
+      body: error({ message: "The server had an error", type: "server_error" }),
+      is: "transient",
+      code: "server_error",
+    },
+    { status: undefined, body: error({ message: "Provider returned error", code: 502 }), is: "transient", code: "server_error" },
+    { status: undefined, body: error({ message: "slow down", code: 429 }), is: "transient", code: "rate_limited" },
+    { status: undefined, body: error({ message: "bad", type: "invalid_request_error" }), is: "bad_request" },
+    { status: undefined, body: error({ message: "bad", code: "invalid_api_key" }), is: "bad_credentials" },
+    { status: undefined, body: "gone", is: "transient", code: "server_error" },
+  ])("$status $body is $is", ({ status, body, is, code }) => {
+    const failure = classify({ status, body: typeof body === "string" ? body : JSON.stringify(body) }, [KEY]);
+    expect(failure.failureClass).toBe(is);
+    if (code) expect(failure.code).toBe(code);
+  });
+
+  it.each([
+    { name: "the error's message", body: says("no luck"), gives: "no luck" },
+    { name: "an error that is a text", body: { error: "no luck" }, gives: "no luck" },
+    { name: "a message at the top", body: { message: "no luck" }, gives: "no luck" },
+    { name: "a detail", body: { detail: "no luck" }, gives: "no luck" },
+    { name: "an error in a list", body: [says("no luck")], gives: "no luck" },
+    {
+      name: "who really failed behind a router",
+      body: error({ message: "Provider error", metadata: { raw: "no luck" } }),
+      gives: "Provider error: no luck",
+    },
+    { name: "plain text", body: "no luck\n", gives: "no luck" },
+    {
+      name: "the title of a web page",
+      body: "<!DOCTYPE html><head><title> 502 Bad Gateway </title>",
+      gives: "an HTML page: 502 Bad Gateway",
+    },
+    { name: "that there was nothing", body: "", gives: "HTTP 500 without a message" },
+  ])("says $name", ({ body, gives }) => expect(classify({ status: 500, body }, []).message).toBe(gives));
+
+  it("keeps at most 500 characters, and no key even where it was cut", () => {
+    const { message } = classify({ status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) }, [KEY]);
+    expect(message).toHaveLength(500);
+    expect(message).not.toContain("my-secret");
+  });
+
+  it("carries status and wait, and no cause", () => {
+    const failure = classify({ status: 429, body: "", retryAfterMs: 5 }, []);
+    expect(failure.details).toEqual({ status: 429, retryAfterMs: 5 });
+    expect(failure.cause).toBeUndefined();
+  });
+});
+
+describe("toProviderError", () => {
+  const wrapped = (cause: unknown) => new Error("Connection error.", { cause });
+  it.each([
+    {
+      name: "a refused connection",
+      given: wrapped(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })),
+      is: "transient",
+      code: "connection_failed",
+    },
+    { name: "a name nobody knows", given: new Error("getaddrinfo ENOTFOUND x"), is: "transient", code: "connection_failed" },
+    { name: "broken JSON", given: new SyntaxError("Unexpected token"), is: "transient", code: "bad_response" },
+    {
+      name: "a deploy",
+      given: wrapped(new Error("Durable Object reset because its code was updated.")),
+      is: "interrupted",
+      code: "interrupted",
+    },
+    {
+      name: "a lost connection of the platform",
+      given: wrapped(new Error("Network connection lost.")),
+      is: "interrupted",
+      code: "interrupted",
+    },
+    {
+      name: "a failure already known",
+      given: wrapped(new ProviderError("quota", "quota_exceeded", "no money")),
+      is: "quota",
+      code: "quota_exceeded",
+    },
+    { name: "something that is no error", given: "boom", is: "transient", code: "connection_failed" },
+  ])("reads $name", ({ given, is, code }) => {
+    expect(toProviderError(given, [])).toMatchObject({ failureClass: is, code });
+  });
+
+  it("tells the words of all causes once, without keys, and drops the causes", () => {
+    const failure = toProviderError(wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })), [KEY]);
+    expect(failure.message).toBe("Connection error.: bad key [redacted]");
+    expect(failure.cause).toBeUndefined();
+  });
+});

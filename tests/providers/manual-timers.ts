@@ -1,0 +1,42 @@
+import type { Timers } from "../../src/providers/time-limits";
+
+type Entry = { at: number; run: () => void };
+
+/** A clock that only goes on when told; counts the timers it was asked for. */
+export class ManualTimers implements Timers<Entry> {
+  #now = 0;
+  #entries = new Set<Entry>();
+  asked = 0;
+
+  now = () => this.#now;
+  set = (run: () => void, ms: number): Entry => {
+    const entry = { at: this.#now + ms, run };
+    this.#entries.add(entry);
+    this.asked++;
+    return entry;
+  };
+  clear = (entry: Entry) => void this.#entries.delete(entry);
+  get waiting(): number {
+    return this.#entries.size;
+  }
+
+  /** Goes on by `ms`, runs what falls due on the way in order, and lets promises settle. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    for (let next = this.#next(end); next; next = this.#next(end)) {
+      this.#now = next.at;
+      this.#entries.delete(next);
+      next.run();
+      await settled();
+    }
+    this.#now = end;
+    await settled();
+  }
+
+  #next(end: number): Entry | undefined {
+    return [...this.#entries].filter((entry) => entry.at <= end).sort((a, b) => a.at - b.at)[0];
+  }
+}
+
+/** Lets everything that only waits for promises happen. */
+export const settled = () => new Promise<void>((resolve) => setImmediate(resolve));

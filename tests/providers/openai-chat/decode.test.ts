@@ -1,0 +1,343 @@
+import { describe, expect, it } from "vitest";
+import { createDecoder } from "../../../src/providers/openai-chat/decode";
+import { type ModelEvent, ProviderError, type ReplyItem } from "../../../src/providers/provider";
+
+const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
+const says = (content: string) => delta({ content });
+const ends = (reason: string | null) => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
+type Piece = { index?: number; id?: string | null; name?: string; args?: unknown };
+const calls = (...pieces: Piece[]) =>
+  delta({ tool_calls: pieces.map(({ index, id, name, args }) => ({ index, id, function: { name, arguments: args } })) });
+const call = (id: string, name: string, args: string): ReplyItem => ({ type: "tool_call", id, name, arguments: args });
+const text = (value: string): ReplyItem => ({ type: "text", text: value });
+const thought = (value: string): ReplyItem => ({ type: "reasoning", text: value });
+
+function decode(chunks: readonly unknown[], taken: string[] = []) {
+  const decoder = createDecoder(new Set(taken));
+  const events = chunks.flatMap((chunk) => decoder.push(chunk));
+  return { events, stop: decoder.end() };
+}
+const itemsOf = (chunks: readonly unknown[], taken?: string[]) => {
+  const { stop } = decode(chunks, taken);
+  return stop.type === "stop" ? stop.items : [];
+};
+const reasonOf = (chunks: readonly unknown[]) => {
+  const { stop } = decode(chunks);
+  return stop.type === "stop" ? stop.reason : null;
+};
+
+describe("text and reasoning", () => {
+  it.each([
+    { name: "joins the pieces of a text", given: [says("Hel"), says("lo")], gives: [text("Hello")] },
+    { name: "ignores empty and missing content", given: [says(""), delta({}), delta({ content: null })], gives: [] },
+    {
+      name: "takes text parts of a list of contents, and its thinking as reasoning",
+      given: [
+        delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }),
+        delta({ content: [{ type: "text", text: "ok" }] }),
+      ],
+      gives: [thought("hm"), text("ok")],
+    },
+    {
+      name: "reads reasoning_content",
+      given: [delta({ reasoning_content: "a" }), delta({ reasoning_content: "b" })],
+      gives: [thought("ab")],
+    },
+    { name: "reads reasoning", given: [delta({ reasoning: "a" })], gives: [thought("a")] },
+    {
+      name: "reads reasoning_details of text and summary, not what is encrypted",
+      given: [
+        delta({
+          reasoning_details: [
+            { type: "reasoning.text", text: "a" },
+            { type: "reasoning.summary", summary: "b" },
+            { type: "reasoning.encrypted", data: "xxx" },
+          ],
+        }),
+      ],
+      gives: [thought("ab")],
+    },
+    {
+      name: "takes reasoning once when it is sent in two fields",
+      given: [delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] })],
+      gives: [thought("a")],
+    },
+    {
+      name: "reads a whole message where a delta belongs",
+      given: [{ choices: [{ message: { content: "all" } }] }],
+      gives: [text("all")],
+    },
+    {
+      name: "takes the first choice only",
+      given: [{ choices: [{ index: 1, delta: { content: "no" } }] }, says("yes")],
+      gives: [text("yes")],
+    },
+  ])("$name", ({ given, gives }) => expect(itemsOf([...given, ends("stop")])).toEqual(gives));
+
+  it("yields every delta in order, as it comes", () => {
+    const { events } = decode([delta({ reasoning: "hm" }), says("a"), says("b"), ends("stop")]);
+    expect(events).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "a" },
+      { type: "text", text: "b" },
+    ]);
+  });
+
+  it.each([
+    null,
+    undefined,
+    42,
+    "text",
+    [],
+    {},
+    { choices: null },
+    { choices: [null] },
+    { choices: [{ delta: null }] },
+    { choices: [{ delta: { tool_calls: [null, 1, { function: null }] } }] },
+    { choices: [{ delta: { content: { a: 1 }, reasoning_details: "x", tool_calls: {} } }], usage: "many" },
+  ])("is not upset by %j", (chunk) => expect(() => decode([chunk, ends("stop")])).not.toThrow());
+});
+
+describe("tool calls", () => {
+  it.each([
+    {
+      name: "puts a call together from its pieces",
+      given: [
+        calls({ index: 0, id: "a", name: "vote", args: "" }),
+        calls({ index: 0, args: '{"x"' }),
+        calls({ index: 0, args: ":1}" }),
+      ],
+      gives: [call("a", "vote", '{"x":1}')],
+    },
+    {
+      name: "keeps interleaved calls apart by their index",
+      given: [
+        calls({ index: 0, id: "a", name: "f", args: "{" }),
+        calls({ index: 1, id: "b", name: "g", args: "[" }),
+        calls({ index: 0, args: "}" }, { index: 1, args: "]" }),
+      ],
+      gives: [call("a", "f", "{}"), call("b", "g", "[]")],
+    },
+    {
+      name: "numbers calls by appearance when the first index is not 0",
+      given: [calls({ index: 3, id: "a", name: "f", args: "1" }), calls({ index: 1, id: "b", name: "g", args: "2" })],
+      gives: [call("a", "f", "1"), call("b", "g", "2")],
+    },
+    {
+      name: "continues the last call when there is no index",
+      given: [calls({ id: "a", name: "f", args: "{" }), calls({ args: "}" })],
+      gives: [call("a", "f", "{}")],
+    },
+    {
+      name: "begins a call at each name when there is neither index nor id",
+      given: [calls({ name: "f", args: "{}" }, { name: "g", args: "{}" })],
+      gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
+    },
+    {
+      name: "finds the call by its id when there is no index",
+      given: [calls({ id: "a", name: "f", args: "{" }), calls({ id: "b", name: "g", args: "[" }), calls({ id: "a", args: "}" })],
+      gives: [call("a", "f", "{}"), call("b", "g", "[")],
+    },
+    {
+      name: "takes a name repeated with every piece for one call",
+      given: [calls({ id: "a", name: "f", args: '{"x":' }), calls({ id: "a", name: "f", args: "1}" })],
+      gives: [call("a", "f", '{"x":1}')],
+    },
+    {
+      name: "takes a second complete call under the same id for another call",
+      given: [calls({ id: "a", name: "f", args: "{}" }, { id: "a", name: "f", args: '{"x":2}' })],
+      gives: [call("a", "f", "{}"), call("call00001", "f", '{"x":2}')],
+    },
+    {
+      name: "tells calls apart that all come under index 0 with ids of their own",
+      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "b", name: "g", args: "{}" })],
+      gives: [call("a", "f", "{}"), call("b", "g", "{}")],
+    },
+    {
+      name: "makes duplicate ids of different indexes unique",
+      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }, { index: 1, id: "a", name: "g", args: "{}" })],
+      gives: [call("a", "f", "{}"), call("call00001", "g", "{}")],
+    },
+    {
+      name: "makes missing ids",
+      given: [calls({ index: 0, id: null, name: "f", args: "{}" }, { index: 1, id: "", name: "g", args: "{}" })],
+      gives: [call("call00000", "f", "{}"), call("call00001", "g", "{}")],
+    },
+    {
+      name: "takes an id that comes late",
+      given: [calls({ index: 0, name: "f" }), calls({ index: 0, id: "a" })],
+      gives: [call("a", "f", "{}")],
+    },
+    {
+      name: "turns no arguments into an empty object",
+      given: [calls({ index: 0, id: "a", name: "f" })],
+      gives: [call("a", "f", "{}")],
+    },
+    {
+      name: "turns empty and null arguments into an empty object",
+      given: [calls({ index: 0, id: "a", name: "f", args: "" }, { index: 1, id: "b", name: "g", args: null })],
+      gives: [call("a", "f", "{}"), call("b", "g", "{}")],
+    },
+    {
+      name: "writes arguments that come as an object as text",
+      given: [calls({ index: 0, id: "a", name: "f", args: { x: 1 } })],
+      gives: [call("a", "f", '{"x":1}')],
+    },
+    {
+      name: "joins a name that comes in pieces",
+      given: [calls({ index: 0, id: "a", name: "new_" }), calls({ index: 0, name: "answer" }), calls({ index: 0, args: "{}" })],
+      gives: [call("a", "new_answer", "{}")],
+    },
+    {
+      name: "reads the older function_call",
+      given: [delta({ function_call: { name: "f", arguments: "{" } }), delta({ function_call: { arguments: "}" } })],
+      gives: [call("call00000", "f", "{}")],
+    },
+    {
+      name: "keeps broken arguments as they came",
+      given: [calls({ index: 0, id: "a", name: "f", args: '{"x":' })],
+      gives: [call("a", "f", '{"x":')],
+    },
+  ])("$name", ({ given, gives }) => expect(itemsOf([...given, ends("tool_calls")])).toEqual(gives));
+
+  it("never repeats an id of the conversation, so that ids are unique within the round", () => {
+    const given = [calls({ index: 0, id: "call_0", name: "f", args: "{}" }), ends("tool_calls")];
+    expect(itemsOf(given, ["call_0"])).toEqual([call("call00001", "f", "{}")]);
+  });
+
+  it("streams arguments with the call's index and name", () => {
+    const given = [
+      calls({ index: 0, id: "a", name: "f", args: "" }),
+      calls({ index: 0, args: "{" }),
+      calls({ index: 0, args: "}" }),
+    ];
+    expect(decode([...given, ends("stop")]).events).toEqual([
+      { type: "tool_arguments", index: 0, name: "f", text: "{" },
+      { type: "tool_arguments", index: 0, name: "f", text: "}" },
+    ]);
+  });
+
+  it("holds arguments back until the name is known", () => {
+    const given = [calls({ index: 0, args: "{" }), calls({ index: 0, args: '"a"' }), calls({ index: 0, name: "f", args: ":1}" })];
+    expect(decode([...given, ends("stop")]).events).toEqual([{ type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' }]);
+  });
+});
+
+describe("stop reasons", () => {
+  const withCall = [calls({ index: 0, id: "a", name: "f", args: "{}" })];
+  it.each([
+    { name: "stop", given: [says("a"), ends("stop")], gives: "stop" },
+    { name: "length", given: [says("a"), ends("length")], gives: "length" },
+    { name: "content filter", given: [ends("content_filter")], gives: "content_filter" },
+    { name: "tool calls", given: [...withCall, ends("tool_calls")], gives: "tool_calls" },
+    { name: "the older function_call", given: [...withCall, ends("function_call")], gives: "tool_calls" },
+    { name: "stop although there are calls", given: [...withCall, ends("stop")], gives: "tool_calls" },
+    { name: "a reason nobody knows although there are calls", given: [...withCall, ends("whatever")], gives: "tool_calls" },
+    { name: "length although there are calls, since the last may be cut", given: [...withCall, ends("length")], gives: "length" },
+    { name: "tool_calls without any call", given: [says("a"), ends("tool_calls")], gives: "stop" },
+    { name: "a reason nobody knows", given: [says("a"), ends("whatever")], gives: "unknown" },
+    { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
+    { name: "a reason that an empty chunk follows", given: [ends("stop"), ends(null)], gives: "stop" },
+    { name: "a refusal", given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), ends("stop")], gives: "refusal" },
+  ])("reads $name", ({ given, gives }) => expect(reasonOf(given)).toBe(gives));
+
+  it("keeps a refusal out of the answer", () => {
+    expect(decode([delta({ refusal: "I cannot" }), ends("stop")])).toEqual({
+      events: [],
+      stop: { type: "stop", reason: "refusal", items: [], usage: null },
+    });
+  });
+
+  it.each([
+    { name: "no finish reason", given: [says("a")] },
+    { name: "an empty finish reason", given: [says("a"), ends("")] },
+    { name: "nothing at all", given: [] },
+    { name: "a complete call but no finish reason", given: withCall },
+    { name: "finish reason error", given: [says("a"), ends("error")] },
+    { name: "finish reason abort", given: [says("a"), ends("abort")] },
+  ])("takes a stream with $name for cut", ({ given }) => {
+    expect(() => decode(given)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
+    expect(() => decode(given)).toThrow(ProviderError);
+  });
+});
+
+describe("usage", () => {
+  const usageOf = (chunks: readonly unknown[]) => {
+    const { stop } = decode([...chunks, ends("stop")]);
+    return stop.type === "stop" ? stop.usage : null;
+  };
+  const usage = (input: number, output: number, reasoning = 0, cached = 0) => ({
+    input_tokens: input,
+    output_tokens: output,
+    reasoning_tokens: reasoning,
+    cached_tokens: cached,
+  });
+  const reported = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
+
+  it.each([
+    { name: "a last chunk without choices", given: [{ choices: [], usage: reported }], gives: usage(10, 4) },
+    {
+      name: "cached and reasoning tokens",
+      given: [
+        {
+          choices: [],
+          usage: { ...reported, prompt_tokens_details: { cached_tokens: 8 }, completion_tokens_details: { reasoning_tokens: 3 } },
+        },
+      ],
+      gives: usage(10, 4, 3, 8),
+    },
+    {
+      name: "usage on every chunk: the last one counts",
+      given: [
+        { ...says("a"), usage: { prompt_tokens: 10, completion_tokens: 1 } },
+        { ...says("b"), usage: { prompt_tokens: 10, completion_tokens: 2 } },
+      ],
+      gives: usage(10, 2),
+    },
+    {
+      name: "null on every chunk but the last",
+      given: [
+        { ...says("a"), usage: null },
+        { choices: [], usage: reported },
+      ],
+      gives: usage(10, 4),
+    },
+    { name: "usage inside the choice", given: [{ choices: [{ delta: {}, usage: reported }] }], gives: usage(10, 4) },
+    { name: "usage in a server's own field", given: [{ choices: [], x_groq: { usage: reported } }], gives: usage(10, 4) },
+    {
+      name: "cache hits under another name",
+      given: [{ choices: [], usage: { ...reported, prompt_cache_hit_tokens: 6 } }],
+      gives: usage(10, 4, 0, 6),
+    },
+    {
+      name: "reasoning that only the total counts, as output",
+      given: [
+        {
+          choices: [],
+          usage: {
+            prompt_tokens: 10,
+            completion_tokens: 4,
+            total_tokens: 34,
+            completion_tokens_details: { reasoning_tokens: 20 },
+          },
+        },
+      ],
+      gives: usage(10, 24, 20),
+    },
+    { name: "no usage at all", given: [says("a")], gives: null },
+    { name: "an empty usage as none", given: [{ choices: [], usage: {} }], gives: null },
+    {
+      name: "nonsense as nothing",
+      given: [{ choices: [], usage: { prompt_tokens: -3, completion_tokens: "7", total_tokens: Number.NaN } }],
+      gives: null,
+    },
+  ])("reads $name", ({ given, gives }) => expect(usageOf(given)).toEqual(gives));
+
+  it("is told as soon as it is known", () => {
+    const { events } = decode([{ ...says("a"), usage: reported }, ends("stop")]);
+    expect(events).toEqual<ModelEvent[]>([
+      { type: "text", text: "a" },
+      { type: "usage", usage: usage(10, 4) },
+    ]);
+  });
+});

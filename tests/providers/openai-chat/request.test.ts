@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import { findHost } from "../../../src/providers/hosts";
+import { takenIds, toBody } from "../../../src/providers/openai-chat/request";
+import type { Message, ModelRequest } from "../../../src/providers/provider";
+
+const OPENAI = findHost("https://api.openai.com/v1");
+const OTHER = findHost("https://llm.example.org/v1");
+const THINKING = findHost("https://api.deepseek.com");
+const tool = { name: "vote", description: "Votes.", parameters: { type: "object" } };
+
+const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: "m",
+  system: "be brief",
+  messages: [{ role: "user", text: "hi" }],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: 100,
+  params: {},
+  ...change,
+});
+const body = (change: Partial<ModelRequest>, host = OPENAI) => JSON.parse(JSON.stringify(toBody(request(change), host)));
+const messages = (list: Message[], host = OPENAI) => body({ system: "", messages: list }, host).messages;
+
+describe("the body", () => {
+  it("asks for a stream with usage", () => {
+    expect(body({})).toEqual({
+      model: "m",
+      messages: [
+        { role: "system", content: "be brief" },
+        { role: "user", content: "hi" },
+      ],
+      max_completion_tokens: 100,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it.each([
+    { name: "caps output by max_completion_tokens at OpenAI", host: OPENAI, has: "max_completion_tokens", not: "max_tokens" },
+    { name: "caps output by max_tokens elsewhere", host: OTHER, has: "max_tokens", not: "max_completion_tokens" },
+  ])("$name", ({ host, has, not }) => {
+    expect(body({}, host)).toHaveProperty(has, 100);
+    expect(body({}, host)).not.toHaveProperty(not);
+  });
+
+  it.each([
+    { name: "sends no tool choice without tools", tools: [], choice: "required" as const, host: OPENAI, gives: undefined },
+    { name: "forces a tool where the host can", tools: [tool], choice: "required" as const, host: OPENAI, gives: "required" },
+    { name: "does not force where the host cannot", tools: [tool], choice: "required" as const, host: THINKING, gives: "auto" },
+    { name: "does not force an unknown host", tools: [tool], choice: "required" as const, host: OTHER, gives: "auto" },
+    { name: "leaves the choice to the model", tools: [tool], choice: "auto" as const, host: OPENAI, gives: "auto" },
+  ])("$name", ({ tools, choice, host, gives }) => {
+    expect(body({ tools, toolChoice: choice }, host).tool_choice).toBe(gives);
+  });
+
+  it("offers tools as functions", () => {
+    expect(body({ tools: [tool] }).tools).toEqual([{ type: "function", function: tool }]);
+  });
+
+  it("sends the config's parameters, and those of extra_body, as they are", () => {
+    const params = { temperature: 0.2, stop: ["x"], extra_body: { top_k: 5, chat_template_kwargs: { enable_thinking: false } } };
+    expect(body({ params })).toMatchObject({
+      temperature: 0.2,
+      stop: ["x"],
+      top_k: 5,
+      chat_template_kwargs: { enable_thinking: false },
+    });
+    expect(body({ params })).not.toHaveProperty("extra_body");
+  });
+
+  it("lets no parameter change what is ours", () => {
+    const hostile = {
+      model: "x",
+      messages: [],
+      stream: false,
+      stream_options: {},
+      tools: [tool],
+      tool_choice: "none",
+      max_tokens: 9,
+      n: 3,
+    };
+    expect(body({ params: hostile })).toEqual(body({}));
+    expect(body({ params: { extra_body: hostile } })).toEqual(body({}));
+  });
+});
+
+describe("messages", () => {
+  it.each<{ name: string; given: Message[]; gives: unknown[] }>([
+    {
+      name: "an assistant's text and calls, and the results in role tool",
+      given: [
+        {
+          role: "assistant",
+          items: [
+            { type: "text", text: "let me " },
+            { type: "text", text: "see" },
+            { type: "tool_call", id: "a", name: "f", arguments: '{"x":1}' },
+          ],
+        },
+        { role: "tool", toolCallId: "a", name: "f", text: "42", isError: false },
+      ],
+      gives: [
+        {
+          role: "assistant",
+          content: "let me see",
+          tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: '{"x":1}' } }],
+        },
+        { role: "tool", tool_call_id: "a", content: "42" },
+      ],
+    },
+    {
+      name: "calls without text have null content",
+      given: [{ role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }] }],
+      gives: [
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+        },
+      ],
+    },
+    {
+      name: "broken arguments go back as an empty object",
+      given: [{ role: "assistant", items: [{ type: "tool_call", id: "a", name: "f", arguments: '{"x":' }] }],
+      gives: [
+        {
+          role: "assistant",
+          content: null,
+          tool_calls: [{ id: "a", type: "function", function: { name: "f", arguments: "{}" } }],
+        },
+      ],
+    },
+    {
+      name: "a failed tool says so in its text",
+      given: [{ role: "tool", toolCallId: "a", name: "f", text: "no such file", isError: true }],
+      gives: [{ role: "tool", tool_call_id: "a", content: "Error: no such file" }],
+    },
+    { name: "an assistant message with nothing to say is left out", given: [{ role: "assistant", items: [] }], gives: [] },
+    {
+      name: "reasoning is not sent back",
+      given: [
+        {
+          role: "assistant",
+          items: [
+            { type: "reasoning", text: "hm" },
+            { type: "text", text: "ok" },
+          ],
+        },
+      ],
+      gives: [{ role: "assistant", content: "ok" }],
+    },
+  ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
+
+  it("sends reasoning back to the hosts that demand it", () => {
+    const given: Message[] = [
+      {
+        role: "assistant",
+        items: [
+          { type: "reasoning", text: "hm" },
+          { type: "text", text: "ok" },
+        ],
+      },
+    ];
+    expect(messages(given, THINKING)).toEqual([{ role: "assistant", content: "ok", reasoning_content: "hm" }]);
+  });
+
+  it("knows the ids of earlier calls", () => {
+    const call = { type: "tool_call" as const, id: "a", name: "f", arguments: "{}" };
+    expect(
+      takenIds([
+        { role: "user", text: "x" },
+        { role: "assistant", items: [call, { ...call, id: "b" }] },
+      ]),
+    ).toEqual(new Set(["a", "b"]));
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, it } from "vitest";
+import { redact, toMessage } from "../../src/providers/redact";
+
+it.each([
+  {
+    name: "the given key",
+    given: "key my.very-own/key= is wrong",
+    secrets: ["my.very-own/key="],
+    gives: "key [redacted] is wrong",
+  },
+  { name: "the given key each time", given: "abcdef and abcdef", secrets: ["abcdef"], gives: "[redacted] and [redacted]" },
+  {
+    name: "what looks like an OpenAI key",
+    given: "Incorrect API key provided: sk-proj-abc123DEF456.",
+    gives: "Incorrect API key provided: [redacted]",
+  },
+  { name: "a masked key", given: "provided: sk-ab**********yz", gives: "provided: [redacted]" },
+  { name: "keys of other vendors", given: "gsk_abcdefgh xai-abcdefgh nvapi-abcdefgh", gives: "[redacted] [redacted] [redacted]" },
+  { name: "a Google key", given: `AIza${"x".repeat(35)}`, gives: "[redacted]" },
+  { name: "a bearer token", given: "Authorization: Bearer abc.def-ghi", gives: "Authorization: Bearer [redacted]" },
+  { name: "a key in a query", given: "GET /v1?api_key=abcdefgh&x=1", gives: "GET /v1?api_key=[redacted]&x=1" },
+  { name: "a key in JSON", given: '{"api_key": "abcdefgh"}', gives: '{"api_key": "[redacted]"}' },
+  { name: "a JSON web token", given: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", gives: "[redacted]" },
+])("hides $name", ({ given, secrets = [], gives }) => expect(redact(given, secrets)).toBe(gives));
+
+it.each([
+  "This model's maximum context length is 8192 tokens",
+  "install sk-learn",
+  "request id req_0123456789abcdef",
+  "the bearer of bad news",
+])("leaves alone: %s", (text) => expect(redact(text, [])).toBe(text));
+
+it("does not take an empty or tiny key for a secret", () => {
+  expect(redact("a plain text", ["", "a"])).toBe("a plain text");
+});
+
+it("makes one line of many, and marks what it cut", () => {
+  expect(toMessage("a\n\n  b ", [])).toBe("a b");
+  expect(toMessage("x".repeat(501), [])).toBe(`${"x".repeat(499)}…`);
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from "vitest";
+import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider";
+import { withTimeLimits } from "../../src/providers/time-limits";
+import { ManualTimers, settled } from "./manual-timers";
+
+const LIMITS = { firstByteMs: 120, idleMs: 90, totalMs: 1000 };
+const REQUEST: ModelRequest = {
+  model: "m",
+  system: "",
+  messages: [],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: 1,
+  params: {},
+};
+const piece = (text: string): ModelEvent => ({ type: "text", text });
+
+/** A provider whose events the test sends by hand. */
+function handFed() {
+  let wake: () => void = () => undefined;
+  const queue: ModelEvent[] = [];
+  const seen = { signal: new AbortController().signal, heard: () => undefined as void, ended: false };
+  const provider: Provider = {
+    id: "hand-fed",
+    async *stream(_request, signal, heard) {
+      Object.assign(seen, { signal, heard: heard ?? seen.heard });
+      signal.addEventListener("abort", () => wake());
+      try {
+        for (;;) {
+          signal.throwIfAborted();
+          const event = queue.shift();
+          if (event) yield event;
+          if (event?.type === "stop") return;
+          if (!event)
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+            });
+        }
+      } finally {
+        seen.ended = true;
+      }
+    },
+  };
+  const send = async (event: ModelEvent) => {
+    queue.push(event);
+    wake();
+    await settled();
+  };
+  return { provider, seen, send };
+}
+
+async function start() {
+  const timers = new ManualTimers();
+  const fed = handFed();
+  const user = new AbortController();
+  const got: ModelEvent[] = [];
+  let failure: unknown;
+  let done = false;
+  const read = async () => {
+    try {
+      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(REQUEST, user.signal)) got.push(event);
+    } catch (error) {
+      failure = error;
+    }
+    done = true;
+  };
+  const reading = read();
+  await settled();
+  return { timers, user, got, ...fed, reading, failure: () => failure, done: () => done };
+}
+
+const STOP: ModelEvent = { type: "stop", reason: "stop", items: [], usage: null };
+const timeout = (message: RegExp) =>
+  expect.objectContaining({ failureClass: "transient", code: "timeout", message: expect.stringMatching(message) });
+
+describe("time limits", () => {
+  it("fail a call whose first byte does not come in time, and abort it", async () => {
+    const run = await start();
+    await run.timers.advance(119);
+    expect(run.done()).toBe(false);
+    await run.timers.advance(1);
+    expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
+    expect(run.seen.signal.aborted).toBe(true);
+    expect(run.timers.waiting).toBe(0);
+  });
+
+  it("fail a call that falls silent, exactly then", async () => {
+    const run = await start();
+    await run.timers.advance(5);
+    await run.send(piece("a"));
+    await run.timers.advance(89);
+    expect(run.done()).toBe(false);
+    await run.timers.advance(1);
+    expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
+  });
+
+  it("fail a call that goes on for too long however lively it is", async () => {
+    const run = await start();
+    for (let at = 0; at < 1000; at += 50) {
+      expect(run.done()).toBe(false);
+      await run.send(piece("a"));
+      await run.timers.advance(50);
+    }
+    expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
+  });
+
+  it("count keep-alive bytes that make no event as a sign of life", async () => {
+    const run = await start();
+    for (let at = 0; at < 800; at += 80) {
+      run.seen.heard();
+      await run.timers.advance(80);
+    }
+    expect(run.done()).toBe(false);
+    await run.send(STOP);
+    expect(run.got).toEqual([STOP]);
+  });
+
+  it("pass a timely reply through and leave no timer behind", async () => {
+    const run = await start();
+    await run.send(piece("a"));
+    await run.send(STOP);
+    await run.reading;
+    expect(run.got).toEqual([piece("a"), STOP]);
+    expect(run.failure()).toBeUndefined();
+    expect(run.timers.waiting).toBe(0);
+  });
+
+  it("need no timer per chunk", async () => {
+    const run = await start();
+    for (let n = 0; n < 500; n++) await run.send(piece("a"));
+    expect(run.timers.asked).toBeLessThan(5);
+    await run.send(STOP);
+    expect(run.got).toHaveLength(501);
+  });
+
+  it("end with the caller's reason when the caller aborts", async () => {
+    const run = await start();
+    await run.send(piece("a"));
+    const reason = new Error("cancelled by the user");
+    run.user.abort(reason);
+    await run.reading;
+    expect(run.failure()).toBe(reason);
+    expect(run.timers.waiting).toBe(0);
+  });
+
+  it("do not count the time the caller takes as silence", async () => {
+    const timers = new ManualTimers();
+    const fed = handFed();
+    const events = withTimeLimits(fed.provider, LIMITS, timers)
+      .stream(REQUEST, new AbortController().signal)
+      [Symbol.asyncIterator]();
+    const first = events.next();
+    await fed.send(piece("a"));
+    await first;
+    await timers.advance(500); // the caller is busy
+    const second = events.next();
+    await timers.advance(89);
+    await fed.send(piece("b"));
+    expect(await second).toEqual({ done: false, value: piece("b") });
+  });
+
+  it("abort the request when the caller stops reading", async () => {
+    const timers = new ManualTimers();
+    const fed = handFed();
+    await Promise.all([
+      fed.send(piece("a")),
+      (async () => {
+        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(REQUEST, new AbortController().signal)) break;
+      })(),
+    ]);
+    expect(fed.seen).toMatchObject({ ended: true });
+    expect(fed.seen.signal.aborted).toBe(true);
+    expect(timers.waiting).toBe(0);
+  });
+});
