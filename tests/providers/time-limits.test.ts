@@ -19,7 +19,7 @@ const piece = (text: string): ModelEvent => ({ type: "text", text });
 function handFed() {
   let wake: () => void = () => undefined;
   const queue: ModelEvent[] = [];
-  const seen = { signal: new AbortController().signal, heard: () => undefined as void, ended: false };
+  const seen = { signal: new AbortController().signal, heard: (): void => undefined, ended: false };
   const provider: Provider = {
     id: "hand-fed",
     async *stream(_request, signal, heard) {

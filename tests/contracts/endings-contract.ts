@@ -1,0 +1,104 @@
+import { expect, it } from "vitest";
+import type { ModelEvent } from "../../src/providers/provider";
+import { SYSTEM_TIMERS, withTimeLimits } from "../../src/providers/time-limits";
+import { closesSoon, collect, create, FULL, REQUEST } from "./contract-support";
+import { events, type RawServer, type Script, SSE_HEADERS, silentAfter } from "./raw-server";
+import type { Wire } from "./wire";
+
+export function abortContract(wire: Wire, server: () => RawServer): void {
+  const [first = "", second = ""] = wire.encode({ text: ["x"], stop: "stop" });
+
+  it.each<{ name: string; script: Script }>([
+    { name: "while the provider has not answered", script: () => undefined },
+    { name: "in the middle of a reply", script: silentAfter(first + second) },
+  ])("$name closes the provider's socket and throws the reason", async ({ script }) => {
+    server().answer(script);
+    const user = new AbortController();
+    const reading = collect(create(wire, server().origin).stream(REQUEST, user.signal));
+    await server().request();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const reason = new Error("cancelled");
+    user.abort(reason);
+    expect((await reading).error).toBe(reason);
+    await closesSoon(server());
+  });
+
+  it("before the call sends nothing", async () => {
+    server().answer(silentAfter(""));
+    const reason = new Error("too late");
+    const { error } = await collect(create(wire, server().origin).stream(REQUEST, AbortSignal.abort(reason)));
+    expect(error).toBe(reason);
+    expect(server().received).toEqual([]);
+  });
+
+  it("wins over what is left in the buffers", async () => {
+    server().answer(events(wire.encode(FULL)));
+    const user = new AbortController();
+    const reason = new Error("enough");
+    const got: ModelEvent[] = [];
+    const read = async () => {
+      for await (const event of create(wire, server().origin).stream(REQUEST, user.signal)) {
+        got.push(event);
+        user.abort(reason);
+      }
+    };
+    await expect(read()).rejects.toBe(reason);
+    expect(got).toHaveLength(1);
+  });
+
+  it("happens by itself when the caller stops reading", async () => {
+    server().answer(silentAfter(wire.encode(FULL).slice(0, 4).join("")));
+    for await (const _ of create(wire, server().origin).stream(REQUEST, new AbortController().signal)) break;
+    await closesSoon(server());
+  });
+}
+
+export function timeContract(wire: Wire, server: () => RawServer): void {
+  const frames = wire.encode(FULL);
+  it.each<{ name: string; script: Script; limits: object; message: RegExp }>([
+    { name: "a provider that sends no headers", script: () => undefined, limits: { firstByteMs: 60 }, message: /first byte/ },
+    { name: "a provider that sends headers only", script: silentAfter(""), limits: { firstByteMs: 60 }, message: /first byte/ },
+    {
+      name: "a provider that falls silent",
+      script: silentAfter(frames.slice(0, 3).join("")),
+      limits: { idleMs: 60 },
+      message: /heard/,
+    },
+    { name: "a provider that never ends", script: dripping(frames.slice(0, 3)), limits: { totalMs: 150 }, message: /total/ },
+  ])("end the wait for $name", async ({ script, limits, message }) => {
+    server().answer(script);
+    const generous = { firstByteMs: 5_000, idleMs: 5_000, totalMs: 5_000, ...limits };
+    const provider = withTimeLimits(create(wire, server().origin), generous, SYSTEM_TIMERS);
+    const { error } = await collect(provider.stream(REQUEST, new AbortController().signal));
+    expect(error).toMatchObject({ failureClass: "transient", code: "timeout", message: expect.stringMatching(message) });
+    await closesSoon(server());
+  });
+
+  it("are kept alive by comments that make no event", async () => {
+    server().answer(async (response) => {
+      response.writeHead(200, SSE_HEADERS);
+      for (let n = 0; n < 12; n++) {
+        response.write(": keep-alive\n\n");
+        await new Promise((resolve) => setTimeout(resolve, 40));
+      }
+      response.end(frames.join(""));
+    });
+    const provider = withTimeLimits(
+      create(wire, server().origin),
+      { firstByteMs: 400, idleMs: 300, totalMs: 10_000 },
+      SYSTEM_TIMERS,
+    );
+    const { error } = await collect(provider.stream(REQUEST, new AbortController().signal));
+    expect(error).toBeUndefined();
+  });
+}
+
+/** Sends the frames and then a comment every 10 ms, for ever. */
+function dripping(frames: readonly string[]): Script {
+  return (response, { closed }) => {
+    response.writeHead(200, SSE_HEADERS);
+    response.write(frames.join(""));
+    const drip = setInterval(() => response.write(": still here\n\n"), 10);
+    void closed.then(() => clearInterval(drip));
+  };
+}

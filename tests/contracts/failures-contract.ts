@@ -1,0 +1,112 @@
+import { expect, it } from "vitest";
+import { MAX_LINE_BYTES } from "../../src/providers/limits";
+import { ProviderError } from "../../src/providers/provider";
+import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, USAGE } from "./contract-support";
+import { answer, events, type Script, SSE_HEADERS, startRawServer } from "./raw-server";
+import type { Wire } from "./wire";
+
+export function errorsContract(wire: Wire, call: Call): void {
+  it.each(wire.errors)("classifies $name", async ({ status, body, failureClass }) => {
+    const { events: got, error } = await call(answer(status, body));
+    expect(got).toEqual([]);
+    expect(error).toBeInstanceOf(ProviderError);
+    expect(error).toMatchObject({ failureClass, details: { status } });
+  });
+
+  it.each([500, 502, 503, 524, 529])("takes status %i for transient, and tries once only", async (status) => {
+    const { error, server } = await call(answer(status, "<html><title>down</title></html>", { "content-type": "text/html" }));
+    expect(error).toMatchObject({ failureClass: "transient", message: "an HTML page: down", details: { status } });
+    expect(server.received).toHaveLength(1);
+  });
+
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
+  it.each([
+    { name: "no wait", headers: () => ({}), low: undefined, high: undefined },
+    { name: "seconds", headers: () => ({ "retry-after": "7" }), low: 7_000, high: 7_000 },
+    { name: "milliseconds", headers: () => ({ "retry-after-ms": "350" }), low: 350, high: 350 },
+    { name: "a date", headers: () => ({ "retry-after": inAMinute() }), low: 50_000, high: 61_000 },
+    { name: "an absurd wait", headers: () => ({ "retry-after": "1000000000" }), low: 1e12, high: 1e12 },
+  ])("reads a 429 with $name", async ({ headers, low, high }) => {
+    const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
+    expect(error).toMatchObject(failed("transient", "rate_limited"));
+    const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
+    if (low === undefined) expect(wait).toBeUndefined();
+    else expect(wait).toSatisfy((ms: number) => ms >= low && ms <= high);
+  });
+
+  it("never lets the key out, even if the provider echoes it", async () => {
+    const { error } = await call(answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }));
+    expect(error).toMatchObject({ failureClass: "bad_credentials", message: "wrong key [redacted] in Bearer [redacted]" });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(KEY);
+  });
+
+  it("reads an endless error body only as far as it must", async () => {
+    const { error } = await call((response) => {
+      response.writeHead(500, { "content-type": "text/plain" });
+      const feed = () => {
+        while (!response.destroyed && response.write("x".repeat(65_536)));
+        if (!response.destroyed) response.once("drain", feed);
+      };
+      feed();
+    });
+    expect(error).toMatchObject(failed("transient", "server_error"));
+  });
+
+  it("classifies an error inside a running stream", async () => {
+    const [first = ""] = wire.encode({ text: ["x"], stop: "stop" });
+    const { events: got, error } = await call(events([first, wire.midStreamError.frame]));
+    expect(error).toMatchObject(failed(wire.midStreamError.failureClass));
+    expect(got.some((event) => event.type === "stop")).toBe(false);
+  });
+
+  it("calls a refused connection transient", async () => {
+    const gone = await startRawServer();
+    await gone.close();
+    const { error } = await collect(create(wire, gone.origin).stream(REQUEST, new AbortController().signal));
+    expect(error).toMatchObject(failed("transient", "connection_failed"));
+  });
+}
+
+export function brokenContract(wire: Wire, call: Call): void {
+  const frames = wire.encode(FULL);
+  const page = "<!DOCTYPE html><html><head><title>Sign in</title></head></html>";
+  const html = { "content-type": "text/html; charset=utf-8" };
+  it.each<{ name: string; script: Script; code: string }>([
+    { name: "a web page with status 200", script: answer(200, page, html), code: "bad_response" },
+    { name: "a web page that claims to be a stream", script: answer(200, page, SSE_HEADERS), code: "bad_response" },
+    { name: "an empty body with status 200", script: answer(200, "", SSE_HEADERS), code: "empty_reply" },
+    { name: "comments and nothing else", script: events([": hello\n\n", ": bye\n\n"]), code: "stream_cut" },
+    {
+      name: "data that is not JSON",
+      script: events([frames[0] ?? "", "data: oops\n\n", ...frames.slice(1)]),
+      code: "bad_response",
+    },
+    { name: "a line without end", script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]), code: "bad_response" },
+    { name: "JSON that is no reply", script: answer(200, "[1]", { "content-type": "application/json" }), code: "bad_response" },
+  ])("calls $name transient", async ({ script, code }) => {
+    const { events: got, error } = await call(script);
+    expect(got.some((event) => event.type === "stop")).toBe(false);
+    expect(error).toMatchObject(failed("transient", code));
+  });
+
+  const whole = frames.join("");
+  const bytewise: Script = async (response) => {
+    response.writeHead(200, SSE_HEADERS);
+    for (const byte of Buffer.from(whole)) {
+      response.write(Uint8Array.of(byte));
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    response.end();
+  };
+  it.each<{ name: string; script: Script }>([
+    { name: "CRLF", script: events([whole.replaceAll("\n", "\r\n")]) },
+    { name: "CR only", script: events([whole.replaceAll("\n", "\r")]) },
+    { name: "keep-alive comments in between", script: events(frames.flatMap((frame) => [": keep-alive\n\n", frame])) },
+    { name: "no blank line at the end", script: events([whole.trimEnd()]) },
+    { name: "one byte at a time, characters split", script: bytewise },
+  ])("reads a stream with $name", async ({ script }) => {
+    const { events: got, error } = await call(script);
+    expect(error).toBeUndefined();
+    expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL), usage: USAGE });
+  });
+}

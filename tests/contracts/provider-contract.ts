@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe } from "vitest";
+import { type Call, run } from "./contract-support";
+import { cutsContract } from "./cuts-contract";
+import { abortContract, timeContract } from "./endings-contract";
+import { brokenContract, errorsContract } from "./failures-contract";
+import { type RawServer, startRawServer } from "./raw-server";
+import { repliesContract, requestsContract } from "./replies-contract";
+import type { Wire } from "./wire";
+
+/**
+ * What every adapter owes to those who call it, over real sockets. `tests/providers/<format>/` holds what is peculiar to one
+ * format; here is only what all share.
+ */
+export function describeProviderContract(wire: Wire): void {
+  describe(`${wire.name} keeps the provider contract`, () => {
+    const server = useServer();
+    const call: Call = (script, change) => run(wire, server(), script, change);
+    describe("replies", () => repliesContract(wire, server, call));
+    describe("requests", () => requestsContract(wire, call));
+    describe("errors", () => errorsContract(wire, call));
+    describe("broken streams", () => brokenContract(wire, call));
+    describe("cuts", () => cutsContract(wire, call));
+    describe("aborts", () => abortContract(wire, server));
+    describe("time limits", () => timeContract(wire, server));
+  });
+}
+
+function useServer(): () => RawServer {
+  let server: RawServer | undefined;
+  beforeAll(async () => {
+    server = await startRawServer();
+  });
+  afterAll(() => server?.close());
+  return () => {
+    if (!server) throw new Error("the server runs during tests only");
+    return server;
+  };
+}

@@ -1,0 +1,102 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** One request as it came in. `closed` settles when the connection to the client is gone. */
+export type Received = {
+  method: string;
+  path: string;
+  headers: IncomingMessage["headers"];
+  body: unknown;
+  closed: Promise<void>;
+};
+
+export type Script = (response: ServerResponse, received: Received) => void | Promise<void>;
+
+/** A loopback HTTP server that answers with exactly the bytes, pauses and cuts a test wants. */
+export type RawServer = {
+  origin: string;
+  received: Received[];
+  answer(script: Script): void;
+  /** The next request, or the last one if it came already. */
+  request(): Promise<Received>;
+  close(): Promise<void>;
+};
+
+export async function startRawServer(): Promise<RawServer> {
+  let script: Script = (response) => void response.writeHead(500).end("no script");
+  const received: Received[] = [];
+  const closings = new WeakMap<Socket, Promise<void>>();
+  const server = createServer(async (request, response) => {
+    const closed = closings.get(request.socket) ?? Promise.resolve();
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const { method = "", url = "", headers } = request;
+    const one = { method, path: url, headers, body: text === "" ? null : JSON.parse(text), closed };
+    received.push(one);
+    server.emit("received");
+    await script(response, one);
+  });
+  server.on("connection", (socket) => {
+    closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve())));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    received,
+    answer(next) {
+      received.length = 0;
+      script = next;
+    },
+    async request() {
+      if (received.length === 0) await once(server, "received");
+      const last = received.at(-1);
+      if (!last) throw new Error("no request came");
+      return last;
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+export const SSE_HEADERS = { "content-type": "text/event-stream" };
+
+/** Sends the frames as one stream of events and ends it. */
+export const events =
+  (frames: readonly string[]): Script =>
+  (response) =>
+    void response.writeHead(200, SSE_HEADERS).end(frames.join(""));
+
+/** Sends some text and then tears the connection down. */
+export const cutAfter =
+  (bytes: Uint8Array | string): Script =>
+  (response) => {
+    response.writeHead(200, SSE_HEADERS);
+    response.flushHeaders();
+    response.write(bytes, () => setImmediate(() => response.destroy()));
+  };
+
+/** Sends some text, then nothing more, and never ends. */
+export const silentAfter =
+  (text: string): Script =>
+  (response) => {
+    response.writeHead(200, SSE_HEADERS);
+    response.flushHeaders();
+    response.write(text);
+  };
+
+/** An answer that is no stream. */
+export const answer =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Script =>
+  (response) => {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const type = typeof body === "string" ? "text/plain" : "application/json";
+    response.writeHead(status, { "content-type": type, ...headers }).end(text);
+  };

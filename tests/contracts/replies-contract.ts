@@ -1,0 +1,96 @@
+import { expect, it } from "vitest";
+import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, textIn, USAGE } from "./contract-support";
+import { answer, events, type RawServer, SSE_HEADERS } from "./raw-server";
+import type { Reply, Wire } from "./wire";
+
+export function repliesContract(wire: Wire, server: () => RawServer, call: Call): void {
+  const rows: { name: string; reply: Reply }[] = [
+    { name: "a text", reply: { text: ["Hello", " there"], stop: "stop", usage: USAGE } },
+    { name: "reasoning, text and several calls in pieces", reply: FULL },
+    { name: "a call without arguments", reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" } },
+    { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
+    { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
+  ];
+  it.each(rows)("gives $name as deltas and exactly one stop, last", async ({ reply }) => {
+    const { events: got, error } = await call(events(wire.encode(reply)));
+    expect(error).toBeUndefined();
+    expect(got.filter((event) => event.type === "stop")).toHaveLength(1);
+    const reason = reply.calls ? "tool_calls" : reply.stop;
+    expect(got.at(-1)).toEqual({ type: "stop", reason, items: itemsOf(reply), usage: reply.usage ?? null });
+    expect(textIn(got, "text")).toBe((reply.text ?? []).join(""));
+    expect(textIn(got, "reasoning")).toBe((reply.reasoning ?? []).join(""));
+  });
+
+  it("streams each call's arguments under its index", async () => {
+    const { events: got } = await call(events(wire.encode(FULL)));
+    const written = ["", ""];
+    for (const event of got) if (event.type === "tool_arguments") written[event.index] += event.text;
+    expect(written).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
+  });
+
+  it.each(wire.stops.map((stop) => ({ stop })))("gives stop reason $stop", async ({ stop }) => {
+    const { events: got, error } = await call(events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })));
+    expect(error).toBeUndefined();
+    expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
+  });
+
+  it("gives each piece when it comes, not at the end", async () => {
+    const frames = wire.encode({ text: ["one", "two"], stop: "stop" });
+    const at = frames.findIndex((frame) => frame.includes("one")) + 1;
+    const seen = Promise.withResolvers<void>();
+    const { origin } = server();
+    server().answer(async (response) => {
+      response.writeHead(200, SSE_HEADERS);
+      response.write(frames.slice(0, at).join(""));
+      await seen.promise; // nothing more until the first piece has arrived
+      response.end(frames.slice(at).join(""));
+    });
+    const got: string[] = [];
+    for await (const event of create(wire, origin).stream(REQUEST, new AbortController().signal)) {
+      if (event.type === "text") got.push(event.text);
+      seen.resolve();
+    }
+    expect(got).toEqual(["one", "two"]);
+  });
+
+  it("serves several calls at once", async () => {
+    const one = events(wire.encode(FULL));
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => call(one)));
+    for (const { events: got } of outcomes) expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL) });
+  });
+}
+
+export function requestsContract(wire: Wire, call: Call): void {
+  const ok = events(wire.encode({ text: ["x"], stop: "stop" }));
+
+  it("go to the format's path with the key, and with no header nobody asked for", async () => {
+    const received = await (await call(ok)).server.request();
+    expect(received).toMatchObject({ method: "POST", path: wire.basePath + wire.path });
+    expect(received.headers[wire.keyHeader.name]).toBe(wire.keyHeader.value(KEY));
+    expect(Object.keys(received.headers).filter((name) => /^x-stainless|^openai-/.test(name))).toEqual([]);
+  });
+
+  it("carry no header out of the environment", async () => {
+    process.env["OPENAI_CUSTOM_HEADERS"] = "X-Leak: yes";
+    process.env["OPENAI_ORG_ID"] = "org-leak";
+    try {
+      const { headers } = await (await call(ok)).server.request();
+      expect(JSON.stringify(headers)).not.toMatch(/leak/i);
+    } finally {
+      delete process.env["OPENAI_CUSTOM_HEADERS"];
+      delete process.env["OPENAI_ORG_ID"];
+    }
+  });
+
+  it("carry no key where the endpoint wants none", async () => {
+    const { server } = await call(ok);
+    await collect(create(wire, server.origin, "").stream(REQUEST, new AbortController().signal));
+    expect((await server.request()).headers[wire.keyHeader.name]).toBeUndefined();
+  });
+
+  it("follow no redirect", async () => {
+    const { server, error } = await call(answer(307, "", { location: "/elsewhere" }));
+    expect(error).toMatchObject(failed("bad_request", "redirect_refused"));
+    expect(server.received).toHaveLength(1);
+  });
+}

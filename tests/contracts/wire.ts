@@ -1,0 +1,35 @@
+import type { FailureClass, StopReason, Usage } from "../../src/protocol/events";
+import type { Provider, ProviderOptions } from "../../src/providers/provider";
+
+/** What a model replies, in no format: each list holds the pieces in which it streams. */
+export type Reply = {
+  reasoning?: string[];
+  text?: string[];
+  calls?: { id: string; name: string; pieces: string[] }[];
+  stop: StopReason;
+  usage?: Usage;
+};
+
+/** An HTTP error of the format, and the class the adapter must give it. */
+export type ErrorCase = { name: string; status: number; body: unknown; failureClass: FailureClass };
+
+/** All that the contract suite must know of a wire format. A new format writes one of these and runs through the same tests. */
+export type Wire = {
+  name: string;
+  /** What follows the server's origin in the base URL. */
+  basePath: string;
+  /** Where requests must arrive. */
+  path: string;
+  create(options: ProviderOptions): Provider;
+  /** The header the key travels in. */
+  keyHeader: { name: string; value(key: string): string };
+  /** The reply as frames of a stream of events, the last one ending it. */
+  encode(reply: Reply): string[];
+  /** Whether the reply is complete once this frame has come. */
+  completes(frame: string): boolean;
+  errors: readonly ErrorCase[];
+  /** An error inside a running stream. */
+  midStreamError: { frame: string; failureClass: FailureClass };
+  /** The reasons the format has words for. */
+  stops: readonly StopReason[];
+};
