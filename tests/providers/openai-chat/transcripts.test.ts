@@ -1,0 +1,40 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { createOpenAiChat } from "../../../src/providers/openai-chat";
+import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
+
+/** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+
+const FOLDER = new URL("./transcripts/", import.meta.url);
+const NAMES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".sse"))
+  .map((name) => name.replace(/\.sse$/, ""));
+
+const REQUEST: ModelRequest = {
+  model: "m",
+  system: "",
+  messages: [],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: 1,
+  params: {},
+};
+
+async function replay(bytes: Uint8Array<ArrayBuffer>) {
+  const answer = async () => new Response(bytes, { headers: { "content-type": "text/event-stream" } });
+  const provider = createOpenAiChat({ baseUrl: "https://provider.test/v1", apiKey: "k", fetch: answer });
+  const events: ModelEvent[] = [];
+  try {
+    for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);
+    return { events };
+  } catch (error) {
+    return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
+  }
+}
+
+it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(10));
+
+it.each(NAMES)("%s", async (name) => {
+  const got = await replay(Uint8Array.from(readFileSync(new URL(`${name}.sse`, FOLDER))));
+  expect(got).toEqual(JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), "utf8")));
+});
