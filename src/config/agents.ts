@@ -1,0 +1,79 @@
+import type { AgentRules } from "../protocol/team";
+import { type ConfigContext, readBackend } from "./backend";
+import { checkKeys } from "./check-keys";
+import { asSection, below, read, type Section, text } from "./fields";
+import { AGENT_KEYS } from "./known-keys";
+import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
+import { SENSITIVITIES } from "./orchestrator";
+import type { TeamAgent } from "./team";
+
+/** An agent and its part of the rules; they stay together until the team is whole. */
+export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
+
+const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
+
+/** The agents of `agents`, or the one of `agent`, in the order written. */
+export function readAgents(root: Section, sensitivity: TeamAgent["votingSensitivity"], context: ConfigContext): AgentAndRules[] {
+  const sections = agentSections(root);
+  const agents = sections.flatMap((section) => readAgent(section, sensitivity, context) ?? []);
+  refuseRepeatedIds(sections);
+  return agents;
+}
+
+function agentSections(root: Section): Section[] {
+  const { values, findings, path } = root;
+  const [many, one] = [values.get("agents"), values.get("agent")];
+  if (many !== undefined && one !== undefined)
+    findings.error("not_allowed", ["agent"], "Write either `agents` or `agent`, not both.", "key");
+  if (many === undefined && one === undefined) {
+    findings.error("missing", path, "agents is missing: a list with an id and a backend for each agent.");
+    return [];
+  }
+  if (many === undefined) return [below(root, "agent")];
+  if (!Array.isArray(many)) {
+    findings.error(
+      "wrong_type",
+      ["agents"],
+      "agents must be a list with one entry for each agent; for a single one write `agent`.",
+    );
+    return [];
+  }
+  if (many.length < 1 || many.length > MAX_AGENTS) {
+    findings.error("out_of_range", ["agents"], `A team has 1 to ${MAX_AGENTS} agents; this has ${many.length}.`);
+    return [];
+  }
+  return many.flatMap((value: unknown, index) => asSection(value, ["agents", index], findings) ?? []);
+}
+
+function readAgent(section: Section, inherited: TeamAgent["votingSensitivity"], context: ConfigContext): AgentAndRules | null {
+  checkKeys(section, AGENT_KEYS);
+  const id = readId(section);
+  const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
+  const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, inherited);
+  const found = readBackend(below(section, "backend"), context);
+  if (id === null || found === null) return null;
+  return { agent: { id, systemMessage, votingSensitivity, backend: found.backend }, rules: { id, ...found.rules } };
+}
+
+function readId(section: Section): string | null {
+  const id = section.values.get("id");
+  if (id === undefined || id === null) {
+    section.findings.error("missing", section.path, "id is missing: the agent's name in logs and results.");
+    return null;
+  }
+  // Ids become keys of plain objects, so a name every object has already would find what nobody put there.
+  if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
+  const detail = `id must be 1 to ${MAX_ID_CHARS} letters, digits, dots, dashes or underscores, beginning with a letter or digit.`;
+  section.findings.error(typeof id === "string" ? "out_of_range" : "wrong_type", [...section.path, "id"], detail);
+  return null;
+}
+
+function refuseRepeatedIds(sections: Section[]): void {
+  const seen = new Set<unknown>();
+  for (const { path, values, findings } of sections) {
+    const id = values.get("id");
+    if (typeof id === "string" && seen.has(id))
+      findings.error("duplicate", [...path, "id"], `Another agent has the id \`${id.slice(0, MAX_ID_CHARS)}\` already.`);
+    seen.add(id);
+  }
+}

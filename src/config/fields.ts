@@ -1,0 +1,104 @@
+import type { Findings, Path } from "./problems";
+
+/** One section of a config while it is read. */
+export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
+
+/** What a value must be: its type, the same with its bounds in words for the error, and the test. */
+export type Kind<T> = {
+  type: "boolean" | "number" | "string" | "object";
+  expected: string;
+  accepts: (value: unknown) => value is T;
+};
+
+/** The value of a key, or `fallback` where it is absent, empty, or wrong (which is then an error). */
+export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallback: F): T | F {
+  const value = section.values.get(key);
+  if (value === undefined || value === null) return fallback;
+  if (kind.accepts(value)) return value;
+  // A number outside of its bounds is another mistake than a word where a number belongs.
+  const code = typeof value === kind.type && kind.type !== "object" ? "out_of_range" : "wrong_type";
+  section.findings.error(code, [...section.path, key], `${key} must be ${kind.expected}.`);
+  return fallback;
+}
+
+export const flag: Kind<boolean> = { type: "boolean", expected: "true or false", accepts: (value) => typeof value === "boolean" };
+
+export function text(maxChars: number): Kind<string> {
+  return {
+    type: "string",
+    expected: `text of at most ${maxChars} characters`,
+    accepts: (value): value is string => typeof value === "string" && value.length <= maxChars,
+  };
+}
+
+export function integer(min: number, max: number): Kind<number> {
+  return {
+    type: "number",
+    expected: `a whole number from ${min} to ${max}`,
+    accepts: (value): value is number => Number.isInteger(value) && inRange(value, min, max),
+  };
+}
+
+export function number(min: number, max: number): Kind<number> {
+  return {
+    type: "number",
+    expected: `a number from ${min} to ${max}`,
+    accepts: (value): value is number => inRange(value, min, max),
+  };
+}
+
+function inRange(value: unknown, min: number, max: number): boolean {
+  return typeof value === "number" && value >= min && value <= max;
+}
+
+export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
+  const allowed: readonly string[] = words;
+  return {
+    type: "string",
+    expected: words.join(", "),
+    accepts: (value): value is T => typeof value === "string" && allowed.includes(value),
+  };
+}
+
+export const list: Kind<unknown[]> = { type: "object", expected: "a list", accepts: Array.isArray };
+
+export const mapping: Kind<ReadonlyMap<unknown, unknown>> = {
+  type: "object",
+  expected: "a mapping of keys to values",
+  accepts: (value) => value instanceof Map,
+};
+
+/** The section below a key; an absent or empty one has no values. */
+export function below(section: Section, key: string): Section {
+  return (
+    asSection(section.values.get(key), [...section.path, key], section.findings) ?? {
+      ...section,
+      path: [...section.path, key],
+      values: new Map(),
+    }
+  );
+}
+
+/** A value as a section; null, with an error, if it is none. An empty value is an empty section. */
+export function asSection(value: unknown, path: Path, findings: Findings): Section | null {
+  if (value === undefined || value === null) return { path, values: new Map(), findings };
+  if (value instanceof Map) return { path, values: withTextKeys(value, path, findings), findings };
+  findings.error("wrong_type", path, `${path.at(-1) ?? "The config"} must be a mapping of keys to values.`);
+  return null;
+}
+
+function withTextKeys(map: ReadonlyMap<unknown, unknown>, path: Path, findings: Findings): ReadonlyMap<string, unknown> {
+  const entries: [string, unknown][] = [];
+  for (const [key, value] of map) {
+    if (typeof key === "string") entries.push([key, value]);
+    else findings.error("wrong_type", path, `A key must be text; ${String(key)} is not.`);
+  }
+  return new Map(entries);
+}
+
+/** Plain data again, for what is passed on as it is. `Object.fromEntries` defines, so no key can reach a prototype. */
+export function toPlain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toPlain);
+  if (value instanceof Map) return Object.fromEntries([...value].map(([key, item]) => [String(key), toPlain(item)]));
+  return value;
+}

@@ -1,0 +1,26 @@
+/** Every bound on what a config may ask for. */
+
+/** A team file is a page or two; MassGen's longest example has 20 KB. */
+export const MAX_CONFIG_CHARS = 256 * 1024;
+/** Levels of nesting. MassGen's own configs need nine. */
+export const MAX_DEPTH = 32;
+/** Columns of block indentation. Each level needs one at least, so this bounds nesting before anything is parsed. */
+export const MAX_INDENT = 200;
+/** How often aliases may be resolved in one document: enough for shared settings, too few for a bomb. */
+export const MAX_ALIASES = 50;
+/** Problems reported for one config; whoever has more fixes these first. */
+export const MAX_PROBLEMS = 100;
+
+export const MAX_AGENTS = 32;
+export const MAX_ID_CHARS = 64;
+/** Of a system message, an instruction, persona guidelines. */
+export const MAX_TEXT_CHARS = 64 * 1024;
+export const MAX_NAME_CHARS = 200;
+export const MAX_KEY_CHARS = 1024;
+export const MAX_URL_CHARS = 2048;
+
+/** A day: longer than any turn that still makes sense, short enough to end by itself. */
+export const MAX_TIMEOUT_SECONDS = 86_400;
+/** Sums of money and tokens stay exact far beyond these; more is a mistake, not a wish. */
+export const MAX_BUDGET_USD = 1_000_000;
+export const MAX_BUDGET_TOKENS = 1_000_000_000_000;

@@ -1,0 +1,77 @@
+import type { TeamRules } from "../protocol/team";
+import { type AgentAndRules, readAgents } from "./agents";
+import type { ConfigContext } from "./backend";
+import { checkKeys } from "./check-keys";
+import { asSection, below, flag, read, type Section } from "./fields";
+import { TOP_KEYS, UI_KEYS } from "./known-keys";
+import { type Coordination, readCoordination, readOrchestrator, readTimeouts, SENSITIVITIES } from "./orchestrator";
+import { type ConfigProblem, Findings, inTextOrder } from "./problems";
+import { readSource } from "./source";
+import type { Team } from "./team";
+
+export type { ConfigContext } from "./backend";
+export type { ConfigProblem, ProblemCode } from "./problems";
+
+export type TeamResult =
+  | { ok: true; team: Team; warnings: ConfigProblem[] }
+  | { ok: false; errors: ConfigProblem[]; warnings: ConfigProblem[] };
+
+/**
+ * A team from a MassGen config: YAML text, or the same as a JSON object. Never throws on what a client wrote; every problem is
+ * named at once, with line and column where there is text. Pure.
+ */
+export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
+  const read = readSource(source);
+  if (!read.ok) return { ok: false, errors: inTextOrder(read.errors), warnings: [] };
+  const findings = new Findings(read.locate);
+  const root = asRoot(read.root, findings);
+  const team = root && readTeam(root, context);
+  const warnings = inTextOrder(findings.warnings);
+  if (!team || findings.errors.length > 0) return { ok: false, errors: inTextOrder(findings.errors), warnings };
+  return { ok: true, team, warnings };
+}
+
+/** An empty document is a config without agents, and says so. */
+function asRoot(value: unknown, findings: Findings): Section | null {
+  if (value instanceof Map || value === null || value === undefined) return asSection(value, [], findings);
+  findings.error("wrong_type", [], "A config must be a mapping with `agents`, `orchestrator` and so on.");
+  return null;
+}
+
+function readTeam(root: Section, context: ConfigContext): Team {
+  checkKeys(root, TOP_KEYS);
+  const orchestrator = below(root, "orchestrator");
+  const { skipRounds, ...answers } = readOrchestrator(orchestrator);
+  const coordination = readCoordination(orchestrator);
+  const sensitivity = read(orchestrator, "voting_sensitivity", SENSITIVITIES, "lenient");
+  const agents = readAgents(root, sensitivity, context);
+  const fullForOne = readUi(below(root, "ui"));
+  return assemble(agents, coordination, {
+    ...answers,
+    ...readTimeouts(below(root, "timeout_settings")),
+    skip_coordination: skipRounds || (agents.length === 1 && !fullForOne),
+  });
+}
+
+/** Whether a single agent goes through the full protocol: only if that is written. */
+function readUi(section: Section): boolean {
+  checkKeys(section, UI_KEYS);
+  return read(section, "use_orchestrator_for_single_agent", flag, false);
+}
+
+type OwnRules = Omit<TeamRules, "agents" | "max_orchestration_restarts" | "planning_mode" | "personas">;
+
+function assemble(agents: AgentAndRules[], coordination: Coordination, rules: OwnRules): Team {
+  return {
+    rules: {
+      ...rules,
+      agents: agents.map((entry) => entry.rules),
+      max_orchestration_restarts: coordination.maxRestarts,
+      planning_mode: coordination.planningMode,
+      personas: coordination.personas !== null,
+    },
+    agents: agents.map((entry) => entry.agent),
+    planningInstruction: coordination.planningInstruction,
+    personas: coordination.personas,
+  };
+}

@@ -1,0 +1,290 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parseTeam } from "../../src/config/parse-team";
+import { TeamRulesSchema } from "../../src/protocol/team";
+import { CONTEXT, detailsOf, errorsOf, teamOf, yamlWith } from "./teams";
+
+const orchestrator = (line: string) => yamlWith({ top: `orchestrator:\n  ${line}` });
+const coordination = (line: string) => yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
+
+describe("a team", () => {
+  it("has MassGen's defaults where nothing is written", () => {
+    expect(teamOf(yamlWith()).rules).toMatchObject({
+      max_new_answers_per_agent: 5,
+      max_new_answers_global: null,
+      fairness_lead_cap_answers: 2,
+      answer_novelty_requirement: "lenient",
+      max_midstream_injections_per_round: 2,
+      defer_voting_until_all_answered: false,
+      skip_coordination: false,
+      max_orchestration_restarts: 0,
+      planning_mode: false,
+      personas: false,
+      orchestrator_timeout_ms: 1_800_000,
+      initial_round_timeout_ms: 600_000,
+    });
+  });
+
+  it("keeps its agents in the order written, with what the rules need of each model", () => {
+    const team = teamOf(yamlWith());
+    expect(TeamRulesSchema.parse(team.rules)).toEqual(team.rules);
+    expect(team.rules.agents).toMatchObject([
+      { id: "a", provider: "openai", model: "gpt-5-mini", context_window: 400_000, price: { input: 0.25 }, forces_tools: true },
+      { id: "b", provider: "openai", model: "gpt-5-nano" },
+    ]);
+    expect(team.agents[0]).toEqual({
+      id: "a",
+      systemMessage: null,
+      votingSensitivity: "lenient",
+      backend: {
+        type: "chatcompletion",
+        format: "openai-chat",
+        model: "gpt-5-mini",
+        baseUrl: "https://api.openai.com/v1",
+        key: { from: "stored", name: "OPENAI_API_KEY" },
+        params: {},
+      },
+    });
+  });
+
+  it.each([
+    ["max_new_answers_per_agent: 2", { max_new_answers_per_agent: 2 }],
+    ["max_new_answers_global: 7", { max_new_answers_global: 7 }],
+    ["fairness_lead_cap_answers: 3", { fairness_lead_cap_answers: 3 }],
+    ["fairness_enabled: false", { fairness_lead_cap_answers: null }],
+    ["answer_novelty_requirement: strict", { answer_novelty_requirement: "strict" }],
+    ["max_midstream_injections_per_round: 0", { max_midstream_injections_per_round: 0 }],
+    ["defer_voting_until_all_answered: true", { defer_voting_until_all_answered: true }],
+    ["skip_coordination_rounds: true", { skip_coordination: true }],
+    ["max_new_answers_per_agent:", { max_new_answers_per_agent: 5 }],
+  ])("obeys orchestrator %s", (line, rules) => {
+    expect(teamOf(orchestrator(line)).rules).toMatchObject(rules);
+  });
+
+  it.each([
+    ["max_orchestration_restarts: 2", { max_orchestration_restarts: 2 }],
+    ["enable_planning_mode: true", { planning_mode: true }],
+    ["persona_generator: {enabled: true}", { personas: true }],
+  ])("obeys coordination %s", (line, rules) => {
+    expect(teamOf(coordination(line)).rules).toMatchObject(rules);
+  });
+
+  it("obeys the time limits, and lets no first round outlast the whole", () => {
+    const timeouts = (lines: string) => teamOf(yamlWith({ top: `timeout_settings: {${lines}}` })).rules;
+    expect(timeouts("orchestrator_timeout_seconds: 900, initial_round_timeout_seconds: 60")).toMatchObject({
+      orchestrator_timeout_ms: 900_000,
+      initial_round_timeout_ms: 60_000,
+    });
+    expect(timeouts("orchestrator_timeout_seconds: 30")).toMatchObject({
+      orchestrator_timeout_ms: 30_000,
+      initial_round_timeout_ms: 30_000,
+    });
+  });
+
+  it("takes the planning instruction only with planning mode", () => {
+    const lines = (on: boolean) => coordination(`enable_planning_mode: ${on}\n    planning_mode_instruction: Plan first.`);
+    expect(teamOf(lines(true)).planningInstruction).toBe("Plan first.");
+    expect(teamOf(lines(false)).planningInstruction).toBeNull();
+  });
+
+  it("reads what kind of personas are wanted", () => {
+    const line =
+      "persona_generator: {enabled: true, diversity_mode: methodology, persona_guidelines: Be bold., after_first_answer: keep}";
+    expect(teamOf(coordination(line)).personas).toEqual({
+      diversityMode: "methodology",
+      guidelines: "Be bold.",
+      afterFirstAnswer: "keep",
+    });
+    expect(teamOf(coordination("persona_generator: {diversity_mode: methodology}")).personas).toBeNull();
+  });
+
+  it("lets an agent judge by another bar than the team", () => {
+    const team = teamOf(yamlWith({ top: "orchestrator: {voting_sensitivity: strict}", agent: "voting_sensitivity: balanced" }));
+    expect(team.agents.map((agent) => agent.votingSensitivity)).toEqual(["balanced", "strict"]);
+  });
+
+  it.each([
+    ["goes straight to the answer", "", true],
+    ["goes straight to the answer if the protocol is refused", "ui: {use_orchestrator_for_single_agent: false}", true],
+    ["takes the full protocol if that is written", "ui: {use_orchestrator_for_single_agent: true}", false],
+  ])("of one agent %s", (_, ui, skips) => {
+    expect(teamOf(`agent: {id: a, backend: {type: chatcompletion, model: m}}\n${ui}`).rules.skip_coordination).toBe(skips);
+  });
+
+  it("reads the same from a JSON object as from text", () => {
+    const object = {
+      agents: ["a", "b"].map((id, i) => ({ id, backend: { type: "chatcompletion", model: ["gpt-5-mini", "gpt-5-nano"][i] } })),
+    };
+    expect(teamOf(object)).toEqual(teamOf(yamlWith()));
+  });
+
+  it("shares settings through anchors", () => {
+    const team = teamOf("agents:\n  - id: a\n    backend: &b {type: chatcompletion, model: m}\n  - id: b\n    backend: *b");
+    expect(team.agents.map((agent) => agent.backend.model)).toEqual(["m", "m"]);
+  });
+
+  it("is what the demo's file holds, without a warning", () => {
+    expect(parseTeam(readFileSync("configs/teams/demo.yaml", "utf8"), CONTEXT)).toMatchObject({ ok: true, warnings: [] });
+  });
+});
+
+describe("a config is refused, with the place, for", () => {
+  it.each([
+    ["a misspelt top-level key", yamlWith({ top: "orchestrater: {}" }), "8:1 unknown_key /orchestrater"],
+    ["a misspelt agent key", yamlWith({ agent: "system_mesage: x" }), "3:5 unknown_key /agents/0/system_mesage"],
+    ["a misspelt parameter", yamlWith({ backend: "temprature: 1" }), "6:7 unknown_key /agents/0/backend/temprature"],
+    ["a misspelt rule", orchestrator("max_new_answer_per_agent: 1"), "9:3 unknown_key /orchestrator/max_new_answer_per_agent"],
+    [
+      "a misspelt coordination key",
+      coordination("enable_planing_mode: true"),
+      "10:5 unknown_key /orchestrator/coordination/enable_planing_mode",
+    ],
+    ["a keyword of the first version", yamlWith({ top: "max_rounds: 3" }), "8:1 old_keyword /max_rounds"],
+    [
+      "a feature that is not here",
+      yamlWith({ backend: "mcp_servers: [{name: x}]" }),
+      "6:7 not_served /agents/0/backend/mcp_servers",
+    ],
+    ["a feature by prefix", coordination("subagent_timeout: 3"), "10:5 not_served /orchestrator/coordination/subagent_timeout"],
+    [
+      "a word for a number",
+      orchestrator("max_new_answers_per_agent: many"),
+      "9:30 wrong_type /orchestrator/max_new_answers_per_agent",
+    ],
+    [
+      "a number out of range",
+      orchestrator("max_new_answers_per_agent: 0"),
+      "9:30 out_of_range /orchestrator/max_new_answers_per_agent",
+    ],
+    ["half a count", orchestrator("max_new_answers_per_agent: 1.5"), "9:30 out_of_range /orchestrator/max_new_answers_per_agent"],
+    [
+      "an endless time",
+      yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: .inf}" }),
+      "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
+    ],
+    [
+      "no time",
+      yamlWith({ top: "timeout_settings: {orchestrator_timeout_seconds: 0}" }),
+      "8:50 out_of_range /timeout_settings/orchestrator_timeout_seconds",
+    ],
+    ["a word that is no bar", orchestrator("voting_sensitivity: harsh"), "9:23 out_of_range /orchestrator/voting_sensitivity"],
+    ["text for a switch", orchestrator("fairness_enabled: maybe"), "9:21 wrong_type /orchestrator/fairness_enabled"],
+    ["a list for a section", "agents: []\norchestrator: []", "2:15 wrong_type /orchestrator"],
+    ["no agents", "ui: {}", "1:1 missing "],
+    ["an empty text", "", "1:1 missing "],
+    ["a list instead of a config", "[]", "1:1 wrong_type "],
+    ["a word instead of a config", "hello", "1:1 wrong_type "],
+    ["an empty team", "agents: []", "1:9 out_of_range /agents"],
+    ["agents that are no list", "agents: {a: {}}", "1:9 wrong_type /agents"],
+    ["agents and agent", "agent: {id: x, backend: {type: chatcompletion, model: m}}\nagents: []", "1:1 not_allowed /agent"],
+    ["an agent that is no mapping", "agents: [x]", "1:10 wrong_type /agents/0"],
+    ["an agent without an id", "agents: [{backend: {type: chatcompletion, model: m}}]", "1:10 missing /agents/0"],
+    ["an id with a slash", "agents: [{id: a/b, backend: {type: chatcompletion, model: m}}]", "1:15 out_of_range /agents/0/id"],
+    [
+      "an id every object has",
+      "agents: [{id: constructor, backend: {type: chatcompletion, model: m}}]",
+      "1:15 out_of_range /agents/0/id",
+    ],
+    ["a number as id", "agents: [{id: 7, backend: {type: chatcompletion, model: m}}]", "1:15 wrong_type /agents/0/id"],
+    ["an agent without a backend", "agents: [{id: a}]", "1:10 missing /agents/0/backend"],
+    ["a backend without a type", "agents: [{id: a, backend: {model: m}}]", "1:27 missing /agents/0/backend"],
+    ["a backend without a model", "agents: [{id: a, backend: {type: chatcompletion}}]", "1:27 missing /agents/0/backend"],
+    [
+      "a type nobody has",
+      "agents: [{id: a, backend: {type: chatcompletions, model: m}}]",
+      "1:34 unknown_key /agents/0/backend/type",
+    ],
+    [
+      "a type every object has",
+      "agents: [{id: a, backend: {type: constructor, model: m}}]",
+      "1:34 unknown_key /agents/0/backend/type",
+    ],
+    [
+      "a type that is not served",
+      "agents: [{id: a, backend: {type: claude, model: m}}]",
+      "1:34 not_served /agents/0/backend/type",
+    ],
+    [
+      "a merge key",
+      "agents:\n  - &a {id: a, backend: {type: chatcompletion, model: m}}\n  - {<<: *a, id: b}",
+      "3:6 unknown_key /agents/1/<<",
+    ],
+    ["a key that is a number", "1: x\nagents: []", "1:1 wrong_type "],
+  ])("%s", (_, source, first) => {
+    expect(errorsOf(source)).toContain(first);
+  });
+
+  it("two agents with one id, naming the second", () => {
+    expect(errorsOf(yamlWith().replace("id: b", "id: a"))).toEqual(["6:9 duplicate /agents/1/id"]);
+  });
+
+  it("33 agents, but not for 32", () => {
+    const team = (count: number) => ({
+      agents: Array.from({ length: count }, (_, i) => ({ id: `a${i}`, backend: { type: "chatcompletion", model: "m" } })),
+    });
+    expect(errorsOf(team(33))).toEqual(["null:null out_of_range /agents"]);
+    expect(teamOf(team(32)).agents).toHaveLength(32);
+  });
+
+  it("everything wrong at once, in the order of the text", () => {
+    const source = yamlWith({ top: "orchestrator: {voting_sensitivity: harsh}\nmemory: {enabled: true}", agent: "colour: red" });
+    expect(errorsOf(source)).toEqual([
+      "3:5 unknown_key /agents/0/colour",
+      "9:36 out_of_range /orchestrator/voting_sensitivity",
+      "10:1 not_served /memory",
+    ]);
+  });
+
+  it("a problem in an object, by pointer alone", () => {
+    expect(errorsOf({ agents: [{ id: "a", backend: { type: "chatcompletion", model: "m", "a/b~c": 1 } }] })).toEqual([
+      "null:null unknown_key /agents/0/backend/a~1b~0c",
+    ]);
+  });
+});
+
+describe("what an error says", () => {
+  it.each([
+    ["names the nearest known key", yamlWith({ backend: "temprature: 1" }), "Did you mean `temperature`?"],
+    ["names the modern form of an old keyword", yamlWith({ top: "num_agents: 3" }), "one entry in `agents` for each agent"],
+    ["names the feature that is missing", yamlWith({ backend: "cwd: workspace1" }), "no workspaces so far"],
+    [
+      "names the key of Chat Completions for another format's",
+      yamlWith({ backend: "reasoning: {effort: low}" }),
+      "`reasoning_effort`",
+    ],
+    ["names the types that are served", "agents: [{id: a, backend: {type: claude, model: m}}]", "served here: chatcompletion"],
+  ])("%s", (_, source, words) => {
+    expect(detailsOf(parseTeam(source, CONTEXT)).join("\n")).toContain(words);
+  });
+});
+
+describe("a warning", () => {
+  it.each([
+    [
+      "what only makes sense at a terminal",
+      yamlWith({ top: "ui: {display_type: rich_terminal}" }),
+      "8:6 no_effect /ui/display_type",
+    ],
+    [
+      "what has no effect in MassGen either",
+      yamlWith({ agent: "append_system_prompt: x" }),
+      "3:5 no_effect /agents/0/append_system_prompt",
+    ],
+    [
+      "settings of Docker",
+      yamlWith({ backend: "command_line_docker_image: x" }),
+      "6:7 no_effect /agents/0/backend/command_line_docker_image",
+    ],
+  ])("names %s, and the team runs", (_, source, warning) => {
+    const result = parseTeam(source, CONTEXT);
+    expect(result.ok).toBe(true);
+    expect(result.warnings.map(({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`)).toEqual([warning]);
+  });
+
+  it.each(["enable_web_search: false", "mcp_servers: []", "cwd:", "custom_tools: null"])(
+    "is not needed where a missing feature is off: %s",
+    (line) => {
+      expect(parseTeam(yamlWith({ backend: line }), CONTEXT)).toMatchObject({ ok: true, warnings: [] });
+    },
+  );
+});

@@ -1,0 +1,46 @@
+import { type ConfigContext, parseTeam, type TeamResult } from "../../src/config/parse-team";
+import type { Team } from "../../src/config/team";
+
+/** An operator with one key and one allowed origin. */
+export const CONTEXT: ConfigContext = { storedKeys: ["OPENAI_API_KEY"], allowedOrigins: ["http://127.0.0.1:*"] };
+
+/** The smallest team, with more lines where a test needs them; `backend` lines are indented to fit. */
+export function yamlWith({
+  top = "",
+  agent = "",
+  backend = "",
+}: {
+  top?: string;
+  agent?: string;
+  backend?: string;
+} = {}): string {
+  return `agents:
+  - id: a
+${indent(agent, 4)}    backend:
+      type: chatcompletion
+      model: gpt-5-mini
+${indent(backend, 6)}  - id: b
+    backend: {type: chatcompletion, model: gpt-5-nano}
+${indent(top, 0)}`;
+}
+
+export function teamOf(source: unknown, context = CONTEXT): Team {
+  const result = parseTeam(source, context);
+  if (!result.ok) throw new Error(`refused: ${JSON.stringify(result.errors)}`);
+  return result.team;
+}
+
+/** `line:column code pointer`, as short as a table wants it. */
+export function errorsOf(source: unknown, context = CONTEXT): string[] {
+  const result = parseTeam(source, context);
+  return result.ok ? [] : result.errors.map(({ line, column, code, pointer }) => `${line}:${column} ${code} ${pointer}`);
+}
+
+/** What an error says to people. */
+export function detailsOf(result: TeamResult): string[] {
+  return result.ok ? [] : result.errors.map((error) => error.detail);
+}
+
+function indent(lines: string, by: number): string {
+  return lines === "" ? "" : `${lines.replaceAll(/^/gm, " ".repeat(by))}\n`;
+}
