@@ -20,7 +20,7 @@ const MAX_TIMEOUT_SECONDS = 86_400;
 
 export const QuestionSchema = z
   .string()
-  .min(1, "is empty")
+  .min(1, { error: "is empty", abort: true })
   .max(MAX_QUESTION_CHARS, `is over ${MAX_QUESTION_CHARS} characters`)
   .refine((text) => text.trim() !== "", "is blank")
   .refine((text) => text.isWellFormed(), "is not well-formed Unicode");

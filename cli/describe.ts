@@ -1,0 +1,155 @@
+import type { EventOf, WireEvent } from "../src/protocol/events";
+import type { TurnView } from "../src/protocol/view";
+import { formatDuration, plural } from "./format";
+import { type Line, segment, type Tone } from "./paint";
+import { toLine } from "./sanitize";
+
+type Told = { text: string; tone?: Tone } | null;
+
+/** What an event means to somebody who watches, on one line; null for what only the figures show. `turn` is after the event. */
+export function describeEvent(event: WireEvent, turn: TurnView): Line | null {
+  const told = tell(event, turn);
+  if (!told) return null;
+  const time = segment(`${formatDuration(event.at - turn.startedAt)}  `, "dim");
+  const who = "agent" in event ? [segment(`${toLine(event.agent)} `, "bold")] : [];
+  return [time, ...who, segment(toLine(told.text), told.tone ?? "plain")];
+}
+
+function tell(event: WireEvent, turn: TurnView): Told {
+  switch (event.type) {
+    case "session.created":
+    case "stream.delta":
+    case "call.started":
+    case "call.completed":
+    case "round.nudged":
+    case "personas.assigned":
+      return null;
+    case "turn.started":
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+      return tellTurn(event, turn);
+    case "attempt.started":
+    case "attempt.settled":
+    case "attempt.restarted":
+    case "presentation.started":
+    case "presentation.completed":
+      return tellAttempt(event);
+    case "answer.submitted":
+    case "answer.refused":
+    case "vote.cast":
+    case "vote.stale":
+    case "vote.refused":
+    case "votes.cleared":
+    case "answers.injected":
+      return tellDecision(event);
+    default:
+      return tellWork(event);
+  }
+}
+
+function tellTurn(event: EventOf<"turn.started" | "turn.completed" | "turn.failed" | "turn.cancelled">, turn: TurnView): Told {
+  switch (event.type) {
+    case "turn.started":
+      return { text: `turn ${event.turn} begins: ${plural(turn.agents.length, "agent")}` };
+    case "turn.completed":
+      return { text: `turn ${event.turn} is complete`, tone: "good" };
+    case "turn.failed":
+      return { text: `turn ${event.turn} failed: ${event.message}`, tone: "bad" };
+    case "turn.cancelled":
+      return { text: `turn ${event.turn} was cancelled`, tone: "bad" };
+  }
+}
+
+type AttemptEvent = EventOf<
+  "attempt.started" | "attempt.settled" | "attempt.restarted" | "presentation.started" | "presentation.completed"
+>;
+
+function tellAttempt(event: AttemptEvent): Told {
+  switch (event.type) {
+    case "attempt.started":
+      return event.attempt === 1 ? null : { text: `attempt ${event.attempt} begins: ${event.feedback?.reason ?? ""}` };
+    case "attempt.settled": {
+      const votes = event.label === null ? undefined : event.tally[event.label];
+      const by = event.ended_by === "skipped" ? "without coordination" : `by ${event.ended_by}`;
+      const won = event.label === null ? "nobody has an answer" : `${event.label} wins with ${plural(votes ?? 0, "vote")}`;
+      if (event.ended_by === "skipped") return null;
+      return { text: `settled ${by}: ${won}${event.tie ? " (a tie: the earlier answer)" : ""}`, tone: "good" };
+    }
+    case "attempt.restarted":
+      return { text: `rejects its final answer: ${event.reason}`, tone: "bad" };
+    case "presentation.started":
+      return { text: "presents the final answer" };
+    case "presentation.completed":
+      return event.fallback === null ? null : { text: `could not present (${event.fallback}); its answer stands`, tone: "bad" };
+  }
+}
+
+type DecisionEvent = EventOf<
+  "answer.submitted" | "answer.refused" | "vote.cast" | "vote.stale" | "vote.refused" | "votes.cleared" | "answers.injected"
+>;
+
+function tellDecision(event: DecisionEvent): Told {
+  switch (event.type) {
+    case "answer.submitted": {
+      const cut = event.origin === "partial" ? ", cut off" : "";
+      return { text: `answers: ${event.label} (${plural(event.content.length, "character")}${cut})`, tone: "good" };
+    }
+    case "answer.refused":
+      return { text: `has an answer refused: ${event.message}` };
+    case "vote.cast":
+      return { text: `votes for ${event.label}: ${event.reason}`, tone: "good" };
+    case "vote.stale":
+      return { text: `votes for ${event.label} before it has seen ${event.missing.join(", ")}: not counted` };
+    case "vote.refused":
+      return { text: `has a vote refused: ${event.message}` };
+    case "votes.cleared": {
+      if (event.votes.length === 0) return null;
+      return {
+        text: `${event.by} voids ${plural(event.votes.length, "vote")}: ${event.votes.map(({ agent }) => agent).join(", ")}`,
+      };
+    }
+    case "answers.injected":
+      return { text: `is shown ${event.labels.join(", ")} ${event.via === "reopened" ? "and decides again" : "while it works"}` };
+  }
+}
+
+type WorkEvent = EventOf<
+  | "round.started"
+  | "round.failed"
+  | "call.deferred"
+  | "call.failed"
+  | "tool.started"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
+  | "agent.failed"
+  | "agent.abstained"
+>;
+
+function tellWork(event: WorkEvent): Told {
+  switch (event.type) {
+    case "round.started":
+      return { text: `begins round ${event.round}${event.labels.length > 0 ? ` with ${event.labels.join(", ")}` : ""}` };
+    case "round.failed":
+      return { text: `fails its round: ${event.message}`, tone: "bad" };
+    case "call.deferred":
+      return { text: "waits for room in the budget" };
+    case "call.failed": {
+      const next = event.retry_at === null ? "" : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
+      return { text: `has a call fail: ${event.message}${next}`, tone: "bad" };
+    }
+    case "tool.started":
+      return { text: `uses ${event.name}` };
+    case "tool.completed":
+      return event.outcome === "ok" ? null : { text: `${event.name}: ${event.outcome}` };
+    case "tool.interrupted":
+      return null;
+    case "tool.unknown":
+      return { text: `${event.name} was cut off: nobody knows whether it did its work`, tone: "bad" };
+    case "agent.failed":
+      return { text: `fails: ${event.message}`, tone: "bad" };
+    case "agent.abstained":
+      return { text: `takes no further part: ${event.message}` };
+  }
+}

@@ -1,0 +1,99 @@
+import type { WireEvent } from "../src/protocol/events";
+import { type AgentView, type AttemptView, type SessionView, totalTokens, type TurnView } from "../src/protocol/view";
+import { formatDuration, formatTokens, formatUsd, plural } from "./format";
+import { type Line, segment, type Tone } from "./paint";
+import { toLine } from "./sanitize";
+import { fitEnd, fitStart, padTo, widthOf } from "./text-width";
+
+/** Where a watched turn shows. Never throws, never waits. */
+export type TurnDisplay = {
+  /** After each event. `event` is null for one that this program does not know; `raw` is its JSON as received. */
+  update(message: { event: WireEvent | null; raw: string }, view: SessionView): void;
+  /** Something about the watching itself, like a lost connection. */
+  notice(text: string): void;
+  /** Leaves on the screen what is there. Called more than once; what comes later may be left out. */
+  close(): void;
+};
+
+export type Frame = { width: number; height: number; now: number };
+
+const TONES: Record<AgentView["status"], Tone> = {
+  waiting: "dim",
+  streaming: "busy",
+  answered: "good",
+  voted: "good",
+  restarting: "busy",
+  error: "bad",
+  timeout: "bad",
+  completed: "good",
+};
+const MAX_NAME = 24;
+/** Enough of the newest text to fill any line. */
+const GLIMPSE = 600;
+
+/** The state of a turn: one line about the team, one for each agent, at most `height` lines. */
+export function turnLines(turn: TurnView, frame: Frame): Line[] {
+  const room = Math.max(1, frame.height - 1);
+  const hidden = turn.agents.length > room ? turn.agents.length - (room - 1) : 0;
+  const shown = turn.agents.slice(0, turn.agents.length - hidden);
+  const rows = shown.map((agent) => cells(agent));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+  const lines = shown.map((agent, index) => agentLine(agent, pad(rows[index] ?? [], widths), frame));
+  const more: Line[] = hidden > 0 ? [[segment(`and ${hidden} more agents`, "dim")]] : [];
+  return [teamLine(turn, frame.now), ...lines, ...more];
+}
+
+function teamLine(turn: TurnView, now: number): Line {
+  const attempt = turn.attempts.at(-1);
+  const parts = [
+    formatDuration((turn.endedAt ?? now) - turn.startedAt),
+    plural(attempt?.answers.length ?? 0, "answer"),
+    plural(countValid(attempt), "vote"),
+    `${formatTokens(totalTokens(turn.usage))} tokens`,
+    formatUsd(turn.costUsd),
+  ];
+  if (attempt && attempt.number > 1) parts.unshift(`attempt ${attempt.number}`);
+  return [segment(turn.status === "running" ? turn.phase : turn.status, "bold"), segment(`  ${parts.join(" · ")}`, "dim")];
+}
+
+const countValid = (attempt: AttemptView | undefined): number => attempt?.votes.filter(({ valid }) => valid).length ?? 0;
+
+/** Name, status, round, answers, vote, tokens, cost. */
+function cells(agent: AgentView): string[] {
+  return [
+    fitStart(toLine(agent.id), MAX_NAME),
+    agent.status,
+    `round ${agent.round}`,
+    agent.latestLabel === null ? plural(agent.answers, "answer") : `${plural(agent.answers, "answer")} (${agent.latestLabel})`,
+    agent.vote ? `→ ${agent.vote.label}` : "no vote",
+    `${formatTokens(agent.tokens)} tok`,
+    formatUsd(agent.costUsd),
+  ];
+}
+
+const pad = (row: string[], widths: number[]): string[] => row.map((cell, column) => padTo(cell, widths[column] ?? 0));
+
+function agentLine(agent: AgentView, [name = "", status = "", ...rest]: string[], { width, now }: Frame): Line {
+  const head = [segment(`${name}  `, "bold"), segment(status, TONES[agent.status]), segment(`  ${rest.join("  ")}`)];
+  const used = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
+  return [...head, segment(`  ${activity(agent, width - used, now)}`, "dim")];
+}
+
+/** What it is doing now, as far as there is room to say it. */
+function activity(agent: AgentView, width: number, now: number): string {
+  if (width < 8) return "";
+  if (agent.tools.length > 0) return fitStart(`uses ${agent.tools.map(({ name }) => toLine(name)).join(", ")}`, width);
+  if (agent.retryAt !== null && agent.lastError) {
+    const wait = Math.max(0, Math.ceil((agent.retryAt - now) / 1000));
+    return fitStart(`tries again in ${wait} s: ${toLine(agent.lastError.message)}`, width);
+  }
+  if (agent.out !== null && agent.lastError) return fitStart(toLine(agent.lastError.message), width);
+  return agent.status === "streaming" ? fitEnd(glimpse(agent), width) : "";
+}
+
+/** The end of what it is writing. */
+function glimpse({ stream }: AgentView): string {
+  if (!stream?.latest) return "thinks";
+  const text = stream[stream.latest].text.slice(-GLIMPSE);
+  return toLine(stream.latest === "tool_arguments" ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1") : text);
+}

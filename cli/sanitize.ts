@@ -1,0 +1,27 @@
+/**
+ * What models and servers wrote, made safe for a terminal: nothing but text, line feeds and tabs is left. Without this, an
+ * answer could clear the screen, rewrite lines above it, plant links or fill the clipboard.
+ */
+
+/** Strings that a terminal swallows whole (titles, links, clipboard, device control); one left open ends with its line. */
+const STRING = String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?`;
+/** Colours, cursor movements, erasing. */
+const CSI = String.raw`(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]?`;
+/** Other escapes: character sets, reset. */
+const ESCAPE = String.raw`\x1b[\x20-\x2f]*[\x30-\x7e]?`;
+/** What is left of C0, DEL and C1. */
+const CONTROL = String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f]`;
+const UNSAFE = new RegExp([STRING, CSI, ESCAPE, CONTROL].join("|"), "g");
+
+/** `text` without control sequences; line feeds and tabs stay. */
+export const sanitize = (text: string): string => text.replace(UNSAFE, "");
+
+/** Marks that change the direction of what follows, and separators a terminal may break at. */
+const REORDERING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** `text` on one line, for names, reasons and glimpses of what is being written. */
+export const toLine = (text: string): string => sanitize(text).replace(REORDERING, "").replace(/\s+/gu, " ").trim();
+
+/** JSON text that a terminal shows as it is: JSON escapes C0 itself, the rest is escaped here. Its value stays the same. */
+export const escapeJson = (json: string): string =>
+  json.replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);

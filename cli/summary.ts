@@ -1,0 +1,53 @@
+import { type AttemptView, tallyOf, totalTokens, type TurnView } from "../src/protocol/view";
+import { formatTokens, formatUsd } from "./format";
+import { type Line, segment } from "./paint";
+import { sanitize, toLine } from "./sanitize";
+
+/** What is said about a turn that has ended: votes with their reasons, winner, tokens, cost, where to read on. */
+export function summaryLines(turn: TurnView, url: string): Line[] {
+  const attempt = turn.attempts.at(-1);
+  return [
+    ...(attempt ? voteLines(attempt) : []),
+    ...failureLines(turn),
+    ...(turn.winner === null ? [] : [fact("winner", winner(turn, attempt))]),
+    fact(
+      "tokens",
+      `${formatTokens(totalTokens(turn.usage))} (in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)})`,
+    ),
+    fact("cost", formatUsd(turn.costUsd)),
+    fact("run", url),
+  ];
+}
+
+/** The text that belongs on stdout: the final answer, or "" where there is none. */
+export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?? "").trimEnd();
+
+/** What a cancelled turn leaves, or "". */
+export const partialText = ({ partial }: TurnView): string => sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();
+
+const fact = (name: string, text: string): Line => [segment(name.padEnd(8), "dim"), segment(text)];
+
+function voteLines(attempt: AttemptView): Line[] {
+  const counted = attempt.votes.filter(({ valid }) => valid);
+  return counted.map(({ voter, label, reason }) => [
+    segment("vote".padEnd(8), "dim"),
+    segment(toLine(voter), "bold"),
+    segment(` → ${label}: ${toLine(reason)}`),
+  ]);
+}
+
+function winner(turn: TurnView, attempt: AttemptView | undefined): string {
+  const name = toLine(turn.winner ?? "");
+  const label = attempt?.settlement?.label;
+  if (!attempt || !label) return name;
+  const tally = Object.entries(tallyOf(attempt)).map(([voted, count]) => `${voted}: ${count}`);
+  const counts = tally.length > 0 ? `, votes ${tally.join(", ")}` : "";
+  return `${name} with ${label}, by ${attempt.settlement?.endedBy ?? "consensus"}${counts}`;
+}
+
+function failureLines({ failure, status }: TurnView): Line[] {
+  if (status === "cancelled") return [[segment("cancelled", "bad")]];
+  if (!failure) return [];
+  const reasons = failure.agents.map(({ agent, message }) => fact(" ", `${toLine(agent)}: ${toLine(message)}`));
+  return [[segment("failed".padEnd(8), "bad"), segment(toLine(failure.message))], ...reasons];
+}
