@@ -33,7 +33,8 @@ export type Layer = (typeof LAYERS)[number];
 export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/worker": { uses: ["src/api", "durable-objects", "src/config", "src/protocol"] },
   "src/api": { uses: ["src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
-  "durable-objects": { uses: ["src/agents", "src/config", "src/coordination", "src/protocol", "r2-layout"] },
+  // Providers too: the shell gives each call its fetch, its slot and its time limits.
+  "durable-objects": { uses: ["src/agents", "src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
   "src/config": { uses: ["src/providers", "src/coordination", "src/protocol"] },
   "src/tools": { uses: ["src/workspace", "src/coordination", "src/protocol"] },

@@ -1,5 +1,6 @@
-import { type Document, isAlias, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from "yaml";
+import { Lexer, LineCounter, parseDocument } from "yaml";
 import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT } from "./limits";
+import { lastAlias, locateIn } from "./locate";
 import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 
 /**
@@ -25,9 +26,11 @@ function readYaml(text: string): SourceResult {
     merge: false,
     strict: true,
     uniqueKeys: true,
-    logLevel: "silent",
+    // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
+    resolveKnownTags: false,
+    logLevel: "error",
   });
-  // A warning is a tag that the core schema does not know (`!!binary`, `!!js/function`): nothing a config needs.
+  // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`): nothing a config needs.
   const complaints = [...doc.errors, ...doc.warnings].map(({ message, pos }) => {
     const { line, col } = lines.linePos(pos[0]);
     return problem("syntax", firstLine(message), { line, column: col });
@@ -37,10 +40,10 @@ function readYaml(text: string): SourceResult {
     const root: unknown = doc.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
     return bounded(root, locateIn(doc, lines));
   } catch (error) {
-    // The parser's words for too many aliases, and for an anchor that contains itself.
-    if (error instanceof ReferenceError)
-      return refused("syntax", `Aliases: ${firstLine(error.message)}. At most ${MAX_ALIASES} are resolved.`);
-    throw error;
+    // The parser's words for too many aliases, and for one without an anchor before it.
+    if (!(error instanceof ReferenceError)) throw error;
+    const detail = `Aliases: ${firstLine(error.message)}. At most ${MAX_ALIASES} are resolved.`;
+    return refused("syntax", detail, lastAlias(doc, lines));
   }
 }
 
@@ -84,43 +87,6 @@ function tooDeepAt(text: string): number | null {
     if (breaks > 0) indent = 0;
   }
   return null;
-}
-
-function locateIn(doc: Document, lines: LineCounter): Locate {
-  return (path, target) => {
-    let node: unknown = doc.contents;
-    let offset = rangeStart(node) ?? 0;
-    for (const [index, part] of path.entries()) {
-      const step = stepInto(resolved(node, doc), part);
-      if (!step) break;
-      const keyOnly = target === "key" && index === path.length - 1;
-      offset = (keyOnly ? null : rangeStart(step.value)) ?? rangeStart(step.key) ?? offset;
-      node = step.value;
-    }
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  };
-}
-
-function resolved(node: unknown, doc: Document): unknown {
-  return isAlias(node) ? node.resolve(doc) : node;
-}
-
-function stepInto(node: unknown, part: string | number): { key: unknown; value: unknown } | null {
-  if (isSeq(node) && typeof part === "number") return { key: node.items[part], value: node.items[part] };
-  if (!isMap(node)) return null;
-  const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(part));
-  return pair ? { key: pair.key, value: pair.value } : null;
-}
-
-/** Where a node begins; null for an empty value, whose range is where one could stand. */
-function rangeStart(node: unknown): number | null {
-  if (!isNode(node) || isEmpty(node)) return null;
-  return node.range?.[0] ?? null;
-}
-
-function isEmpty(node: Node): boolean {
-  return isScalar(node) && node.value === null && node.source === "";
 }
 
 function refused(code: ProblemCode, detail: string, place?: { line: number; column: number }): SourceResult {

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import { parseTeam } from "../../src/config/parse-team";
+import { CONTEXT, detailsOf, errorsOf, teamOf, yamlWith } from "./teams";
+
+const backendOf = (lines: string, context = CONTEXT) => teamOf(yamlWith({ backend: lines }), context).agents[0]?.backend;
+const at = (key: string) => `/agents/0/backend${key}`;
+
+describe("an agent's key", () => {
+  it.each([
+    ["is the operator's for the host", "", { from: "stored", name: "OPENAI_API_KEY" }],
+    ["is the operator's of the name written", "api_key: ${OPENAI_API_KEY}", { from: "stored", name: "OPENAI_API_KEY" }],
+    ["is the caller's own", "api_key: sk-mine", { from: "literal", value: "sk-mine" }],
+    [
+      "is the caller's own for a host of theirs",
+      "base_url: https://api.example.org/v1\napi_key: mine",
+      { from: "literal", value: "mine" },
+    ],
+    ["is none on loopback", "base_url: http://127.0.0.1:9000/v1", { from: "none" }],
+  ])("%s", (_, lines, key) => {
+    expect(backendOf(lines)?.key).toEqual(key);
+  });
+
+  it.each([
+    ["the host's is not set", "base_url: https://api.groq.com/openai/v1", `4:7 key_not_set ${at("")}`],
+    [
+      "the one named is not set",
+      "base_url: https://api.groq.com/openai/v1\napi_key: ${GROQ_API_KEY}",
+      `7:16 key_not_set ${at("/api_key")}`,
+    ],
+    [
+      "it is bound to another provider",
+      "base_url: https://api.groq.com/openai/v1\napi_key: ${OPENAI_API_KEY}",
+      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+    ],
+    [
+      "it is bound elsewhere than the caller's server",
+      "base_url: https://api.example.org/v1\napi_key: ${OPENAI_API_KEY}",
+      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+    ],
+    [
+      "it would leave for a look-alike",
+      "base_url: https://api.openai.com.example.org/v1\napi_key: ${OPENAI_API_KEY}",
+      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+    ],
+    [
+      "it would leave for loopback",
+      "base_url: http://127.0.0.1:9000/v1\napi_key: ${OPENAI_API_KEY}",
+      `7:16 key_bound_elsewhere ${at("/api_key")}`,
+    ],
+    ["the name is any variable's", "api_key: ${PATH}", `6:16 key_unknown ${at("/api_key")}`],
+    ["the name is every object's", "api_key: ${constructor}", `6:16 key_unknown ${at("/api_key")}`],
+    ["a name is mixed with text", "api_key: sk-${OPENAI_API_KEY}", `6:16 wrong_type ${at("/api_key")}`],
+    ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
+    ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
+  ])("is refused because %s", (_, lines, error) => {
+    expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
+  });
+
+  it("is named with the way to set it where it is missing", () => {
+    const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [] });
+    expect(detailsOf(result)[0]).toContain("npx wrangler secret put OPENAI_API_KEY");
+    expect(detailsOf(result)[0]).toContain(".dev.vars");
+  });
+
+  it("takes the second name of a host that has two", () => {
+    const lines = "base_url: https://api.moonshot.ai/v1";
+    expect(backendOf(lines, { ...CONTEXT, storedKeys: ["KIMI_API_KEY", "OPENAI_API_KEY"] })?.key).toEqual({
+      from: "stored",
+      name: "KIMI_API_KEY",
+    });
+  });
+
+  it("never stands in what is said about the config", () => {
+    const result = parseTeam(yamlWith({ backend: "api_key: sk-CANARY-1234\nbase_url: http://10.0.0.1\nstrange: 1" }), CONTEXT);
+    expect(result.ok).toBe(false);
+    expect(JSON.stringify(result)).not.toContain("CANARY");
+  });
+
+  it("never comes from another field", () => {
+    const team = teamOf(yamlWith({ agent: "system_message: use ${OPENAI_API_KEY}", backend: "user: ${OPENAI_API_KEY}" }));
+    expect(team.agents[0]?.systemMessage).toBe("use ${OPENAI_API_KEY}");
+    expect(team.agents[0]?.backend.params).toEqual({ user: "${OPENAI_API_KEY}" });
+  });
+
+  it("is warned about where an endpoint nobody knows gets none", () => {
+    expect(parseTeam(yamlWith({ backend: "base_url: https://api.example.org/v1" }), CONTEXT).warnings).toMatchObject([
+      { code: "no_key", pointer: at("/base_url"), line: 6 },
+    ]);
+  });
+});
+
+describe("parameters", () => {
+  it("are passed on as they are, nested ones as plain objects", () => {
+    const lines =
+      "temperature: 0.2\ntop_p: 0.9\nseed: 7\nstop: [END]\nchat_template_kwargs: {enable_thinking: True}\nextra_body: {deep: {er: [1, {x: y}]}}";
+    expect(backendOf(lines)?.params).toEqual({
+      temperature: 0.2,
+      top_p: 0.9,
+      seed: 7,
+      stop: ["END"],
+      chat_template_kwargs: { enable_thinking: true },
+      extra_body: { deep: { er: [1, { x: "y" }] } },
+    });
+  });
+
+  it.each([
+    ["max_tokens: 500", 500],
+    ["max_completion_tokens: 600", 600],
+    ["max_tokens: 9999999", 128_000],
+    ["", 128_000],
+  ])("hold the output cap apart, at most what the model can: %s", (line, cap) => {
+    const team = teamOf(yamlWith({ backend: line }));
+    expect(team.rules.agents[0]?.max_output_tokens).toBe(cap);
+    expect(team.agents[0]?.backend.params).toEqual({});
+  });
+
+  it.each([
+    ["temperature: hot", "6:20 wrong_type /agents/0/backend/temperature"],
+    ["temperature: 3", "6:20 out_of_range /agents/0/backend/temperature"],
+    ["max_tokens: 0", "6:19 out_of_range /agents/0/backend/max_tokens"],
+    ["top_p: .nan", "6:14 out_of_range /agents/0/backend/top_p"],
+    ["stop: 7", "6:13 wrong_type /agents/0/backend/stop"],
+    ["extra_body: [1]", "6:19 wrong_type /agents/0/backend/extra_body"],
+    ["extra_body: {messages: []}", "6:20 not_allowed /agents/0/backend/extra_body/messages"],
+    ["extra_body: {stream: false}", "6:20 not_allowed /agents/0/backend/extra_body/stream"],
+    ["extra_body: {__proto__: {x: 1}}", "6:20 not_allowed /agents/0/backend/extra_body/__proto__"],
+    ["reasoning: {effort: low}", "6:7 unknown_key /agents/0/backend/reasoning"],
+    ["betas: [x]", "6:7 unknown_key /agents/0/backend/betas"],
+  ])("are refused if they cannot be meant: %s", (line, error) => {
+    expect(errorsOf(yamlWith({ backend: line }))).toEqual([error]);
+  });
+});

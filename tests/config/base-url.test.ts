@@ -1,0 +1,100 @@
+import { describe, expect, it } from "vitest";
+import { checkBaseUrl, parseAllowedOrigins } from "../../src/config/base-url";
+
+describe("a base URL that no operator allowed", () => {
+  it.each([
+    "http://127.0.0.1",
+    "https://127.0.0.1/v1",
+    "https://localhost/v1",
+    "https://localhost./v1",
+    "https://x.localhost",
+    "https://[::1]/",
+    "https://0.0.0.0",
+    "https://[::]",
+    "https://2130706433/",
+    "https://0x7f000001/",
+    "https://0177.0.0.1/",
+    "https://127.1/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[::ffff:7f00:1]/",
+    "https://[64:ff9b::7f00:1]/",
+    "https://[2002:7f00:1::]/",
+    "https://[2001:0:1::]/",
+    "https://[2001:db8::1]/",
+    "https://[fd00::1]/",
+    "https://[fe80::1]/",
+    "https://[fe80::1%25eth0]/",
+    "https://[ff02::1]/",
+    "https://169.254.169.254/latest",
+    "https://metadata.google.internal/",
+    "https://100.64.0.1",
+    "https://100.127.255.255",
+    "https://10.1.2.3",
+    "https://172.16.0.1",
+    "https://172.31.255.255",
+    "https://192.168.1.1",
+    "https://198.18.0.1",
+    "https://198.19.255.255",
+    "https://224.0.0.1",
+    "https://255.255.255.255",
+    "https://router",
+    "https://printer.local",
+    "http://api.example.com/v1",
+    "https://api.openai.com:22/v1",
+    "https://api.openai.com:8443/v1",
+    "https://api.openai.com:70000/v1",
+    "https://user:secret@api.openai.com/v1",
+    "https://api.openai.com/v1?key=1",
+    "https://api.openai.com/v1#x",
+    "file:///etc/passwd",
+    "data:text/plain,x",
+    "ftp://api.openai.com",
+    "ws://api.openai.com",
+    "javascript:alert(1)",
+    "blob:https://api.openai.com/x",
+    "api.openai.com/v1",
+    "",
+    `https://api.openai.com/${"x".repeat(2048)}`,
+  ])("is refused: %s", (url) => {
+    expect(checkBaseUrl(url, [])).toMatchObject({ ok: false });
+  });
+
+  it.each([
+    ["https://api.openai.com/v1", "https://api.openai.com/v1"],
+    ["https://api.z.ai/api/paas/v4/", "https://api.z.ai/api/paas/v4"],
+    ["https://API.Groq.com:443/openai/v1//", "https://api.groq.com/openai/v1"],
+    ["https://api.example.org", "https://api.example.org"],
+    ["https://8.8.8.8/v1", "https://8.8.8.8/v1"],
+    ["https://172.32.0.1", "https://172.32.0.1"],
+    ["https://100.128.0.1", "https://100.128.0.1"],
+    ["https://[2606:4700::1111]/v1", "https://[2606:4700::1111]/v1"],
+  ])("is taken if it is public https: %s", (url, baseUrl) => {
+    expect(checkBaseUrl(url, [])).toEqual({ ok: true, baseUrl });
+  });
+});
+
+describe("an allowed origin", () => {
+  it.each([
+    ["http://127.0.0.1:9000/v1", ["http://127.0.0.1:9000"], true],
+    ["http://127.0.0.1:9001/v1", ["http://127.0.0.1:9000"], false],
+    ["http://127.0.0.1:9001/v1", ["http://127.0.0.1:*"], true],
+    ["https://127.0.0.1:9001/v1", ["http://127.0.0.1:*"], false],
+    ["http://localhost:9001/v1", ["http://127.0.0.1:*"], false],
+    ["http://10.0.0.5:8000/v1", ["http://10.0.0.5:8000"], true],
+    ["http://10.0.0.5:8000/v1", ["http://10.0.0.5:*"], false],
+    ["https://proxy.example.org:8443/v1", ["https://proxy.example.org:8443"], true],
+    ["https://proxy.example.org.evil.org:8443/v1", ["https://proxy.example.org:8443"], false],
+    ["http://user:x@127.0.0.1:9000/v1", ["http://127.0.0.1:9000"], false],
+    ["file:///etc/passwd", ["null"], false],
+  ])("%s with %j: %s", (url, allowed, ok) => {
+    expect(checkBaseUrl(url, allowed).ok).toBe(ok);
+  });
+
+  it("is read from a list with commas", () => {
+    expect(parseAllowedOrigins(" http://127.0.0.1:*, https://a.example.org/ ,,")).toEqual([
+      "http://127.0.0.1:*",
+      "https://a.example.org",
+    ]);
+    expect(parseAllowedOrigins(undefined)).toEqual([]);
+  });
+});
