@@ -1,0 +1,283 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describeEvent } from "../../cli/describe";
+import { turnLines } from "../../cli/display";
+import { jsonDisplay } from "../../cli/json-display";
+import { liveDisplay } from "../../cli/live-display";
+import { paint } from "../../cli/paint";
+import { plainDisplay } from "../../cli/plain-display";
+import { finalText, summaryLines } from "../../cli/summary";
+import { widthOf } from "../../cli/text-width";
+import { apply, emptyView, turnOf } from "../../src/protocol/view";
+import * as b from "../protocol/builders";
+
+const base = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted()];
+const turnAfter = (bodies: b.Body[]) => {
+  const turn = turnOf(b.view(b.log(bodies)));
+  if (!turn) throw new Error("no turn");
+  return turn;
+};
+const NOW = b.START + 65_100;
+const drawn = (bodies: b.Body[], { width = 140, height = 20 } = {}) =>
+  turnLines(turnAfter(bodies), { width, height, now: NOW }).map((line) => paint(line, { width, color: false }));
+
+describe("the lines of a turn", () => {
+  it("show the team and each agent in columns", () => {
+    const story = b.story.slice(
+      0,
+      b.story.findIndex(({ type }) => type === "attempt.settled"),
+    );
+    expect(drawn(story)).toEqual([
+      "enforcement  01:05 · 3 answers · 2 votes · 240 tokens · $1.25",
+      "anna  voted  round 2  1 answer (agent1.1)   → agent1.1  120 tok  $0.5000",
+      "ben   voted  round 2  2 answers (agent2.2)  → agent1.1  160 tok  $0.7500",
+    ]);
+  });
+
+  it.each([
+    {
+      name: "the end of what it is writing",
+      after: [b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text: `${"x".repeat(300)} the end` })],
+      shows: /….*x the end$/,
+    },
+    { name: "that it thinks before the first text", after: [b.callStarted("anna", "c1")], shows: /thinks$/ },
+    {
+      name: "an answer in a tool call without its escapes",
+      after: [
+        b.callStarted("anna", "c1"),
+        b.delta("anna", { call: "c1", offset: 0, kind: "tool_arguments", text: '{"content":"a\\nsaid \\"b\\"' }),
+      ],
+      shows: /a said "b"$/,
+    },
+    {
+      name: "when a failed call is tried again, and why",
+      after: [b.callStarted("anna", "c1"), b.callFailed("anna", "c1", NOW + 2_500)],
+      shows: /tries again in 3 s: The model is overloaded\.$/,
+    },
+    { name: "why it failed", after: [b.agentFailed("anna")], shows: /error .*It cannot go on\.$/ },
+    {
+      name: "the tools it uses",
+      after: [{ type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t", name: "read_file" } as const],
+      shows: /uses read_file$/,
+    },
+  ])("show $name", ({ after, shows }) => {
+    expect(drawn([...base, ...after])[1]).toMatch(shows);
+  });
+
+  it("never hold control sequences of models, ids or servers", () => {
+    const evil = "\x1b[2J\x1b]0;t\x07\r\nevil";
+    const team = [
+      b.created(evil),
+      b.turnStarted(evil),
+      b.attemptStarted(),
+      b.callStarted(evil, "c1"),
+      b.delta(evil, { call: "c1", offset: 0, text: evil }),
+    ];
+    expect(drawn(team)[1]).toMatch(/^evil {2}streaming {2}.* {2}evil$/);
+  });
+
+  it.each([20, 40, 60, 79, 139, 200])("fit into %i columns, wide characters too", (width) => {
+    const text = "漢字😀".repeat(100);
+    const lines = drawn([...base, b.callStarted("anna", "c1"), b.delta("anna", { call: "c1", offset: 0, text })], { width });
+    expect(Math.max(...lines.map(widthOf))).toBeLessThanOrEqual(width);
+  });
+
+  it("fit into a low terminal and say how many agents are left out", () => {
+    const ids = Array.from({ length: 12 }, (_, index) => `agent_${index}`);
+    const lines = drawn([b.created(...ids), b.turnStarted(...ids), b.attemptStarted()], { height: 6 });
+    expect([lines.length, lines.at(-1)]).toEqual([6, "and 8 more agents"]);
+  });
+});
+
+describe("what an event means to somebody who watches", () => {
+  const told = (body: b.Body, before: b.Body[] = base) => {
+    const events = b.log([...before, body]);
+    const event = events.at(-1);
+    const turn = turnOf(b.view(events));
+    const line = event && turn && describeEvent(event, turn);
+    return line ? paint(line, { width: 200, color: false }) : null;
+  };
+  const inRound = { attempt: 1, agent: "anna", round: 1 };
+  it.each<{ body: b.Body; line: string | null }>([
+    { body: b.roundStarted("anna", 2, ["agent2.1"]), line: "00:00  anna begins round 2 with agent2.1" },
+    { body: b.answered("anna", "agent1.1", 1, "12345"), line: "00:00  anna answers: agent1.1 (5 characters)" },
+    { body: b.voted("anna", "agent2.1", 1, "it is\nclear"), line: "00:00  anna votes for agent2.1: it is clear" },
+    {
+      body: b.voteStale("anna", "agent2.1", ["agent2.2"]),
+      line: "00:00  anna votes for agent2.1 before it has seen agent2.2: not counted",
+    },
+    { body: b.votesCleared("agent2.2", ["anna", "agent2.1"]), line: "00:00  agent2.2 voids 1 vote: anna" },
+    { body: b.votesCleared("agent2.2"), line: null },
+    { body: b.injected("anna", ["agent2.2"]), line: "00:00  anna is shown agent2.2 while it works" },
+    { body: b.injected("anna", ["agent2.2"], "reopened"), line: "00:00  anna is shown agent2.2 and decides again" },
+    {
+      body: b.callFailed("anna", "c1", b.START + 1_300),
+      line: "00:00  anna has a call fail: The model is overloaded., next try in 1.0 s",
+    },
+    { body: b.agentFailed("anna"), line: "00:00  anna fails: It cannot go on." },
+    {
+      body: { type: "answer.refused", ...inRound, tool_call: "t", code: "empty_answer", message: "It is empty." },
+      line: "00:00  anna has an answer refused: It is empty.",
+    },
+    {
+      body: { type: "tool.unknown", ...inRound, tool_call: "t", name: "send_mail" },
+      line: "00:00  anna send_mail was cut off: nobody knows whether it did its work",
+    },
+    { body: b.settled("anna", "agent1.1"), line: "00:00  settled by consensus: agent1.1 wins with 2 votes" },
+    { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
+    { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
+    { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
+    { body: b.delta("anna", { call: "c", offset: 0, text: "x" }), line: null },
+  ])("$body.type: $line", ({ body, line }) => {
+    expect(told(body)).toBe(line);
+  });
+});
+
+describe("the summary of a turn", () => {
+  const url = "http://127.0.0.1:8787/api/sessions/session_01jd";
+  const text = (bodies: b.Body[]) =>
+    summaryLines(turnAfter(bodies), url).map((line) => paint(line, { width: 300, color: false }));
+
+  it("names votes with reasons, winner, tokens, cost and where the run lies", () => {
+    expect(text(b.story)).toEqual([
+      "vote    anna → agent1.1: because of agent1.1",
+      "vote    ben → agent1.1: because of agent1.1",
+      "winner  anna with agent1.1, by consensus, votes agent1.1: 2",
+      "tokens  1,200 (in 1,000, out 200)",
+      "cost    $2.50",
+      `run     ${url}`,
+    ]);
+  });
+  it("names each agent's reason when the turn failed", () => {
+    expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([
+      "failed  No agent gave an answer.",
+      "        anna: 500",
+      "        ben: 500",
+    ]);
+  });
+  it("strips the final text, and keeps its lines", () => {
+    expect(finalText(turnAfter([...base, b.completed("anna", "# A\x1b[31m\n\n\tcode\n\n")]))).toBe("# A\n\n\tcode");
+  });
+});
+
+/** A terminal as far as the live display uses one: lines, the cursor below them, moving up, erasing below. */
+class FakeTerminal {
+  isTTY = true;
+  columns = 100;
+  rows = 24;
+  writes = 0;
+  lines: string[] = [];
+  write(text: string): void {
+    this.writes += 1;
+    const up = /^\x1b\[(\d+)A\r\x1b\[J/.exec(text);
+    if (up) this.lines.splice(this.lines.length - Number(up[1]));
+    const rest = up ? text.slice(up[0].length) : text;
+    if (rest !== "") this.lines.push(...rest.replace(/\n$/, "").split("\n"));
+  }
+}
+
+describe("the live display", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ now: NOW });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const play = (terminal: FakeTerminal, bodies: b.Body[], env = {}) => {
+    const display = liveDisplay(terminal, { env });
+    const view = emptyView();
+    for (const event of b.log(bodies)) display.update({ event, raw: "" }, apply(view, event));
+    return display;
+  };
+
+  it("keeps what happened above and one block below, drawn over in place", () => {
+    const terminal = new FakeTerminal();
+    const display = play(terminal, b.story.slice(0, 13), { NO_COLOR: "1" });
+    vi.advanceTimersByTime(5_000);
+    display.close();
+    expect(terminal.lines.filter((line) => line.startsWith("initial_answer"))).toHaveLength(1);
+    expect(terminal.lines).toContain("00:01  anna answers: agent1.1 (15 characters)");
+    expect(terminal.lines.at(-1)).toMatch(/^ben +streaming/);
+  });
+
+  it("draws at most ten times a second", () => {
+    const terminal = new FakeTerminal();
+    const display = liveDisplay(terminal, { env: {} });
+    const view = emptyView();
+    for (const event of b.log(b.story)) {
+      display.update({ event, raw: "" }, apply(view, event));
+      vi.advanceTimersByTime(10);
+    }
+    expect(terminal.writes).toBeLessThanOrEqual(4); // 31 events in 310 ms
+    display.close();
+  });
+
+  it("lets the clock go on when nothing happens", () => {
+    const terminal = new FakeTerminal();
+    const display = play(terminal, base);
+    vi.advanceTimersByTime(3_500);
+    expect(terminal.lines.some((line) => line.includes("01:08"))).toBe(true);
+    display.close();
+  });
+
+  it("goes back over wrapped lines when the terminal became narrower", () => {
+    const terminal = new FakeTerminal();
+    terminal.columns = 200;
+    const display = play(terminal, b.story.slice(0, 24));
+    vi.advanceTimersByTime(200);
+    const block = terminal.lines.slice(-3);
+    terminal.columns = 40;
+    const rows = block.reduce((sum, line) => sum + Math.ceil(widthOf(line.replace(/\x1b\[\d+m/g, "")) / 40), 0);
+    const write = vi.spyOn(terminal, "write");
+    vi.advanceTimersByTime(1_200);
+    expect(write.mock.calls[0]?.[0]).toContain(`\x1b[${rows}A`);
+    expect(rows).toBeGreaterThan(3);
+    display.close();
+  });
+
+  it.each([
+    { name: "uses colours", env: {}, colored: true },
+    { name: "uses none with NO_COLOR", env: { NO_COLOR: "1" }, colored: false },
+  ])("$name", ({ env, colored }) => {
+    const terminal = new FakeTerminal();
+    play(terminal, b.story, env).close();
+    expect(/\x1b\[\d+m/.test(terminal.lines.join("\n"))).toBe(colored);
+  });
+
+  it("draws nothing after it was closed", () => {
+    const terminal = new FakeTerminal();
+    const display = play(terminal, base);
+    display.close();
+    const { writes } = terminal;
+    display.notice("late");
+    display.close();
+    vi.advanceTimersByTime(5_000);
+    expect(terminal.writes).toBe(writes);
+  });
+});
+
+describe("displays for files and pipes", () => {
+  const collect = () => {
+    const texts: string[] = [];
+    return { texts, write: (text: string) => texts.push(text) };
+  };
+  it("the plain one has a line for each change and no escape codes", () => {
+    const output = collect();
+    const display = plainDisplay(output);
+    const view = emptyView();
+    for (const event of b.log(b.story)) display.update({ event, raw: "" }, apply(view, event));
+    const text = output.texts.join("");
+    expect(text.split("\n").slice(0, 4)).toEqual([
+      "00:00  turn 1 begins: 2 agents",
+      "00:00  anna begins round 1",
+      "00:00  ben begins round 1",
+      "00:00  ben has a call fail: The model is overloaded., next try in 59.1 s",
+    ]);
+    expect(text).not.toContain("\x1b");
+  });
+  it("the JSON one prints each event on one line, known or not, safe for terminals", () => {
+    const output = collect();
+    const display = jsonDisplay(output, collect());
+    display.update({ event: null, raw: '{"type":"from.the.future",\n"x":"\x9b31m"}' }, emptyView());
+    expect(output.texts).toEqual(['{"type":"from.the.future", "x":"\\u009b31m"}\n']);
+  });
+});

@@ -1,0 +1,300 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as b from "../protocol/builders";
+import { problem, Service, type ServiceOptions } from "./service";
+
+/** The command as users start it: a process of its own, a real server, real signals. */
+class Ask {
+  stdout = "";
+  stderr = "";
+  readonly #child: ChildProcess;
+
+  constructor(args: string[], env: Record<string, string> = {}) {
+    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+    const child = spawn(process.execPath, ["scripts/run.mjs", "cli/main.ts", ...args], {
+      stdio,
+      env: { ...process.env, ...env },
+    });
+    child.stdout.on("data", (chunk) => {
+      this.stdout += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      this.stderr += chunk;
+    });
+    this.#child = child;
+  }
+
+  async ended(): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
+    return this.#child.exitCode;
+  }
+  interrupt(): void {
+    this.#child.kill("SIGINT");
+  }
+  closeStdout(): void {
+    this.#child.stdout?.destroy();
+  }
+  /** Waits until stderr holds `text`. */
+  async says(text: string): Promise<void> {
+    const deadline = Date.now() + 20_000;
+    while (!this.stderr.includes(text)) {
+      if (Date.now() > deadline) throw new Error(`"${text}" was never said, only: ${this.stderr}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
+
+const events = b.log(b.story);
+const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
+/** A run in which anna has answered and nothing more happens. */
+const running: Partial<ServiceOptions> = { events: events.slice(0, 13), onCancel: b.cancelled("Quicksort, so far.\x1b[2J") };
+
+let folder = "";
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "ask-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+const file = async (name: string, text: string): Promise<string> => {
+  const target = path.join(folder, name);
+  await writeFile(target, text);
+  return target;
+};
+
+describe("asking", () => {
+  it("prints the final answer alone on stdout, everything else on stderr, and ends with 0", async () => {
+    await using service = await start();
+    const ask = new Ask(["why", "is the sky blue?", "--server", service.url, "--budget", "0.5", "--timeout", "60"]);
+    expect(await ask.ended()).toBe(0);
+    expect(ask.stdout).toBe("Use quicksort.\n");
+    expect(ask.stderr).toContain("00:01  anna answers: agent1.1 (15 characters)\n");
+    expect(ask.stderr).toContain(
+      "vote    ben → agent1.1: because of agent1.1\nwinner  anna with agent1.1, by consensus, votes agent1.1: 2\n",
+    );
+    expect(ask.stderr).toContain(`cost    $2.50\nrun     ${service.url}/api/sessions/${b.SESSION}\n`);
+    expect(ask.stderr).not.toContain("\x1b");
+    expect(service.requests[0]).toMatchObject({ method: "POST", path: "/api/runs" });
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
+      question: "why is the sky blue?",
+      config: "demo",
+      budget: { max_cost_usd: 0.5 },
+      timeout_seconds: 60,
+    });
+  });
+
+  it("posts the config's text, so that errors point into the file", async () => {
+    const yaml = "agents:\n  - id: a\n    backend: {type: opnai}\n";
+    const team = await file("team.yaml", yaml);
+    const errors = [
+      { pointer: "/agents/0/backend/type", line: 3, column: 21, detail: "unknown backend opnai; did you mean openai?\x1b[2J" },
+    ];
+    const answer = problem(422, { title: "The config cannot be run", code: "config_invalid", request_id: "req_1", errors });
+    await using service = await start({ answers: { "/api/runs": answer } });
+    const ask = new Ask(["q", "--config", team, "--server", service.url]);
+    expect(await ask.ended()).toBe(1);
+    expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ question: "q", config_yaml: yaml });
+    expect([ask.stdout, ask.stderr]).toEqual([
+      "",
+      [
+        "The config cannot be run (422 config_invalid)",
+        `  ${team}:3:21  /agents/0/backend/type  unknown backend opnai; did you mean openai?`,
+        "Correct that and ask again. Request id: req_1",
+        "",
+      ].join("\n"),
+    ]);
+  });
+
+  it("prints every event as one JSON line with --json-stream, over a lost connection too", async () => {
+    await using service = await start({ connections: [{ send: 9, then: "torn" }] });
+    const ask = new Ask(["q", "--json-stream", "--server", service.url]);
+    expect(await ask.ended()).toBe(0);
+    expect(ask.stdout).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
+    expect(ask.stderr).toContain("connection lost, the run goes on");
+  });
+
+  it("attaches to a session and replays it", async () => {
+    await using service = await start();
+    const ask = new Ask(["--attach", b.SESSION, "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([0, "Use quicksort.\n"]);
+    expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
+
+  it("strips control sequences from the answer and from all that is shown", async () => {
+    const evil = "safe\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\r\n\tend";
+    const story = [
+      b.created("anna"),
+      b.turnStarted("anna"),
+      b.attemptStarted(),
+      b.voted("anna", "agent1.1", 1, evil),
+      b.completed("anna", evil),
+    ];
+    await using service = await start({ events: b.log(story) });
+    const ask = new Ask(["q", "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([0, "safe\n\tend\n"]);
+    expect(ask.stderr).toContain("anna votes for agent1.1: safe end\n");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
+    expect(ask.stderr).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
+  });
+});
+
+describe("exit codes and messages", () => {
+  const ended = (body: b.Body, before: b.Body[] = []) => ({ events: b.log([...b.story.slice(0, 13), ...before, body]) });
+  const deadline = { ...b.settled("anna", "agent1.1", "deadline"), winner: null, label: null, tally: {} } as b.Body;
+  it.each<{ name: string; options: Partial<ServiceOptions>; code: number; says: string }>([
+    {
+      name: "2 when the turn failed",
+      options: ended(b.failed("anna")),
+      code: 2,
+      says: "failed  No agent gave an answer.\n        anna: 500\n",
+    },
+    { name: "3 when time ran out without an answer", options: ended(b.failed("anna"), [deadline]), code: 3, says: "failed" },
+    {
+      name: "4 when somebody cancelled it",
+      options: ended(b.cancelled("so far")),
+      code: 4,
+      says: "What there is so far:\nso far\n",
+    },
+    {
+      name: "2 when the service is at fault",
+      options: { answers: { "/api/runs": problem(500, { title: "Internal error", code: "internal" }) } },
+      code: 2,
+      says: "Internal error (500 internal)\nThe fault is the service's.",
+    },
+    {
+      name: "2 when something else answers",
+      options: { answers: { "/api/runs": { status: 200, type: "text/html", body: "<h1>hi</h1>" } } },
+      code: 2,
+      says: "Is the address right?",
+    },
+  ])("$name", async ({ options, code, says }) => {
+    await using service = await start(options);
+    const ask = new Ask(["q", "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([code, ""]);
+    expect(ask.stderr).toContain(says);
+  });
+
+  it("2 when no service runs, with the command that starts it", async () => {
+    const service = await start();
+    const { url } = service;
+    await service[Symbol.asyncDispose]();
+    const ask = new Ask(["q", "--server", url]);
+    expect([await ask.ended(), ask.stderr]).toEqual([
+      2,
+      `No service answers at ${url}. Start it with \`npm start\`, or name another with --server.\n`,
+    ]);
+  });
+
+  it.each([
+    { name: "no question", args: [], says: "The question is empty." },
+    { name: "a blank question", args: ["  "], says: "The question is blank." },
+    {
+      name: "a config that does not exist",
+      args: ["q", "--config", "no/such.yaml"],
+      says: "Cannot read the config no/such.yaml: there is no such file.",
+    },
+    {
+      name: "a server that is no address",
+      args: ["q", "--server", "file:///etc"],
+      says: "Give an address like http://127.0.0.1:8787.",
+    },
+    { name: "a negative budget", args: ["q", "--budget", "-1"], says: "Give US dollars, like 0.50." },
+    { name: "no time at all", args: ["q", "--timeout", "0"], says: "Give seconds, from 1 to 86400." },
+    { name: "an id that is none", args: ["--attach", "../other"], says: "Session ids look like session_01jd…." },
+    {
+      name: "a question for a run that was started before",
+      args: ["q", "--attach", b.SESSION],
+      says: "--attach watches a run that was started before",
+    },
+    { name: "an option it does not know", args: ["q", "--modle", "x"], says: "unknown option '--modle'" },
+  ])("1 for $name, without a request", async ({ args, says }) => {
+    await using service = await start();
+    const ask = new Ask(args.includes("--server") ? args : [...args, "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([1, ""]);
+    expect([ask.stderr.includes(says) || ask.stderr, service.requests]).toEqual([true, []]);
+  });
+
+  it("0 for --help, which names the exit codes", async () => {
+    const ask = new Ask(["--help"]);
+    expect([await ask.ended(), ask.stdout.includes("Exit codes: 0 answered")]).toEqual([0, true]);
+  });
+
+  it("is silent when its reader has had enough", async () => {
+    await using service = await start({ events: events.slice(0, 13) });
+    const ask = new Ask(["q", "--json-stream", "--server", service.url]);
+    while (service.resumes.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    ask.closeStdout();
+    for (let piece = 0; piece < 20; piece++) {
+      service.push(b.delta("anna", { call: "call_a1", offset: piece, text: "x" }));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect([await ask.ended(), ask.stderr]).toEqual([0, ""]);
+  });
+});
+
+describe("Ctrl+C", () => {
+  const ANSWERED = "anna answers: agent1.1";
+
+  it("once: leaves the run alone, says how to attach again, ends with 4 after a moment", async () => {
+    await using service = await start(running);
+    const ask = new Ask(["q", "--server", service.url]);
+    await ask.says(ANSWERED);
+    const begin = Date.now();
+    ask.interrupt();
+    await ask.says(`npm run ask -- --attach ${b.SESSION} --server ${service.url}\n`);
+    expect(await ask.ended()).toBe(4);
+    expect(Date.now() - begin).toBeGreaterThan(1_900);
+    expect(Date.now() - begin).toBeLessThan(4_000);
+    expect(service.requests.some(({ path }) => path.endsWith("/cancel"))).toBe(false);
+    expect(ask.stdout).toBe("");
+  });
+
+  it("twice: cancels the run, prints what there is, ends with 4", async () => {
+    await using service = await start(running);
+    const ask = new Ask(["q", "--server", service.url]);
+    await ask.says(ANSWERED);
+    ask.interrupt();
+    await ask.says("Press Ctrl+C again within 2 s to cancel the run.");
+    ask.interrupt();
+    expect(await ask.ended()).toBe(4);
+    expect(service.requests.filter(({ path }) => path.endsWith("/cancel"))).toMatchObject([{ method: "POST" }]);
+    expect(ask.stderr).toContain("Cancelling the run …\nWhat there is so far:\nQuicksort, so far.\ncancelled\n");
+    expect(ask.stdout).toBe("");
+  });
+
+  it("twice, when the run cannot be cancelled: says why and ends with 4", async () => {
+    const path = `/api/sessions/${b.SESSION}/cancel`;
+    await using service = await start({
+      ...running,
+      answers: { [path]: problem(503, { title: "Overloaded", code: "overloaded" }) },
+    });
+    const ask = new Ask(["q", "--server", service.url]);
+    await ask.says(ANSWERED);
+    ask.interrupt();
+    await ask.says("Press Ctrl+C again");
+    ask.interrupt();
+    expect(await ask.ended()).toBe(4);
+    expect(ask.stderr).toContain("It could not be cancelled: Overloaded (503 overloaded)");
+  });
+
+  it("once, when the run ends in that moment: still prints the answer", async () => {
+    await using service = await start(running);
+    const ask = new Ask(["q", "--server", service.url]);
+    await ask.says(ANSWERED);
+    ask.interrupt();
+    await ask.says("Press Ctrl+C again");
+    service.push(b.completed("anna", "Just in time."));
+    expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
+  });
+
+  it("while it waits for the connection to come back: detaches all the same", async () => {
+    await using service = await start({ ...running, connections: [{ send: 13, then: "cut" }], retryMs: 60_000 });
+    const ask = new Ask(["q", "--server", service.url]);
+    await ask.says("reconnecting");
+    ask.interrupt();
+    await ask.says("Detached: the run goes on.");
+    expect(await ask.ended()).toBe(4);
+  });
+});

@@ -1,0 +1,136 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { runLinks } from "../../src/protocol/api";
+import { isTerminal, type WireEvent } from "../../src/protocol/events";
+import { type Body, log, SESSION } from "../protocol/builders";
+
+/**
+ * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
+ * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats.
+ */
+export type Connection =
+  | { send?: number; then: "cut" | "torn" | "end" | "hold" | "silence" }
+  | { status: number; problem?: object };
+
+export type ServiceOptions = {
+  events: WireEvent[];
+  /** In order; afterwards connections get everything, and are held until the turn ends. */
+  connections?: Connection[];
+  /** Answers by path that replace the usual ones. */
+  answers?: Record<string, { status: number; type?: string; body: unknown }>;
+  /** Appended when a run is cancelled. */
+  onCancel?: Body;
+  retryMs?: number;
+};
+
+/** A real HTTP server that speaks the service's API and event stream over a given log. */
+export class Service {
+  readonly requests: { method: string; path: string; body: string; lastEventId: string | null }[] = [];
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #held = new Set<ServerResponse>();
+  readonly #connections: Connection[];
+  readonly events: WireEvent[];
+
+  private constructor(readonly options: ServiceOptions) {
+    this.events = [...options.events];
+    this.#connections = [...(options.connections ?? [])];
+  }
+
+  static async start(options: ServiceOptions): Promise<Service> {
+    const service = new Service(options);
+    await new Promise<void>((resolve) => service.#server.listen(0, "127.0.0.1", resolve));
+    return service;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Connections to the event stream so far, by the id they came back with. */
+  get resumes(): (string | null)[] {
+    return this.requests.filter(({ path }) => path.endsWith("/events")).map(({ lastEventId }) => lastEventId);
+  }
+
+  /** Appends an event and sends it to who is held. */
+  push(body: Body): void {
+    const [event] = log([body], { from: (this.events.at(-1)?.sequence_number ?? 0) + 1 });
+    if (!event) return;
+    this.events.push(event);
+    for (const response of this.#held) {
+      response.write(frame(event));
+      if (isTerminal(event.type)) response.end();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = request.url ?? "";
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const lastEventId = request.headers["last-event-id"]?.toString() ?? null;
+    this.requests.push({ method: request.method ?? "", path, body, lastEventId });
+    const given = this.options.answers?.[path];
+    if (given) return send(response, given);
+    if (path === "/api/runs") {
+      return send(response, {
+        status: 202,
+        body: { session_id: SESSION, turn: 1, status: "running", links: runLinks(SESSION, 1) },
+      });
+    }
+    if (path === `/api/sessions/${SESSION}`) return send(response, { status: 200, body: { turns: [{ turn: 1 }] } });
+    if (path === `/api/sessions/${SESSION}/cancel`) {
+      if (this.options.onCancel) this.push(this.options.onCancel);
+      return send(response, { status: 200, body: {} });
+    }
+    if (path === `/api/sessions/${SESSION}/turns/1/events`) return this.#stream(response, Number(lastEventId ?? 0));
+    send(response, problem(404, { title: "Not found", code: "session_not_found" }));
+  }
+
+  #stream(response: ServerResponse, lastId: number): void {
+    const connection = this.#connections.shift() ?? { then: "hold" as const };
+    if ("status" in connection) return send(response, problem(connection.status, connection.problem ?? {}));
+    const missing = this.events.filter(({ sequence_number }) => sequence_number > lastId);
+    if (missing.length === 0 && this.events.some(({ type }) => isTerminal(type))) {
+      response.writeHead(204).end();
+      return;
+    }
+    response.writeHead(200, { "Content-Type": "text/event-stream; charset=utf-8", "Cache-Control": "no-store" });
+    response.write(`retry: ${this.options.retryMs ?? 5}\n\n: hello\n\n`);
+    const sent = missing.slice(0, connection.send ?? missing.length);
+    for (const event of sent) response.write(frame(event));
+    if (sent.some(({ type }) => isTerminal(type))) return void response.end();
+    const next = missing[sent.length];
+    finish(response, connection.then, next ? frame(next) : "");
+    if (connection.then === "hold") {
+      this.#held.add(response);
+      response.on("close", () => this.#held.delete(response));
+    }
+  }
+}
+
+function finish(response: ServerResponse, then: "cut" | "torn" | "end" | "hold" | "silence", next: string): void {
+  if (then === "end") response.end();
+  if (then === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
+  if (then === "cut") response.write(": x\n\n", () => response.destroy());
+}
+
+const frame = (event: WireEvent): string =>
+  `event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** An answer as problem+json. */
+export const problem = (status: number, members: object) => ({
+  status,
+  type: "application/problem+json",
+  body: { type: "about:blank", title: "Error", status, code: "error", ...members },
+});
+
+function send(
+  response: ServerResponse,
+  { status, type = "application/json", body }: { status: number; type?: string; body: unknown },
+): void {
+  response.writeHead(status, { "Content-Type": type }).end(typeof body === "string" ? body : JSON.stringify(body));
+}
