@@ -34,6 +34,17 @@ await mkdir(path.dirname(target), { recursive: true });
 await writeFile(draft, result.outputFiles[0].contents);
 await rename(draft, target);
 
+// `npm run` ends at SIGTERM with the shell between us, which passes nothing on: whoever lost that shell was meant as well.
+if (process.env.npm_lifecycle_event) {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    process.kill(process.pid, "SIGTERM");
+  }, 250);
+  watch.unref();
+}
+
 process.setSourceMapsEnabled(true);
 process.argv = [process.argv[0], source, ...args];
 await import(pathToFileURL(target).href);

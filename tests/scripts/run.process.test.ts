@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 /** `scripts/run.mjs` must be invisible: whatever it runs behaves as if Node had been given the file. */
 let dir = "";
@@ -63,5 +63,22 @@ describe("scripts/run.mjs", () => {
     await new Promise((resolve) => child.stdout.once("data", resolve));
     child.kill("SIGTERM");
     expect(await code).toBe(42);
+  });
+
+  it("ends when npm was ended, although the shell between passes no signal on", async () => {
+    const file = entry(
+      "orphan.ts",
+      `process.on("SIGTERM", () => { console.log("told"); process.exit(); }); setInterval(() => {}, 1000); console.log("up");`,
+    );
+    const shell = spawn("sh", ["-c", `${JSON.stringify(process.execPath)} scripts/run.mjs ${JSON.stringify(file)}; true`], {
+      env: { ...process.env, npm_lifecycle_event: "start" },
+    });
+    let printed = "";
+    shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+    await vi.waitFor(() => expect(printed).toBe("up\n"), 5000);
+    shell.kill("SIGTERM");
+    await vi.waitFor(() => expect(printed).toBe("up\ntold\n"), 5000);
   });
 });
