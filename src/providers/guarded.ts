@@ -11,8 +11,8 @@ export function guarded(explain: (error: unknown) => ProviderError, stream: Stre
     signal.throwIfAborted();
     try {
       for await (const event of stream(request, signal, heard)) {
+        signal.throwIfAborted(); // nothing that was still in a buffer comes after an abort
         yield event;
-        signal.throwIfAborted();
       }
     } catch (error) {
       throw signal.aborted ? signal.reason : explain(error);

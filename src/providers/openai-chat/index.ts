@@ -5,7 +5,6 @@ import { guarded } from "../guarded";
 import { findHost, type Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
-import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { createDecoder, type Decoder } from "./decode";
 import { explainFailure } from "./errors";
@@ -29,27 +28,19 @@ const ignore = () => undefined;
 type Call = { options: ProviderOptions; host: Host; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
 async function* streamReply({ options, host, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
-  const link = linkedAbort(signal);
+  const { data, response } = await createClient(options, heard)
+    .post<AsyncIterable<unknown>>("/chat/completions", { body: toBody(request, host), stream: true, signal })
+    .withResponse();
+  const chunks = isJson(response) ? wholeReply(response, [options.apiKey]) : data;
   const decoder = createDecoder(takenIds(request.messages));
-  try {
-    const { data, response } = await createClient(options, heard)
-      .post<AsyncIterable<unknown>>("/chat/completions", {
-        body: toBody(request, host),
-        stream: true,
-        signal: link.signal,
-      })
-      .withResponse();
-    const chunks = isJson(response) ? wholeReply(response, [options.apiKey]) : data;
-    yield* decodeAll(chunks, decoder);
-    signal.throwIfAborted(); // the SDK ends an aborted stream without a word
-    yield decoder.end();
-  } finally {
-    link.unlink();
-    link.abort(); // whoever stops reading, and whatever was thrown: the socket closes now
-  }
+  yield* decodeAll(chunks, decoder);
+  yield decoder.end();
 }
 
-/** What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. */
+/**
+ * What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
+ * makes the SDK close the connection.
+ */
 async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
   try {
     for await (const chunk of chunks) yield* decoder.push(chunk);

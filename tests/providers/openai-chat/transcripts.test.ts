@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createOpenAiChat } from "../../../src/providers/openai-chat";
 import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
 
 /** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
 
-const FOLDER = new URL("./transcripts/", import.meta.url);
+const FOLDER = join(import.meta.dirname, "transcripts");
 const NAMES = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".sse"))
   .map((name) => name.replace(/\.sse$/, ""));
@@ -35,6 +36,6 @@ async function replay(bytes: Uint8Array<ArrayBuffer>) {
 it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(10));
 
 it.each(NAMES)("%s", async (name) => {
-  const got = await replay(Uint8Array.from(readFileSync(new URL(`${name}.sse`, FOLDER))));
-  expect(got).toEqual(JSON.parse(readFileSync(new URL(`${name}.json`, FOLDER), "utf8")));
+  const got = await replay(Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`))));
+  expect(got).toEqual(JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")));
 });
