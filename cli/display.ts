@@ -76,7 +76,8 @@ const pad = (row: string[], widths: number[]): string[] => row.map((cell, column
 function agentLine(agent: AgentView, [name = "", status = "", ...rest]: string[], { width, now }: Frame): Line {
   const head = [segment(`${name}  `, "bold"), segment(status, TONES[agent.status]), segment(`  ${rest.join("  ")}`)];
   const used = head.reduce((sum, { text }) => sum + widthOf(text), 0) + 2;
-  return [...head, segment(`  ${activity(agent, width - used, now)}`, "dim")];
+  const doing = activity(agent, width - used, now);
+  return doing === "" ? head : [...head, segment(`  ${doing}`, "dim")];
 }
 
 /** What it is doing now, as far as there is room to say it. */

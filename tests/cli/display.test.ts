@@ -159,6 +159,10 @@ describe("the summary of a turn", () => {
   });
 });
 
+const ESC = "\x1b";
+const COLOR = new RegExp(`${ESC}\\[\\d+m`, "g");
+const UP = new RegExp(`^${ESC}\\[(\\d+)A\\r${ESC}\\[J`);
+
 /** A terminal as far as the live display uses one: lines, the cursor below them, moving up, erasing below. */
 class FakeTerminal {
   isTTY = true;
@@ -168,7 +172,7 @@ class FakeTerminal {
   lines: string[] = [];
   write(text: string): void {
     this.writes += 1;
-    const up = /^\x1b\[(\d+)A\r\x1b\[J/.exec(text);
+    const up = UP.exec(text);
     if (up) this.lines.splice(this.lines.length - Number(up[1]));
     const rest = up ? text.slice(up[0].length) : text;
     if (rest !== "") this.lines.push(...rest.replace(/\n$/, "").split("\n"));
@@ -226,7 +230,7 @@ describe("the live display", () => {
     vi.advanceTimersByTime(200);
     const block = terminal.lines.slice(-3);
     terminal.columns = 40;
-    const rows = block.reduce((sum, line) => sum + Math.ceil(widthOf(line.replace(/\x1b\[\d+m/g, "")) / 40), 0);
+    const rows = block.reduce((sum, line) => sum + Math.ceil(widthOf(line.replace(COLOR, "")) / 40), 0);
     const write = vi.spyOn(terminal, "write");
     vi.advanceTimersByTime(1_200);
     expect(write.mock.calls[0]?.[0]).toContain(`\x1b[${rows}A`);
@@ -240,7 +244,7 @@ describe("the live display", () => {
   ])("$name", ({ env, colored }) => {
     const terminal = new FakeTerminal();
     play(terminal, b.story, env).close();
-    expect(/\x1b\[\d+m/.test(terminal.lines.join("\n"))).toBe(colored);
+    expect(terminal.lines.join("").includes(`${ESC}[`)).toBe(colored);
   });
 
   it("draws nothing after it was closed", () => {

@@ -108,7 +108,7 @@ describe("asking", () => {
   });
 
   it("prints every event as one JSON line with --json-stream, over a lost connection too", async () => {
-    await using service = await start({ connections: [{ send: 9, then: "torn" }] });
+    await using service = await start({ connections: [{ send: 9, ends: "torn" }] });
     const ask = new Ask(["q", "--json-stream", "--server", service.url]);
     expect(await ask.ended()).toBe(0);
     expect(ask.stdout).toBe(events.map((event) => `${JSON.stringify(event)}\n`).join(""));
@@ -290,7 +290,7 @@ describe("Ctrl+C", () => {
   });
 
   it("while it waits for the connection to come back: detaches all the same", async () => {
-    await using service = await start({ ...running, connections: [{ send: 13, then: "cut" }], retryMs: 60_000 });
+    await using service = await start({ ...running, connections: [{ send: 13, ends: "cut" }], retryMs: 60_000 });
     const ask = new Ask(["q", "--server", service.url]);
     await ask.says("reconnecting");
     ask.interrupt();

@@ -9,7 +9,7 @@ import { type Body, log, SESSION } from "../protocol/builders";
  * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats.
  */
 export type Connection =
-  | { send?: number; then: "cut" | "torn" | "end" | "hold" | "silence" }
+  | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" }
   | { status: number; problem?: object };
 
 export type ServiceOptions = {
@@ -91,7 +91,7 @@ export class Service {
   }
 
   #stream(response: ServerResponse, lastId: number): void {
-    const connection = this.#connections.shift() ?? { then: "hold" as const };
+    const connection = this.#connections.shift() ?? { ends: "hold" as const };
     if ("status" in connection) return send(response, problem(connection.status, connection.problem ?? {}));
     const missing = this.events.filter(({ sequence_number }) => sequence_number > lastId);
     if (missing.length === 0 && this.events.some(({ type }) => isTerminal(type))) {
@@ -104,18 +104,18 @@ export class Service {
     for (const event of sent) response.write(frame(event));
     if (sent.some(({ type }) => isTerminal(type))) return void response.end();
     const next = missing[sent.length];
-    finish(response, connection.then, next ? frame(next) : "");
-    if (connection.then === "hold") {
+    finish(response, connection.ends, next ? frame(next) : "");
+    if (connection.ends === "hold") {
       this.#held.add(response);
       response.on("close", () => this.#held.delete(response));
     }
   }
 }
 
-function finish(response: ServerResponse, then: "cut" | "torn" | "end" | "hold" | "silence", next: string): void {
-  if (then === "end") response.end();
-  if (then === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
-  if (then === "cut") response.write(": x\n\n", () => response.destroy());
+function finish(response: ServerResponse, how: "cut" | "torn" | "end" | "hold" | "silence", next: string): void {
+  if (how === "end") response.end();
+  if (how === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
+  if (how === "cut") response.write(": x\n\n", () => response.destroy());
 }
 
 const frame = (event: WireEvent): string =>

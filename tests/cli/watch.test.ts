@@ -37,23 +37,23 @@ describe("watchTurn", () => {
   });
 
   it.each<{ name: string; connections: Connection[]; resumes: (string | null)[] }>([
-    { name: "cut between events", connections: [{ send: 5, then: "cut" }], resumes: [null, "5"] },
-    { name: "cut in the middle of an event", connections: [{ send: 7, then: "torn" }], resumes: [null, "7"] },
+    { name: "cut between events", connections: [{ send: 5, ends: "cut" }], resumes: [null, "5"] },
+    { name: "cut in the middle of an event", connections: [{ send: 7, ends: "torn" }], resumes: [null, "7"] },
     {
       name: "closed normally before the turn ended",
       connections: [
-        { send: 3, then: "end" },
-        { send: 3, then: "end" },
+        { send: 3, ends: "end" },
+        { send: 3, ends: "end" },
       ],
       resumes: [null, "3", "6"],
     },
-    { name: "cut before the first event", connections: [{ send: 0, then: "cut" }], resumes: [null, null] },
+    { name: "cut before the first event", connections: [{ send: 0, ends: "cut" }], resumes: [null, null] },
     {
       name: "refused for now",
-      connections: [{ send: 2, then: "cut" }, { status: 503 }, { status: 429 }, { status: 500 }],
+      connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 429 }, { status: 500 }],
       resumes: [null, "2", "2", "2", "2"],
     },
-    { name: "silent, without heartbeats", connections: [{ send: 4, then: "silence" }], resumes: [null, "4"] },
+    { name: "silent, without heartbeats", connections: [{ send: 4, ends: "silence" }], resumes: [null, "4"] },
   ])("comes back with its last id after a connection was $name, without gap or repeat", async ({ connections, resumes }) => {
     const got = await watched({ connections }, { idleMs: 200 });
     expect(got.display.raws).toEqual(events.map((event) => JSON.stringify(event)));
@@ -61,8 +61,8 @@ describe("watchTurn", () => {
   });
 
   it("stitches the same log together over any disconnects", async () => {
-    const ends = fc.constantFrom<"cut" | "torn" | "end">("cut", "torn", "end");
-    const cut = fc.tuple(fc.nat(6), ends).map(([send, then]): Connection => ({ send, then }));
+    const hows = fc.constantFrom<"cut" | "torn" | "end">("cut", "torn", "end");
+    const cut = fc.tuple(fc.nat(6), hows).map(([send, how]): Connection => ({ send, ends: how }));
     await fc.assert(
       fc.asyncProperty(fc.array(cut, { maxLength: 5 }), async (connections) => {
         const { display } = await watched({ connections, retryMs: 1 });
@@ -80,7 +80,7 @@ describe("watchTurn", () => {
   });
 
   it("says once that the connection was lost and once that it is back", async () => {
-    const { display } = await watched({ connections: [{ send: 2, then: "cut" }, { status: 503 }, { status: 503 }] });
+    const { display } = await watched({ connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 503 }] });
     expect(display.notices).toEqual([expect.stringContaining("lost"), expect.stringContaining("again")]);
   });
 
@@ -93,12 +93,12 @@ describe("watchTurn", () => {
 
   it("waits as long as the server asks before it comes back", async () => {
     const begin = performance.now();
-    await watched({ connections: [{ send: 2, then: "cut" }], retryMs: 400 });
+    await watched({ connections: [{ send: 2, ends: "cut" }], retryMs: 400 });
     expect(performance.now() - begin).toBeGreaterThan(290); // three quarters of it at least
   });
 
   it("leaves when told to, with what it has seen", async () => {
-    const { outcome } = await watched({ connections: [{ send: 13, then: "hold" }] }, { signal: AbortSignal.timeout(200) });
+    const { outcome } = await watched({ connections: [{ send: 13, ends: "hold" }] }, { signal: AbortSignal.timeout(200) });
     expect(outcome).toMatchObject({
       end: "detached",
       turn: { status: "running", attempts: [{ answers: [{ label: "agent1.1" }] }] },
@@ -108,7 +108,7 @@ describe("watchTurn", () => {
   it("leaves at once while it waits to reconnect", async () => {
     const begin = performance.now();
     const { outcome } = await watched(
-      { connections: [{ send: 2, then: "cut" }], retryMs: 60_000 },
+      { connections: [{ send: 2, ends: "cut" }], retryMs: 60_000 },
       { signal: AbortSignal.timeout(300) },
     );
     expect([outcome.end, performance.now() - begin < 5_000]).toEqual(["detached", true]);
