@@ -232,6 +232,8 @@ export const DeltaItemSchema = z.object({
   round: z.number().int(),
   call: z.string(),
   kind: z.enum(["text", "reasoning", "tool_arguments", "final"]),
+  /** Of the tool whose arguments these are; `offset` then counts within that tool's. */
+  name: z.string().optional(),
   offset: z.number().int(),
   text: z.string(),
 });

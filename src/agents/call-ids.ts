@@ -1,0 +1,32 @@
+import type { ReplyItem } from "../providers/provider";
+import type { CallRecord } from "./records";
+
+/** Ids of tool calls, which results refer to and effects are named after: unique within a round, and of bounded length. */
+
+const LONGEST_ID = 128;
+
+/** The ids a round's conversation has used so far. */
+export function takenCallIds(records: readonly CallRecord[]): Set<string> {
+  const items = records.flatMap((record) => (record.kind === "reply" ? record.items : []));
+  return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
+}
+
+/** The same items; calls whose id is taken, missing or too long get another. */
+export function uniqueCallIds(items: readonly ReplyItem[], taken: ReadonlySet<string>): ReplyItem[] {
+  const used = new Set(taken);
+  return items.map((item) => {
+    if (item.type !== "tool_call") return item;
+    const fits = item.id !== "" && item.id.length <= LONGEST_ID && !used.has(item.id);
+    const id = fits ? item.id : freeId(used);
+    used.add(id);
+    return fits ? item : { ...item, id };
+  });
+}
+
+/** Nine letters and digits: the strictest server takes no other ids. */
+function freeId(used: ReadonlySet<string>): string {
+  for (let n = used.size; ; n += 1) {
+    const id = `call${String(n).padStart(5, "0")}`;
+    if (!used.has(id)) return id;
+  }
+}

@@ -1,0 +1,127 @@
+import type { TeamAgent } from "../config/team";
+import { byteLength } from "../coordination";
+import { RESULTS } from "../prompts/results";
+import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
+import { workflowTools } from "../tools/workflow";
+import type { CallRecord } from "./records";
+
+/** From a round's records to what its next call sends. */
+
+export type Conversation = { system: string; messages: Message[] };
+
+type Result = Extract<CallRecord, { kind: "result" }>;
+type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
+
+/** A stretch of the conversation: a reply (none before the first), the results of its calls, and what was said after it. */
+type Stretch = { items: readonly ReplyItem[]; results: Map<string, Result>; notes: string[] };
+
+/**
+ * The conversation so far. Every tool call of a reply has exactly one result, in the order of the calls, before anything else
+ * is said; calls that nothing spoke for get a text of their own.
+ */
+export function toMessages(records: readonly CallRecord[]): Conversation {
+  const [start] = records;
+  if (start?.kind !== "start") throw new Error("a round's records begin with its start");
+  const messages: Message[] = [{ role: "user", text: start.user }];
+  for (const stretch of stretchesOf(records)) messages.push(...messagesOf(stretch));
+  return { system: start.system, messages };
+}
+
+function stretchesOf(records: readonly CallRecord[]): Stretch[] {
+  let current: Stretch = { items: [], results: new Map(), notes: [] };
+  const stretches = [current];
+  for (const record of records) {
+    switch (record.kind) {
+      case "start":
+        break;
+      case "reply":
+        current = { items: record.items, results: new Map(), notes: [] };
+        stretches.push(current);
+        break;
+      case "result":
+        if (!current.results.has(record.toolCall)) current.results.set(record.toolCall, record);
+        break;
+      case "note":
+        current.notes.push(record.text);
+        break;
+    }
+  }
+  return stretches;
+}
+
+function messagesOf({ items, results, notes }: Stretch): Message[] {
+  const calls = items.filter((item) => item.type === "tool_call");
+  const lastVote = calls.findLast(({ name }) => name === "vote");
+  const messages: Message[] = items.length === 0 ? [] : [{ role: "assistant", items: [...items] }];
+  for (const call of calls) messages.push(resultOf(call, results.get(call.id), call === lastVote));
+  // One message: some servers take no two of the same role in a row.
+  if (notes.length > 0) messages.push({ role: "user", text: notes.join("\n\n") });
+  return messages;
+}
+
+function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolean): Message {
+  const { text, isError } = result ?? unspoken(call.name, isLastVote);
+  return { role: "tool", toolCallId: call.id, name: call.name, text, isError };
+}
+
+/** A vote without a result was recorded, unless a later one in the same reply took its place. */
+function unspoken(name: string, isLastVote: boolean): { text: string; isError: boolean } {
+  if (name === "vote") return { text: isLastVote ? RESULTS.voteRecorded : RESULTS.superseded, isError: false };
+  if (name === "new_answer") return { text: RESULTS.answerRecorded, isError: false };
+  return { text: RESULTS.notExecuted, isError: true };
+}
+
+export type RequestParts = {
+  records: readonly CallRecord[];
+  agent: TeamAgent;
+  /** Of the whole team. */
+  aliases: readonly string[];
+  /** Names of the orchestrator's tools this call may use. */
+  offers: readonly string[];
+  forced: boolean;
+  maxOutputTokens: number;
+  ownTools: readonly ToolSpec[];
+};
+
+/** The agent's own tools come first: they stay, while the orchestrator's come and go, and prompt caches go by what stays. */
+export function toRequest(parts: RequestParts): ModelRequest {
+  const { agent, aliases, offers, ownTools } = parts;
+  return {
+    ...toMessages(parts.records),
+    model: agent.backend.model,
+    tools: [...(mayAct(offers) ? ownTools : []), ...workflowTools(offers, aliases)],
+    toolChoice: parts.forced ? "required" : "auto",
+    maxOutputTokens: parts.maxOutputTokens,
+    params: agent.backend.params,
+  };
+}
+
+/** A verdict and personas are given on what is there; any other tool would only be taken for silence. */
+const mayAct = (offers: readonly string[]): boolean => !offers.includes("submit") && !offers.includes("assign_personas");
+
+/** What providers add of their own: roles, separators, their instructions for tool use. In tokens. */
+const OVERHEAD = { request: 64, withTools: 512, tool: 32, message: 16, item: 16 } as const;
+
+/** No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. */
+export function inputTokenBound({ system, messages, tools }: ModelRequest): number {
+  const base = OVERHEAD.request + byteLength(system) + (tools.length > 0 ? OVERHEAD.withTools : 0);
+  const said = messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
+  return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), base + said);
+}
+
+function messageBytes(message: Message): number {
+  switch (message.role) {
+    case "user":
+      return byteLength(message.text);
+    case "tool":
+      return byteLength(message.text) + byteLength(message.name) + byteLength(message.toolCallId);
+    case "assistant":
+      return message.items.reduce((sum, item) => sum + OVERHEAD.item + itemBytes(item), 0);
+  }
+}
+
+function itemBytes(item: ReplyItem): number {
+  const opaque = item.opaque === undefined ? 0 : byteLength(JSON.stringify(item.opaque) ?? "");
+  const text = item.type === "tool_call" ? item.name + item.id + item.arguments : item.text;
+  return opaque + byteLength(text);
+}

@@ -1,0 +1,88 @@
+/**
+ * Reads `content` out of the arguments of a `new_answer` call that may have been cut anywhere, also inside an escape. Unlike a
+ * JSON parser it takes what it gets: line breaks inside a string do not end it, and the first thing it cannot read is the end.
+ */
+
+/** The decoded `content` as far as it was written; empty if it was not reached. */
+export function partialContent(rawArguments: string): string {
+  let content = "";
+  let at = skipSpace(rawArguments, 0);
+  if (rawArguments[at] !== "{") return content;
+  do {
+    const key = stringAt(rawArguments, skipSpace(rawArguments, at + 1));
+    if (!key?.closed) break;
+    const colon = skipSpace(rawArguments, key.end);
+    if (rawArguments[colon] !== ":") break;
+    const start = skipSpace(rawArguments, colon + 1);
+    const value = stringAt(rawArguments, start);
+    if (key.text === "content" && value) content = value.text;
+    at = skipSpace(rawArguments, value ? value.end : skipValue(rawArguments, start));
+  } while (rawArguments[at] === ",");
+  return wholeCharacters(content);
+}
+
+type Read = { text: string; end: number; closed: boolean };
+
+/** The string that begins at a quotation mark; null if none stands there. */
+function stringAt(raw: string, quote: number): Read | null {
+  if (raw[quote] !== '"') return null;
+  const parts: string[] = [];
+  let at = quote + 1;
+  while (at < raw.length) {
+    const special = nextSpecial(raw, at);
+    parts.push(raw.slice(at, special));
+    at = special;
+    if (raw[at] === '"') return { text: parts.join(""), end: at + 1, closed: true };
+    const escaped = escapeAt(raw, at);
+    if (escaped === null) break;
+    parts.push(escaped.text);
+    at = escaped.end;
+  }
+  return { text: parts.join(""), end: raw.length, closed: false };
+}
+
+/** The next quotation mark or backslash, or the end. */
+function nextSpecial(raw: string, from: number): number {
+  let at = from;
+  while (at < raw.length && raw[at] !== '"' && raw[at] !== "\\") at += 1;
+  return at;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+
+/** The escape at a backslash; null if it is cut or none at all. */
+function escapeAt(raw: string, backslash: number): { text: string; end: number } | null {
+  const letter = raw[backslash + 1];
+  if (letter === undefined) return null;
+  if (letter !== "u") return { text: ESCAPES[letter] ?? letter, end: backslash + 2 };
+  const digits = raw.slice(backslash + 2, backslash + 6);
+  if (!/^[0-9a-f]{4}$/i.test(digits)) return null;
+  return { text: String.fromCharCode(Number.parseInt(digits, 16)), end: backslash + 6 };
+}
+
+/** Past a number, word, list or object: up to the comma or bracket that ends it, or the end. */
+function skipValue(raw: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < raw.length) {
+    const char = raw[at] ?? "";
+    if (depth === 0 && (char === "," || char === "}")) return at;
+    if (char === "{" || char === "[") depth += 1;
+    if (char === "}" || char === "]") depth -= 1;
+    at = stringAt(raw, at)?.end ?? at + 1;
+  }
+  return at;
+}
+
+function skipSpace(raw: string, from: number): number {
+  let at = from;
+  while (raw[at] === " " || raw[at] === "\n" || raw[at] === "\r" || raw[at] === "\t") at += 1;
+  return at;
+}
+
+/** Without the first half of a character whose second half was not written yet. */
+function wholeCharacters(text: string): string {
+  const last = text.charCodeAt(text.length - 1);
+  const halved = last >= 0xd800 && last <= 0xdbff;
+  return (halved ? text.slice(0, -1) : text).toWellFormed();
+}

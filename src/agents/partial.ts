@@ -1,0 +1,104 @@
+import { LIMITS, runningTurn, type SessionState, type TurnState } from "../coordination";
+import type { DeltaItem } from "../protocol/events";
+import { LongestText } from "./longest-text";
+import { partialContent } from "./partial-content";
+
+export { partialContent } from "./partial-content";
+
+/** Where a piece of streamed text belongs; a stored delta item is one. `name` is that of the tool whose arguments stream. */
+export type WrittenPiece = Pick<DeltaItem, "agent" | "round" | "call" | "kind" | "name">;
+
+type Written = {
+  answer: LongestText;
+  /** Apart, because it may be the round that wrote the personas, which does not count. */
+  firstRound: LongestText;
+  laterRounds: LongestText;
+  final: LongestText;
+};
+
+/**
+ * What the agents of the latest attempt have written so far, as `protocol.md` §8 counts partial text. Fed with every piece as
+ * it comes; after a restart, with the stored ones in their order. Holds a bounded amount and decodes only what is asked for.
+ */
+export class PartialTexts {
+  #attempt = 0;
+  #turn = 0;
+  #written = new Map<string, Written>();
+
+  /** Pieces of attempts that are over are dropped; the first piece of a new one lets go of everything before. */
+  add(piece: WrittenPiece, text: string): void {
+    const place = placeOf(piece.call);
+    if (!place || text === "" || !this.#enter(place)) return;
+    switch (piece.kind) {
+      case "tool_arguments":
+        if (piece.name === "new_answer") this.#of(piece.agent).answer.append(piece.call, text);
+        return;
+      case "text":
+        this.#of(piece.agent)[piece.round === 1 ? "firstRound" : "laterRounds"].append(piece.call, text);
+        return;
+      case "final":
+        this.#of(piece.agent).final.append(piece.call, text);
+        return;
+      case "reasoning":
+        return;
+    }
+  }
+
+  /**
+   * By agent index, for the input of `decide`: the presenter's final text, and the partial text of agents without an answer.
+   * Nothing is decoded before it is read; read it at once, it follows what is written later.
+   */
+  partials(state: SessionState): Readonly<Record<number, string>> {
+    const view: Record<number, string> = {};
+    const turn = runningTurn(state);
+    if (!turn || turn.number !== this.#turn || turn.attempt.number !== this.#attempt) return view;
+    for (const { index, id, answers } of turn.attempt.agents) {
+      const written = this.#written.get(id);
+      if (!written || (answers > 0 && index !== turn.attempt.presenter)) continue;
+      Object.defineProperty(view, index, { enumerable: true, get: () => read(turn, index, written) });
+    }
+    return view;
+  }
+
+  /** Whether the piece belongs to the latest attempt. */
+  #enter({ turn, attempt }: Place): boolean {
+    if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return false;
+    if (turn > this.#turn || attempt > this.#attempt) this.#written = new Map();
+    this.#turn = turn;
+    this.#attempt = attempt;
+    return true;
+  }
+
+  #of(agent: string): Written {
+    const known = this.#written.get(agent);
+    if (known) return known;
+    const written = {
+      answer: new LongestText(LIMITS.answerBytes, partialContent),
+      firstRound: new LongestText(LIMITS.answerBytes),
+      laterRounds: new LongestText(LIMITS.answerBytes),
+      final: new LongestText(LIMITS.finalBytes),
+    };
+    this.#written.set(agent, written);
+    return written;
+  }
+}
+
+function read(turn: TurnState, index: number, written: Written): string {
+  if (index === turn.attempt.presenter) return written.final.read();
+  const answer = written.answer.read();
+  if (answer.trim() !== "") return answer;
+  const first = wrotePersonas(turn, index) ? "" : written.firstRound.read();
+  const later = written.laterRounds.read();
+  return later.length > first.length ? later : first;
+}
+
+/** The generator's round comes before all others of the attempt. */
+const wrotePersonas = (turn: TurnState, index: number): boolean => turn.rules.personas && index === 0;
+
+type Place = { turn: number; attempt: number };
+
+/** Call ids say which attempt they belong to (`coordination/effects.ts`). */
+function placeOf(call: string): Place | null {
+  const [, turn, attempt] = /^call_(\d+)_(\d+)_/.exec(call) ?? [];
+  return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;
+}

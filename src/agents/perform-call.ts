@@ -1,0 +1,91 @@
+import type { CallFailure } from "../coordination";
+import type { StopReason, Usage } from "../protocol/events";
+import { toProviderError } from "../providers/errors";
+import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ReplyItem } from "../providers/provider";
+
+/** How a call ended; both are inputs to the rules. */
+export type Performed =
+  | { type: "replied"; items: ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null }
+  | { type: "failed"; failure: CallFailure };
+
+export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments"; name?: string; text: string };
+
+export type CallOptions = {
+  provider: Provider;
+  request: ModelRequest;
+  signal: AbortSignal;
+  /** Called synchronously for each piece, in order. */
+  onDelta: (delta: CallDelta) => void;
+  /** Whether response headers came; absent, only what was heard of the reply tells. */
+  headersCame?: () => boolean;
+};
+
+/** More calls in one reply than any model means; what asks for so many has lost its way. */
+const MOST_TOOL_CALLS = 1_024;
+
+/** Performs one try of a model call. Never throws, except what the signal was aborted with. */
+export async function performCall(options: CallOptions): Promise<Performed> {
+  const heard: Heard = { anything: false, usage: null };
+  try {
+    return await listen(options, heard);
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason;
+    return { type: "failed", failure: toFailure(error, heard, options.headersCame?.() ?? heard.anything) };
+  }
+}
+
+/** What a failed call is known to have got as far as. */
+type Heard = { anything: boolean; usage: Usage | null };
+type Stop = Extract<ModelEvent, { type: "stop" }>;
+
+async function listen({ provider, request, signal, onDelta }: CallOptions, heard: Heard): Promise<Performed> {
+  const stream = provider.stream(request, signal, () => {
+    heard.anything = true;
+  });
+  for await (const event of stream) {
+    heard.anything = true;
+    if (event.type === "stop") return toPerformed(event, heard);
+    if (event.type === "usage") heard.usage = event.usage;
+    else if (event.text !== "") onDelta(toDelta(event));
+  }
+  signal.throwIfAborted();
+  throw new ProviderError("transient", "stream_cut", "The stream ended before the reply was complete.");
+}
+
+type Piece = Exclude<ModelEvent, { type: "stop" | "usage" }>;
+
+function toDelta(event: Piece): CallDelta {
+  if (event.type === "tool_arguments") return { kind: event.type, name: event.name, text: event.text };
+  return { kind: event.type, text: event.text };
+}
+
+function toPerformed({ items, reason, usage }: Stop, heard: Heard): Performed {
+  heard.usage = usage ?? heard.usage;
+  if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
+    throw new ProviderError("transient", "too_many_tool_calls", `The reply held more than ${MOST_TOOL_CALLS} tool calls.`);
+  }
+  const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
+  return { type: "replied", items, text, stopReason: reason, usage: heard.usage };
+}
+
+function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFailure {
+  const { failureClass, code, message, details } = known(error);
+  const refused = details.status !== undefined && details.status >= 300;
+  const unreached = code === "connection_failed" && !headersCame;
+  return {
+    class: failureClass,
+    code,
+    message,
+    retryAfterMs: details.retryAfterMs ?? null,
+    usage: heard.usage,
+    reached: !refused && !unreached,
+  };
+}
+
+/** A throw that no adapter explained may hold anything, keys too, so its words stay out of the log. */
+function known(error: unknown): ProviderError {
+  if (error instanceof ProviderError) return error;
+  const explained = toProviderError(error, []);
+  if (explained.failureClass === "interrupted") return explained;
+  return new ProviderError("transient", "unexpected", "The call failed for a reason the service does not know.");
+}

@@ -1,0 +1,136 @@
+import type { Team } from "../config/team";
+import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
+import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
+import { quote } from "../prompts/quote";
+import { RESULTS } from "../prompts/results";
+import { type UpdateCause, updateMessage } from "../prompts/update";
+import type { EventOf, SessionEvent } from "../protocol/events";
+import type { ReplyItem } from "../providers/provider";
+import { type Start, type StartContext, shownAnswers, startOfPresentation, startOfRound } from "./round-start";
+
+/**
+ * The private side of the log: what each round's conversation gains from the facts, as records that are written once, with
+ * those facts, and never change. Everything somebody else wrote is cleaned of the round's nonce here.
+ */
+export type CallRecord =
+  | ({ kind: "start" } & Start)
+  | { kind: "reply"; items: ReplyItem[] }
+  | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
+  /** A user message: a reminder, or newer answers. */
+  | { kind: "note"; text: string };
+
+export type RoundRecord = { agent: number; attempt: number; round: number; record: CallRecord };
+
+export type RenderInput = {
+  before: SessionState;
+  events: readonly SessionEvent[];
+  team: Team;
+  /** Made of a–z and digits. */
+  nonce: (agent: number, attempt: number) => string;
+  /** Earlier turns on this branch, oldest first. */
+  history: readonly { question: string; answer: string }[];
+  /** Of the call that just completed. */
+  reply: { agent: number; items: ReplyItem[] } | null;
+  /** Of the tool that just settled. */
+  toolResult: { toolCall: string; text: string } | null;
+  /** Calls recorded as plans in this attempt. */
+  planned: readonly { agent: number; name: string; arguments: string }[];
+};
+
+/** What each round's conversation gains from these events; the shell stores it in the same transaction. */
+export function renderRecords(input: RenderInput): RoundRecord[] {
+  const records: RoundRecord[] = [];
+  let state = input.before;
+  for (const [nth, event] of input.events.entries()) {
+    state = evolve(state, event);
+    if (!("round" in event) || !state.turn) continue;
+    const { turn } = state;
+    const agent = indexOf(turn, event.agent);
+    const scene = { input, turn, agent, earlier: input.events.slice(0, nth), nonce: input.nonce(agent, event.attempt) };
+    const record = recordOf(scene, event);
+    if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
+  }
+  return records;
+}
+
+/** `turn` is as it stands with the event; `earlier` are the events of the same batch before it. */
+type Scene = { input: RenderInput; turn: TurnState; agent: number; earlier: readonly SessionEvent[]; nonce: string };
+type RoundEvent = Extract<SessionEvent, { round: number }>;
+
+function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
+  switch (event.type) {
+    case "round.started":
+      return { kind: "start", ...startOfRound(startContext(scene), event) };
+    case "presentation.started":
+      return { kind: "start", ...startOfPresentation(startContext(scene), event.label) };
+    case "call.completed":
+      return scene.input.reply?.agent === scene.agent ? { kind: "reply", items: scene.input.reply.items } : null;
+    case "answer.refused":
+      return result(event.tool_call, { name: "new_answer", text: event.message, isError: true });
+    case "vote.refused":
+      return result(event.tool_call, { name: "vote", text: event.message, isError: true });
+    case "vote.stale":
+      return result(event.tool_call, { name: "vote", text: updateOf(scene, event.missing, "vote_stale"), isError: false });
+    case "tool.completed":
+      return toolResult(scene, event);
+    case "tool.unknown":
+      return result(event.tool_call, { name: event.name, text: RESULTS.outcomeUnknown, isError: true });
+    case "round.nudged":
+      return {
+        kind: "note",
+        text: nudgeMessage(nudgeCause(scene), offersOf(scene.turn, agentAt(scene.turn.attempt, scene.agent))),
+      };
+    case "answers.injected":
+      return injected(scene, event);
+    default:
+      return null;
+  }
+}
+
+const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
+  turn,
+  agent,
+  nonce,
+  team: input.team,
+  history: input.history,
+  planned: input.planned.filter((call) => call.agent === agent),
+});
+
+type Told = { name: string; text: string; isError: boolean };
+
+/** `told.text` is clean: ours, or quoted already. */
+const result = (toolCall: string, told: Told): CallRecord => ({ kind: "result", toolCall, ...told });
+
+function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord {
+  const { tool_call: toolCall, name, outcome } = event;
+  const brought = scene.input.toolResult;
+  const text = brought?.toolCall === toolCall ? quote(scene.nonce, brought.text) : null;
+  switch (outcome) {
+    case "ok":
+      return result(toolCall, { name, text: text || RESULTS.empty, isError: false });
+    case "error":
+      return result(toolCall, { name, text: text || RESULTS.noSuchTool, isError: true });
+    case "planned":
+      return result(toolCall, { name, text: RESULTS.planned, isError: false });
+    case "refused":
+      return result(toolCall, { name, text: RESULTS.tooMany, isError: true });
+  }
+}
+
+/** A stale vote's result has already shown the answers; otherwise they come as a message of their own. */
+function injected(scene: Scene, { labels, via }: EventOf<"answers.injected">): CallRecord | null {
+  if (via === "message" && scene.earlier.some((event) => event.type === "vote.stale" && isOf(scene, event.agent))) return null;
+  return { kind: "note", text: updateOf(scene, labels, via === "reopened" ? "vote_void" : "working") };
+}
+
+function updateOf({ turn, nonce }: Scene, labels: readonly string[], cause: UpdateCause): string {
+  return updateMessage(nonce, cause, shownAnswers(turn, labels));
+}
+
+function nudgeCause(scene: Scene): NudgeCause {
+  const own = scene.earlier.filter((event) => "agent" in event && isOf(scene, event.agent));
+  if (own.some(({ type }) => type === "answer.refused" || type === "vote.refused")) return "refused";
+  return own.some((event) => event.type === "call.completed" && event.stop_reason === "length") ? "cut" : "no_decision";
+}
+
+const isOf = ({ turn, agent }: Scene, id: string | null): boolean => agentAt(turn.attempt, agent).id === id;

@@ -1,0 +1,149 @@
+import type { Team, TeamAgent } from "../config/team";
+import { type AgentState, type Answer, agentAt, answerAt, candidates, type TurnState } from "../coordination";
+import { coordinationSystem } from "../prompts/coordination-system";
+import { roundMessage } from "../prompts/coordination-user";
+import { type Identity, personaFor } from "../prompts/identity";
+import { judgementMessage, judgementSystem } from "../prompts/judgement";
+import { personasMessage, personasSystem } from "../prompts/personas";
+import { type CountedVote, type PlannedCall, presentationMessage, presentationSystem } from "../prompts/presentation";
+import { quote } from "../prompts/quote";
+import type { ShownAnswer } from "../prompts/shown-answers";
+import type { EarlierTurn, Feedback } from "../prompts/task";
+import type { EventOf } from "../protocol/events";
+
+/** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
+
+export type Start = { system: string; user: string };
+
+export type StartContext = {
+  turn: TurnState;
+  /** Index of the agent whose round it is. */
+  agent: number;
+  nonce: string;
+  team: Team;
+  history: readonly EarlierTurn[];
+  /** This agent's. */
+  planned: readonly PlannedCall[];
+};
+
+export function startOfRound(context: StartContext, { purpose, labels }: EventOf<"round.started">): Start {
+  switch (purpose) {
+    case "coordination":
+      return startOfCoordination(context, labels);
+    case "presentation":
+      return startOfPresentation(context, labels[0] ?? null);
+    case "judgement":
+      return startOfJudgement(context);
+    case "personas":
+      return startOfPersonas(context);
+  }
+}
+
+function startOfCoordination(context: StartContext, labels: readonly string[]): Start {
+  const { turn, team } = context;
+  return {
+    system: coordinationSystem({
+      ...identityOf(context),
+      votingSensitivity: teamAgent(context).votingSensitivity,
+      planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
+    }),
+    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels) }),
+  };
+}
+
+/** `label` names the winning answer; null where there was no coordination. */
+export function startOfPresentation(context: StartContext, label: string | null): Start {
+  const { turn, agent } = context;
+  const own = turn.attempt.answers.find((answer) => answer.label === label);
+  const others = candidates(turn.attempt).filter((answer) => answer.agent !== agent);
+  return {
+    system: presentationSystem({ ...identityOf(context), afterCoordination: own !== undefined }),
+    user: presentationMessage({
+      ...taskOf(context),
+      own: own ? { ...toShown(turn, own), cut: own.origin === "partial" } : null,
+      others: own ? others.map((answer) => toShown(turn, answer)) : [],
+      votes: countedVotes(turn),
+      planned: context.planned,
+    }),
+  };
+}
+
+function startOfJudgement(context: StartContext): Start {
+  const { final } = context.turn.attempt;
+  return {
+    system: judgementSystem(identityOf(context)),
+    user: judgementMessage({ ...taskOf(context), finalText: final?.content ?? "", executedTools: final?.tools ?? [] }),
+  };
+}
+
+function startOfPersonas({ turn, team, nonce, history }: StartContext): Start {
+  const roles = team.agents.map((agent, index) => ({ alias: aliasOf(turn, index), role: agent.systemMessage }));
+  return {
+    system: personasSystem({
+      diversityMode: team.personas?.diversityMode ?? "perspective",
+      guidelines: team.personas?.guidelines ?? null,
+    }),
+    user: personasMessage({ nonce, history, question: turn.question, team: roles.toSorted(byAlias) }),
+  };
+}
+
+const byAlias = (a: { alias: string }, b: { alias: string }): number => a.alias.localeCompare(b.alias, "en", { numeric: true });
+
+/** The answers with these labels, in this order, as agents see them. */
+export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownAnswer[] {
+  return labels.flatMap((label) => {
+    const answer = turn.attempt.answers.find((one) => one.label === label);
+    return answer ? [toShown(turn, answer)] : [];
+  });
+}
+
+const toShown = (turn: TurnState, { agent, content }: Answer): ShownAnswer => ({ alias: aliasOf(turn, agent), content });
+
+function identityOf(context: StartContext): Identity {
+  const { turn, team, agent, nonce } = context;
+  const text = turn.attempt.personas?.[agent] ?? null;
+  const hasAnswered = agentAt(turn.attempt, agent).answers > 0;
+  // Another agent's model wrote the persona, so it is cleaned like everything quoted.
+  const persona = personaFor(text === null ? null : quote(nonce, text), team.personas?.afterFirstAnswer ?? "drop", hasAnswered);
+  return { systemMessage: teamAgent(context).systemMessage, persona };
+}
+
+type Task = { nonce: string; history: readonly EarlierTurn[]; question: string; feedback: Feedback | null };
+
+const taskOf = ({ turn, nonce, history }: StartContext): Task => ({
+  nonce,
+  history,
+  question: turn.question,
+  feedback: feedbackOf(turn),
+});
+
+function feedbackOf({ attempt, rejected }: TurnState): Feedback | null {
+  if (!attempt.feedback) return null;
+  return { ...attempt.feedback, rejected: rejected?.content ?? null, executedTools: rejected?.tools ?? [] };
+}
+
+/** The votes that decided: the valid ones, or, where all were voided, the last ones for answers that still stand. */
+function countedVotes(turn: TurnState): CountedVote[] {
+  const { agents, answers } = turn.attempt;
+  const valid = agents.some(({ vote }) => vote !== null);
+  const voteOf = ({ vote, lastVote }: AgentState) => (valid ? vote : lastVote);
+  return agents.flatMap((agent) => {
+    const vote = voteOf(agent);
+    if (!vote || vote.revision > answers.length) return [];
+    const target = answerAt(turn.attempt, vote.revision);
+    if (agentAt(turn.attempt, target.agent).newest !== vote.revision) return [];
+    return [{ voter: aliasOf(turn, agent.index), target: aliasOf(turn, target.agent), reason: vote.reason }];
+  });
+}
+
+function teamAgent({ team, agent }: StartContext): TeamAgent {
+  const found = team.agents[agent];
+  if (!found) throw new Error(`the team has no agent at index ${agent}`);
+  return found;
+}
+
+function aliasOf(turn: TurnState, index: number): string {
+  const alias = turn.aliases[index];
+  if (!alias) throw new Error(`no alias for the agent at index ${index}`);
+  return alias;
+}

@@ -1,0 +1,51 @@
+import { LIMITS } from "../coordination";
+import type { Reply } from "../coordination";
+import { isJsonObject } from "../providers/json";
+import type { ReplyItem } from "../providers/provider";
+import { objectFields, ownField, textFields } from "./call-arguments";
+
+/** The two other things a call can be for: a verdict on the final text, and personas. What cannot be read means null. */
+
+export type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
+
+/** Both end up in every agent's prompt, so they are kept short. In UTF-16 code units. */
+const MOST_FEEDBACK_CHARS = 8 * 1024;
+const MOST_PERSONA_CHARS = 4 * 1024;
+
+/** The last readable verdict of a reply. */
+export function verdictOf(calls: readonly ToolCall[]): Reply["verdict"] {
+  for (const call of calls.toReversed()) {
+    if (call.name === "submit" && isConfirmed(call)) return { restart: false };
+    if (call.name !== "restart_orchestration") continue;
+    const checked = textFields(call.arguments, ["reason", "instructions"]);
+    if (!checked.ok || checked.value.reason.trim() === "") continue;
+    const { reason, instructions } = checked.value;
+    return { restart: true, reason: cut(reason, MOST_FEEDBACK_CHARS), instructions: cut(instructions, MOST_FEEDBACK_CHARS) };
+  }
+  return null;
+}
+
+function isConfirmed({ arguments: raw }: ToolCall): boolean {
+  const fields = objectFields(raw);
+  return fields.ok && ownField(fields.value, "confirmed") === true;
+}
+
+/** By alias, as the model named them; the rules take those that exist. */
+export function personasOf(calls: readonly ToolCall[]): Reply["personas"] {
+  const call = calls.findLast(({ name }) => name === "assign_personas");
+  const fields = call ? objectFields(call.arguments) : null;
+  const list = fields?.ok ? ownField(fields.value, "personas") : null;
+  if (!Array.isArray(list)) return null;
+  const personas = list.slice(0, LIMITS.agents).flatMap(personaOf);
+  return personas.length === 0 ? null : Object.fromEntries(personas);
+}
+
+function personaOf(entry: unknown): [string, string][] {
+  if (!isJsonObject(entry)) return [];
+  const alias = ownField(entry, "agent_id");
+  const persona = ownField(entry, "persona");
+  return typeof alias === "string" && typeof persona === "string" ? [[alias.trim(), cut(persona, MOST_PERSONA_CHARS)]] : [];
+}
+
+/** Cuts at a character, not inside one. */
+const cut = (text: string, most: number): string => (text.length <= most ? text : `${text.slice(0, most - 1)}…`).toWellFormed();

@@ -1,0 +1,30 @@
+import { announcement, paragraphs } from "./quote";
+import { answersBlock, type ShownAnswer } from "./shown-answers";
+import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionBlock } from "./task";
+
+export type RoundMessage = {
+  nonce: string;
+  history: readonly EarlierTurn[];
+  question: string;
+  feedback: Feedback | null;
+  /** In the order drawn for this round; empty until the agent has an answer of its own. */
+  answers: readonly ShownAnswer[];
+};
+
+/** The user message a coordination round begins with: what stays the same for the turn first, what changes last. */
+export function roundMessage({ nonce, history, question, feedback, answers }: RoundMessage): string {
+  return paragraphs(
+    announcement(nonce),
+    historyBlock(nonce, history),
+    questionBlock(nonce, question),
+    feedbackBlock(nonce, feedback),
+    answers.length === 0 ? null : answersBlock(nonce, "CURRENT ANSWERS", answers),
+    answers.length === 0 ? FIRST_ANSWER : THE_QUESTION,
+  );
+}
+
+const FIRST_ANSWER =
+  "Work out your own answer to the ORIGINAL MESSAGE and submit it, complete, with `new_answer`. You will see other answers after that.";
+
+const THE_QUESTION =
+  "Does the best of the CURRENT ANSWERS serve the ORIGINAL MESSAGE well? If yes, call `vote` for it. If no, call `new_answer` with a better one: combine strengths, mend weaknesses, or try a fresh approach.";

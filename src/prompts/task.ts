@@ -1,0 +1,45 @@
+import { block, quotedBlock } from "./quote";
+
+/** The parts that say what the task is; they come before everything that changes. */
+
+export type EarlierTurn = { question: string; answer: string };
+
+/** The conversation so far, oldest first; null in a first turn. */
+export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {
+  if (history.length === 0) return null;
+  const turns = history.flatMap(({ question, answer }, index) => [
+    quotedBlock(nonce, `EARLIER MESSAGE ${index + 1}`, question),
+    quotedBlock(nonce, `REPLY TO EARLIER MESSAGE ${index + 1}`, answer),
+  ]);
+  return block(nonce, "HISTORY", ...turns);
+}
+
+export const questionBlock = (nonce: string, question: string): string => quotedBlock(nonce, "ORIGINAL MESSAGE", question);
+
+/** Why the reply of the attempt before was rejected. */
+export type Feedback = {
+  reason: string;
+  instructions: string;
+  /** The rejected reply; null if it is not known. */
+  rejected: string | null;
+  /** Tools that its presenter executed, which nothing takes back. */
+  executedTools: readonly string[];
+};
+
+export function feedbackBlock(nonce: string, feedback: Feedback | null): string | null {
+  if (!feedback) return null;
+  const { reason, instructions, rejected, executedTools } = feedback;
+  const parts = [
+    "The team has worked on this message before. Its reply was rejected; do better this time, with the reason and the instructions in mind.",
+    quotedBlock(nonce, "REASON", reason),
+    quotedBlock(nonce, "INSTRUCTIONS", instructions),
+    ...(rejected === null ? [] : [quotedBlock(nonce, "REJECTED REPLY", rejected)]),
+    ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools)]),
+  ];
+  return block(nonce, "FEEDBACK", ...parts);
+}
+
+function executedBlock(nonce: string, tools: readonly string[]): string {
+  const list = tools.map((name) => `- ${name}`).join("\n");
+  return `Tools already executed for the rejected reply; check their effect before you repeat any:\n${quotedBlock(nonce, "EXECUTED TOOLS", list)}`;
+}

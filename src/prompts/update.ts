@@ -1,0 +1,26 @@
+import { paragraphs } from "./quote";
+import { answersBlock, type ShownAnswer } from "./shown-answers";
+
+/** Why a working agent is shown newer answers: at a safe point of its work, or because its vote does not count. */
+export type UpdateCause = "working" | "vote_void" | "vote_stale";
+
+const NOTICES: Record<UpdateCause, string> = {
+  working: "Newer answers have arrived while you were working.",
+  vote_void: "Your vote no longer counts: a newer answer arrived after it. Judge again.",
+  vote_stale: "Your vote was not counted: newer answers had arrived that you had not seen. Here they are; judge again.",
+};
+
+const OPTIONS = `Does the best of all current answers, these among them, serve the ORIGINAL MESSAGE well? You have three options:
+
+1. Continue what you were doing, if it still leads to something better than every answer there is.
+2. Refine: take in what these answers do well, mend what they lack, and call \`new_answer\`.
+3. Vote: if one of the answers serves the message well, call \`vote\` for it.`;
+
+/** The new answers only. Each replaces the earlier answer of the same agent. */
+export function updateMessage(nonce: string, cause: UpdateCause, answers: readonly ShownAnswer[]): string {
+  return paragraphs(
+    `${NOTICES[cause]} Each replaces any earlier answer of the same agent; the other answers stand as you know them.`,
+    answersBlock(nonce, "NEW ANSWERS", answers),
+    OPTIONS,
+  );
+}
