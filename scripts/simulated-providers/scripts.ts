@@ -127,10 +127,10 @@ export function best(shown: readonly ShownAnswer[]): ShownAnswer | undefined {
 
 /** Who gave this text, as far as shown; else who gave the best. */
 export const aliasOf = (text: string, { shown, aliases }: Situation): string =>
-  (shown.find((answer) => answer.text === text.trim()) ?? best(shown))?.alias ?? aliases[0] ?? "agent1";
+  (shown.find((answer) => answer.text.includes(text.trim())) ?? best(shown))?.alias ?? aliases[0] ?? "agent1";
 
-/** Whether this very text is among the answers shown. */
-export const isShown = (text: string, { shown }: Situation): boolean => shown.some((answer) => answer.text === text.trim());
+/** Whether this text is among the answers shown. */
+export const isShown = (text: string, { shown }: Situation): boolean => shown.some((answer) => answer.text.includes(text.trim()));
 
 function chosen(situation: Situation, choice: Choice): string {
   if (typeof choice === "function") return choice(situation);

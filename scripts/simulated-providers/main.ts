@@ -1,0 +1,29 @@
+import { parseArgs } from "node:util";
+import { SCENARIO } from "../demo/scenario";
+import type { Script } from "./reply";
+import { alwaysFails, answersThenVotes, copycat, hangs, improvesForever, improvesOnce, neverDecides, paced } from "./scripts";
+import { startSimulatedProviders } from "./server";
+
+/**
+ * `node scripts/run.mjs scripts/simulated-providers/main.ts [--port 9900]`: the simulated models on a port of this machine, for
+ * configs with `type: chatcompletion`, `base_url: http://127.0.0.1:9900/v1` and any `api_key`.
+ */
+const PACE = { ttftMs: 500, tokensPerSecond: 60 };
+const CAST: Record<string, Script> = {
+  solid: answersThenVotes({ answer: "The answer is 42, and here is why: six times seven." }),
+  improver: improvesOnce({ answer: "42.", improved: "The answer is 42: six rows of seven, counted twice to be sure." }),
+  restless: improvesForever({ topic: "Another thought" }),
+  copycat: copycat({ answer: "I think it is 42." }),
+  undecided: neverDecides(),
+  failing: alwaysFails(500),
+  "rate-limited": alwaysFails(429, { code: "rate_limit_exceeded", retryAfter: 2 }),
+  hanging: hangs("headers"),
+  "falls-silent": hangs("body"),
+};
+
+const { values } = parseArgs({ options: { port: { type: "string", default: "0" } } });
+const human = Object.entries(CAST).map(([name, script]) => [name, paced(PACE, script)] as const);
+const models = { ...SCENARIO.models, ...Object.fromEntries(human) };
+const providers = await startSimulatedProviders({ models, port: Number(values.port) });
+console.log(`Simulated providers on ${providers.baseUrl}\nModels: ${Object.keys(models).join(", ")}\nCtrl+C ends them.`);
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void providers.close().then(() => process.exit(0)));
