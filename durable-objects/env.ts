@@ -1,0 +1,18 @@
+import type { SessionObject } from "./session";
+
+/** What the deployment gives the Worker and its objects. Provider keys are further secrets, read by name only. */
+export type Env = {
+  SESSIONS: DurableObjectNamespace<SessionObject>;
+  BUCKET: R2Bucket;
+  DB: D1Database;
+  /** Origins that configs may name although they are not public https, separated by commas. */
+  ALLOWED_ORIGINS?: string;
+  /** `loopback`: whoever reaches the service on this machine may use it. For development only. */
+  OPEN_ACCESS?: string;
+};
+
+/** A secret or variable by name; undefined where it is missing, empty or not a text. */
+export function readSecret(env: Env, name: string): string | undefined {
+  const found = Object.entries(env).find(([key]) => key === name)?.[1];
+  return typeof found === "string" && found !== "" ? found : undefined;
+}

@@ -1,0 +1,182 @@
+import type { StreamRequest } from "../src/protocol/stream-request";
+import { type FrameBatch, FrameTail, toBatch } from "./frame-tail";
+import { type LogRow, toFrame } from "./frames";
+import { STREAM } from "./limits";
+import type { SessionLog, TurnPlace } from "./session-log";
+
+type Reader = {
+  request: StreamRequest;
+  cursor: number;
+  openedAt: number;
+  sentAt: number;
+  /** Bytes published since it last took something. */
+  behind: number;
+  /** Set while it waits for news. */
+  wake: (() => void) | null;
+  controller: ReadableStreamDefaultController<Uint8Array> | null;
+};
+
+type Options = {
+  log: SessionLog;
+  sessionId: string;
+  /** When the latest turn ended, unix ms; null while it runs. */
+  endedAt: () => number | null;
+};
+
+const encoder = new TextEncoder();
+
+/**
+ * All readers of a session's stream. Replay, then live, without gap or repeat: a reader is a cursor into the log, and takes the
+ * next bytes only when its socket has room, so that a slow one costs neither memory nor the run's time. Readers see only what
+ * is known to be on disk.
+ */
+export class EventStreams {
+  readonly #options: Options;
+  readonly #readers = new Set<Reader>();
+  readonly #tail = new FrameTail();
+  #durable: number;
+  #ticker: ReturnType<typeof setInterval> | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#durable = options.log.head;
+  }
+
+  get watched(): boolean {
+    return this.#readers.size > 0;
+  }
+
+  get isFull(): boolean {
+    return this.#readers.size >= STREAM.readers;
+  }
+
+  /** Tells readers of rows whose commit has reached the disk. */
+  publish(rows: readonly LogRow[]): void {
+    const batch = toBatch(rows, this.#options.sessionId);
+    if (!batch) return;
+    this.#tail.push(batch);
+    this.#durable = Math.max(this.#durable, batch.to);
+    for (const reader of this.#readers) this.#notify(reader, batch.all.byteLength);
+  }
+
+  /** A stream of frames that begins after `request.after`. */
+  open(request: StreamRequest): ReadableStream<Uint8Array> {
+    const now = Date.now();
+    const reader: Reader = {
+      request,
+      cursor: request.after,
+      openedAt: now,
+      sentAt: now,
+      behind: 0,
+      wake: null,
+      controller: null,
+    };
+    this.#readers.add(reader);
+    this.#ticker ??= setInterval(() => this.#tick(), STREAM.tickMs);
+    return new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          reader.controller = controller;
+          controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
+        },
+        pull: (controller) => this.#fill(reader, controller),
+        cancel: () => this.#remove(reader),
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  async #fill(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    reader.behind = 0;
+    for (;;) {
+      if (!this.#readers.has(reader)) return;
+      const bytes = this.#next(reader);
+      if (bytes) return this.#send(reader, controller, bytes);
+      if (this.#isOver(reader)) return this.#close(reader, controller);
+      await new Promise<void>((resolve) => {
+        reader.wake = resolve;
+      });
+      reader.wake = null;
+      if (Date.now() - reader.sentAt >= STREAM.heartbeatMs) return this.#send(reader, controller, encoder.encode(":\n\n"));
+    }
+  }
+
+  #send(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
+    reader.sentAt = Date.now();
+    controller.enqueue(bytes);
+  }
+
+  /** The next bytes for the reader, and its cursor behind them; null if there is nothing new for it. */
+  #next(reader: Reader): Uint8Array | null {
+    while (reader.cursor < this.#durable) {
+      const batch = this.#tail.after(reader.cursor);
+      const bytes = batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
+      if (bytes.byteLength > 0) return bytes;
+    }
+    return null;
+  }
+
+  #readPage(reader: Reader): Uint8Array {
+    const { log, sessionId } = this.#options;
+    const { turn, deltas } = reader.request;
+    const upTo = this.#durable;
+    const frames: string[] = [];
+    let size = 0;
+    for (const row of log.read({ after: reader.cursor, upTo, deltas })) {
+      reader.cursor = row.seq;
+      if (turn !== null && row.turn !== turn) continue;
+      const frame = toFrame(row, sessionId);
+      frames.push(frame);
+      size += frame.length;
+      if (size >= STREAM.pageBytes) return encoder.encode(frames.join(""));
+    }
+    reader.cursor = upTo;
+    return encoder.encode(frames.join(""));
+  }
+
+  /** A turn's stream ends with the turn; a session's some time after its last turn, and any connection at its time limit. */
+  #isOver(reader: Reader): boolean {
+    const now = Date.now();
+    const { turn } = reader.request;
+    if (now - reader.openedAt >= STREAM.connectionMs) return true;
+    if (turn !== null) return isDone(this.#options.log.turn(turn), reader.cursor);
+    const endedAt = this.#options.endedAt();
+    return endedAt !== null && now - Math.max(endedAt, reader.openedAt) >= STREAM.lingerMs;
+  }
+
+  #notify(reader: Reader, bytes: number): void {
+    if (reader.wake) return reader.wake();
+    reader.behind += bytes;
+    if (reader.behind > STREAM.behindBytes && reader.controller) this.#close(reader, reader.controller);
+  }
+
+  #tick(): void {
+    const now = Date.now();
+    for (const reader of this.#readers) {
+      if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader))) reader.wake();
+    }
+  }
+
+  #close(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): void {
+    this.#remove(reader);
+    controller.close();
+  }
+
+  #remove(reader: Reader): void {
+    this.#readers.delete(reader);
+    reader.wake?.();
+    if (this.#readers.size > 0 || this.#ticker === null) return;
+    clearInterval(this.#ticker);
+    this.#ticker = null;
+  }
+}
+
+const isDone = (place: TurnPlace | null, cursor: number): boolean =>
+  place === null || (place.lastSeq !== null && cursor >= place.lastSeq);
+
+const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean => turn === null || (batch.turns.size === 1 && batch.turns.has(turn));
+
+function takeBatch(reader: Reader, batch: FrameBatch): Uint8Array {
+  reader.cursor = batch.to;
+  return reader.request.deltas ? batch.all : batch.summary;
+}

@@ -1,0 +1,33 @@
+/** Limits of the platform and of what one session may hold. Sizes in bytes, times in ms. */
+export const STORE = {
+  /** A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would pass. */
+  eventRowBytes: 1_800_000,
+  /** Kept in characters while it fills: at most 3 bytes each as UTF-8, twice that when escaped. */
+  deltaRowChars: 40_000,
+  callChunkChars: 300_000,
+} as const;
+
+export const STREAM = {
+  retryMs: 2_000,
+  heartbeatMs: 15_000,
+  /** How often silence is looked for. */
+  tickMs: 1_000,
+  pageBytes: 256 * 1024,
+  /** Latest frames kept in memory, so that live readers cost no query. */
+  tailBytes: 1024 * 1024,
+  /** A reader further behind is closed; it can resume. */
+  behindBytes: 1024 * 1024,
+  /** How long a session's stream stays open after a turn, and how long any connection lasts. */
+  lingerMs: 300_000,
+  connectionMs: 14 * 60_000,
+  readers: 2_000,
+} as const;
+
+/** While someone watches deltas are written at most this often; otherwise rarely, because each row costs. */
+export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
+
+/** Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026), R2 takes one. */
+export const CALL_SLOTS = 4;
+
+/** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
+export const WATCHDOG_MS = 10_000;

@@ -1,0 +1,128 @@
+import { inputTokenBound, toRequest } from "../src/agents/conversation";
+import { performCall } from "../src/agents/perform-call";
+import { toReply } from "../src/agents/reply";
+import type { Backend, TeamAgent } from "../src/config/team";
+import { agentAt, type CallFailure, type ModelCallEffect, offersOf, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
+import type { DeltaKind } from "../src/protocol/events";
+import { CALL_TIME_LIMITS } from "../src/providers/limits";
+import type { ModelRequest, Provider } from "../src/providers/provider";
+import { createProvider } from "../src/providers/registry";
+import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
+import type { Performer, PreparedCall } from "./effect-runner";
+import type { Engine } from "./engine";
+
+type Options = {
+  engine: Engine;
+  /** The key for a backend: empty where it needs none, null where it is missing or bound to another origin. */
+  keyOf: (backend: Backend) => string | null;
+};
+
+/** Performs model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
+export class ModelCalls implements Performer {
+  readonly #engine: Engine;
+  readonly #keyOf: Options["keyOf"];
+
+  constructor({ engine, keyOf }: Options) {
+    this.#engine = engine;
+    this.#keyOf = keyOf;
+  }
+
+  prepareCall(effect: ModelCallEffect): PreparedCall | null {
+    const turn = runningTurn(this.#engine.state);
+    if (!turn) return null;
+    const request = this.#request(turn, effect);
+    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens: inputTokenBound(request) });
+    const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
+    if (started?.type !== "call.started") return null;
+    const granted: ModelRequest = {
+      ...request,
+      maxOutputTokens: started.max_output_tokens,
+      toolChoice: started.forced ? "required" : "auto",
+    };
+    return { send: (signal, onHeaders) => this.#send(effect, { request: granted, onHeaders, signal }) };
+  }
+
+  /** No tool of an agent's own has a performer; a config cannot name one. */
+  performTool(effect: ToolCallEffect): Promise<void> {
+    this.#engine.handle({ type: "tool_ready", effect: effect.id });
+    const toolResult = { toolCall: effect.toolCall, text: "This tool is not available." };
+    this.#engine.handle({ type: "tool_settled", effect: effect.id, outcome: "error", workspaceFiles: null }, { toolResult });
+    return Promise.resolve();
+  }
+
+  onFault(error: unknown): void {
+    this.#engine.fault(error);
+  }
+
+  #request(turn: TurnState, { agent, round }: ModelCallEffect): ModelRequest {
+    const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
+    return toRequest({
+      records: this.#engine.calls.read(place),
+      agent: this.#agent(agent),
+      aliases: turn.aliases,
+      offers: offersOf(turn, agentAt(turn.attempt, agent)),
+      forced: false,
+      maxOutputTokens: 0,
+      ownTools: [],
+    });
+  }
+
+  /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
+  async #send(effect: ModelCallEffect, { request, onHeaders, signal }: Sending): Promise<() => void> {
+    const agent = this.#agent(effect.agent);
+    const apiKey = this.#keyOf(agent.backend);
+    if (apiKey === null) return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: KEY_MISSING });
+    const source = { agent: agent.id, round: effect.round, call: effect.id };
+    const headers = { came: false };
+    const performed = await performCall({
+      provider: provider(agent.backend, apiKey, countingFetch(onHeaders, headers)),
+      request,
+      signal,
+      headersCame: () => headers.came,
+      onDelta: ({ kind, name, text }) => {
+        const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
+        this.#engine.write({ ...source, kind: shown, ...(name === undefined ? {} : { name }) }, text);
+      },
+    });
+    if (performed.type === "failed") {
+      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
+    }
+    const reply = toReply(performed, { purpose: effect.purpose, ownTools: [], workspaceFiles: null });
+    const items = { agent: effect.agent, items: performed.items };
+    return () => void this.#engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: items });
+  }
+
+  #agent(index: number): TeamAgent {
+    const agent = this.#engine.facts.team.agents[index];
+    if (!agent) throw new Error(`no agent at index ${index}`);
+    return agent;
+  }
+}
+
+/** `fetch` that says when the response's headers are there, or will not come. */
+function countingFetch(onHeaders: () => void, headers: { came: boolean }): typeof fetch {
+  return async (input, init) => {
+    try {
+      const response = await fetch(input, init);
+      headers.came = true;
+      return response;
+    } finally {
+      onHeaders();
+    }
+  };
+}
+
+function provider({ format, baseUrl }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
+  return withTimeLimits(createProvider(format, { baseUrl, apiKey, fetch }), CALL_TIME_LIMITS, SYSTEM_TIMERS);
+}
+
+const KEY_MISSING: CallFailure = {
+  class: "bad_credentials",
+  code: "key_missing",
+  message: "The service has no key for this endpoint. Set the secret its config names.",
+  retryAfterMs: null,
+  usage: null,
+  reached: false,
+};
+
+type Sending = { request: ModelRequest; onHeaders: () => void; signal: AbortSignal };

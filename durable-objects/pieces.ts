@@ -1,0 +1,12 @@
+/** Cuts a text into pieces of at most `size` UTF-16 code units, never inside a surrogate pair: SQLite would lose the halves. */
+export function* pieces(text: string, size: number): Generator<string> {
+  let from = 0;
+  while (from < text.length) {
+    let to = Math.min(text.length, from + size);
+    if (to < text.length && isHighSurrogate(text.charCodeAt(to - 1))) to -= 1;
+    yield text.slice(from, to);
+    from = to;
+  }
+}
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;

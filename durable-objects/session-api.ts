@@ -1,0 +1,52 @@
+import type { SessionStatus, TurnResponse } from "../src/protocol/api";
+import type { Budget } from "../src/protocol/team";
+import type { Team } from "../src/config/team";
+
+/**
+ * What a session can be asked, by anyone who has its stub. Refusals are values with a code: an error's own fields do not
+ * survive the way between objects.
+ */
+export type SessionRefusal = { ok: false; code: "session_not_found" | "turn_not_found" | "answer_not_found" };
+
+export type StartTurn = {
+  question: string;
+  /** null: after the latest turn. */
+  parentTurn: number | null;
+  budget: Budget;
+  /** null: as the team says. */
+  timeoutMs: number | null;
+};
+
+export type Started = { ok: true; turn: number };
+export type StartRefusal =
+  | { ok: false; code: "session_not_found" | "turn_not_found" }
+  /** `turn`: the one that runs. */
+  | { ok: false; code: "turn_running"; turn: number };
+
+export type AnswerText = {
+  label: string;
+  attempt: number;
+  agent: string;
+  revision: number | null;
+  content: string;
+  /** `presentation` for a final text written by the presenter. */
+  origin: "tool" | "partial" | "presentation" | "answer";
+  at: number;
+};
+
+/** `events` are the wire's JSON texts, in order. */
+export type EventPage = { events: string[]; hasMore: boolean };
+
+export type PageRequest = { after: number; turn: number | null; deltas: boolean; limit: number };
+
+export type SessionApi = {
+  /** Makes the session with its team and starts its first turn. Called again, it only says what there is. */
+  create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal>;
+  startTurn(turn: StartTurn): Promise<Started | StartRefusal>;
+  /** Twice is the same as once. */
+  cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
+  status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
+  turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
+  answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
+  events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
+};

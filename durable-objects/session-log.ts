@@ -1,0 +1,124 @@
+import type { DeltaItem, SessionEvent } from "../src/protocol/events";
+import { isTerminal } from "../src/protocol/events";
+import { type LogRow, toRow } from "./frames";
+import { STORE } from "./limits";
+
+/** Which part of the log a reader wants. */
+export type LogRange = { after: number; upTo: number; deltas: boolean };
+
+/** Where a turn lies in the sequence; `lastSeq` is null while it runs. */
+export type TurnPlace = { turn: number; parent: number | null; firstSeq: number; lastSeq: number | null };
+
+/**
+ * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is the SSE id. Writing methods
+ * must be called inside one synchronous transaction.
+ */
+export class SessionLog {
+  readonly #sql: SqlStorage;
+  #head: number;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    const { head } = sql
+      .exec<{ head: number }>(
+        "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head",
+      )
+      .one();
+    this.#head = head;
+  }
+
+  /** The highest number given out. */
+  get head(): number {
+    return this.#head;
+  }
+
+  append(events: readonly SessionEvent[]): LogRow[] {
+    return events.map((event) => {
+      const row = toRow(event, this.#next());
+      if (row.body.length > STORE.eventRowBytes / 3 && byteLength(row.body) > STORE.eventRowBytes) {
+        throw new Error(`${row.type} is larger than a row may be`);
+      }
+      this.#sql.exec(
+        "INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        row.seq,
+        row.turn,
+        row.attempt,
+        row.agent,
+        row.type,
+        row.at,
+        row.body,
+      );
+      this.#placeTurn(event, row.seq);
+      return row;
+    });
+  }
+
+  appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
+    const row = { seq: this.#next(), turn, attempt: null, agent: null, type: "stream.delta", at, body: JSON.stringify({ items }) };
+    this.#sql.exec("INSERT INTO deltas (seq, turn, at, body) VALUES (?, ?, ?, ?)", row.seq, turn, at, row.body);
+    return row;
+  }
+
+  /** Rows in order, read as they are asked for. */
+  read({ after, upTo, deltas }: LogRange): Iterable<LogRow> {
+    const events = "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
+    const both = `${events} UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas WHERE seq > ?1 AND seq <= ?2`;
+    return this.#sql.exec<LogRow>(`${deltas ? both : events} ORDER BY seq`, after, upTo);
+  }
+
+  /** Deltas alone, for rebuilding what agents had written when the service stopped. */
+  readDeltas(after: number): Iterable<LogRow> {
+    return this.#sql.exec<LogRow>(
+      "SELECT seq, turn, NULL AS attempt, NULL AS agent, 'stream.delta' AS type, at, body FROM deltas WHERE seq > ? ORDER BY seq",
+      after,
+    );
+  }
+
+  /** The events of one type in a turn. */
+  readType(place: TurnPlace, type: string): Iterable<LogRow> {
+    return this.#sql.exec<LogRow>(
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq >= ? AND seq <= ? AND type = ? ORDER BY seq",
+      place.firstSeq,
+      place.lastSeq ?? this.#head,
+      type,
+    );
+  }
+
+  turn(number: number): TurnPlace | null {
+    return this.#places("WHERE turn = ?", number)[0] ?? null;
+  }
+
+  turns(): TurnPlace[] {
+    return this.#places("ORDER BY turn");
+  }
+
+  /** The summary is written with the turn's terminal event and read without folding anything. */
+  saveSummary(turn: number, summary: string): void {
+    this.#sql.exec("UPDATE turns SET summary = ? WHERE turn = ?", summary, turn);
+  }
+
+  summaries(): string[] {
+    const rows = this.#sql.exec<{ summary: string }>("SELECT summary FROM turns WHERE summary IS NOT NULL ORDER BY turn");
+    return rows.toArray().map(({ summary }) => summary);
+  }
+
+  #places(where: string, ...values: number[]): TurnPlace[] {
+    const query = `SELECT turn, parent, first_seq AS firstSeq, last_seq AS lastSeq FROM turns ${where}`;
+    return this.#sql.exec<TurnPlace>(query, ...values).toArray();
+  }
+
+  #placeTurn(event: SessionEvent, seq: number): void {
+    if (event.type === "turn.started") {
+      this.#sql.exec("INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)", event.turn, event.parent_turn, seq);
+    } else if (isTerminal(event.type)) {
+      this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", seq, event.turn);
+    }
+  }
+
+  #next(): number {
+    this.#head += 1;
+    return this.#head;
+  }
+}
+
+const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;

@@ -1,0 +1,146 @@
+import { type SessionStatus, type TurnResponse } from "../src/protocol/api";
+import { type WireEvent } from "../src/protocol/events";
+import { toStatus, toTurn } from "../src/protocol/status";
+import { apply, emptyView, type SessionView, type TurnView } from "../src/protocol/view";
+import { type LogRow, toJson } from "./frames";
+import type { AnswerText, EventPage, PageRequest } from "./session-api";
+import type { SessionLog, TurnPlace } from "./session-log";
+import { STREAM } from "./limits";
+
+/**
+ * Answers about a session, all projected from its log by the reducer every client uses. The running turn's view is kept up to
+ * date once somebody asked for it; settled turns are read from their summaries.
+ */
+export class SessionQueries {
+  readonly #log: SessionLog;
+  readonly #sessionId: string;
+  #view: SessionView | null = null;
+
+  constructor(log: SessionLog, sessionId: string) {
+    this.#log = log;
+    this.#sessionId = sessionId;
+  }
+
+  /** Takes note of what was committed. Writes a turn's summary with its terminal event, so call it inside the transaction. */
+  note(rows: readonly LogRow[], ended: number | null): void {
+    if (this.#view) this.#applyAll(this.#view, rows);
+    if (ended === null) return;
+    this.#log.saveSummary(ended, JSON.stringify(slim(this.#turnView(ended))));
+    this.#view = null;
+  }
+
+  status(now: number): SessionStatus | null {
+    return toStatus(this.#session(), { now });
+  }
+
+  turn(number: number): TurnResponse | null {
+    const place = this.#log.turn(number);
+    return place ? toTurn(this.#viewOf(place), number) : null;
+  }
+
+  /** The newest answer of this label, or the one of an attempt. */
+  answer(turn: number, label: string, attempt: number | null): AnswerText | null {
+    const place = this.#log.turn(turn);
+    if (!place) return null;
+    const type = label.endsWith(".final") ? "presentation.completed" : "answer.submitted";
+    let found: AnswerText | null = null;
+    for (const row of this.#log.readType(place, type)) {
+      const text = toAnswerText(this.#parse(row));
+      if (text && text.label === label && (attempt === null || text.attempt === attempt)) found = text;
+    }
+    return found;
+  }
+
+  page({ after, turn, deltas, limit }: PageRequest): EventPage {
+    const place = turn === null ? null : this.#log.turn(turn);
+    const from = place ? Math.max(after, place.firstSeq - 1) : after;
+    const upTo = place?.lastSeq ?? this.#log.head;
+    const events: string[] = [];
+    let size = 0;
+    for (const row of this.#log.read({ after: from, upTo, deltas })) {
+      if (events.length >= limit || size >= STREAM.pageBytes) return { events, hasMore: true };
+      events.push(toJson(row, this.#sessionId));
+      size += row.body.length;
+    }
+    return { events, hasMore: false };
+  }
+
+  /** Questions and final answers of the turns a new turn follows, oldest first. */
+  history(parent: number | null): { question: string; answer: string }[] {
+    const earlier: { question: string; answer: string }[] = [];
+    for (let place = parent === null ? null : this.#log.turn(parent); place; place = this.#parentOf(place)) {
+      const view = this.#viewOf(place).turns.at(-1);
+      earlier.unshift({ question: view?.question ?? "", answer: view?.final?.text ?? view?.partial?.answer ?? "" });
+    }
+    return earlier;
+  }
+
+  #parentOf({ parent }: TurnPlace): TurnPlace | null {
+    return parent === null ? null : this.#log.turn(parent);
+  }
+
+  #session(): SessionView {
+    this.#view ??= this.#build();
+    return this.#view;
+  }
+
+  #build(): SessionView {
+    const turns = this.#log.summaries().map((summary): TurnView => JSON.parse(summary));
+    const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
+    const view = running ? this.#viewOf(running) : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
+    return { ...view, turns: [...turns, ...view.turns] };
+  }
+
+  #turnView(number: number): TurnView | null {
+    const known = this.#view?.turns.find((turn) => turn.number === number);
+    const place = known ? null : this.#log.turn(number);
+    return known ?? (place ? (this.#viewOf(place).turns.at(-1) ?? null) : null);
+  }
+
+  /** The session as if it had this turn only. */
+  #viewOf(place: TurnPlace | null): SessionView {
+    const view = emptyView();
+    this.#applyAll(view, this.#log.read({ after: 0, upTo: 1, deltas: false }));
+    if (!place) return view;
+    return this.#applyAll(view, this.#log.read({ after: place.firstSeq - 1, upTo: place.lastSeq ?? this.#log.head, deltas: false }));
+  }
+
+  #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
+    for (const row of rows) if (row.type !== "stream.delta") apply(view, this.#parse(row));
+    return view;
+  }
+
+  #parse(row: LogRow): WireEvent {
+    return JSON.parse(toJson(row, this.#sessionId));
+  }
+}
+
+function toAnswerText(event: WireEvent): AnswerText | null {
+  if (event.type === "answer.submitted") {
+    const { label, attempt, agent, revision, content, origin, at } = event;
+    return { label, attempt, agent, revision, content, origin, at };
+  }
+  if (event.type !== "presentation.completed") return null;
+  const { label, attempt, agent, content, source, at } = event;
+  return { label, attempt, agent, revision: null, content, origin: source, at };
+}
+
+/** A settled turn without its long texts, which stay in the log. */
+function slim(turn: TurnView | null): TurnView | null {
+  if (!turn) return null;
+  const cut = (text: string): string => text.slice(0, 1_000).toWellFormed();
+  return {
+    ...turn,
+    question: cut(turn.question),
+    final: turn.final && { ...turn.final, text: cut(turn.final.text) },
+    partial: turn.partial && { winner: turn.partial.winner, answer: null, text: null },
+    agents: turn.agents.map((agent) => ({ ...agent, stream: null, vote: agent.vote && { ...agent.vote, reason: cut(agent.vote.reason) } })),
+    attempts: turn.attempts.map((attempt) => ({
+      ...attempt,
+      personas: {},
+      answers: attempt.answers.map((answer) => ({ ...answer, content: "" })),
+      votes: attempt.votes.map((vote) => ({ ...vote, reason: "" })),
+      presentation: attempt.presentation && { ...attempt.presentation, content: "" },
+    })),
+  };
+}

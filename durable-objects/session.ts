@@ -1,0 +1,152 @@
+import { DurableObject } from "cloudflare:workers";
+import { createHmac, randomBytes } from "node:crypto";
+import type { Backend, Team } from "../src/config/team";
+import { runningTurn } from "../src/coordination";
+import { mayReceiveKey } from "../src/providers/registry";
+import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
+import { Engine } from "./engine";
+import { type Env, readSecret } from "./env";
+import { ModelCalls } from "./model-calls";
+import { createTables, tablesExist } from "./schema";
+import { SessionLog } from "./session-log";
+import type { EventPage, PageRequest, SessionApi, StartRefusal, Started, StartTurn } from "./session-api";
+
+const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
+const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
+
+/**
+ * One session: its log, its running turn, its streams. A shell: rules live in `coordination/`, and everything that must
+ * survive lies in SQLite before anyone hears of it.
+ */
+export class SessionObject extends DurableObject<Env> implements SessionApi {
+  #engine: Engine | null = null;
+  #sessionLog: SessionLog | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    if (!tablesExist(ctx.storage.sql)) return;
+    this.#engine = this.#load();
+    this.#engine.boot();
+  }
+
+  async create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal> {
+    if (this.#engine && this.#engine.state.turns > 0) return { ok: true, turn: this.#engine.state.turns };
+    if (this.#engine) return this.#start(this.#engine, turn, team);
+    this.ctx.storage.transactionSync(() => {
+      createTables(this.ctx.storage.sql);
+      const secret = randomBytes(32).toString("hex");
+      for (const [key, value] of Object.entries({ session_id: sessionId, team: JSON.stringify(team), secret })) {
+        this.ctx.storage.sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
+      }
+    });
+    this.#engine = this.#load();
+    return this.#start(this.#engine, turn, team);
+  }
+
+  async startTurn(turn: StartTurn): Promise<Started | StartRefusal> {
+    const engine = this.#engine;
+    if (!engine) return NOT_FOUND;
+    const running = runningTurn(engine.state);
+    if (running) return { ok: false, code: "turn_running", turn: running.number };
+    if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns) return { ok: false, code: "turn_not_found" };
+    return this.#start(engine, turn, null);
+  }
+
+  async cancel() {
+    const engine = this.#engine;
+    if (!engine) return NOT_FOUND;
+    engine.handle({ type: "cancel_requested" });
+    const turn = engine.state.turns;
+    return { ok: true, turn, status: engine.queries.turn(turn)?.status ?? "cancelled" } as const;
+  }
+
+  async status() {
+    const status = this.#engine?.queries.status(Date.now());
+    return status ? ({ ok: true, status } as const) : NOT_FOUND;
+  }
+
+  async turn(number: number) {
+    if (!this.#engine) return NOT_FOUND;
+    const turn = this.#engine.queries.turn(number);
+    return turn ? ({ ok: true, turn } as const) : ({ ok: false, code: "turn_not_found" } as const);
+  }
+
+  async answer(turn: number, label: string, attempt: number | null) {
+    if (!this.#engine) return NOT_FOUND;
+    if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
+    const answer = this.#engine.queries.answer(turn, label, attempt);
+    return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
+  }
+
+  async events(request: PageRequest): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
+    if (!this.#engine) return NOT_FOUND;
+    if (request.turn !== null && !this.#log().turn(request.turn)) return { ok: false, code: "turn_not_found" };
+    return { ok: true, page: this.#engine.queries.page(request) };
+  }
+
+  /** The event stream; everything else is asked by method. */
+  override async fetch(request: Request): Promise<Response> {
+    const asked = parseStreamUrl(request.url);
+    const code = this.#streamCode(asked);
+    const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
+    const body = code === "open" ? this.#engine?.streams.open(asked) : null;
+    return new Response(body ?? null, { headers });
+  }
+
+  override async alarm(): Promise<void> {
+    await this.#engine?.wake();
+  }
+
+  /** The session as it lies on disk, not yet running. */
+  #load(): Engine {
+    const { sql } = this.ctx.storage;
+    const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
+    const meta = new Map(rows.map(({ key, value }) => [key, value]));
+    const team: Team = JSON.parse(meta.get("team") ?? "");
+    const secret = meta.get("secret") ?? "";
+    this.#sessionLog = new SessionLog(sql);
+    return new Engine({
+      ctx: this.ctx,
+      log: this.#sessionLog,
+      sessionId: meta.get("session_id") ?? "",
+      team,
+      nonce: (turn, attempt, agent) => createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
+      performer: (engine) => new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend) }),
+    });
+  }
+
+  /** A key of the operator's goes to the origin it is bound to, whatever the config says. */
+  #keyOf({ key, baseUrl }: Backend): string | null {
+    switch (key.from) {
+      case "literal":
+        return key.value;
+      case "none":
+        return "";
+      case "stored":
+        return mayReceiveKey(key.name, baseUrl) ? (readSecret(this.env, key.name) ?? null) : null;
+    }
+  }
+
+  #log(): SessionLog {
+    if (!this.#sessionLog) throw new Error("the session has no log yet");
+    return this.#sessionLog;
+  }
+
+  #streamCode({ after, turn }: { after: number; turn: number | null }): StreamCode {
+    if (!this.#engine) return "session_not_found";
+    if (this.#engine.streams.isFull) return "too_many_readers";
+    const log = this.#log();
+    const place = turn === null ? null : log.turn(turn);
+    if (turn !== null && !place) return "turn_not_found";
+    if (place?.lastSeq != null && after >= place.lastSeq) return "over";
+    return after > log.head ? "event_id_ahead" : "open";
+  }
+
+  #start(engine: Engine, turn: StartTurn, team: Team | null): Started {
+    const { question, budget, timeoutMs } = turn;
+    const latest = engine.state.turns === 0 ? null : engine.state.turns;
+    const parentTurn = turn.parentTurn ?? latest;
+    engine.handle({ type: "turn_requested", rules: team?.rules ?? null, question, parentTurn, budget, timeoutMs });
+    return { ok: true, turn: engine.state.turns };
+  }
+}

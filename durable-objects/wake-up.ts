@@ -1,0 +1,44 @@
+import { WATCHDOG_MS } from "./limits";
+
+/**
+ * When the object acts by itself. A timer in memory is exact; the one alarm outlives the object: it is the earliest of the
+ * next timer and the watchdog, and written only when it must ring earlier than it would.
+ */
+export class WakeUp {
+  readonly #storage: DurableObjectStorage;
+  readonly #onTime: () => void;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #alarmAt: number | null = null;
+
+  constructor(storage: DurableObjectStorage, onTime: () => void) {
+    this.#storage = storage;
+    this.#onTime = onTime;
+  }
+
+  /** `nextTimerAt` in unix ms; null: nothing runs and nothing needs waking. */
+  async arm(nextTimerAt: number | null): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (nextTimerAt === null) return this.#disarm();
+    const now = Date.now();
+    this.#timer = setTimeout(this.#onTime, Math.max(0, Math.min(nextTimerAt - now, WATCHDOG_MS)));
+    const wanted = Math.min(now + WATCHDOG_MS, Math.max(now, nextTimerAt));
+    if (this.#alarmAt !== null && this.#alarmAt <= wanted) return;
+    this.#alarmAt = wanted;
+    await this.#storage.setAlarm(wanted);
+  }
+
+  /** To be called first of all when the alarm rings: it is gone now, and another must stand before any work begins. */
+  async rang(isRunning: boolean): Promise<void> {
+    this.#alarmAt = null;
+    if (!isRunning) return;
+    this.#alarmAt = Date.now() + WATCHDOG_MS;
+    await this.#storage.setAlarm(this.#alarmAt);
+  }
+
+  async #disarm(): Promise<void> {
+    if (this.#alarmAt === null) return;
+    this.#alarmAt = null;
+    await this.#storage.deleteAlarm();
+  }
+}

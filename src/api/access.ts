@@ -1,0 +1,28 @@
+import { createMiddleware } from "hono/factory";
+import { ApiError } from "./errors";
+import type { Services } from "./services";
+
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+
+/**
+ * Until there are keys, only a development service on this machine is open, and only under a loopback name: a page of another
+ * site that points its own name at this machine does not get in.
+ */
+export const requireAccess = createMiddleware<{ Bindings: Services }>(async (context, next) => {
+  const { hostname } = new URL(context.req.url);
+  if (!context.env.openOnLoopback || !LOOPBACK.test(hostname)) {
+    throw new ApiError("access_closed", "This service takes no requests: it has no keys yet, and open access is for loopback only.", {
+      headers: { "www-authenticate": "Bearer" },
+    });
+  }
+  await next();
+});
+
+/** Pages of other sites may not make a browser start or cancel runs here. */
+export const refuseCrossSite = createMiddleware<{ Bindings: Services }>(async (context, next) => {
+  const site = context.req.header("sec-fetch-site");
+  if (context.req.method !== "GET" && site !== undefined && site !== "same-origin" && site !== "none") {
+    throw new ApiError("access_closed", "Requests from pages of other sites are refused.");
+  }
+  await next();
+});

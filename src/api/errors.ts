@@ -1,0 +1,64 @@
+import type { Context } from "hono";
+import type { Problem } from "../protocol/api";
+import type { Services } from "./services";
+
+/** The only place that knows HTTP statuses. A new code does not compile until it has one. */
+const HTTP_STATUS = {
+  bad_json: 400,
+  bad_id: 400,
+  bad_event_id: 400,
+  bad_query: 400,
+  access_closed: 401,
+  not_found: 404,
+  session_not_found: 404,
+  turn_not_found: 404,
+  answer_not_found: 404,
+  method_not_allowed: 405,
+  turn_running: 409,
+  event_id_ahead: 409,
+  body_too_large: 413,
+  unsupported_media_type: 415,
+  request_invalid: 422,
+  config_invalid: 422,
+  unknown_team: 422,
+  too_many_readers: 429,
+  internal: 500,
+} as const;
+
+export type ErrorCode = keyof typeof HTTP_STATUS;
+
+/** One place in what the client sent, as RFC 9457 problems list them. */
+export type Fault = { pointer: string; detail: string; line?: number | null; column?: number | null; code?: string };
+
+/** A refusal: `message` is for people, says what went wrong and what to do. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    message: string,
+    readonly more: { errors?: readonly Fault[]; headers?: Record<string, string>; [member: string]: unknown } = {},
+  ) {
+    super(message);
+    this.name = "ApiError";
+  }
+}
+
+const TITLES: Partial<Record<ErrorCode, string>> = { config_invalid: "The config cannot be run", internal: "Internal fault" };
+
+/** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
+export function toProblem(error: Error, context: Context<{ Bindings: Services }>): Response {
+  const known = error instanceof ApiError ? error : new ApiError("internal", "The service met a fault of its own. Try again.");
+  if (known.code === "internal") console.error("request failed", error.stack);
+  const { headers = {}, errors, ...members } = known.more;
+  const status = HTTP_STATUS[known.code];
+  const problem: Problem = {
+    ...members,
+    type: "about:blank",
+    title: TITLES[known.code] ?? known.code.replaceAll("_", " "),
+    status,
+    detail: known.message,
+    code: known.code,
+    request_id: crypto.randomUUID(),
+    ...(errors ? { errors: [...errors] } : {}),
+  };
+  return context.body(JSON.stringify(problem), status, { ...headers, "content-type": "application/problem+json" });
+}

@@ -1,0 +1,56 @@
+import type { z } from "zod";
+import { ApiError } from "./errors";
+
+/** The longest request: a config and a question at their limits, escaped. */
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+
+/** The JSON body, checked. Reading stops at the limit; nothing is written before it is whole and valid. */
+export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  requireJson(request.headers);
+  const value = parse(await readText(request));
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const errors = result.error.issues.map(({ path, message }) => ({ pointer: toPointer(path), detail: message }));
+  const [first] = errors;
+  throw new ApiError("request_invalid", `The request is not valid: ${first?.pointer || "the body"} ${first?.detail}.`, { errors });
+}
+
+function requireJson(headers: Headers): void {
+  const type = headers.get("content-type") ?? "";
+  if (!/^application\/json\s*(;|$)/i.test(type)) {
+    throw new ApiError("unsupported_media_type", "Send the body as JSON, with `content-type: application/json`.");
+  }
+  if (headers.has("content-encoding")) throw new ApiError("unsupported_media_type", "Send the body without compression.");
+}
+
+async function readText(request: Request): Promise<string> {
+  const tooLarge = new ApiError("body_too_large", `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB.`);
+  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  const parts: string[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.body ?? []) {
+      size += chunk.byteLength;
+      if (size > MAX_BODY_BYTES) throw tooLarge;
+      parts.push(decoder.decode(chunk, { stream: true }));
+    }
+    parts.push(decoder.decode());
+  } catch (error) {
+    if (error instanceof TypeError) throw new ApiError("bad_json", "The body is not UTF-8.");
+    throw error;
+  }
+  return parts.join("");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.slice(0, 200) : "";
+    throw new ApiError("bad_json", `The body is not JSON: ${why}`);
+  }
+}
+
+const toPointer = (path: readonly PropertyKey[]): string =>
+  path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");

@@ -1,0 +1,29 @@
+import demoTeam from "../configs/teams/demo.yaml";
+import { type Env, readSecret } from "../durable-objects/env";
+import { createApp } from "./api/app";
+import type { Services } from "./api/services";
+import { parseAllowedOrigins } from "./config/base-url";
+import { KEY_ORIGINS } from "./providers/registry";
+
+export { SessionObject } from "../durable-objects/session";
+
+const app = createApp();
+
+export default {
+  fetch(request, env) {
+    return app.fetch(request, toServices(env));
+  },
+} satisfies ExportedHandler<Env>;
+
+/** What the routes may know of the deployment: names of keys, never keys. */
+function toServices(env: Env): Services {
+  return {
+    session: (id) => env.SESSIONS.get(env.SESSIONS.idFromName(id)),
+    config: {
+      storedKeys: Object.keys(KEY_ORIGINS).filter((name) => readSecret(env, name) !== undefined),
+      allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
+    },
+    teams: { demo: demoTeam },
+    openOnLoopback: env.OPEN_ACCESS === "loopback",
+  };
+}
