@@ -17,14 +17,14 @@ export type CheckedFetchOptions = {
  * The `fetch` an SDK gets: it follows no redirect, lets only the expected headers out, and throws a ProviderError for every
  * reply that is not a stream. So failures are read here, from the bytes, and not from what an SDK made of them.
  */
-export function checkedFetch(options: CheckedFetchOptions): typeof fetch {
+export function checkedFetch({ fetch: send, allowedHeaders, secrets, heard }: CheckedFetchOptions): typeof fetch {
   return async (input, init) => {
-    const headers = onlyAllowed(new Headers(init?.headers), options.allowedHeaders);
-    const response = await options.fetch(input, { ...init, headers, redirect: "manual" });
-    if (!response.ok) throw await failureOf(response, options.secrets);
-    if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) throw await pageInstead(response, options.secrets);
+    const headers = onlyAllowed(new Headers(init?.headers), allowedHeaders);
+    const response = await send(input, { ...init, headers, redirect: "manual" }); // workerd's fetch wants no `this`
+    if (!response.ok) throw await failureOf(response, secrets);
+    if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) throw await pageInstead(response, secrets);
     if (!response.body) throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
-    return new Response(boundedBody(response.body, options.heard), { status: response.status, headers: response.headers });
+    return new Response(boundedBody(response.body, heard), { status: response.status, headers: response.headers });
   };
 }
 

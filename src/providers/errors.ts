@@ -82,9 +82,13 @@ const BY_STATUS: Readonly<Record<number, readonly [FailureClass, string]>> = {
   529: ["transient", "overloaded"],
 };
 
-/** The platform interrupting us: a deploy, a move, a restart. Never the provider's fault, so never charged to a run's tries. */
+/**
+ * The platform interrupting us: a deploy, a move, a restart. Never the provider's fault, so never charged to a run's tries.
+ * "Network connection lost." is not among them: towards a provider, workerd says so of refused and broken connections too, and
+ * those want the back-off of a transient failure. Where it means that we ourselves were reset, no code is left to read it.
+ */
 const INTERRUPTIONS =
-  /durable object (reset|has been reset)|its code was updated|network connection lost|object to be reset|cannot resolve durable object due to transient|durable object storage operation exceeded|the script will never generate a response/i;
+  /durable object (reset|has been reset)|its code was updated|object to be reset|cannot resolve durable object due to transient|durable object storage operation exceeded|the script will never generate a response/i;
 
 /** The failure as the protocol's rules want it, in the provider's words, without keys. */
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {

@@ -19,21 +19,6 @@ export function errorsContract(wire: Wire, call: Call): void {
     expect(server.received).toHaveLength(1);
   });
 
-  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
-  it.each([
-    { name: "no wait", headers: () => ({}), low: undefined, high: undefined },
-    { name: "seconds", headers: () => ({ "retry-after": "7" }), low: 7_000, high: 7_000 },
-    { name: "milliseconds", headers: () => ({ "retry-after-ms": "350" }), low: 350, high: 350 },
-    { name: "a date", headers: () => ({ "retry-after": inAMinute() }), low: 50_000, high: 61_000 },
-    { name: "an absurd wait", headers: () => ({ "retry-after": "1000000000" }), low: 1e12, high: 1e12 },
-  ])("reads a 429 with $name", async ({ headers, low, high }) => {
-    const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
-    expect(error).toMatchObject(failed("transient", "rate_limited"));
-    const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
-    if (low === undefined) expect(wait).toBeUndefined();
-    else expect(wait).toSatisfy((ms: number) => ms >= low && ms <= high);
-  });
-
   it("never lets the key out, even if the provider echoes it", async () => {
     const { error } = await call(answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }));
     expect(error).toMatchObject({ failureClass: "bad_credentials", message: "wrong key [redacted] in Bearer [redacted]" });
@@ -64,6 +49,23 @@ export function errorsContract(wire: Wire, call: Call): void {
     await gone.close();
     const { error } = await collect(create(wire, gone.origin).stream(REQUEST, new AbortController().signal));
     expect(error).toMatchObject(failed("transient", "connection_failed"));
+  });
+}
+
+export function waitsContract(call: Call): void {
+  const inAMinute = () => new Date(Date.now() + 60_000).toUTCString();
+  it.each([
+    { name: "no wait", headers: () => ({}), low: undefined, high: undefined },
+    { name: "seconds", headers: () => ({ "retry-after": "7" }), low: 7_000, high: 7_000 },
+    { name: "milliseconds", headers: () => ({ "retry-after-ms": "350" }), low: 350, high: 350 },
+    { name: "a date", headers: () => ({ "retry-after": inAMinute() }), low: 50_000, high: 61_000 },
+    { name: "an absurd wait", headers: () => ({ "retry-after": "1000000000" }), low: 1e12, high: 1e12 },
+  ])("reads a 429 with $name", async ({ headers, low, high }) => {
+    const { error } = await call(answer(429, { error: { message: "slow down" } }, headers()));
+    expect(error).toMatchObject(failed("transient", "rate_limited"));
+    const wait = error instanceof ProviderError ? error.details.retryAfterMs : Number.NaN;
+    if (low === undefined) expect(wait).toBeUndefined();
+    else expect(wait).toSatisfy((ms: number) => ms >= low && ms <= high);
   });
 }
 

@@ -6,7 +6,15 @@ import { OPENAI_CHAT } from "./openai-chat-wire";
 
 /** The adapter and its SDK in the runtime they are made for; the provider is a stream in the same isolate. */
 
-const REQUEST: ModelRequest = { model: "m", system: "", messages: [], tools: [], toolChoice: "auto", maxOutputTokens: 1, params: {} };
+const REQUEST: ModelRequest = {
+  model: "m",
+  system: "",
+  messages: [],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: 1,
+  params: {},
+};
 const SSE = { headers: { "content-type": "text/event-stream" } };
 
 function create(answer: typeof fetch) {
@@ -46,4 +54,12 @@ it("calls an error of the platform an interruption", async () => {
     for await (const _ of provider.stream(REQUEST, new AbortController().signal));
   };
   await expect(read()).rejects.toMatchObject({ failureClass: "interrupted", code: "interrupted" });
+});
+
+it("takes the runtime's own fetch", async () => {
+  const provider = createOpenAiChat({ baseUrl: "http://127.0.0.1:9/v1", apiKey: "k", fetch });
+  const read = async () => {
+    for await (const _ of provider.stream(REQUEST, new AbortController().signal));
+  };
+  await expect(read()).rejects.toMatchObject({ failureClass: "transient", code: "connection_failed" });
 });

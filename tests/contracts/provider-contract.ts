@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { type Call, run } from "./contract-support";
 import { cutsContract } from "./cuts-contract";
 import { abortContract, timeContract } from "./endings-contract";
-import { brokenContract, errorsContract } from "./failures-contract";
+import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "./raw-server";
 import { repliesContract, requestsContract } from "./replies-contract";
 import type { Wire } from "./wire";
@@ -18,6 +18,7 @@ export function describeProviderContract(wire: Wire): void {
     describe("replies", () => repliesContract(wire, server, call));
     describe("requests", () => requestsContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
+    describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
     describe("cuts", () => cutsContract(wire, call));
     describe("aborts", () => abortContract(wire, server));

@@ -132,10 +132,10 @@ describe("toProviderError", () => {
       code: "interrupted",
     },
     {
-      name: "a lost connection of the platform",
+      name: "what workerd says of a refused or broken connection",
       given: wrapped(new Error("Network connection lost.")),
-      is: "interrupted",
-      code: "interrupted",
+      is: "transient",
+      code: "connection_failed",
     },
     {
       name: "a failure already known",
