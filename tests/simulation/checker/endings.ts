@@ -1,0 +1,115 @@
+import type { EventOf, Usage } from "../../../src/protocol/events";
+import type { Board } from "./board";
+import { type Invariant, type NumberedEvent, unless } from "./types";
+
+const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
+
+/** I4: one terminal event ends a turn, and nothing is logged for the turn afterwards. */
+export const oneEnd: Invariant = {
+  id: "I4",
+  watch: ({ finished }) => ({
+    see: ({ event, board }) =>
+      board.over !== null && event.turn === board.over ? [`${event.type} after the turn's terminal event`] : [],
+    finish: (board) => unless(!finished || board.turn === null || board.over !== null, "the turn never ended"),
+  }),
+};
+
+/** I3: a completed turn has the final text of one of its presentations, word for word; no other end has one. */
+export const oneFinal: Invariant = {
+  id: "I3",
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "presentation.completed":
+          return unless(board.final === null, "a second final text in one attempt");
+        case "turn.completed":
+          return finalOf(event, board);
+        case "turn.failed":
+          return unless(board.finals.length === 0 || event.code === "internal", "a turn with a final text has failed");
+        default:
+          return [];
+      }
+    },
+  }),
+};
+
+function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
+  const last = board.finals.at(-1);
+  if (!last) return ["the turn completed without a final text"];
+  return [
+    ...unless(last.content === event.answer, "the turn's answer is not the final text"),
+    ...unless(last.label === event.label && last.agent === event.winner, "the turn names another final than was presented"),
+    ...unless(last.attempt === event.attempt, "the turn names another attempt than its final text"),
+    ...unless(board.endings.get(event.attempt)?.ended_by === event.finish_reason, "the finish reason is not how that attempt ended"),
+    ...unless(board.final !== null || board.settled?.winner === null || board.presenting !== null, "an earlier final stands although this attempt has a winner"),
+  ];
+}
+
+const none: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+
+/** The totals of a terminal event are the sums of what its calls were charged. */
+export const totals: Invariant = {
+  id: "totals",
+  watch: () => {
+    let usage = none;
+    let cost = 0;
+    return {
+      see: ({ event }) => {
+        if (event.type === "turn.started") [usage, cost] = [none, 0];
+        if (event.type === "call.completed" || event.type === "call.failed") {
+          usage = event.usage ? plus(usage, event.usage) : usage;
+          cost += event.cost_usd;
+        }
+        return isEnd(event) ? sums(event, { usage, cost }) : [];
+      },
+    };
+  },
+};
+
+type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
+const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } => TERMINAL.includes(event.type);
+
+function sums(event: End, { usage, cost }: { usage: Usage; cost: number }): string[] {
+  const same = JSON.stringify(plus(none, event.usage)) === JSON.stringify(usage);
+  return [
+    ...unless(same, "the turn's usage is not the sum of its calls"),
+    ...unless(Math.abs(event.cost_usd - cost) < 1e-9, `the turn's cost is ${event.cost_usd}, its calls cost ${cost}`),
+  ];
+}
+
+const plus = (a: Usage, b: Usage): Usage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+  cached_tokens: a.cached_tokens + b.cached_tokens,
+});
+
+/** I15: after the user asked to cancel nothing starts; what runs is settled and the turn is cancelled in the same breath. */
+export const cancelled: Invariant = {
+  id: "I15",
+  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY }) => ({
+    see: ({ event, board, next }) => {
+      const wrong: string[] = [];
+      const late = event.sequence_number > cancelAskedAfter && board.over === null;
+      if (late && !CLOSING.includes(event.type) && event.type !== "turn.started") wrong.push(`${event.type} after the user cancelled`);
+      if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
+        wrong.push("an attempt ended as cancelled, but not its turn");
+      }
+      if (event.type === "turn.cancelled") wrong.push(...best(event, board));
+      return wrong;
+    },
+  }),
+};
+
+/** All that may still be logged: what was in flight is settled, the attempt is closed, the turn ends. */
+const CLOSING: readonly string[] = ["stream.delta", "call.failed", "tool.unknown", "attempt.settled", ...TERMINAL];
+
+/** A cancelled turn keeps the best there is: the settled winner with its answer, else the last rejected final. */
+function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
+  const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;
+  const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;
+  return [
+    ...unless(partial.winner === winner, "the cancelled turn names another winner than the count"),
+    ...unless(answer === null || partial.answer === answer, "the cancelled turn keeps another answer than the winner's"),
+  ];
+}

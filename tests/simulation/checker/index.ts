@@ -1,0 +1,3 @@
+/** An independent checker of session logs. */
+export { check } from "./check";
+export type { LedgerEntry, NumberedEvent, Outside, Violation } from "./types";

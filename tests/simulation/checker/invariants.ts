@@ -1,0 +1,41 @@
+import { answers, limits, novelty, voided } from "./answers";
+import { calls, tools } from "./effects";
+import { cancelled, oneEnd, oneFinal, totals } from "./endings";
+import { failures, tries } from "./failures";
+import { caps, ledger } from "./money";
+import { numbering } from "./numbering";
+import { offers } from "./offers";
+import { presentation } from "./presentation";
+import { firstAnswer, injections, rounds, shown, waiting } from "./seeing";
+import { settlement } from "./settlement";
+import type { Invariant } from "./types";
+import { recount, votes } from "./votes";
+
+/** All that is checked of a log. I19 needs the rules' own fold and lives with the simulation. */
+export const INVARIANTS: readonly Invariant[] = [
+  numbering,
+  oneFinal,
+  oneEnd,
+  votes,
+  recount,
+  settlement,
+  firstAnswer,
+  caps,
+  ledger,
+  calls,
+  cancelled,
+  answers,
+  voided,
+  limits,
+  novelty,
+  shown,
+  injections,
+  waiting,
+  rounds,
+  tools,
+  tries,
+  failures,
+  offers,
+  presentation,
+  totals,
+];

@@ -1,0 +1,57 @@
+import { type Invariant, type Moment, unless } from "./types";
+
+/** I2: numbers run from 1 without a gap, time never runs backwards, turns and attempts count up by one. */
+export const numbering: Invariant = {
+  id: "I2",
+  watch: () => {
+    let last = 0;
+    let lastAt = Number.NEGATIVE_INFINITY;
+    let turns = 0;
+    return {
+      see: (moment) => {
+        const { event } = moment;
+        const wrong = [
+          ...unless(event.sequence_number === last + 1, `number ${event.sequence_number} follows ${last}`),
+          ...unless(event.at >= lastAt, `time runs backwards from ${lastAt} to ${event.at}`),
+          ...place(moment, turns),
+        ];
+        last = event.sequence_number;
+        lastAt = Math.max(lastAt, event.at);
+        if (event.type === "turn.started") turns = event.turn;
+        return wrong;
+      },
+    };
+  },
+};
+
+function place({ event, board }: Moment, turns: number): string[] {
+  switch (event.type) {
+    case "session.created":
+      return unless(event.sequence_number === 1, "a session is created once, at the beginning");
+    case "stream.delta":
+      return [];
+    case "turn.started":
+      return [
+        ...unless(event.turn === turns + 1, `turn ${event.turn} begins after turn ${turns}`),
+        ...unless(board.turn === null || board.over !== null, "a turn begins while another runs"),
+        ...aliases(event.aliases, (board.rules?.agents ?? []).map(({ id }) => id)),
+      ];
+    case "attempt.started":
+      return [
+        ...unless(event.attempt === board.attempt + 1, `attempt ${event.attempt} begins after attempt ${board.attempt}`),
+        ...unless((event.feedback === null) === (event.attempt === 1), "feedback belongs to every attempt but the first"),
+      ];
+    default:
+      return [
+        ...unless(event.turn === turns, `${event.type} of turn ${event.turn} inside turn ${turns}`),
+        ...unless(!("attempt" in event) || event.type === "turn.completed" || event.attempt === board.attempt, `${event.type} of another attempt`),
+      ];
+  }
+}
+
+/** Aliases are `agent1` … `agentK`, each given once. */
+function aliases(given: Readonly<Record<string, string>>, ids: readonly string[]): string[] {
+  const expected = ids.map((_, index) => `agent${index + 1}`).sort();
+  const drawn = ids.map((id) => given[id] ?? "").sort();
+  return unless(drawn.join() === expected.join() && Object.keys(given).length === ids.length, "aliases are not a permutation of the team");
+}

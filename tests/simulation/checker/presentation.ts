@@ -1,0 +1,59 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { agentOf, answerOf, type Board } from "./board";
+import { type Invariant, unless } from "./types";
+
+/** The winner presents once per attempt; what stands in for its text is its winning answer, word for word. */
+export const presentation: Invariant = {
+  id: "presentation",
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "presentation.started":
+          return begun(event, board);
+        case "presentation.completed":
+          return completed(event, board);
+        case "attempt.restarted":
+          return restarted(event, board);
+        case "personas.assigned":
+          return [
+            ...unless(board.rules?.personas === true, "personas although the team has none"),
+            ...unless(board.agents.every(({ coordinationRounds }) => coordinationRounds === 0), "personas after the agents began"),
+          ];
+        default:
+          return [];
+      }
+    },
+  }),
+};
+
+function begun(event: EventOf<"presentation.started">, board: Board): string[] {
+  const snapshot = answerOf(board, event.label ?? "")?.snapshot ?? null;
+  return [
+    ...unless(board.settled !== null && board.settled.winner === event.agent, "somebody else than the winner presents"),
+    ...unless(board.settled?.label === event.label, "the presentation is of another answer than won"),
+    ...unless(board.presenting === null, "a presentation was begun anew"),
+    ...unless(event.label === null || event.workspace === snapshot, "the presenter does not start from its winning snapshot"),
+  ];
+}
+
+function completed(event: EventOf<"presentation.completed">, board: Board): string[] {
+  const presenter = agentOf(board, event.agent);
+  const winning = answerOf(board, board.settled?.label ?? "");
+  return [
+    ...unless(board.presenting?.agent === event.agent, "a final text of somebody who did not present"),
+    ...unless(event.label === `agent${(presenter?.index ?? -1) + 1}.final`, `a final text labelled ${event.label}`),
+    ...unless(event.source !== "answer" || winning?.content === event.content, "the winning answer was changed when it stood in"),
+    ...unless((event.source === "presentation") === (event.fallback === null), "a fallback without a reason, or a reason without one"),
+    ...unless(event.source !== "partial" || winning === undefined, "a partial text was presented although there is an answer"),
+    ...unless(event.content.trim() !== "", "an empty final text"),
+    ...unless(event.source !== "presentation" || presenter?.round?.last?.type === "call.completed", "a presentation without a reply"),
+    ...unless(event.tools.join() === (presenter?.round?.executed ?? []).join(), "the final text does not list the tools that ran"),
+  ];
+}
+
+function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] {
+  return [
+    ...unless(event.attempt <= (board.rules?.max_orchestration_restarts ?? 0), "more restarts than allowed"),
+    ...unless(board.final?.source === "presentation" && board.final.agent === event.agent, "restarted by somebody who presented nothing"),
+  ];
+}

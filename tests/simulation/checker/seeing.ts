@@ -1,0 +1,118 @@
+import { agentOf, answerOf, type Board, type BoardAgent, graceEnd, liveOf, standing, unseenBy } from "./board";
+import { type Invariant, type Moment, unless } from "./types";
+
+/** I7 and I22: an agent without an answer in this attempt is shown none of it, and nobody else's answer restarts it. */
+export const firstAnswer: Invariant = {
+  id: "I22",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "round.started" && event.type !== "answers.injected") return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent || agent.answers > 0) return [];
+      if (event.type === "answers.injected") return ["an agent without an answer was shown one"];
+      return [
+        ...unless(event.labels.length === 0, "an agent without an answer was shown one"),
+        ...unless(agent.round === null, "a first-answer round was begun anew while it ran"),
+        ...unless(event.cause === "first" || event.cause === "failed", `a first-answer round has the cause ${event.cause}`),
+      ];
+    },
+  }),
+};
+
+/** What is shown exists, is each author's newest, and is complete. */
+export const shown: Invariant = {
+  id: "shown",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "round.started" && event.type !== "answers.injected") return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent) return [];
+      const news = event.type === "answers.injected" ? unseenBy(board, agent) : standing(board);
+      const expected = event.type === "round.started" && (event.purpose !== "coordination" || agent.answers === 0) ? [] : news;
+      return [
+        ...known(board, event.labels),
+        ...unless(
+          [...event.labels].sort().join() === expected.map(({ label }) => label).sort().join(),
+          `shown ${event.labels.join(" ")} where ${expected.map(({ label }) => label).join(" ") || "nothing"} was due`,
+        ),
+      ];
+    },
+  }),
+};
+
+function known(board: Board, labels: readonly string[]): string[] {
+  return labels.flatMap((label) => {
+    const answer = answerOf(board, label);
+    if (!answer) return [`${label} was shown but does not exist`];
+    return unless(standing(board).includes(answer), `${label} was shown but is not its author's newest`);
+  });
+}
+
+/** Updates come at safe points, in the way they say, and no more often than allowed. */
+export const injections: Invariant = {
+  id: "injections",
+  watch: () => ({ see: (moment) => injected(moment) }),
+};
+
+function injected({ event, board }: Moment): string[] {
+  if (event.type !== "answers.injected") return [];
+  const agent = agentOf(board, event.agent);
+  if (!agent?.round) return ["an update without a round to show it in"];
+  const { round } = agent;
+  const most = board.rules?.max_midstream_injections_per_round ?? 0;
+  const busy = [...board.openCalls.values()].some((call) => call.agent === agent.id) || board.openTools.some((tool) => tool.agent === agent.id);
+  return [
+    ...unless(event.labels.length > 0, "an update without news"),
+    ...unless(round.number === event.round && round.purpose === "coordination", "an update in another round than the open one"),
+    ...unless(!busy, "an update while a call or a tool was running"),
+    ...unless(event.via !== "tool_result" || round.midstream < most, `more than ${most} updates came with tool results`),
+    ...unless(event.via !== "tool_result" || round.last?.type === "call.completed", "an update with a tool result without a reply before it"),
+    ...unless((event.via === "reopened") === (round.voted && agent.vote === null), "only a voided vote reopens a round"),
+  ];
+}
+
+/** After its first answer an agent waits for those without one: always if told so, else until the grace is over. */
+export const waiting: Invariant = {
+  id: "waiting",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "round.started" || event.purpose !== "coordination") return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent || agent.answers === 0 || agent.released) return [];
+      return unless(mayGoOn(board, event.at), "an agent with an answer did not wait for those without one");
+    },
+  }),
+};
+
+function mayGoOn(board: Board, at: number): boolean {
+  if (liveOf(board).every(({ answers }) => answers > 0)) return true;
+  const end = graceEnd(board);
+  return board.rules?.defer_voting_until_all_answered === false && end !== null && at >= end;
+}
+
+/** Rounds are numbered, one is open at a time, and what caused them is true. */
+export const rounds: Invariant = {
+  id: "rounds",
+  watch: () => ({
+    see: ({ event, board }) => {
+      const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
+      if (!agent) return [];
+      if (event.type === "presentation.started") return unless(event.round === agent.roundsSoFar + 1, "the presentation's round is out of order");
+      if (event.type === "round.nudged") return nudged(event.nudge, agent);
+      if (event.type !== "round.started") return unless(!("round" in event) || agent.round?.number === event.round, `${event.type} outside the open round`);
+      return [
+        ...unless(event.round === agent.roundsSoFar + 1, `round ${event.round} follows ${agent.roundsSoFar}`),
+        ...unless(agent.round === null || event.cause === "context_full", "a round began while another was open"),
+        ...unless(event.purpose !== "coordination" || agent.out === null, "an agent that is out began a round"),
+        ...unless(event.purpose !== "coordination" || agent.coordinationRounds < 20, "more than 20 rounds"),
+      ];
+    },
+  }),
+};
+
+function nudged(nudge: number, agent: BoardAgent): string[] {
+  return [
+    ...unless(nudge === (agent.round?.nudges ?? 0) + 1, `nudge ${nudge} follows ${agent.round?.nudges ?? 0}`),
+    ...unless(nudge <= 3, "more than 3 nudges in a round"),
+  ];
+}

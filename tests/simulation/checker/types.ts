@@ -1,0 +1,34 @@
+import type { SessionEvent } from "../../../src/protocol/events";
+import type { Board } from "./board";
+
+/** An event as the log numbers it. Wire events are such events too, so the checker also reads what clients received. */
+export type NumberedEvent = SessionEvent & { sequence_number: number };
+
+/** What a provider itself says it charged for one call: a record outside the log. */
+export type LedgerEntry = { at: number; turn: number; call: string; tokens: number; usd: number };
+
+/** Records the log's writer has no hand in. */
+export type Outside = {
+  ledger?: readonly LedgerEntry[];
+  /** Highest sequence number at the moment the user asked to cancel. */
+  cancelAskedAfter?: number;
+  /** Whether nothing runs any more, so that what is open now stays open for ever. */
+  finished?: boolean;
+};
+
+export type Violation = { invariant: string; sequence_number: number; sentence: string };
+
+/** One event with the board as it stood before it. `next` is what was logged right after it, deltas left out. */
+export type Moment = { event: NumberedEvent; board: Board; next: NumberedEvent | undefined };
+
+/** Looks at each moment in turn and says in a sentence what is wrong. Made anew for each log, so it may remember. */
+export type Watcher = {
+  see(moment: Moment): readonly string[];
+  /** At the end of the log. */
+  finish?(board: Board): readonly string[];
+};
+
+export type Invariant = { id: string; watch: (outside: Outside) => Watcher };
+
+/** A sentence if the condition does not hold. */
+export const unless = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence]);

@@ -1,0 +1,29 @@
+import type { CallFailure } from "../../../src/coordination";
+import type { FailureClass, Usage } from "../../../src/protocol/events";
+import type { Temper } from "./random-world";
+
+/** A failure of the call, or null: it replies. */
+export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {
+  const rates: Partial<Record<FailureClass | "none", number>> = {
+    none: 100,
+    transient: has("transient_failures") ? 60 : 0,
+    quota: has("fatal_failures") ? 4 : 0,
+    context_too_long: has("fatal_failures") ? 4 : 0,
+    bad_credentials: has("fatal_failures") ? 2 : 0,
+    unknown_model: has("fatal_failures") ? 2 : 0,
+    bad_request: has("fatal_failures") ? 5 : 0,
+    content_filter: has("withheld_replies") ? 6 : 0,
+    refusal: has("withheld_replies") ? 6 : 0,
+  };
+  const kind = chance.weighted(rates);
+  if (kind === "none") return null;
+  const reached = chance.is(0.6);
+  return {
+    class: kind,
+    code: `simulated_${kind}`,
+    message: `The simulated provider answered with ${kind}.`,
+    retryAfterMs: kind === "transient" && chance.is(0.3) ? chance.latency(1, 120_000) : null,
+    usage: reached && chance.is(0.5) ? usage : null,
+    reached,
+  };
+}

@@ -1,0 +1,56 @@
+import type { NumberedEvent } from "../checker";
+
+/** Counts what a run came across, so that a simulation that stops exploring is noticed. */
+export class Marks {
+  readonly counts = new Map<string, number>();
+
+  add(log: readonly NumberedEvent[]): void {
+    for (const event of log) for (const mark of marksOf(event)) this.hit(mark);
+  }
+
+  hit(mark: string): void {
+    this.counts.set(mark, (this.counts.get(mark) ?? 0) + 1);
+  }
+
+  /** Those of the expected marks seen fewer than `least` times, with their counts. */
+  missing(expected: readonly string[], least: number): string[] {
+    return expected.flatMap((mark) => {
+      const seen = this.counts.get(mark) ?? 0;
+      return seen < least ? [`${mark}: ${seen}`] : [];
+    });
+  }
+}
+
+function marksOf(event: NumberedEvent): string[] {
+  return [event.type, ...detailsOf(event)];
+}
+
+function detailsOf(event: NumberedEvent): string[] {
+  switch (event.type) {
+    case "attempt.settled":
+      return [`ended by ${event.ended_by}`, ...(event.tie ? ["a tie"] : [])];
+    case "answer.refused":
+    case "vote.refused":
+    case "agent.failed":
+    case "agent.abstained":
+      return [`${event.type} ${event.code}`];
+    case "answers.injected":
+      return [`via ${event.via}`];
+    case "call.failed":
+      return [`class ${event.class}`];
+    case "call.completed":
+      return [`stop ${event.stop_reason}`];
+    case "call.started":
+      return [`call for ${event.purpose}`, `offers ${event.offers.join("+") || "nothing"}`];
+    case "round.started":
+      return [`cause ${event.cause}`];
+    case "tool.completed":
+      return [`tool ${event.outcome}`];
+    case "answer.submitted":
+      return [`origin ${event.origin}`];
+    case "presentation.completed":
+      return [`presented ${event.source}`, ...(event.fallback === null ? [] : [`fallback ${event.fallback}`])];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,171 @@
+import { type Effect, inFlight, type ModelCallEffect, runningTurn, type ToolCallEffect } from "../../../src/coordination";
+import type { EventOf, Usage } from "../../../src/protocol/events";
+import type { Shell } from "./shell";
+import type { CallOutcome, World } from "./world";
+
+/** Calls and tools that may wait for their first byte at once. */
+const SLOTS = 4;
+
+type Running = { stop: () => void };
+
+/** Performs effects: waits until they are due, gets them a slot, starts them, and brings their end back as an input. */
+export class Performer {
+  readonly #shell: Shell;
+  readonly #world: World;
+  /** Being put together or waiting for a slot, by effect id. */
+  readonly #pending = new Map<string, Running>();
+  readonly #running = new Map<string, Running>();
+  #queue: Effect[] = [];
+  #slotsTaken = 0;
+  /** What agents have streamed so far, by `attempt/agent`: the deltas' table, which outlives a crash. */
+  readonly #partials = new Map<string, string>();
+
+  constructor(shell: Shell, world: World) {
+    this.#shell = shell;
+    this.#world = world;
+  }
+
+  /** Aborts what nobody waits for any more and takes up what is owed. */
+  sync(): void {
+    const wanted = new Set(inFlight(this.#shell.state));
+    for (const [id, running] of this.#running) if (!wanted.has(id)) this.#stop(id, running);
+    for (const effect of this.#shell.owed()) {
+      if (this.#pending.has(effect.id) || this.#running.has(effect.id)) continue;
+      const due = effect.type === "model_call" ? effect.notBefore : this.#shell.now;
+      const stop = this.#shell.timeline.schedule(due, () => this.#enqueue(effect));
+      this.#pending.set(effect.id, { stop });
+    }
+  }
+
+  partials(): Record<number, string> {
+    const turn = runningTurn(this.#shell.state);
+    if (!turn) return {};
+    const wanted = turn.attempt.agents.filter(({ index, answers }) => answers === 0 || index === turn.attempt.presenter);
+    return Object.fromEntries(
+      wanted.flatMap(({ index }) => {
+        const text = this.#partials.get(this.#writing(index));
+        return text === undefined ? [] : [[index, text]];
+      }),
+    );
+  }
+
+  /** Everything in memory is gone; providers have done and charged their work all the same. */
+  die(): void {
+    this.abortAll();
+    for (const { stop } of this.#pending.values()) stop();
+    this.#pending.clear();
+    this.#queue = [];
+    this.#slotsTaken = 0;
+  }
+
+  abortAll(): void {
+    for (const [id, running] of this.#running) this.#stop(id, running);
+  }
+
+  #stop(id: string, running: Running): void {
+    this.#running.delete(id);
+    running.stop();
+  }
+
+  #enqueue(effect: Effect): void {
+    this.#queue.push(effect);
+    this.#fillSlots();
+  }
+
+  #fillSlots(): void {
+    while (this.#slotsTaken < SLOTS) {
+      const effect = this.#queue.shift();
+      if (!effect) return;
+      this.#slotsTaken += 1;
+      const { afterMs, inputTokens } = this.#world.prepare(effect);
+      const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => this.#ready(effect, inputTokens));
+      this.#pending.set(effect.id, { stop });
+    }
+  }
+
+  /** The request is put together: only now is it started, if it is still owed. */
+  #ready(effect: Effect, inputTokens: number): void {
+    this.#pending.delete(effect.id);
+    const before = this.#shell.log.length;
+    if (effect.type === "model_call") this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens });
+    else this.#shell.input({ type: "tool_ready", effect: effect.id });
+    // A crash inside the input has emptied the slots already, and the effect was settled as interrupted.
+    if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
+    if (effect.type === "tool_call") return this.#runTool(effect);
+    const started = this.#shell.log.slice(before).find((event) => event.type === "call.started" && event.call === effect.id);
+    if (started?.type === "call.started") this.#runCall(effect, { started, inputTokens });
+  }
+
+  #freeSlot(): void {
+    this.#slotsTaken = Math.max(0, this.#slotsTaken - 1);
+    this.#fillSlots();
+  }
+
+  #runTool(effect: ToolCallEffect): void {
+    const { afterMs, outcome } = this.#world.tool(effect);
+    const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
+      this.#running.delete(effect.id);
+      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles: this.#world.files(effect.agent) });
+    });
+    this.#running.set(effect.id, { stop: cancel });
+    this.#freeSlot();
+  }
+
+  #runCall(effect: ModelCallEffect, { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number }): void {
+    const outcome = this.#world.call(effect, { state: this.#shell.state, started, inputTokens });
+    const { timeline } = this.#shell;
+    const from = timeline.now;
+    let holdsSlot = true;
+    const release = (): void => {
+      if (holdsSlot) this.#freeSlot();
+      holdsSlot = false;
+    };
+    const cancels = [
+      timeline.schedule(from + Math.min(outcome.headersMs, outcome.afterMs), release),
+      timeline.schedule(from + Math.min(outcome.afterMs, 2 * outcome.headersMs) / 2, () => this.#stream(effect, outcome)),
+      timeline.schedule(from + outcome.afterMs, () => {
+        this.#running.delete(effect.id);
+        this.#end(effect, outcome);
+      }),
+    ];
+    const stop = (): void => {
+      for (const cancel of cancels) cancel();
+      this.#charge(effect.id, outcome.charged);
+      release();
+    };
+    this.#running.set(effect.id, { stop });
+  }
+
+  /** Text arrives: it goes past the rules into the deltas' rows of the log. */
+  #stream(effect: ModelCallEffect, { partial }: CallOutcome): void {
+    if (partial === null) return;
+    const turn = runningTurn(this.#shell.state);
+    const id = turn?.rules.agents[effect.agent]?.id;
+    if (!turn || id === undefined) return;
+    this.#partials.set(this.#writing(effect.agent), partial);
+    const item = { agent: id, round: effect.round, call: effect.id, kind: "text" as const, offset: 0, text: partial };
+    const at = Math.max(this.#shell.now, this.#shell.state.lastAt);
+    this.#shell.state = this.#shell.append([{ type: "stream.delta", at, turn: turn.number, items: [item] }]);
+  }
+
+  #end(effect: ModelCallEffect, { ends, charged }: CallOutcome): void {
+    this.#charge(effect.id, charged);
+    if (ends.type === "reply") this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
+    else this.#shell.input({ type: "call_failed", effect: effect.id, failure: ends.failure });
+  }
+
+  #charge(call: string, usage: Usage | null): void {
+    if (!usage) return;
+    const turn = this.#shell.state.turn;
+    const started = this.#shell.log.findLast((event) => event.type === "call.started" && event.call === call);
+    const price = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent)?.price : null;
+    const fresh = usage.input_tokens - usage.cached_tokens;
+    const usd = price ? (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / 1_000_000 : 0;
+    this.#shell.ledger.push({ at: this.#shell.now, turn: turn?.number ?? 0, call, tokens: usage.input_tokens + usage.output_tokens, usd });
+  }
+
+  #writing(agent: number): string {
+    const turn = this.#shell.state.turn;
+    return `${turn?.number}/${turn?.attempt.number}/${agent}`;
+  }
+}

@@ -1,0 +1,83 @@
+import type { AgentState, Effect, ModelCallEffect, SessionState } from "../../../src/coordination";
+import type { Usage } from "../../../src/protocol/events";
+import { drawFailure } from "./failing";
+import { Chance } from "./random";
+import { drawReply } from "./replying";
+import type { Feature, Situation } from "./situation";
+import { drawText } from "./texts";
+import type { CallOutcome, Seen, World } from "./world";
+
+/** How an agent tends to act; drawn once per run. */
+export type Character = "agreeable" | "improver" | "stubborn" | "careless";
+
+/** Providers, tools and mishaps by chance, all from the situation's seed. */
+export function randomWorld(situation: Situation): World {
+  const chance = new Chance(situation.seed + 2);
+  const has = (feature: Feature): boolean => situation.features.includes(feature);
+  const inputs = new Map<string, number>();
+  const characters = Array.from({ length: situation.agents }, () => drawCharacter(chance, has));
+  const hanging = has("hangs") ? chance.int(0, situation.agents - 1) : -1;
+  const deathRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1]) : 0;
+  return {
+    prepare: (effect) => ({ afterMs: chance.int(0, 3), inputTokens: inputOf(effect) }),
+    call: (effect, seen) => {
+      const outcome = drawCall({ chance, has, character: characters[effect.agent] ?? "agreeable" }, effect, seen);
+      const hangs = effect.agent === hanging && chance.is(0.5);
+      return hangs ? { ...outcome, afterMs: Number.POSITIVE_INFINITY } : outcome;
+    },
+    tool: () => ({ afterMs: chance.latency(1, 20_000), outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }) }),
+    files: () => chance.pick([null, 0, 1, 7]),
+    diesNow: () => chance.is(deathRate),
+    seed: () => chance.int(0, 2 ** 32 - 1),
+  };
+
+  /** The same bound for the same effect, before and after a crash. */
+  function inputOf(effect: Effect): number {
+    const known = inputs.get(effect.id);
+    if (known !== undefined) return known;
+    const tokens = chance.latency(200, has("tiny_windows") ? 1_500 : 8_000);
+    inputs.set(effect.id, tokens);
+    return tokens;
+  }
+}
+
+export type Temper = { chance: Chance; has: (feature: Feature) => boolean; character: Character };
+
+function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {
+  return chance.weighted({ agreeable: 5, improver: 4, stubborn: has("stubborn") ? 6 : 0, careless: has("mistakes") ? 4 : 0 });
+}
+
+function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutcome {
+  const { chance, has } = temper;
+  const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
+  const headersMs = Math.round(afterMs * chance.unit());
+  const usage = drawUsage(chance, seen);
+  const partial = has("deltas") && chance.is(0.6) ? drawText(chance) : null;
+  const failure = drawFailure(temper, usage);
+  if (failure) {
+    const charged = failure.usage ?? (failure.reached ? usage : null);
+    return { afterMs, headersMs, partial, charged, ends: { type: "failure", failure } };
+  }
+  const reply = drawReply(temper, effect, seen);
+  return { afterMs, headersMs, partial, charged: usage, ends: { type: "reply", reply: { ...reply, usage: chance.is(0.95) ? usage : null } } };
+}
+
+/** Never more than the call may use: a provider keeps to its own limits. */
+function drawUsage(chance: Chance, { started, inputTokens }: Seen): Usage {
+  const input_tokens = chance.int(Math.floor(inputTokens / 4), inputTokens);
+  const output_tokens = chance.int(0, started.max_output_tokens);
+  return {
+    input_tokens,
+    output_tokens,
+    reasoning_tokens: chance.int(0, output_tokens),
+    cached_tokens: chance.is(0.3) ? chance.int(0, input_tokens) : 0,
+  };
+}
+
+/** The running attempt's agents, as the model's conversation shows them by alias. */
+export function answered(state: SessionState): { alias: string; agent: AgentState }[] {
+  const { turn } = state;
+  if (!turn) return [];
+  return turn.attempt.agents.flatMap((agent) => (agent.answers > 0 ? [{ alias: turn.aliases[agent.index] ?? "", agent }] : []));
+}
+

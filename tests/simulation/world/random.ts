@@ -1,0 +1,61 @@
+/** A seeded source of chance for a simulated world; on purpose not the one the rules draw from. */
+export class Chance {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = (seed ^ 0x9e3779b9) >>> 0 || 1;
+    for (let warm = 0; warm < 8; warm += 1) this.#next();
+  }
+
+  /** Xorshift32. */
+  #next(): number {
+    let state = this.#state;
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    this.#state = state >>> 0;
+    return this.#state;
+  }
+
+  /** Uniform in [0, 1). */
+  unit(): number {
+    return (this.#next() - 1) / 0xffffffff;
+  }
+
+  /** A whole number from `low` to `high`, both included. */
+  int(low: number, high: number): number {
+    return low + Math.floor(this.unit() * (high - low + 1));
+  }
+
+  /** True with probability `p`. */
+  is(p: number): boolean {
+    return this.unit() < p;
+  }
+
+  pick<T>(items: readonly T[]): T {
+    const item = items[this.int(0, items.length - 1)];
+    if (item === undefined) throw new Error("nothing to pick from");
+    return item;
+  }
+
+  /** One of the names, each as likely as its weight says. */
+  weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
+    const entries = Object.entries<number | undefined>(weights).map(([name, weight]) => ({ name, weight: weight ?? 0 }));
+    let left = this.unit() * entries.reduce((sum, { weight }) => sum + weight, 0);
+    const found = entries.find(({ weight }) => (left -= weight) < 0) ?? entries.at(-1);
+    const name = keysOf(weights).find((key) => key === found?.name);
+    if (name === undefined) throw new Error("no weights to choose by");
+    return name;
+  }
+
+  /** Between `low` and `high`, small values far likelier: most waits are short, a few are very long. */
+  latency(low: number, high: number): number {
+    return Math.round(low * (high / low) ** (this.unit() ** 2));
+  }
+}
+
+function keysOf<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K[] {
+  const keys: K[] = [];
+  for (const key in weights) keys.push(key);
+  return keys;
+}

@@ -1,0 +1,122 @@
+import type { ModelCallEffect, Reply } from "../../../src/coordination";
+import type { Decision } from "../../../src/protocol/events";
+import { answered, type Temper } from "./random-world";
+import { TOOLS } from "./situation";
+import { drawText, drawUnusable } from "./texts";
+import type { Seen } from "./world";
+
+type Drawing = { temper: Temper; seen: Seen; effect: ModelCallEffect };
+
+/** What a model says, depending on what it was asked for and how its agent tends to act. */
+export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): Reply {
+  const drawing = { temper, seen, effect };
+  const { chance, has } = temper;
+  const workspace = seen.state.turn?.rules.agents[effect.agent]?.workspace ?? false;
+  const base: Reply = {
+    stopReason: "stop",
+    usage: null,
+    text: chance.is(0.3) ? drawText(chance) : "",
+    tools: [],
+    decisions: [],
+    verdict: null,
+    personas: null,
+    workspaceFiles: workspace ? chance.pick([0, 1, 5]) : null,
+  };
+  if (has("withheld_replies") && chance.is(0.06)) return { ...base, stopReason: chance.pick(["content_filter", "refusal"] as const) };
+  switch (effect.purpose) {
+    case "coordination":
+      return coordination(drawing, base);
+    case "presentation":
+      return presentation(drawing, base);
+    case "judgement":
+      return { ...base, verdict: chance.pick([null, { restart: false }, { restart: true, reason: "shallow", instructions: "dig deeper" }]) };
+    case "personas":
+      return { ...base, personas: drawPersonas(drawing) };
+  }
+}
+
+function coordination(drawing: Drawing, base: Reply): Reply {
+  const { chance, has } = drawing.temper;
+  const silent = has("silence") && chance.is(0.35);
+  const decisions = silent ? [] : drawDecisions(drawing);
+  const tools = drawTools(drawing, 0.35);
+  const thinksFirst = tools.length > 0 && chance.is(0.6);
+  const stopReason = chance.weighted({ tool_calls: 20, stop: 8, unknown: 1, length: silent ? 4 : 0 });
+  return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
+}
+
+function presentation(drawing: Drawing, base: Reply): Reply {
+  const { chance, has } = drawing.temper;
+  const text = has("silence") && chance.is(0.3) ? " " : drawText(chance);
+  const stopReason = has("silence") && chance.is(0.2) ? "length" : "stop";
+  return { ...base, stopReason, text, tools: drawTools(drawing, 0.3) };
+}
+
+/** The provider's ids are unique within the round: the call's own id makes them so. */
+function drawTools({ temper: { chance, has }, effect }: Drawing, rate: number): { toolCall: string; name: string }[] {
+  if (!has("tools") || !chance.is(rate)) return [];
+  const many = chance.weighted({ one: 60, few: 30, dozen: 8, flood: 1 });
+  const number = { one: 1, few: 3, dozen: 12, flood: 70 }[many];
+  return Array.from({ length: number }, (_, nth) => ({
+    toolCall: `${effect.id}_use_${nth + 1}`,
+    name: chance.is(0.05) ? "no_such_tool" : chance.pick(TOOLS).name,
+  }));
+}
+
+function drawDecisions(drawing: Drawing): Decision[] {
+  const { chance, character } = drawing.temper;
+  if (character === "careless" && chance.is(0.6)) return drawMistake(drawing);
+  const hasOwn = answered(drawing.seen.state).some(({ agent }) => agent.index === drawing.effect.agent);
+  if (!hasOwn) return [newAnswer(drawing, drawText(chance))];
+  const votes = chance.is({ agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.05 }[character]);
+  return votes ? [vote(drawing)] : [newAnswer(drawing, chance.is(0.1) ? knownText(drawing) : drawText(chance))];
+}
+
+function drawMistake(drawing: Drawing): Decision[] {
+  const { chance } = drawing.temper;
+  const tool_call = `${drawing.effect.id}_bad`;
+  switch (chance.int(1, 9)) {
+    case 1:
+      return [vote(drawing, "agent99")];
+    case 2:
+      return [vote(drawing, chance.pick(drawing.seen.state.turn?.aliases ?? [""]))];
+    case 3:
+      return [vote(drawing, "agent99"), vote(drawing), vote(drawing)];
+    case 4:
+      return [newAnswer(drawing, drawText(chance)), newAnswer(drawing, drawText(chance))];
+    case 5:
+      return [newAnswer(drawing, drawText(chance)), vote(drawing)];
+    case 6:
+      return [{ name: "invalid", tool: chance.pick(["new_answer", "vote"] as const), tool_call, problem: "The arguments are not JSON." }];
+    case 7:
+      return [newAnswer(drawing, drawUnusable(chance))];
+    case 8:
+      return [{ ...vote(drawing), reason: chance.is(0.2) ? "because ".repeat(600) : "" }];
+    default:
+      return [newAnswer(drawing, knownText(drawing))];
+  }
+}
+
+const newAnswer = ({ effect }: Drawing, content: string): Extract<Decision, { name: "new_answer" }> => ({
+  name: "new_answer",
+  tool_call: `${effect.id}_answer`,
+  content,
+});
+
+function vote({ temper: { chance }, effect, seen }: Drawing, alias?: string): Extract<Decision, { name: "vote" }> {
+  const known = answered(seen.state).map((other) => other.alias);
+  const chosen = alias ?? (known.length > 0 ? chance.pick(known) : "agent1");
+  return { name: "vote", tool_call: `${effect.id}_vote`, alias: chosen, reason: drawText(chance) };
+}
+
+/** A text that somebody submitted already. */
+function knownText({ temper: { chance }, seen }: Drawing): string {
+  const texts = seen.state.turn?.attempt.answers ?? [];
+  return texts.length > 0 ? chance.pick(texts).content : drawText(chance);
+}
+
+function drawPersonas({ temper: { chance }, seen }: Drawing): Record<string, string> | null {
+  const aliases = seen.state.turn?.aliases ?? [];
+  if (chance.is(0.2)) return null;
+  return Object.fromEntries(aliases.filter(() => chance.is(0.8)).map((alias) => [alias, `a ${drawText(chance)} thinker`]));
+}

@@ -1,0 +1,96 @@
+import type { CallFailure, Reply } from "../../../src/coordination";
+import type { Decision, FailureClass } from "../../../src/protocol/events";
+import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import type { Seen } from "./world";
+
+/** What an agent does in one of its calls, in the order of its calls. */
+export type Step = {
+  afterMs?: number;
+  partial?: string;
+  /** Made when the call begins, since aliases are drawn only then. */
+  reply?: (seen: Seen, call: string) => Partial<Reply>;
+  failure?: CallFailure;
+};
+
+export type Script = {
+  rules: TeamRules;
+  /** Steps by agent place; an agent that is called more often than its steps say is a mistake in the script. */
+  steps: readonly (readonly Step[])[];
+  budget?: Budget;
+  timeoutMs?: number;
+  cancelAfterMs?: number;
+  crashAfterMs?: number;
+};
+
+const PRICE = { input: 1, cached_input: 0.25, output: 4 };
+
+export const member = (place: number, change: Partial<AgentRules> = {}): AgentRules => ({
+  id: ["ada", "bela", "cleo", "dora"][place - 1] ?? `agent_${place}`,
+  provider: "simulated",
+  model: `model-${place}`,
+  context_window: 128_000,
+  max_output_tokens: 4_096,
+  price: PRICE,
+  forces_tools: true,
+  workspace: false,
+  tools: [],
+  ...change,
+});
+
+export const teamOf = (size: number, change: Partial<TeamRules> = {}): TeamRules => ({
+  agents: Array.from({ length: size }, (_, index) => member(index + 1)),
+  max_new_answers_per_agent: 5,
+  max_new_answers_global: null,
+  fairness_lead_cap_answers: 2,
+  answer_novelty_requirement: "lenient",
+  max_midstream_injections_per_round: 2,
+  defer_voting_until_all_answered: false,
+  skip_coordination: false,
+  max_orchestration_restarts: 0,
+  planning_mode: false,
+  personas: false,
+  orchestrator_timeout_ms: 1_800_000,
+  initial_round_timeout_ms: 600_000,
+  ...change,
+});
+
+type Timing = { afterMs?: number; partial?: string };
+
+const decides = (decision: (seen: Seen, call: string) => Decision, timing: Timing): Step => ({
+  ...timing,
+  reply: (seen, call) => ({ stopReason: "tool_calls", decisions: [decision(seen, call)] }),
+});
+
+export const answers = (content: string, timing: Timing = {}): Step =>
+  decides((_, call) => ({ name: "new_answer", tool_call: `${call}_answer`, content }), timing);
+
+/** `place` is the author's place in the team, from 1. */
+export const votesFor = (place: number, reason: string, timing: Timing = {}): Step =>
+  decides(({ state }, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: state.turn?.aliases[place - 1] ?? "", reason }), timing);
+
+export const usesTool = (name: string, timing: Timing = {}): Step => ({
+  ...timing,
+  reply: (_, call) => ({ stopReason: "tool_calls", tools: [{ toolCall: `${call}_use`, name }] }),
+});
+
+export const says = (text: string, timing: Timing = {}): Step => ({ ...timing, reply: () => ({ text }) });
+
+export const hangs = (partial?: string): Step => ({ afterMs: Number.POSITIVE_INFINITY, ...(partial === undefined ? {} : { partial }) });
+
+export const submits = (): Step => ({ reply: () => ({ verdict: { restart: false } }) });
+
+export const asksForRestart = (reason: string, instructions: string): Step => ({
+  reply: () => ({ verdict: { restart: true, reason, instructions } }),
+});
+
+export const failsWith = (failure: FailureClass, timing: Timing = {}): Step => ({
+  ...timing,
+  failure: {
+    class: failure,
+    code: `simulated_${failure}`,
+    message: `The simulated provider failed with ${failure}.`,
+    retryAfterMs: null,
+    usage: null,
+    reached: failure === "transient",
+  },
+});

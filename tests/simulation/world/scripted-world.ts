@@ -1,0 +1,76 @@
+import type { Effect, Reply } from "../../../src/coordination";
+import type { Usage } from "../../../src/protocol/events";
+import type { Script, Step } from "./script";
+import { Shell } from "./shell";
+import type { CallOutcome, Seen, World } from "./world";
+
+const INPUT_TOKENS = 1_000;
+const FIRST_BYTE_MS = 40;
+
+const silence: Reply = {
+  stopReason: "stop",
+  usage: null,
+  text: "",
+  tools: [],
+  decisions: [],
+  verdict: null,
+  personas: null,
+  workspaceFiles: null,
+};
+
+/** A world in which everything happens as written, at the same times and with the same draws. */
+export function scriptedWorld({ steps }: Script): World {
+  const done = steps.map(() => 0);
+  let draws = 0;
+  return {
+    prepare: () => ({ afterMs: 1, inputTokens: INPUT_TOKENS }),
+    call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
+    tool: () => ({ afterMs: 300, outcome: "ok" }),
+    files: () => null,
+    diesNow: () => false,
+    seed: () => {
+      draws += 1;
+      return draws;
+    },
+  };
+
+  function nextStep({ agent, id }: Effect): Step {
+    const nth = done[agent] ?? 0;
+    const step = steps[agent]?.[nth];
+    if (!step) throw new Error(`the script says nothing about ${id}`);
+    done[agent] = nth + 1;
+    return step;
+  }
+}
+
+function perform({ afterMs, partial, reply, failure }: Step, { effect, seen }: { effect: Effect; seen: Seen }): CallOutcome {
+  const usage = usageOf(seen);
+  const shared = { headersMs: FIRST_BYTE_MS, afterMs: afterMs ?? 1_000 + 100 * effect.agent, partial: partial ?? null };
+  if (failure) return { ...shared, charged: failure.reached ? usage : null, ends: { type: "failure", failure } };
+  const said = { ...silence, usage, ...reply?.(seen, effect.id) };
+  return { ...shared, charged: usage, ends: { type: "reply", reply: said } };
+}
+
+const usageOf = ({ started }: Seen): Usage => ({
+  input_tokens: 800,
+  output_tokens: Math.min(200, started.max_output_tokens),
+  reasoning_tokens: 0,
+  cached_tokens: 400,
+});
+
+/** Runs a script to the end of its turn. */
+export function play(script: Script): Shell {
+  const shell = new Shell(scriptedWorld(script), () => {});
+  shell.input({
+    type: "turn_requested",
+    rules: script.rules,
+    question: "Which way leads through the hills?",
+    parentTurn: null,
+    budget: script.budget ?? {},
+    timeoutMs: script.timeoutMs ?? null,
+  });
+  if (script.cancelAfterMs !== undefined) shell.cancelAt(shell.now + script.cancelAfterMs);
+  if (script.crashAfterMs !== undefined) shell.timeline.schedule(shell.now + script.crashAfterMs, () => shell.crash());
+  shell.finish();
+  return shell;
+}

@@ -1,0 +1,132 @@
+import {
+  decide,
+  type Effect,
+  emptySession,
+  evolve,
+  inFlight,
+  type InputBody,
+  nextTimerAt,
+  owed,
+  runningTurn,
+  type SessionState,
+} from "../../../src/coordination";
+import type { SessionEvent } from "../../../src/protocol/events";
+import type { LedgerEntry, NumberedEvent } from "../checker";
+import { Performer } from "./performer";
+import { Timeline } from "./timeline";
+import type { World } from "./world";
+
+/** More than this is a livelock. */
+const MOST_STEPS = 20_000;
+/** While a turn runs the alarm comes at least this often, whatever the rules' timers say. */
+const WATCHDOG_MS = 10_000;
+
+/** A run that never ended: nothing is left to happen, or the same happens for ever. */
+export class StuckError extends Error {
+  override readonly name = "StuckError";
+}
+
+/**
+ * Drives the rules as the session's object does: one commit per input, effects performed when they are owed and due, within
+ * four slots, aborted when they are no longer in flight; one timer; recovery by folding the log. No rule lives here.
+ */
+export class Shell {
+  readonly log: NumberedEvent[] = [];
+  readonly ledger: LedgerEntry[] = [];
+  readonly timeline = new Timeline();
+  /** Highest number in the log when the user asked to cancel. */
+  cancelAskedAfter: number | undefined;
+  steps = 0;
+  /** What a shell would suffer from although the log shows nothing. */
+  readonly faults: string[] = [];
+  state: SessionState = emptySession;
+  readonly #world: World;
+  readonly #performer: Performer;
+  /** Called after each crash with the state that was lost, so that a test can compare it with the fold. */
+  readonly #recovered: (lost: SessionState, folded: SessionState) => void;
+  #idleTimer: number | null = null;
+
+  constructor(world: World, recovered: (lost: SessionState, folded: SessionState) => void) {
+    this.#world = world;
+    this.#recovered = recovered;
+    this.#performer = new Performer(this, world);
+  }
+
+  get now(): number {
+    return this.timeline.now;
+  }
+
+  /** Runs until the turn has ended. */
+  finish(): void {
+    while (runningTurn(this.state)) {
+      this.steps += 1;
+      if (this.steps > MOST_STEPS) throw new StuckError(`still running after ${MOST_STEPS} steps`);
+      this.#step();
+    }
+    this.#performer.abortAll();
+    this.timeline.clear();
+  }
+
+  cancelAt(at: number): void {
+    this.timeline.schedule(at, () => {
+      this.cancelAskedAfter = this.log.length;
+      this.input({ type: "cancel_requested" });
+    });
+  }
+
+  /** One commit: compute, store, then perform what is owed. */
+  input(body: InputBody): void {
+    const events = decide(this.state, { ...body, at: this.now, seed: this.#world.seed(), partials: this.#performer.partials() });
+    if (events.length === 0) return this.#performer.sync();
+    this.state = this.append(events);
+    this.#idleTimer = null;
+    if (this.#world.diesNow()) this.crash();
+    else this.#performer.sync();
+  }
+
+  /** Numbers and stores events; answers the state with them. */
+  append(events: readonly SessionEvent[]): SessionState {
+    for (const event of events) this.log.push({ ...event, sequence_number: this.log.length + 1 });
+    return events.reduce(evolve, this.state);
+  }
+
+  /** The process dies and comes back: all that is left is the log. */
+  crash(): void {
+    const lost = this.state;
+    this.#performer.die();
+    const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
+    this.state = stored.reduce(evolve, emptySession);
+    this.#recovered(lost, this.state);
+    for (const effect of inFlight(this.state)) {
+      const entry = runningTurn(this.state)?.inFlight[effect];
+      if (!entry) continue;
+      this.input({ type: "effect_interrupted", effect, workspaceFiles: this.#world.files(entry.agent) });
+    }
+    this.#performer.sync();
+  }
+
+  /** Effects the state asks for, in its own order. */
+  owed(): Effect[] {
+    return owed(this.state);
+  }
+
+  #step(): void {
+    const timer = nextTimerAt(this.state);
+    const next = this.timeline.nextAt();
+    const due = timer === null ? null : Math.max(timer, this.now) + (timer === this.#idleTimer ? WATCHDOG_MS : 0);
+    if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
+    if (next === null) throw new StuckError("nothing is left to happen, and the turn has not ended");
+    this.timeline.runNext();
+  }
+
+  /** A timer that changes nothing and is not the time of a call that waits for a slot would fire for ever. */
+  #clock(at: number, timer: number | null): void {
+    this.timeline.advanceTo(at);
+    const before = this.state;
+    this.input({ type: "clock" });
+    if (this.state !== before || nextTimerAt(this.state) !== timer) return;
+    this.#idleTimer = timer;
+    const waiting = this.owed().some((effect) => effect.type === "model_call" && effect.notBefore === timer);
+    if (!waiting) this.faults.push(`the timer at ${timer} is due, changes nothing and stays: an alarm set to it fires for ever`);
+  }
+}

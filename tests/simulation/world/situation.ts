@@ -1,0 +1,87 @@
+import type { AgentRules, Budget, TeamRules, ToolRule } from "../../../src/protocol/team";
+import { Chance } from "./random";
+
+/** Kinds of trouble and rules a run may have. Each run draws its own subset, so that rare pairs meet too. */
+export const FEATURES = [
+  "transient_failures",
+  "fatal_failures",
+  "withheld_replies",
+  "crashes",
+  "cancel",
+  "tools",
+  "planning",
+  "personas",
+  "restarts",
+  "tight_budget",
+  "tiny_windows",
+  "short_deadline",
+  "defer_voting",
+  "novelty",
+  "mistakes",
+  "silence",
+  "slow",
+  "hangs",
+  "few_answers",
+  "few_injections",
+  "stubborn",
+  "skip",
+  "second_turn",
+  "deltas",
+] as const;
+export type Feature = (typeof FEATURES)[number];
+
+/** One simulated session, completely: the same situation gives the same log. */
+export type Situation = { seed: number; agents: number; features: readonly Feature[] };
+
+export const TOOLS: readonly ToolRule[] = [
+  { name: "read_file", acts_outside: false, idempotent: true },
+  { name: "run_shell", acts_outside: false, idempotent: false },
+  { name: "send_mail", acts_outside: true, idempotent: false },
+  { name: "look_up", acts_outside: true, idempotent: true },
+];
+
+export function drawTeam({ seed, agents, features }: Situation): TeamRules {
+  const chance = new Chance(seed);
+  const has = (feature: Feature): boolean => features.includes(feature);
+  return {
+    agents: Array.from({ length: agents }, (_, index) => drawAgent(index, { chance, has })),
+    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
+    max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
+    fairness_lead_cap_answers: chance.is(0.8) ? chance.int(0, 2) : null,
+    answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
+    max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
+    defer_voting_until_all_answered: has("defer_voting"),
+    skip_coordination: has("skip"),
+    max_orchestration_restarts: has("restarts") ? chance.int(1, 3) : 0,
+    planning_mode: has("planning"),
+    personas: has("personas"),
+    orchestrator_timeout_ms: has("short_deadline") ? chance.latency(500, 60_000) : 1_800_000,
+    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(1_000, 300_000) : 600_000,
+  };
+}
+
+type Draw = { chance: Chance; has: (feature: Feature) => boolean };
+
+function drawAgent(index: number, { chance, has }: Draw): AgentRules {
+  const priced = chance.is(0.8);
+  return {
+    id: `writer_${index + 1}`,
+    provider: chance.pick(["alpha", "beta"]),
+    model: `model-${chance.int(1, 3)}`,
+    context_window: has("tiny_windows") ? chance.int(1_500, 5_000) : 128_000,
+    max_output_tokens: chance.pick([200, 1_000, 4_096, 16_000]),
+    price: priced ? { input: chance.int(0, 30) / 10, cached_input: chance.int(0, 30) / 20, output: chance.int(0, 150) / 10 } : null,
+    forces_tools: chance.is(0.6),
+    workspace: chance.is(0.5),
+    tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],
+  };
+}
+
+export function drawBudget({ seed, features }: Situation): Budget {
+  if (!features.includes("tight_budget")) return {};
+  const chance = new Chance(seed + 1);
+  return {
+    ...(chance.is(0.6) ? { max_tokens: chance.latency(300, 150_000) } : {}),
+    ...(chance.is(0.6) ? { max_cost_usd: chance.latency(1, 20_000) / 100_000 } : {}),
+  };
+}

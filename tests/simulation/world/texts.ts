@@ -1,0 +1,13 @@
+import type { Chance } from "./random";
+
+const WORDS = "amber birch cedar delta ember fjord grove heath islet juniper knoll larch marsh north ochre pine quartz reed slate thorn".split(" ");
+
+/** A text of a few words out of a small stock, so that equal and similar answers come up. */
+export function drawText(chance: Chance): string {
+  return Array.from({ length: chance.int(1, 9) }, () => chance.pick(WORDS)).join(chance.is(0.1) ? " \n " : " ");
+}
+
+/** What agents should not submit. */
+export function drawUnusable(chance: Chance): string {
+  return chance.is(0.9) ? chance.pick(["", "   ", "\n\t "]) : "very long ".repeat(14_000);
+}
