@@ -1,0 +1,81 @@
+import { setMaxListeners } from "node:events";
+import { parseArgs } from "node:util";
+import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
+import { SCENARIO } from "./demo/scenario";
+import { type DemoService, startService } from "./demo/service";
+import { type Shown, showRun, whatNext } from "./demo/show";
+import { nodeProblem } from "./local-setup";
+import { startSimulatedProviders } from "./simulated-providers/server";
+
+/**
+ * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models, one question from start to
+ * end. On a terminal it then stays up until Ctrl+C; with `--once`, or without a terminal, it ends.
+ */
+const USAGE = "usage: npm run demo [-- --once] [--port N]";
+
+async function main(): Promise<ExitCode> {
+  const { once, port } = readOptions();
+  const problem = nodeProblem(process.versions.node, process.platform);
+  if (problem) throw new CliError(EXIT.execution, problem);
+  const signal = interruption();
+  const providers = await startSimulatedProviders(SCENARIO);
+  try {
+    process.stderr.write("Starting the service and three simulated models …\n");
+    const service = await startService({ allowedOrigin: providers.url, port, signal });
+    try {
+      return await perform(service, { providersUrl: providers.url, stay: !once && process.stdout.isTTY === true, signal });
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    await providers.close();
+  }
+}
+
+type Options = { providersUrl: string; stay: boolean; signal: AbortSignal };
+
+async function perform(service: DemoService, { providersUrl, stay, signal }: Options): Promise<ExitCode> {
+  const { stdout, stderr, env } = process;
+  const watching = new AbortController();
+  const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
+  let shown: Shown;
+  try {
+    shown = await Promise.race([showRun(service.server, providersUrl, stage), service.failure]);
+  } finally {
+    watching.abort();
+  }
+  if (signal.aborted) return EXIT.interrupted;
+  if (shown.exitCode !== EXIT.ok) stderr.write(`\nThe run did not succeed. The service's last words:\n${service.logTail()}\n`);
+  if (!stay || shown.exitCode !== EXIT.ok) return shown.exitCode;
+  stderr.write(whatNext(service.server, shown));
+  await Promise.race([new Promise((leave) => signal.addEventListener("abort", leave)), service.failure]);
+  return EXIT.ok;
+}
+
+function readOptions(): { once: boolean; port: number | undefined } {
+  try {
+    const { values } = parseArgs({ options: { once: { type: "boolean", default: false }, port: { type: "string" } } });
+    const port = values.port === undefined ? undefined : Number(values.port);
+    if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) throw new Error("--port takes 1 to 65535.");
+    return { once: values.once, port };
+  } catch (error) {
+    throw new CliError(EXIT.config, `${error instanceof Error ? error.message : error}\n${USAGE}`);
+  }
+}
+
+/** Aborted by whatever asks this process to end; what is running is then stopped in order. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  setMaxListeners(0, interrupted.signal);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    process.on(name, () => interrupted.abort(new CliError(EXIT.interrupted, "Interrupted.")));
+  }
+  return interrupted.signal;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = error instanceof CliError ? error.exitCode : EXIT.execution;
+}

@@ -1,0 +1,47 @@
+import { displayFor, exitCodeOf, type Io, report } from "../../cli/ask";
+import { startRun } from "../../cli/client";
+import { EXIT, type ExitCode } from "../../cli/exit-codes";
+import { watchTurn } from "../../cli/watch";
+import { eventsPath, sessionPath } from "../../src/protocol/api";
+import { SCENARIO } from "./scenario";
+
+/** What the demo writes to, and what ends it early. */
+export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSignal };
+export type Shown = { exitCode: ExitCode; sessionId: string; turn: number };
+
+/** Asks the demo's question, shows the run to its end, prints what came of it. Throws CliError. */
+export async function showRun(server: string, providersUrl: string, stage: Stage): Promise<Shown> {
+  stage.stderr.write(introduction());
+  const run = { question: SCENARIO.question, config: teamConfig(providersUrl) };
+  const context = { server };
+  const { session_id: sessionId, turn } = await startRun(run, context, stage.signal);
+  const display = displayFor(false, stage);
+  const outcome = await watchTurn({ server, sessionId, turn, display, signal: stage.signal });
+  const place = { sessionId, turn };
+  if (outcome.end === "detached" || !outcome.turn) return { ...place, exitCode: EXIT.interrupted };
+  report(outcome.turn, place, { options: { context, jsonStream: false }, io: stage });
+  return { ...place, exitCode: exitCodeOf(outcome.turn) };
+}
+
+/** What to do with a service that stays up. */
+export function whatNext(server: string, { sessionId, turn }: Shown): string {
+  return `
+The service stays up at ${server} until Ctrl+C. Things to try in another terminal:
+
+  the status of the run         curl -s ${server}${sessionPath(sessionId)}
+  its event log, from the start curl -sN ${server}${eventsPath(sessionId, turn)}?detail=summary
+  the same, from event 20 on    curl -sN -H 'Last-Event-ID: 20' ${server}${eventsPath(sessionId, turn)}?detail=summary
+  watch it once more            npm run ask -- --server ${server} --attach ${sessionId}
+`;
+}
+
+function introduction(): string {
+  const team = SCENARIO.agents.map(({ id, model }) => `${id} (${model})`).join(", ");
+  return `\nTeam: ${team}; simulated on this machine, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
+}
+
+/** The team as a caller of the API writes it, with a key of its own for its own endpoint. */
+function teamConfig(providersUrl: string): Record<string, unknown> {
+  const backend = { type: "chatcompletion", base_url: `${providersUrl}/v1`, api_key: "simulated" };
+  return { agents: SCENARIO.agents.map(({ id, model }) => ({ id, backend: { ...backend, model } })) };
+}
