@@ -11,6 +11,7 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   it.each<{ name: string; script: Script }>([
     { name: "while the provider has not answered", script: () => undefined },
     { name: "in the middle of a reply", script: silentAfter(first + second) },
+    { name: "in the middle of an error", script: (response) => void response.writeHead(500).write("sorr") },
   ])("$name closes the provider's socket and throws the reason", async ({ script }) => {
     server().answer(script);
     const user = new AbortController();
