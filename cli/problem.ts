@@ -34,14 +34,14 @@ export function describeProblem(problem: Problem, { configName }: RequestContext
     lines.push(`  ${place}${error.pointer ? `${toLine(error.pointer)}  ` : ""}${toLine(error.detail)}`);
   }
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
-  lines.push(`${advice(problem.status)}${id}`);
+  lines.push(`${advice(problem)}${id}`);
   return lines.join("\n");
 }
 
-function advice(status: number): string {
+function advice({ status, code }: Problem): string {
   if (status === 401 || status === 403) return "The service wants a key that allows this.";
   if (status === 404) return "Check the id and the server.";
-  if (status === 409) return "Wait for the running turn, attach to it with --attach, or cancel it.";
+  if (code === "turn_running") return "Wait for the running turn, or attach to it with --attach.";
   if (status === 429) return "Wait a little and ask again.";
   if (status >= 500) return "The fault is the service's. Ask again; if it stays, tell its operator.";
   return "Correct that and ask again.";

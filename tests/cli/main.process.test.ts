@@ -251,6 +251,14 @@ describe("Ctrl+C", () => {
     expect(ask.stdout).toBe("");
   });
 
+  it("before the service answered: ends with 4 at once and promises nothing", async () => {
+    await using service = await start({ hangs: ["/api/runs"] });
+    const ask = new Ask(["q", "--server", service.url]);
+    while (service.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    ask.interrupt();
+    expect([await ask.ended(), ask.stderr]).toEqual([4, "Interrupted before the service answered; a run may have begun.\n"]);
+  });
+
   it("twice: cancels the run, prints what there is, ends with 4", async () => {
     await using service = await start(running);
     const ask = new Ask(["q", "--server", service.url]);

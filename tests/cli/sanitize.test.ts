@@ -20,6 +20,7 @@ describe("sanitize", () => {
       clean: "bdf",
     },
     { name: "removes eight-bit controls", text: "\x9b31mred\x9d0;t\x9cok\x85", clean: "redok" },
+    { name: "removes eight-bit strings whole", text: "a\x90q\x9cb\x98r\x9cc\x9es\x9cd\x9ft\x9ce", clean: "abcde" },
     { name: "removes character set switches and reset", text: "\x1b(0lqk\x1bcx\x1b7", clean: "lqkx" },
     { name: "removes carriage returns, so that no line is written over", text: "safe\revil\r\nnext", clean: "safeevil\nnext" },
     { name: "removes backspace, bell, NUL and DEL", text: "a\bb\x07c\0d\x7fe", clean: "abcde" },

@@ -6,10 +6,11 @@ import { type Body, log, SESSION } from "../protocol/builders";
 
 /**
  * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
- * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats.
+ * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `slow`: heartbeats
+ * alone for half a second, then the rest, cut into pieces in the middle of characters.
  */
 export type Connection =
-  | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" }
+  | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" }
   | { status: number; problem?: object };
 
 export type ServiceOptions = {
@@ -18,6 +19,8 @@ export type ServiceOptions = {
   connections?: Connection[];
   /** Answers by path that replace the usual ones. */
   answers?: Record<string, { status: number; type?: string; body: unknown }>;
+  /** Paths that are never answered. */
+  hangs?: string[];
   /** Appended when a run is cancelled. */
   onCancel?: Body;
   retryMs?: number;
@@ -73,6 +76,7 @@ export class Service {
     for await (const chunk of request) body += chunk;
     const lastEventId = request.headers["last-event-id"]?.toString() ?? null;
     this.requests.push({ method: request.method ?? "", path, body, lastEventId });
+    if (this.options.hangs?.includes(path)) return;
     const given = this.options.answers?.[path];
     if (given) return send(response, given);
     if (path === "/api/runs") {
@@ -104,6 +108,7 @@ export class Service {
     for (const event of sent) response.write(frame(event));
     if (sent.some(({ type }) => isTerminal(type))) return void response.end();
     const next = missing[sent.length];
+    if (connection.ends === "slow") return void drip(response, missing.slice(sent.length));
     finish(response, connection.ends, next ? frame(next) : "");
     if (connection.ends === "hold") {
       this.#held.add(response);
@@ -116,6 +121,22 @@ function finish(response: ServerResponse, how: "cut" | "torn" | "end" | "hold" |
   if (how === "end") response.end();
   if (how === "torn") response.write(next.slice(0, next.length / 2), () => response.destroy());
   if (how === "cut") response.write(": x\n\n", () => response.destroy());
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function drip(response: ServerResponse, events: WireEvent[]): Promise<void> {
+  for (let beat = 0; beat < 10; beat++) {
+    response.write(": beat\n\n");
+    await pause(50);
+  }
+  const bytes = Buffer.from(events.map(frame).join(""));
+  const wide = bytes.findIndex((byte: number) => byte >= 0xc0); // the first byte of a character of several
+  for (const part of wide < 0 ? [bytes] : [bytes.subarray(0, wide + 1), bytes.subarray(wide + 1)]) {
+    response.write(part);
+    await pause(50);
+  }
+  response.end();
 }
 
 const frame = (event: WireEvent): string =>

@@ -50,6 +50,10 @@ describe("paint", () => {
   });
 });
 
+it("paint shows nothing after a cut, though a wide character left a column free", () => {
+  expect(paint([segment("漢字漢"), segment("x")], { width: 4, color: false })).toBe("漢…");
+});
+
 it("figures read well", () => {
   expect([0, 9_999, 10_000, 123_456, 999_949, 999_950, 2_500_000].map(formatTokens)).toEqual([
     "0",

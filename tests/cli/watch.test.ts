@@ -79,6 +79,35 @@ describe("watchTurn", () => {
     expect(outcome.turn?.attempts[0]?.answers).toHaveLength(3);
   });
 
+  it("takes heartbeats for life, and characters in pieces", async () => {
+    const story = b.log([...b.story.slice(0, 12), b.answered("anna", "agent1.1", 1, "漢字 😀"), ...b.story.slice(13)]);
+    const got = await watched({ events: story, connections: [{ send: 3, ends: "slow" }] }, { idleMs: 250 });
+    expect(got.resumes).toEqual([null]);
+    expect(got.outcome.turn?.attempts[0]?.answers[0]?.content).toBe("漢字 😀");
+  });
+
+  it("waits no longer each time while every connection brings something", async () => {
+    const begin = performance.now();
+    const connections = Array.from({ length: 9 }, (): Connection => ({ send: 1, ends: "cut" }));
+    await watched({ connections, retryMs: 20 });
+    expect(performance.now() - begin).toBeLessThan(3_000); // doubling would take 10 s
+  });
+
+  it("waits longer each time while connections bring nothing", async () => {
+    const begin = performance.now();
+    const connections = [{ send: 1, ends: "cut" as const }, ...Array.from({ length: 5 }, (): Connection => ({ status: 503 }))];
+    await watched({ connections, retryMs: 20 });
+    expect(performance.now() - begin).toBeGreaterThan(900); // 20 + 40 + … + 640 ms, less a quarter
+  });
+
+  it("does not wait for ever when the service says there is nothing more, but no end was seen", async () => {
+    const connections: Connection[] = [{ send: 5, ends: "end" }, { status: 204 }];
+    await expect(watched({ connections })).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining("no end of turn 1"),
+    });
+  });
+
   it("says once that the connection was lost and once that it is back", async () => {
     const { display } = await watched({ connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 503 }] });
     expect(display.notices).toEqual([expect.stringContaining("lost"), expect.stringContaining("again")]);

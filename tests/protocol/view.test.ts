@@ -197,6 +197,14 @@ describe("votes and answers of an attempt", () => {
     ]);
   });
 
+  it("counts one vote of an agent, its latest", () => {
+    const turn = turnAfter(b.voted("anna", "agent1.1"), b.voted("anna", "agent2.1", 2));
+    expect(attempt(turn)?.votes.map(({ label, valid }) => [label, valid])).toEqual([
+      ["agent1.1", false],
+      ["agent2.1", true],
+    ]);
+  });
+
   it("counts only valid votes, and after the settlement what the log counted", () => {
     const votes = [b.voted("anna", "agent2.1"), b.votesCleared("agent2.2", ["anna", "agent2.1"]), b.voted("ben", "agent2.2", 2)];
     const open = attempt(turnAfter(...votes));
