@@ -1,0 +1,37 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { wranglerQuietly } from "./wrangler";
+
+/** Bytes of everything that would be uploaded. */
+export type BundleSize = { raw: number; gzip: number };
+
+/** What Cloudflare accepts from a free account (documentation, autumn 2026); staying under it also keeps cold starts short. */
+const MAX_GZIP_BYTES = 3 * 1024 * 1024;
+
+/** Bundles as a deployment would, without any network, and measures the result. */
+export async function bundleSize(): Promise<BundleSize> {
+  const dir = await mkdtemp(path.join(tmpdir(), "massgen-edge-bundle-"));
+  try {
+    await wranglerQuietly(["deploy", "--dry-run", "--outdir", dir]);
+    const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+    const uploaded = entries.filter((entry) => entry.isFile() && !/\.map$|^README\.md$/.test(entry.name));
+    const contents = Buffer.concat(await Promise.all(uploaded.map((entry) => readFile(path.join(entry.parentPath, entry.name)))));
+    return { raw: contents.length, gzip: gzipSync(contents).length };
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+/** The size in words. Throws if it is too large to be deployed. */
+export function checkedSize({ raw, gzip }: BundleSize): string {
+  const words = `Bundle: ${kib(raw)} raw, ${kib(gzip)} gzip (limit ${kib(MAX_GZIP_BYTES)} gzip)`;
+  if (gzip > MAX_GZIP_BYTES)
+    throw new Error(`${words}\nIt is too large. Load what is rarely needed with \`await import()\`, or drop it.`);
+  return words;
+}
+
+function kib(bytes: number): string {
+  return `${Math.ceil(bytes / 1024)} KiB`;
+}
