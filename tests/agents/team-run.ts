@@ -1,0 +1,215 @@
+import type { Team, TeamAgent } from "../../src/config/team";
+import { inputTokenBound, toRequest } from "../../src/agents/conversation";
+import { type CallRecord, renderRecords } from "../../src/agents/records";
+import { toReply, uniqueCallIds } from "../../src/agents/reply";
+import {
+  decide,
+  type Effect,
+  emptySession,
+  evolve,
+  type InputBody,
+  type ModelCallEffect,
+  owed,
+  runningTurn,
+  type SessionState,
+} from "../../src/coordination";
+import type { EventOf, SessionEvent, StopReason } from "../../src/protocol/events";
+import type { TeamRules } from "../../src/protocol/team";
+import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
+
+/** A session without storage, network or clock: the real rules and the real agents, with scripted models. */
+
+export type ScriptedReply = { items: ReplyItem[]; stopReason?: StopReason };
+/** What the agent at an index replies to a request; `nth` counts its calls from 1. */
+export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
+
+export type Sent = { agent: number; purpose: string; request: ModelRequest };
+
+type Options = {
+  team: Team;
+  script: Script;
+  history?: { question: string; answer: string }[];
+  toolText?: (agent: number, name: string) => string;
+  nonce?: (agent: number, attempt: number) => string;
+};
+
+export class TeamRun {
+  readonly events: SessionEvent[] = [];
+  readonly sent: Sent[] = [];
+  /** By `attempt agent round`. */
+  readonly conversations = new Map<string, CallRecord[]>();
+  readonly #options: Options;
+  readonly #calls = new Map<number, number>();
+  #state: SessionState = emptySession;
+  #at = 1_000_000;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Asks the team and lets it work until the turn is over. */
+  ask(question: string): this {
+    const { rules } = this.#options.team;
+    this.#handle({ type: "turn_requested", rules, question, parentTurn: null, budget: {}, timeoutMs: null });
+    for (let step = 0; step < 2_000 && runningTurn(this.#state); step += 1) this.#step();
+    if (runningTurn(this.#state)) throw new Error("the turn does not end");
+    return this;
+  }
+
+  ofType<T extends SessionEvent["type"]>(type: T): EventOf<T>[] {
+    return this.events.filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  #step(): void {
+    const effect = owed(this.#state).toSorted((a, b) => this.#callsOf(a.agent) - this.#callsOf(b.agent))[0];
+    this.#at += 50;
+    if (!effect) this.#at += 10_000;
+    if (!effect) return this.#handle({ type: "clock" });
+    this.#at = Math.max(this.#at, effect.type === "model_call" ? effect.notBefore : 0);
+    if (effect.type === "model_call") this.#call(effect);
+    else this.#tool(effect);
+  }
+
+  /** Agents take turns: who has made fewer calls goes first. */
+  #callsOf(agent: number): number {
+    return this.#calls.get(agent) ?? 0;
+  }
+
+  #call(effect: ModelCallEffect): void {
+    const draft = this.#request(effect, { offers: ["new_answer", "vote"], forced: false, maxOutputTokens: 0 });
+    this.#handle({ type: "call_ready", effect: effect.id, inputTokens: inputTokenBound(draft) });
+    const started = this.ofType("call.started").at(-1);
+    if (started?.call !== effect.id) return;
+    const { offers, forced, max_output_tokens: maxOutputTokens } = started;
+    const request = this.#request(effect, { offers, forced, maxOutputTokens });
+    this.sent.push({ agent: effect.agent, purpose: effect.purpose, request });
+    const nth = this.#callsOf(effect.agent) + 1;
+    this.#calls.set(effect.agent, nth);
+    this.#reply(effect, this.#options.script(effect.agent, request, nth));
+  }
+
+  #reply(effect: ModelCallEffect, scripted: ScriptedReply): void {
+    const taken = this.#records(effect).flatMap((record) => (record.kind === "reply" ? record.items : []));
+    const ids = new Set(taken.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
+    const items = uniqueCallIds(scripted.items, ids);
+    const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
+    const usage = { input_tokens: 10, output_tokens: 10, reasoning_tokens: 0, cached_tokens: 0 };
+    const reply = toReply(
+      { items, text, stopReason: scripted.stopReason ?? "stop", usage },
+      { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent), workspaceFiles: null },
+    );
+    this.#handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
+  }
+
+  #tool(effect: Extract<Effect, { type: "tool_call" }>): void {
+    this.#handle({ type: "tool_ready", effect: effect.id });
+    const text = this.#options.toolText?.(effect.agent, effect.name) ?? "tool output";
+    const toolResult = { toolCall: effect.toolCall, text };
+    this.#handle({ type: "tool_settled", effect: effect.id, outcome: "ok", workspaceFiles: null }, { toolResult });
+  }
+
+  #request(effect: ModelCallEffect, offer: { offers: string[]; forced: boolean; maxOutputTokens: number }): ModelRequest {
+    const agent = this.#options.team.agents[effect.agent];
+    const turn = runningTurn(this.#state);
+    if (!agent || !turn) throw new Error("no such agent");
+    const ownTools = this.#toolNames(effect.agent).map((name) => ({ name, description: "A tool.", parameters: { type: "object" } }));
+    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, ...offer });
+  }
+
+  #records({ agent, round }: { agent: number; round: number }): CallRecord[] {
+    const attempt = runningTurn(this.#state)?.attempt.number ?? 0;
+    return this.conversations.get(`${attempt} ${agent} ${round}`) ?? [];
+  }
+
+  #toolNames(agent: number): string[] {
+    return this.#options.team.rules.agents[agent]?.tools.map(({ name }) => name) ?? [];
+  }
+
+  #handle(body: InputBody, brought: Partial<Pick<Parameters<typeof renderRecords>[0], "reply" | "toolResult">> = {}): void {
+    const events = decide(this.#state, { ...body, at: this.#at, seed: this.#at, partials: {} });
+    const { team, nonce = nonceOf, history = [] } = this.#options;
+    const records = renderRecords({
+      before: this.#state,
+      events,
+      team,
+      nonce,
+      history,
+      planned: [],
+      reply: brought.reply ?? null,
+      toolResult: brought.toolResult ?? null,
+    });
+    for (const { attempt, agent, round, record } of records) {
+      const key = `${attempt} ${agent} ${round}`;
+      this.conversations.set(key, [...(this.conversations.get(key) ?? []), record]);
+    }
+    this.events.push(...events);
+    this.#state = events.reduce(evolve, this.#state);
+  }
+}
+
+export const nonceOf = (agent: number, attempt: number): string => `n0nce${agent}x${attempt}`;
+
+export const call = (name: string, args: unknown, id = `id_${name}`): ReplyItem => ({
+  type: "tool_call",
+  id,
+  name,
+  arguments: typeof args === "string" ? args : JSON.stringify(args),
+});
+export const answers = (content: string): ScriptedReply => ({ items: [call("new_answer", { content })] });
+export const votes = (agent_id: string, reason = "best"): ScriptedReply => ({ items: [call("vote", { agent_id, reason })] });
+export const says = (text: string): ScriptedReply => ({ items: [{ type: "text", text }] });
+
+const defaultRules: Omit<TeamRules, "agents"> = {
+  max_new_answers_per_agent: 5,
+  max_new_answers_global: null,
+  fairness_lead_cap_answers: 2,
+  answer_novelty_requirement: "lenient",
+  max_midstream_injections_per_round: 2,
+  defer_voting_until_all_answered: false,
+  skip_coordination: false,
+  max_orchestration_restarts: 0,
+  planning_mode: false,
+  personas: false,
+  orchestrator_timeout_ms: 1_800_000,
+  initial_round_timeout_ms: 600_000,
+};
+
+type TeamOptions = { rules?: Partial<TeamRules>; tools?: string[]; team?: Partial<Team>; agent?: Partial<TeamAgent> };
+
+/** A team of agents whose ids, providers and models nobody may be told. */
+export function teamOf(ids: string[], { rules = {}, tools = [], team = {}, agent = {} }: TeamOptions = {}): Team {
+  return {
+    rules: {
+      ...defaultRules,
+      agents: ids.map((id) => ({
+        id,
+        provider: `provider-${id}`,
+        model: `model-${id}`,
+        context_window: 200_000,
+        max_output_tokens: 4_096,
+        price: null,
+        forces_tools: true,
+        workspace: false,
+        tools: tools.map((name) => ({ name, acts_outside: false, idempotent: false })),
+      })),
+      ...rules,
+    },
+    agents: ids.map((id) => ({
+      id,
+      systemMessage: "You are careful.",
+      votingSensitivity: "balanced",
+      backend: {
+        type: "chatcompletion",
+        format: "openai-chat",
+        model: `model-${id}`,
+        baseUrl: `https://${id}.example/v1`,
+        key: { from: "none" },
+        params: { temperature: 0.2 },
+      },
+      ...agent,
+    })),
+    planningInstruction: null,
+    personas: null,
+    ...team,
+  };
+}
