@@ -7,6 +7,8 @@ export type LayerRule = {
   uses: readonly Layer[];
   /** Layers it may only take types from, beyond those further down. */
   types?: readonly Layer[];
+  /** Folders of data, outside of all layers, that it may bundle. */
+  data?: readonly string[];
   /** npm packages and `node:`/`cloudflare:` modules it may import; absent: any that no other rule forbids. */
   packages?: readonly string[];
 };
@@ -31,7 +33,8 @@ export const LAYERS = [
 export type Layer = (typeof LAYERS)[number];
 
 export const LAYER_RULES: Record<Layer, LayerRule> = {
-  "src/worker": { uses: ["src/api", "durable-objects", "src/config", "src/protocol"] },
+  // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
+  "src/worker": { uses: ["src/api", "durable-objects", "src/config", "src/providers", "src/protocol"], data: ["configs/"] },
   "src/api": { uses: ["src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
   // Providers too: the shell gives each call its fetch, its slot and its time limits.
   "durable-objects": { uses: ["src/agents", "src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },

@@ -23,8 +23,9 @@ function wrongDirection(from: string, { specifier, typeOnly }: Import): string |
   const target = path.posix.join(path.posix.dirname(from), specifier);
   const [layer, wanted] = [layerOf(from), layerOf(target)];
   if (layer === null || layer === wanted) return null;
-  if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
   const rule = LAYER_RULES[layer];
+  if (wanted === null && rule.data?.some((folder) => target.startsWith(folder))) return null;
+  if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
   if (rule.uses.includes(wanted)) return null;
   const below =
     LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) && rule.packages === undefined && layer !== "cli" && layer !== "web";

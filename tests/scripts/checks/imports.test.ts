@@ -30,6 +30,7 @@ describe("import directions", () => {
     ],
     ["the command line knows the service from inside", "cli/main.ts", `import { decide } from "../src/coordination/attempt";`],
     ["the page takes a type beyond the protocol", "web/app.ts", `import type { Team } from "../src/config/team";`],
+    ["a lower layer bundles a team", "src/config/parse-team.ts", `import demo from "../../configs/teams/demo.yaml";`],
     ["the service imports a script", "src/worker.ts", `import { demo } from "../scripts/demo";`],
     ["the platform reaches below the objects", "src/agents/call.ts", `import { env } from "cloudflare:workers";`],
     ["an SDK leaves its folder", "src/agents/call.ts", `import OpenAI from "openai";`],
@@ -47,6 +48,7 @@ describe("import directions", () => {
   it.each([
     ["rules import the protocol", "src/coordination/attempt.ts", `import { isTerminal } from "../protocol/events";`],
     ["a neighbour is imported", "src/coordination/attempt.ts", `import { owed } from "./owed";`],
+    ["the worker bundles a team", "src/worker.ts", `import demo from "../configs/teams/demo.yaml";`],
     ["agents import providers", "src/agents/call.ts", `import { ProviderError } from "../providers/provider";`],
     ["agents take the team's type", "src/agents/call.ts", `import type { Team } from "../config/team";`],
     ["the API takes an object's type", "src/api/runs.ts", `import type { SessionObject } from "../../durable-objects/session";`],
