@@ -293,8 +293,10 @@ describe("Ctrl+C", () => {
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
+    const begin = Date.now();
     service.push(b.completed("anna", "Just in time."));
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
+    expect(Date.now() - begin).toBeLessThan(1_000); // and does not sit out the moment
   });
 
   it("while it waits for the connection to come back: detaches all the same", async () => {
