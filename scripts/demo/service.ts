@@ -31,7 +31,7 @@ const TAIL_LINES = 40;
 
 /** Starts the service and waits until it answers. Throws with the end of its log if it does not. */
 export async function startService({ allowedOrigin, port, signal }: DemoServiceOptions): Promise<DemoService> {
-  const chosen = port ?? (await freePort());
+  const chosen = await freePort(port);
   const state = await mkdtemp(path.join(tmpdir(), "massgen-demo-"));
   const running: DemoService[] = [];
   try {
@@ -122,9 +122,13 @@ const answers = (url: string, signal: AbortSignal): Promise<boolean> =>
     () => false,
   );
 
-async function freePort(): Promise<number> {
+/** Also for a port that was asked for: whoever holds it would answer in the service's place. */
+async function freePort(wanted = 0): Promise<number> {
   const probe = createServer();
-  await new Promise<void>((listening, failed) => probe.once("error", failed).listen(0, "127.0.0.1", listening));
+  const listening = new Promise<void>((done, failed) => probe.once("error", failed).listen(wanted, "127.0.0.1", done));
+  await listening.catch((cause: unknown) => {
+    throw new Error(`Port ${wanted} is not free. Name another with --port, or none to get a free one.`, { cause });
+  });
   const address = probe.address();
   await new Promise((closed) => probe.close(closed));
   if (!address || typeof address === "string") throw new Error("There is no free port on 127.0.0.1.");

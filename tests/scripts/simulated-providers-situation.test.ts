@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ChatRequestSchema } from "../../scripts/simulated-providers/schema";
 import { toSituation } from "../../scripts/simulated-providers/situation";
+import { roundMessage } from "../../src/prompts/coordination-user";
+import { updateMessage } from "../../src/prompts/update";
 
 type Sent = { messages?: unknown[]; tools?: string[]; tool_choice?: unknown };
 
@@ -26,6 +28,19 @@ function situationOf({ messages = [user(question)], tools = [], tool_choice }: S
   };
   return toSituation(ChatRequestSchema.parse(request));
 }
+
+/** What the service itself writes. */
+const said = (...answers: [string, string][]) => answers.map(([alias, content]) => ({ alias, content }));
+const round = (...answers: [string, string][]) =>
+  user(
+    roundMessage({
+      nonce: "q5",
+      history: [{ question: "Hi?", answer: "Ho." }],
+      question: "How many?",
+      feedback: null,
+      answers: said(...answers),
+    }),
+  );
 
 describe("reading a situation from a raw request", () => {
   it.each<{ name: string; sent: Sent; want: Partial<ReturnType<typeof situationOf>> }>([
@@ -99,6 +114,30 @@ describe("reading a situation from a raw request", () => {
       name: "keeps line breaks and indentation of an answer",
       sent: { messages: [user(question, answer("agent1", "a\n\n  b"))] },
       want: { shown: [{ alias: "agent1", text: "a\n\n  b" }] },
+    },
+    {
+      name: "reads the service's own prompts before there are answers",
+      sent: { messages: [round()], tools: ["new_answer"] },
+      want: { question: "How many?", shown: [], updates: 0 },
+    },
+    {
+      name: "reads the service's own prompts and updates",
+      sent: {
+        messages: [
+          round(["agent2", "Two."], ["agent1", "One."]),
+          reply,
+          tool(updateMessage("q5", "vote_stale", said(["agent1", "Better."]))),
+        ],
+      },
+      want: {
+        question: "How many?",
+        shown: [
+          { alias: "agent2", text: "Two." },
+          { alias: "agent1", text: "Better." },
+        ],
+        news: [{ alias: "agent1", text: "Better." }],
+        updates: 1,
+      },
     },
     { name: "knows that voting has become possible", sent: { tools: ["new_answer", "vote"] }, want: { stage: "deciding" } },
     {
