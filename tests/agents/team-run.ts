@@ -112,7 +112,11 @@ export class TeamRun {
     const agent = this.#options.team.agents[effect.agent];
     const turn = runningTurn(this.#state);
     if (!agent || !turn) throw new Error("no such agent");
-    const ownTools = this.#toolNames(effect.agent).map((name) => ({ name, description: "A tool.", parameters: { type: "object" } }));
+    const ownTools = this.#toolNames(effect.agent).map((name) => ({
+      name,
+      description: "A tool.",
+      parameters: { type: "object" },
+    }));
     return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, ...offer });
   }
 

@@ -1,0 +1,273 @@
+import { describe, expect, it } from "vitest";
+import { toReply, uniqueCallIds } from "../../src/agents/reply";
+import { LIMITS } from "../../src/coordination";
+import type { Purpose, StopReason } from "../../src/protocol/events";
+import type { ReplyItem } from "../../src/providers/provider";
+import { call } from "./team-run";
+
+const usage = { input_tokens: 1, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
+
+function read(items: ReplyItem[], purpose: Purpose = "coordination", stopReason: StopReason = "tool_calls") {
+  return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"], workspaceFiles: 3 });
+}
+const decisionOf = (name: string, args: unknown, stopReason?: StopReason) =>
+  read([call(name, args, "id")], "coordination", stopReason).decisions[0];
+const bytes = (count: number) => "x".repeat(count);
+const accepted = (content: string) => ({ name: "new_answer", tool_call: "id", content });
+const invalid = (tool: string, problem: RegExp) => ({
+  name: "invalid",
+  tool,
+  tool_call: "id",
+  problem: expect.stringMatching(problem),
+});
+
+describe("the arguments of new_answer", () => {
+  it.each([
+    { name: "are taken as they are", args: { content: "Because." }, want: accepted("Because.") },
+    { name: "may have further fields", args: { content: "A", confidence: 1 }, want: accepted("A") },
+    { name: "keep line breaks and white space", args: '{"content":" a\\n\\n  b "}', want: accepted(" a\n\n  b ") },
+    { name: "may be empty text, which the rules refuse", args: { content: "" }, want: accepted("") },
+    { name: "go by the last of two equal keys, as JSON does", args: '{"content":"a","content":"b"}', want: accepted("b") },
+    { name: "have halves of characters mended", args: '{"content":"a\\ud83d"}', want: accepted("a\ufffd") },
+    {
+      name: "may be as large as an answer may be",
+      args: { content: bytes(LIMITS.answerBytes) },
+      want: accepted(bytes(LIMITS.answerBytes)),
+    },
+    { name: "may not be larger", args: { content: bytes(LIMITS.answerBytes + 1) }, want: invalid("new_answer", /over 128 KB/) },
+    {
+      name: "may not be larger in bytes",
+      args: { content: "ä".repeat(LIMITS.answerBytes / 2 + 1) },
+      want: invalid("new_answer", /over 128 KB/),
+    },
+    {
+      name: "may not be huge",
+      args: JSON.stringify({ content: "A", junk: bytes(2_000_000) }),
+      want: invalid("new_answer", /far too large/),
+    },
+    { name: "may not be missing", args: {}, want: invalid("new_answer", /`content` is missing/) },
+    { name: "may not be empty", args: "", want: invalid("new_answer", /`content` is missing/) },
+    { name: "may not be white space", args: " \n", want: invalid("new_answer", /`content` is missing/) },
+    { name: "may not be null", args: "null", want: invalid("new_answer", /must be one JSON object, not null/) },
+    { name: "may not be a list", args: '["A"]', want: invalid("new_answer", /not a list/) },
+    { name: "may not be a string", args: '"A"', want: invalid("new_answer", /not a string/) },
+    {
+      name: "may not be JSON inside a string",
+      args: JSON.stringify(JSON.stringify({ content: "A" })),
+      want: invalid("new_answer", /not a string/),
+    },
+    { name: "may not be broken", args: '{"content":"A"', want: invalid("new_answer", /not valid JSON/) },
+    { name: "may not be followed by anything", args: '{"content":"A"}}', want: invalid("new_answer", /not valid JSON/) },
+    {
+      name: "may not have content of another type",
+      args: { content: 7 },
+      want: invalid("new_answer", /must be a string, not a number/),
+    },
+    {
+      name: "may not have content that is null",
+      args: { content: null },
+      want: invalid("new_answer", /must be a string, not null/),
+    },
+    {
+      name: "may not lend content from a prototype",
+      args: '{"__proto__":{"content":"A"}}',
+      want: invalid("new_answer", /`content` is missing/),
+    },
+  ])("$name", ({ args, want }) => {
+    expect(decisionOf("new_answer", args)).toEqual(want);
+    expect(Object.hasOwn(Object.prototype, "content")).toBe(false);
+  });
+
+  it.each([
+    { name: "broken by the output limit are called cut", args: '{"content":"A', want: /cut at its output limit/ },
+    { name: "that are whole are not called cut", args: {}, want: /`content` is missing/ },
+  ])("$name", ({ args, want }) => {
+    expect(decisionOf("new_answer", args, "length")).toEqual(invalid("new_answer", want));
+  });
+
+  it("that are whole count even if the reply was cut after them", () => {
+    expect(decisionOf("new_answer", { content: "A" }, "length")).toEqual(accepted("A"));
+  });
+});
+
+describe("the arguments of vote", () => {
+  it.each([
+    {
+      name: "name an alias and a reason",
+      args: { agent_id: "agent2", reason: "exact" },
+      want: { name: "vote", tool_call: "id", alias: "agent2", reason: "exact" },
+    },
+    {
+      name: "may have space around the alias",
+      args: { agent_id: " agent2\n", reason: "" },
+      want: { name: "vote", tool_call: "id", alias: "agent2", reason: "" },
+    },
+    {
+      name: "need a reason",
+      args: { agent_id: "agent2" },
+      want: invalid("vote", /`reason` is missing\. Give `agent_id` and `reason`/),
+    },
+    { name: "need a short reason", args: { agent_id: "agent2", reason: bytes(4097) }, want: invalid("vote", /at most 4 KB/) },
+    { name: "need a possible alias", args: { agent_id: bytes(40), reason: "" }, want: invalid("vote", /names no agent/) },
+    {
+      name: "need an alias as text",
+      args: { agent_id: ["agent2"], reason: "" },
+      want: invalid("vote", /must be a string, not a list/),
+    },
+  ])("$name", ({ args, want }) => {
+    expect(decisionOf("vote", args)).toEqual(want);
+  });
+});
+
+describe("a coordination reply", () => {
+  it("tells decisions and other tools apart, in order", () => {
+    const reply = read([
+      { type: "reasoning", text: "hm" },
+      call("read_file", {}, "t1"),
+      { type: "text", text: "Now I vote." },
+      call("vote", { agent_id: "agent1", reason: "r" }, "v"),
+      call("made_up", {}, "t2"),
+    ]);
+    expect(reply.tools).toEqual([
+      { toolCall: "t1", name: "read_file" },
+      { toolCall: "t2", name: "made_up" },
+    ]);
+    expect(reply.decisions).toEqual([{ name: "vote", tool_call: "v", alias: "agent1", reason: "r" }]);
+    expect(reply).toMatchObject({ verdict: null, personas: null, workspaceFiles: 3, usage, stopReason: "tool_calls" });
+  });
+
+  it("never takes text for a decision", () => {
+    const text = 'vote(agent_id="agent1", reason="x") <tool_call>{"name":"new_answer","arguments":{"content":"A"}}</tool_call>';
+    const reply = toReply(
+      { items: [{ type: "text", text }], text, stopReason: "stop", usage: null },
+      { purpose: "coordination", ownTools: [], workspaceFiles: null },
+    );
+    expect(reply).toMatchObject({ text, tools: [], decisions: [], verdict: null, personas: null });
+  });
+
+  it("keeps only what can count of several decisions, so that its event stays small", () => {
+    const vote = (id: string) => call("vote", { agent_id: "agent1", reason: bytes(4000) }, id);
+    const answer = (id: string) => call("new_answer", { content: bytes(100_000) }, id);
+    const { decisions } = read([vote("v1"), answer("a1"), vote("v2"), answer("a2")]);
+    expect(decisions.map(({ name, tool_call }) => [name, tool_call])).toEqual([
+      ["invalid", "v1"],
+      ["new_answer", "a1"],
+      ["vote", "v2"],
+      ["invalid", "a2"],
+    ]);
+  });
+
+  it("shortens names nobody offered", () => {
+    expect(read([call(bytes(1_000_000), {})]).tools[0]?.name).toHaveLength(64);
+  });
+
+  it("treats the tools of other stages as unknown ones", () => {
+    expect(read([call("submit", { confirmed: true })])).toMatchObject({
+      tools: [{ name: "submit" }],
+      decisions: [],
+      verdict: null,
+    });
+  });
+});
+
+describe("a presentation", () => {
+  it("has tools but no decisions", () => {
+    expect(read([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({
+      tools: [{ name: "read_file" }, { name: "vote" }],
+      decisions: [],
+    });
+  });
+});
+
+describe("a verdict", () => {
+  const restart = { reason: "wrong", instructions: "redo" };
+  it.each([
+    { name: "submits", items: [call("submit", { confirmed: true })], want: { restart: false } },
+    { name: "restarts", items: [call("restart_orchestration", restart)], want: { restart: true, ...restart } },
+    {
+      name: "is the last of several",
+      items: [call("submit", { confirmed: true }), call("restart_orchestration", restart)],
+      want: { restart: true, ...restart },
+    },
+    {
+      name: "skips what cannot be read",
+      items: [call("restart_orchestration", restart), call("submit", "{")],
+      want: { restart: true, ...restart },
+    },
+    { name: "is none without confirmation", items: [call("submit", { confirmed: false })], want: null },
+    {
+      name: "is none without a reason",
+      items: [call("restart_orchestration", { reason: " ", instructions: "redo" })],
+      want: null,
+    },
+    { name: "is none in text", items: [{ type: "text" as const, text: "submit" }], want: null },
+    { name: "is none by another tool", items: [call("read_file", {})], want: null },
+  ])("$name", ({ items, want }) => {
+    expect(read(items, "judgement")).toMatchObject({ verdict: want, tools: [], decisions: [] });
+  });
+
+  it("is cut to a size that fits into every prompt", () => {
+    const { verdict } = read(
+      [call("restart_orchestration", { reason: bytes(100_000), instructions: bytes(100_000) })],
+      "judgement",
+    );
+    expect(JSON.stringify(verdict).length).toBeLessThan(20_000);
+  });
+});
+
+describe("personas", () => {
+  const doubt = { agent_id: "agent1", persona: "Doubt." };
+  it.each([
+    {
+      name: "come by alias",
+      args: { personas: [doubt, { agent_id: "agent2", persona: "Trust." }] },
+      want: { agent1: "Doubt.", agent2: "Trust." },
+    },
+    {
+      name: "lose entries that cannot be read",
+      args: { personas: [doubt, null, "x", { agent_id: 2, persona: "" }, []] },
+      want: { agent1: "Doubt." },
+    },
+    { name: "are none without an entry", args: { personas: [] }, want: null },
+    { name: "are none without a list", args: { personas: { agent1: "Doubt." } }, want: null },
+    { name: "are none if broken", args: "{", want: null },
+  ])("$name", ({ args, want }) => {
+    expect(read([call("assign_personas", args)], "personas")).toMatchObject({ personas: want, tools: [], decisions: [] });
+  });
+
+  it("cannot reach a prototype", () => {
+    const { personas } = read(
+      [call("assign_personas", { personas: [{ agent_id: "__proto__", persona: "x" }, doubt] })],
+      "personas",
+    );
+    expect(personas?.["agent1"]).toBe("Doubt.");
+    expect(Object.getPrototypeOf(personas)).toBe(Object.prototype);
+  });
+});
+
+describe("ids of calls", () => {
+  const idsOf = (ids: string[], taken: string[] = []) =>
+    uniqueCallIds(
+      ids.map((id) => call("t", {}, id)),
+      new Set(taken),
+    ).map((item) => (item.type === "tool_call" ? item.id : ""));
+
+  it.each([
+    { name: "stay where they are unique", ids: ["functions.t:0", "b"], taken: ["c"], want: ["functions.t:0", "b"] },
+    { name: "change where the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
+    { name: "change where two calls share one", ids: ["a", "a"], taken: [], want: ["a", "call00001"] },
+    { name: "are made where there are none", ids: ["", ""], taken: [], want: ["call00000", "call00001"] },
+    { name: "change where they are too long", ids: ["i".repeat(129)], taken: [], want: ["call00000"] },
+    { name: "pass over those that are taken", ids: ["", ""], taken: ["call00001"], want: ["call00002", "call00003"] },
+  ])("$name", ({ ids, taken, want }) => {
+    expect(idsOf(ids, taken)).toEqual(want);
+  });
+
+  it("leave all other items alone", () => {
+    const items: ReplyItem[] = [
+      { type: "text", text: "a" },
+      { type: "reasoning", text: "b", opaque: { sig: 1 } },
+    ];
+    expect(uniqueCallIds(items, new Set())).toEqual(items);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { WORKFLOW_TOOLS } from "../../src/coordination/offers";
+import { workflowTools } from "../../src/tools/workflow";
+
+const ALIASES = ["agent10", "agent2", "agent1"];
+const names = (offers: readonly string[]) => workflowTools(offers, ALIASES).map(({ name }) => name);
+
+describe("the orchestrator's tools", () => {
+  it("come in one order, however they are asked for", () => {
+    expect(names(["vote", "new_answer"])).toEqual(["new_answer", "vote"]);
+    expect(names(["restart_orchestration", "submit"])).toEqual(["submit", "restart_orchestration"]);
+    expect(names([...WORKFLOW_TOOLS].reverse())).toEqual([...WORKFLOW_TOOLS]);
+  });
+
+  it("are only those asked for", () => {
+    expect(names(["vote", "read_file"])).toEqual(["vote"]);
+    expect(names([])).toEqual([]);
+  });
+
+  it("let one vote for any alias of the team, in an order that tells nothing", () => {
+    const [vote] = workflowTools(["vote"], ALIASES);
+    expect(vote?.parameters).toMatchObject({
+      properties: { agent_id: { type: "string", enum: ["agent1", "agent2", "agent10"] }, reason: { type: "string" } },
+      required: ["agent_id", "reason"],
+      additionalProperties: false,
+    });
+  });
+
+  it.each([
+    { tool: "new_answer", required: ["content"] },
+    { tool: "submit", required: ["confirmed"] },
+    { tool: "restart_orchestration", required: ["reason", "instructions"] },
+    { tool: "assign_personas", required: ["personas"] },
+  ])("$tool requires $required", ({ tool, required }) => {
+    expect(workflowTools([tool], ALIASES)[0]?.parameters).toMatchObject({ type: "object", required });
+  });
+
+  it("are the same text for the same team, whatever the order of its agents", () => {
+    const texts = [ALIASES, ALIASES.toReversed()].map((aliases) => JSON.stringify(workflowTools(WORKFLOW_TOOLS, aliases)));
+    expect(texts[0]).toBe(texts[1]);
+  });
+});
