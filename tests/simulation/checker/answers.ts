@@ -21,7 +21,10 @@ export const answers: Invariant = {
         ...unless(new TextEncoder().encode(event.content).byteLength <= MOST_BYTES, "an answer of over 128 KB was accepted"),
         ...unless(event.origin === "tool" || agent.answers === 0, "a partial text became an answer although its author had one"),
         ...unless(event.origin === "partial" || agent.out === null, "an agent that is out answered"),
-        ...unless(event.origin === "partial" || agent.round?.purpose === "coordination", "an answer outside a coordination round"),
+        ...unless(
+          event.origin === "partial" || agent.round?.purpose === "coordination",
+          "an answer outside a coordination round",
+        ),
       ];
     },
   }),
@@ -48,7 +51,11 @@ function clearedNext(event: EventOf<"answer.submitted">, board: Board, next: { t
 }
 
 type Vote = { agent: string; label: string };
-const list = (votes: readonly Vote[]): string => votes.map(({ agent, label }) => `${agent}>${label}`).sort().join();
+const list = (votes: readonly Vote[]): string =>
+  votes
+    .map(({ agent, label }) => `${agent}>${label}`)
+    .sort()
+    .join();
 
 const validVotes = (board: Board): Vote[] =>
   board.agents.flatMap(({ id, vote }) =>
@@ -66,7 +73,10 @@ export const limits: Invariant = {
       const limit = limitOn(board, agent);
       if (event.type === "answer.submitted") return unless(limit === null, `an answer was accepted beyond the ${limit} limit`);
       const claimed = CLAIMS.get(event.code);
-      return unless(claimed === undefined || claimed === limit, `refused with ${event.code}, but the limit is ${limit ?? "not reached"}`);
+      return unless(
+        claimed === undefined || claimed === limit,
+        `refused with ${event.code}, but the limit is ${limit ?? "not reached"}`,
+      );
     },
   }),
 };
@@ -98,7 +108,13 @@ export const novelty: Invariant = {
 };
 
 const plain = (text: string): string => text.split(/\s+/).filter(Boolean).join(" ");
-const words = (text: string): Set<string> => new Set(text.toLowerCase().split(/[^\p{L}\p{N}]+/u).filter(Boolean));
+const words = (text: string): Set<string> =>
+  new Set(
+    text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean),
+  );
 
 function overlap(a: string, b: string): number {
   const [left, right] = [words(a), words(b)];

@@ -18,7 +18,10 @@ export const calls: Invariant = {
           }
           case "call.completed":
           case "call.failed":
-            return unless(board.openCalls.get(event.call)?.agent === event.agent, `${event.call} ended without having been started`);
+            return unless(
+              board.openCalls.get(event.call)?.agent === event.agent,
+              `${event.call} ended without having been started`,
+            );
           case "turn.completed":
           case "turn.failed":
           case "turn.cancelled":
@@ -51,11 +54,17 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ...unless(agent?.round?.purpose === event.purpose, `a ${event.purpose} call outside such a round`),
     ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
     ...unless(presenting || agent?.out === null, "an agent that is out was called"),
-    ...unless(!presenting || (agent?.out !== "failed" && board.settled !== null), "a presentation call of a failed agent, or before the end"),
+    ...unless(
+      !presenting || (agent?.out !== "failed" && board.settled !== null),
+      "a presentation call of a failed agent, or before the end",
+    ),
     ...unless((agent?.round?.completed ?? 0) < 50, "more than 50 calls in a round"),
     ...unless(presenting || board.effects < 1_000, "more than 1,000 effects in the turn"),
     ...unless(event.reserved.tokens >= event.max_output_tokens, "a call reserved less than it may write"),
-    ...unless(event.max_output_tokens > 0 && event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0), "a call may write more than its model"),
+    ...unless(
+      event.max_output_tokens > 0 && event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
+      "a call may write more than its model",
+    ),
   ];
 }
 
@@ -70,8 +79,14 @@ export const tools: Invariant = {
         case "tool.completed":
           return [
             ...unless(statusOf(board, event) !== null, `${event.tool_call} got a result nobody waits for`),
-            ...unless(event.outcome !== "ok" || statusOf(board, event) === "started", `${event.tool_call} succeeded without having run`),
-            ...unless(event.outcome !== "planned" || mustPlan(board, event), `${event.tool_call} was only planned, but had to run`),
+            ...unless(
+              event.outcome !== "ok" || statusOf(board, event) === "started",
+              `${event.tool_call} succeeded without having run`,
+            ),
+            ...unless(
+              event.outcome !== "planned" || mustPlan(board, event),
+              `${event.tool_call} was only planned, but had to run`,
+            ),
           ];
         case "tool.interrupted":
           return [
@@ -92,7 +107,8 @@ type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" 
 const statusOf = (board: Board, event: ToolEvent): "asked" | "started" | null =>
   board.openTools.find((tool) => isTool(tool, event))?.status ?? null;
 
-const ruleOf = (board: Board, event: ToolEvent) => agentOf(board, event.agent)?.rules.tools.find(({ name }) => name === event.name);
+const ruleOf = (board: Board, event: ToolEvent) =>
+  agentOf(board, event.agent)?.rules.tools.find(({ name }) => name === event.name);
 
 function mustPlan(board: Board, event: ToolEvent): boolean {
   const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";

@@ -40,8 +40,14 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
     ...unless(last.content === event.answer, "the turn's answer is not the final text"),
     ...unless(last.label === event.label && last.agent === event.winner, "the turn names another final than was presented"),
     ...unless(last.attempt === event.attempt, "the turn names another attempt than its final text"),
-    ...unless(board.endings.get(event.attempt)?.ended_by === event.finish_reason, "the finish reason is not how that attempt ended"),
-    ...unless(board.final !== null || board.settled?.winner === null || board.presenting !== null, "an earlier final stands although this attempt has a winner"),
+    ...unless(
+      board.endings.get(event.attempt)?.ended_by === event.finish_reason,
+      "the finish reason is not how that attempt ended",
+    ),
+    ...unless(
+      board.final !== null || board.settled?.winner === null || board.presenting !== null,
+      "an earlier final stands although this attempt has a winner",
+    ),
   ];
 }
 
@@ -84,25 +90,30 @@ const plus = (a: Usage, b: Usage): Usage => ({
   cached_tokens: a.cached_tokens + b.cached_tokens,
 });
 
-/** I15: after the user asked to cancel nothing starts; what runs is settled and the turn is cancelled in the same breath. */
+/** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath. */
 export const cancelled: Invariant = {
   id: "I15",
-  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY }) => ({
-    see: ({ event, board, next }) => {
-      const wrong: string[] = [];
-      const late = event.sequence_number > cancelAskedAfter && board.over === null;
-      if (late && !CLOSING.includes(event.type) && event.type !== "turn.started") wrong.push(`${event.type} after the user cancelled`);
-      if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
-        wrong.push("an attempt ended as cancelled, but not its turn");
-      }
-      if (event.type === "turn.cancelled") wrong.push(...best(event, board));
-      return wrong;
-    },
-  }),
+  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY }) => {
+    let heardAt: number | null = null;
+    return {
+      see: ({ event, board, next }) => {
+        const wrong: string[] = [];
+        if (event.sequence_number > cancelAskedAfter && board.over === null) {
+          heardAt ??= event.at;
+          if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
+          if (event.at !== heardAt) wrong.push(`the turn goes on ${event.at - heardAt} ms after the user cancelled`);
+        }
+        if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
+          wrong.push("an attempt ended as cancelled, but not its turn");
+        }
+        if (event.type === "turn.cancelled") wrong.push(...best(event, board));
+        return wrong;
+      },
+    };
+  },
 };
 
-/** All that may still be logged: what was in flight is settled, the attempt is closed, the turn ends. */
-const CLOSING: readonly string[] = ["stream.delta", "call.failed", "tool.unknown", "attempt.settled", ...TERMINAL];
+const WORK: readonly string[] = ["call.started", "tool.started", "call.completed", "tool.completed"];
 
 /** A cancelled turn keeps the best there is: the settled winner with its answer, else the last rejected final. */
 function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {

@@ -20,7 +20,10 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
   if (last?.type !== "call.failed") return unless(event.try === 1, `a fresh call begins with try ${event.try}`);
   const due = last.retry_at ?? Number.POSITIVE_INFINITY;
   return [
-    ...unless(event.at >= due, last.retry_at === null ? "a lost call was tried again" : `tried again ${due - event.at} ms too early`),
+    ...unless(
+      event.at >= due,
+      last.retry_at === null ? "a lost call was tried again" : `tried again ${due - event.at} ms too early`,
+    ),
     ...unless(event.try === (round?.counted ?? 0) + 1, `try ${event.try} after ${round?.counted ?? 0} counted failures`),
   ];
 }
@@ -37,7 +40,10 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
         ...unless(wait === null || (wait > 0 && wait <= 60_000), `a new try after ${wait} ms`),
       ];
     case "interrupted":
-      return unless((wait !== null) === cuts < 5, `after ${cuts} interruptions the call is ${wait === null ? "lost" : "tried again"}`);
+      return unless(
+        (wait !== null) === cuts < 5,
+        `after ${cuts} interruptions the call is ${wait === null ? "lost" : "tried again"}`,
+      );
     default:
       return unless(wait === null, `a call that failed with ${event.class} is tried again`);
   }
@@ -76,7 +82,10 @@ export const failures: Invariant = {
         return [
           ...unless(agent?.out === null, `${event.agent} went out twice`),
           ...unless(event.type === "agent.failed" || had, "an agent without an answer abstained"),
-          ...unless(event.type === "agent.abstained" || !had || isLoss(before, event.agent), "an agent with an answer failed without a loss"),
+          ...unless(
+            event.type === "agent.abstained" || !had || isLoss(before, event.agent),
+            "an agent with an answer failed without a loss",
+          ),
         ];
       },
     };

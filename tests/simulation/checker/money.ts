@@ -14,7 +14,8 @@ export const caps: Invariant = {
     return {
       see: ({ event, board }) => {
         if (event.type === "turn.started") spent = { tokens: 0, usd: 0 };
-        if (event.type === "call.started") return within(board, plus(spent, { tokens: event.reserved.tokens, usd: event.reserved.cost_usd }));
+        if (event.type === "call.started")
+          return within(board, plus(spent, { tokens: event.reserved.tokens, usd: event.reserved.cost_usd }));
         if (event.type === "call.completed" || event.type === "call.failed") {
           spent = plus(spent, chargeOf(event));
           return charged(event, board);
@@ -49,11 +50,21 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
   if (!started) return [];
   const charge = chargeOf(event);
   const cost = event.usage ? priceOf(price, event.usage) : null;
-  const whole = event.type === "call.completed" && charge.usd === started.reserved.cost_usd && charge.tokens === started.reserved.tokens;
+  const whole =
+    event.type === "call.completed" && charge.usd === started.reserved.cost_usd && charge.tokens === started.reserved.tokens;
   return [
-    ...unless(charge.tokens <= started.reserved.tokens, `${event.call} is charged ${charge.tokens} tokens, more than it reserved`),
-    ...unless(charge.usd <= started.reserved.cost_usd + EPSILON, `${event.call} is charged $${charge.usd}, more than it reserved`),
-    ...unless(cost === null || whole || Math.abs(cost - charge.usd) < EPSILON, `${event.call} is charged $${charge.usd}, its usage costs $${cost}`),
+    ...unless(
+      charge.tokens <= started.reserved.tokens,
+      `${event.call} is charged ${charge.tokens} tokens, more than it reserved`,
+    ),
+    ...unless(
+      charge.usd <= started.reserved.cost_usd + EPSILON,
+      `${event.call} is charged $${charge.usd}, more than it reserved`,
+    ),
+    ...unless(
+      cost === null || whole || Math.abs(cost - charge.usd) < EPSILON,
+      `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
+    ),
   ];
 }
 
@@ -72,13 +83,19 @@ export const ledger: Invariant = {
       see: ({ event, board }) => {
         if (event.type === "call.completed" || event.type === "call.failed") logged.set(event.call, chargeOf(event));
         if (event.type !== "turn.completed" && event.type !== "turn.failed" && event.type !== "turn.cancelled") return [];
-        return audit(entries.filter(({ turn }) => turn === event.turn), { board, logged });
+        return audit(
+          entries.filter(({ turn }) => turn === event.turn),
+          { board, logged },
+        );
       },
     };
   },
 };
 
-function audit(entries: readonly LedgerEntry[], { board, logged }: { board: Board; logged: ReadonlyMap<string, Amount> }): string[] {
+function audit(
+  entries: readonly LedgerEntry[],
+  { board, logged }: { board: Board; logged: ReadonlyMap<string, Amount> },
+): string[] {
   const total = entries.reduce<Amount>(plus, { tokens: 0, usd: 0 });
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
   return [
@@ -86,7 +103,10 @@ function audit(entries: readonly LedgerEntry[], { board, logged }: { board: Boar
     ...entries.flatMap(({ call, usd, tokens }) => {
       const charge = logged.get(call);
       if (!charge) return [`the provider charged ${call}, which the log does not know`];
-      return unless(usd <= charge.usd + EPSILON && tokens <= charge.tokens, `${call} was charged $${usd}, the log says $${charge.usd}`);
+      return unless(
+        usd <= charge.usd + EPSILON && tokens <= charge.tokens,
+        `${call} was charged $${usd}, the log says $${charge.usd}`,
+      );
     }),
   ];
 }

@@ -34,7 +34,10 @@ function place({ event, board }: Moment, turns: number): string[] {
       return [
         ...unless(event.turn === turns + 1, `turn ${event.turn} begins after turn ${turns}`),
         ...unless(board.turn === null || board.over !== null, "a turn begins while another runs"),
-        ...aliases(event.aliases, (board.rules?.agents ?? []).map(({ id }) => id)),
+        ...aliases(
+          event.aliases,
+          (board.rules?.agents ?? []).map(({ id }) => id),
+        ),
       ];
     case "attempt.started":
       return [
@@ -44,7 +47,10 @@ function place({ event, board }: Moment, turns: number): string[] {
     default:
       return [
         ...unless(event.turn === turns, `${event.type} of turn ${event.turn} inside turn ${turns}`),
-        ...unless(!("attempt" in event) || event.type === "turn.completed" || event.attempt === board.attempt, `${event.type} of another attempt`),
+        ...unless(
+          !("attempt" in event) || event.type === "turn.completed" || event.attempt === board.attempt,
+          `${event.type} of another attempt`,
+        ),
       ];
   }
 }
@@ -53,5 +59,8 @@ function place({ event, board }: Moment, turns: number): string[] {
 function aliases(given: Readonly<Record<string, string>>, ids: readonly string[]): string[] {
   const expected = ids.map((_, index) => `agent${index + 1}`).sort();
   const drawn = ids.map((id) => given[id] ?? "").sort();
-  return unless(drawn.join() === expected.join() && Object.keys(given).length === ids.length, "aliases are not a permutation of the team");
+  return unless(
+    drawn.join() === expected.join() && Object.keys(given).length === ids.length,
+    "aliases are not a permutation of the team",
+  );
 }

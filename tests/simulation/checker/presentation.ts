@@ -17,7 +17,10 @@ export const presentation: Invariant = {
         case "personas.assigned":
           return [
             ...unless(board.rules?.personas === true, "personas although the team has none"),
-            ...unless(board.agents.every(({ coordinationRounds }) => coordinationRounds === 0), "personas after the agents began"),
+            ...unless(
+              board.agents.every(({ coordinationRounds }) => coordinationRounds === 0),
+              "personas after the agents began",
+            ),
           ];
         default:
           return [];
@@ -43,17 +46,29 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ...unless(board.presenting?.agent === event.agent, "a final text of somebody who did not present"),
     ...unless(event.label === `agent${(presenter?.index ?? -1) + 1}.final`, `a final text labelled ${event.label}`),
     ...unless(event.source !== "answer" || winning?.content === event.content, "the winning answer was changed when it stood in"),
-    ...unless((event.source === "presentation") === (event.fallback === null), "a fallback without a reason, or a reason without one"),
+    ...unless(
+      (event.source === "presentation") === (event.fallback === null),
+      "a fallback without a reason, or a reason without one",
+    ),
     ...unless(event.source !== "partial" || winning === undefined, "a partial text was presented although there is an answer"),
     ...unless(event.content.trim() !== "", "an empty final text"),
-    ...unless(event.source !== "presentation" || presenter?.round?.last?.type === "call.completed", "a presentation without a reply"),
-    ...unless(event.tools.join() === (presenter?.round?.executed ?? []).join(), "the final text does not list the tools that ran"),
+    ...unless(
+      event.source !== "presentation" || presenter?.round?.last?.type === "call.completed",
+      "a presentation without a reply",
+    ),
+    ...unless(
+      event.tools.join() === (presenter?.round?.executed ?? []).join(),
+      "the final text does not list the tools that ran",
+    ),
   ];
 }
 
 function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] {
   return [
     ...unless(event.attempt <= (board.rules?.max_orchestration_restarts ?? 0), "more restarts than allowed"),
-    ...unless(board.final?.source === "presentation" && board.final.agent === event.agent, "restarted by somebody who presented nothing"),
+    ...unless(
+      board.final?.source === "presentation" && board.final.agent === event.agent,
+      "restarted by somebody who presented nothing",
+    ),
   ];
 }

@@ -62,9 +62,10 @@ function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
 /** Event types that name an agent and change what is known of it. */
 type OfAgent = Exclude<
   EventOf<Exclude<EventType, "stream.delta" | "attempt.restarted">>,
-  { type: "session.created" | "turn.started" | "attempt.started" | "attempt.settled" | "personas.assigned" | "votes.cleared" } | {
-    type: "turn.completed" | "turn.failed" | "turn.cancelled";
-  }
+  | { type: "session.created" | "turn.started" | "attempt.started" | "attempt.settled" | "personas.assigned" | "votes.cleared" }
+  | {
+      type: "turn.completed" | "turn.failed" | "turn.cancelled";
+    }
 >;
 
 function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {

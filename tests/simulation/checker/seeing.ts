@@ -32,7 +32,11 @@ export const shown: Invariant = {
       return [
         ...known(board, event.labels),
         ...unless(
-          [...event.labels].sort().join() === expected.map(({ label }) => label).sort().join(),
+          [...event.labels].sort().join() ===
+            expected
+              .map(({ label }) => label)
+              .sort()
+              .join(),
           `shown ${event.labels.join(" ")} where ${expected.map(({ label }) => label).join(" ") || "nothing"} was due`,
         ),
       ];
@@ -60,13 +64,18 @@ function injected({ event, board }: Moment): string[] {
   if (!agent?.round) return ["an update without a round to show it in"];
   const { round } = agent;
   const most = board.rules?.max_midstream_injections_per_round ?? 0;
-  const busy = [...board.openCalls.values()].some((call) => call.agent === agent.id) || board.openTools.some((tool) => tool.agent === agent.id);
+  const busy =
+    [...board.openCalls.values()].some((call) => call.agent === agent.id) ||
+    board.openTools.some((tool) => tool.agent === agent.id);
   return [
     ...unless(event.labels.length > 0, "an update without news"),
     ...unless(round.number === event.round && round.purpose === "coordination", "an update in another round than the open one"),
     ...unless(!busy, "an update while a call or a tool was running"),
     ...unless(event.via !== "tool_result" || round.midstream < most, `more than ${most} updates came with tool results`),
-    ...unless(event.via !== "tool_result" || round.last?.type === "call.completed", "an update with a tool result without a reply before it"),
+    ...unless(
+      event.via !== "tool_result" || round.last?.type === "call.completed",
+      "an update with a tool result without a reply before it",
+    ),
     ...unless((event.via === "reopened") === (round.voted && agent.vote === null), "only a voided vote reopens a round"),
   ];
 }
@@ -97,9 +106,11 @@ export const rounds: Invariant = {
     see: ({ event, board }) => {
       const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
       if (!agent) return [];
-      if (event.type === "presentation.started") return unless(event.round === agent.roundsSoFar + 1, "the presentation's round is out of order");
+      if (event.type === "presentation.started")
+        return unless(event.round === agent.roundsSoFar + 1, "the presentation's round is out of order");
       if (event.type === "round.nudged") return nudged(event.nudge, agent);
-      if (event.type !== "round.started") return unless(!("round" in event) || agent.round?.number === event.round, `${event.type} outside the open round`);
+      if (event.type !== "round.started")
+        return unless(!("round" in event) || agent.round?.number === event.round, `${event.type} outside the open round`);
       return [
         ...unless(event.round === agent.roundsSoFar + 1, `round ${event.round} follows ${agent.roundsSoFar}`),
         ...unless(agent.round === null || event.cause === "context_full", "a round began while another was open"),

@@ -13,7 +13,10 @@ export const settlement: Invariant = {
 function settled(event: EventOf<"attempt.settled">, board: Board): string[] {
   const live = liveOf(board);
   const once = unless(board.settled === null, "an attempt was settled twice");
-  const quiet = unless(board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"), "settled with effects in flight");
+  const quiet = unless(
+    board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
+    "settled with effects in flight",
+  );
   return [...once, ...quiet, ...reason(event, board, live.length)];
 }
 
@@ -26,7 +29,10 @@ function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, live
     case "no_agents":
       return unless(live === 0, "ended for want of agents although one is live");
     case "budget":
-      return unless(liveOf(board).some(({ round }) => round?.deferred), "ended for want of budget although no call waits for any");
+      return unless(
+        liveOf(board).some(({ round }) => round?.deferred),
+        "ended for want of budget although no call waits for any",
+      );
     case "skipped":
       return unless(board.rules?.skip_coordination === true, "coordination was skipped although the team coordinates");
     case "cancelled":

@@ -30,9 +30,15 @@ function judged({ event, board }: Moment, voter: BoardAgent): string[] {
     case "vote.cast": {
       const target = answerOf(board, event.label);
       return [
-        ...unless(target !== undefined && standing(board).includes(target), `a vote for ${event.label}, which is nobody's newest answer`),
+        ...unless(
+          target !== undefined && standing(board).includes(target),
+          `a vote for ${event.label}, which is nobody's newest answer`,
+        ),
         ...unless(target?.revision === event.revision, "a vote whose label and revision are of different answers"),
-        ...unless(target === undefined || voter.shown.has(target.revision), `a vote for ${event.label}, which the voter was never shown`),
+        ...unless(
+          target === undefined || voter.shown.has(target.revision),
+          `a vote for ${event.label}, which the voter was never shown`,
+        ),
         ...unless(unseen.length === 0, "a vote counted although its voter had not been shown every newest answer"),
         ...unless(voter.answers > 0, "an agent without an answer voted"),
         ...unless(new TextEncoder().encode(event.reason).byteLength <= 4_096, "a reason over 4 KB"),
@@ -58,12 +64,16 @@ export const recount: Invariant = {
   watch: () => ({
     see: ({ event, board }) => {
       if (event.type !== "attempt.settled") return [];
-      if (event.ended_by === "skipped") return unless(event.winner === board.agents[0]?.id && event.label === null, "skipped, but not the first agent presents");
+      if (event.ended_by === "skipped")
+        return unless(event.winner === board.agents[0]?.id && event.label === null, "skipped, but not the first agent presents");
       const { label, tally, tie } = recountOf(board);
       const winner = label === null ? null : (answerOf(board, label)?.agent ?? null);
       return [
         ...unless(event.label === label && event.winner === winner, `the winner is ${event.label}, a recount finds ${label}`),
-        ...unless(same(event.tally, tally), `the tally is ${JSON.stringify(event.tally)}, a recount finds ${JSON.stringify(tally)}`),
+        ...unless(
+          same(event.tally, tally),
+          `the tally is ${JSON.stringify(event.tally)}, a recount finds ${JSON.stringify(tally)}`,
+        ),
         ...unless(event.tie === tie, tie ? "a tie was not reported" : "a tie was reported where there is none"),
       ];
     },
@@ -81,7 +91,9 @@ function recountOf(board: Board): Recount {
       const got = board.agents.filter((agent) => agent[ballot] === answer.revision).length;
       if (got > 0) tally[answer.label] = got;
     }
-    const ranked = stands.filter(({ label }) => tally[label]).sort((a, b) => (tally[b.label] ?? 0) - (tally[a.label] ?? 0) || a.revision - b.revision);
+    const ranked = stands
+      .filter(({ label }) => tally[label])
+      .sort((a, b) => (tally[b.label] ?? 0) - (tally[a.label] ?? 0) || a.revision - b.revision);
     const [first, second] = ranked;
     if (first) return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
   }

@@ -1,6 +1,6 @@
 import type { CallFailure } from "../../../src/coordination";
 import type { FailureClass, Usage } from "../../../src/protocol/events";
-import type { Temper } from "./random-world";
+import type { Temper } from "./temper";
 
 /** A failure of the call, or null: it replies. */
 export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {

@@ -1,6 +1,15 @@
-import { type Effect, inFlight, type ModelCallEffect, runningTurn, type ToolCallEffect } from "../../../src/coordination";
-import type { EventOf, Usage } from "../../../src/protocol/events";
-import type { Shell } from "./shell";
+import {
+  type Effect,
+  inFlight,
+  type InputBody,
+  type ModelCallEffect,
+  runningTurn,
+  type SessionState,
+  type ToolCallEffect,
+} from "../../../src/coordination";
+import type { EventOf, SessionEvent, Usage } from "../../../src/protocol/events";
+import type { LedgerEntry, NumberedEvent } from "../checker";
+import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
 /** Calls and tools that may wait for their first byte at once. */
@@ -8,9 +17,21 @@ const SLOTS = 4;
 
 type Running = { stop: () => void };
 
+/** What the performer needs of the shell it works for. */
+export type Host = {
+  readonly log: readonly NumberedEvent[];
+  readonly ledger: LedgerEntry[];
+  readonly timeline: Timeline;
+  readonly now: number;
+  state: SessionState;
+  owed(): Effect[];
+  input(body: InputBody): void;
+  append(events: readonly SessionEvent[]): SessionState;
+};
+
 /** Performs effects: waits until they are due, gets them a slot, starts them, and brings their end back as an input. */
 export class Performer {
-  readonly #shell: Shell;
+  readonly #shell: Host;
   readonly #world: World;
   /** Being put together or waiting for a slot, by effect id. */
   readonly #pending = new Map<string, Running>();
@@ -20,7 +41,7 @@ export class Performer {
   /** What agents have streamed so far, by `attempt/agent`: the deltas' table, which outlives a crash. */
   readonly #partials = new Map<string, string>();
 
-  constructor(shell: Shell, world: World) {
+  constructor(shell: Host, world: World) {
     this.#shell = shell;
     this.#world = world;
   }
@@ -160,8 +181,16 @@ export class Performer {
     const started = this.#shell.log.findLast((event) => event.type === "call.started" && event.call === call);
     const price = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent)?.price : null;
     const fresh = usage.input_tokens - usage.cached_tokens;
-    const usd = price ? (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / 1_000_000 : 0;
-    this.#shell.ledger.push({ at: this.#shell.now, turn: turn?.number ?? 0, call, tokens: usage.input_tokens + usage.output_tokens, usd });
+    const usd = price
+      ? (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / 1_000_000
+      : 0;
+    this.#shell.ledger.push({
+      at: this.#shell.now,
+      turn: turn?.number ?? 0,
+      call,
+      tokens: usage.input_tokens + usage.output_tokens,
+      usd,
+    });
   }
 
   #writing(agent: number): string {

@@ -1,14 +1,12 @@
-import type { AgentState, Effect, ModelCallEffect, SessionState } from "../../../src/coordination";
+import type { Effect, ModelCallEffect } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
 import { drawFailure } from "./failing";
 import { Chance } from "./random";
 import { drawReply } from "./replying";
 import type { Feature, Situation } from "./situation";
+import type { Character, Temper } from "./temper";
 import { drawText } from "./texts";
 import type { CallOutcome, Seen, World } from "./world";
-
-/** How an agent tends to act; drawn once per run. */
-export type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
 /** Providers, tools and mishaps by chance, all from the situation's seed. */
 export function randomWorld(situation: Situation): World {
@@ -17,7 +15,7 @@ export function randomWorld(situation: Situation): World {
   const inputs = new Map<string, number>();
   const characters = Array.from({ length: situation.agents }, () => drawCharacter(chance, has));
   const hanging = has("hangs") ? chance.int(0, situation.agents - 1) : -1;
-  const deathRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1]) : 0;
+  const deathRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1, 0.25]) : 0;
   return {
     prepare: (effect) => ({ afterMs: chance.int(0, 3), inputTokens: inputOf(effect) }),
     call: (effect, seen) => {
@@ -41,10 +39,8 @@ export function randomWorld(situation: Situation): World {
   }
 }
 
-export type Temper = { chance: Chance; has: (feature: Feature) => boolean; character: Character };
-
 function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {
-  return chance.weighted({ agreeable: 5, improver: 4, stubborn: has("stubborn") ? 6 : 0, careless: has("mistakes") ? 4 : 0 });
+  return chance.weighted({ agreeable: 5, improver: 4, stubborn: has("stubborn") ? 8 : 0, careless: has("mistakes") ? 8 : 0 });
 }
 
 function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutcome {
@@ -59,7 +55,13 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
     return { afterMs, headersMs, partial, charged, ends: { type: "failure", failure } };
   }
   const reply = drawReply(temper, effect, seen);
-  return { afterMs, headersMs, partial, charged: usage, ends: { type: "reply", reply: { ...reply, usage: chance.is(0.95) ? usage : null } } };
+  return {
+    afterMs,
+    headersMs,
+    partial,
+    charged: usage,
+    ends: { type: "reply", reply: { ...reply, usage: chance.is(0.95) ? usage : null } },
+  };
 }
 
 /** Never more than the call may use: a provider keeps to its own limits. */
@@ -73,11 +75,3 @@ function drawUsage(chance: Chance, { started, inputTokens }: Seen): Usage {
     cached_tokens: chance.is(0.3) ? chance.int(0, input_tokens) : 0,
   };
 }
-
-/** The running attempt's agents, as the model's conversation shows them by alias. */
-export function answered(state: SessionState): { alias: string; agent: AgentState }[] {
-  const { turn } = state;
-  if (!turn) return [];
-  return turn.attempt.agents.flatMap((agent) => (agent.answers > 0 ? [{ alias: turn.aliases[agent.index] ?? "", agent }] : []));
-}
-

@@ -40,12 +40,13 @@ export class Chance {
 
   /** One of the names, each as likely as its weight says. */
   weighted<K extends string>(weights: Readonly<Partial<Record<K, number>>>): K {
-    const entries = Object.entries<number | undefined>(weights).map(([name, weight]) => ({ name, weight: weight ?? 0 }));
-    let left = this.unit() * entries.reduce((sum, { weight }) => sum + weight, 0);
-    const found = entries.find(({ weight }) => (left -= weight) < 0) ?? entries.at(-1);
-    const name = keysOf(weights).find((key) => key === found?.name);
-    if (name === undefined) throw new Error("no weights to choose by");
-    return name;
+    const names = keysOf(weights);
+    let left = this.unit() * names.reduce((sum, name) => sum + (weights[name] ?? 0), 0);
+    for (const name of names) {
+      left -= weights[name] ?? 0;
+      if (left < 0) return name;
+    }
+    throw new Error("no weights to choose by");
   }
 
   /** Between `low` and `high`, small values far likelier: most waits are short, a few are very long. */

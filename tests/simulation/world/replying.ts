@@ -1,6 +1,6 @@
 import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
-import { answered, type Temper } from "./random-world";
+import { answered, type Temper } from "./temper";
 import { TOOLS } from "./situation";
 import { drawText, drawUnusable } from "./texts";
 import type { Seen } from "./world";
@@ -22,14 +22,18 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
     personas: null,
     workspaceFiles: workspace ? chance.pick([0, 1, 5]) : null,
   };
-  if (has("withheld_replies") && chance.is(0.06)) return { ...base, stopReason: chance.pick(["content_filter", "refusal"] as const) };
+  if (has("withheld_replies") && chance.is(0.1))
+    return { ...base, stopReason: chance.pick(["content_filter", "refusal"] as const) };
   switch (effect.purpose) {
     case "coordination":
       return coordination(drawing, base);
     case "presentation":
       return presentation(drawing, base);
     case "judgement":
-      return { ...base, verdict: chance.pick([null, { restart: false }, { restart: true, reason: "shallow", instructions: "dig deeper" }]) };
+      return {
+        ...base,
+        verdict: chance.pick([null, { restart: false }, { restart: true, reason: "shallow", instructions: "dig deeper" }]),
+      };
     case "personas":
       return { ...base, personas: drawPersonas(drawing) };
   }
@@ -69,7 +73,20 @@ function drawDecisions(drawing: Drawing): Decision[] {
   const hasOwn = answered(drawing.seen.state).some(({ agent }) => agent.index === drawing.effect.agent);
   if (!hasOwn) return [newAnswer(drawing, drawText(chance))];
   const votes = chance.is({ agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.05 }[character]);
-  return votes ? [vote(drawing)] : [newAnswer(drawing, chance.is(0.1) ? knownText(drawing) : drawText(chance))];
+  return [votes ? vote(drawing) : newAnswer(drawing, nextText(drawing))];
+}
+
+/** Mostly something new; now and then what is there already, or hardly more than that. */
+function nextText(drawing: Drawing): string {
+  const { chance } = drawing.temper;
+  switch (chance.weighted({ fresh: 7, known: 1, close: 2 })) {
+    case "fresh":
+      return drawText(chance);
+    case "known":
+      return knownText(drawing);
+    case "close":
+      return `${knownText(drawing)} again`;
+  }
 }
 
 function drawMistake(drawing: Drawing): Decision[] {
@@ -79,7 +96,7 @@ function drawMistake(drawing: Drawing): Decision[] {
     case 1:
       return [vote(drawing, "agent99")];
     case 2:
-      return [vote(drawing, chance.pick(drawing.seen.state.turn?.aliases ?? [""]))];
+      return [vote(drawing, anyAlias(drawing))];
     case 3:
       return [vote(drawing, "agent99"), vote(drawing), vote(drawing)];
     case 4:
@@ -87,7 +104,14 @@ function drawMistake(drawing: Drawing): Decision[] {
     case 5:
       return [newAnswer(drawing, drawText(chance)), vote(drawing)];
     case 6:
-      return [{ name: "invalid", tool: chance.pick(["new_answer", "vote"] as const), tool_call, problem: "The arguments are not JSON." }];
+      return [
+        {
+          name: "invalid",
+          tool: chance.pick(["new_answer", "vote"] as const),
+          tool_call,
+          problem: "The arguments are not JSON.",
+        },
+      ];
     case 7:
       return [newAnswer(drawing, drawUnusable(chance))];
     case 8:
@@ -108,6 +132,9 @@ function vote({ temper: { chance }, effect, seen }: Drawing, alias?: string): Ex
   const chosen = alias ?? (known.length > 0 ? chance.pick(known) : "agent1");
   return { name: "vote", tool_call: `${effect.id}_vote`, alias: chosen, reason: drawText(chance) };
 }
+
+/** Of somebody in the team, who may have answered or not. */
+const anyAlias = ({ temper: { chance }, seen }: Drawing): string => chance.pick(seen.state.turn?.aliases ?? ["agent1"]);
 
 /** A text that somebody submitted already. */
 function knownText({ temper: { chance }, seen }: Drawing): string {

@@ -66,7 +66,10 @@ export const answers = (content: string, timing: Timing = {}): Step =>
 
 /** `place` is the author's place in the team, from 1. */
 export const votesFor = (place: number, reason: string, timing: Timing = {}): Step =>
-  decides(({ state }, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: state.turn?.aliases[place - 1] ?? "", reason }), timing);
+  decides(
+    ({ state }, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: state.turn?.aliases[place - 1] ?? "", reason }),
+    timing,
+  );
 
 export const usesTool = (name: string, timing: Timing = {}): Step => ({
   ...timing,
@@ -75,7 +78,10 @@ export const usesTool = (name: string, timing: Timing = {}): Step => ({
 
 export const says = (text: string, timing: Timing = {}): Step => ({ ...timing, reply: () => ({ text }) });
 
-export const hangs = (partial?: string): Step => ({ afterMs: Number.POSITIVE_INFINITY, ...(partial === undefined ? {} : { partial }) });
+export const hangs = (partial?: string): Step => ({
+  afterMs: Number.POSITIVE_INFINITY,
+  ...(partial === undefined ? {} : { partial }),
+});
 
 export const submits = (): Step => ({ reply: () => ({ verdict: { restart: false } }) });
 

@@ -28,7 +28,8 @@ function runTurn(shell: Shell, situation: Situation, { turn, chance }: { turn: n
   });
   if (features.includes("cancel")) shell.cancelAt(shell.now + chance.latency(1, 120_000));
   if (features.includes("crashes")) {
-    for (let death = 0; death < 3; death += 1) shell.timeline.schedule(shell.now + chance.latency(1, 100_000), () => shell.crash());
+    for (let death = 0; death < 3; death += 1)
+      shell.timeline.schedule(shell.now + chance.latency(1, 100_000), () => shell.crash());
   }
   shell.finish();
 }

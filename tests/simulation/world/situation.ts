@@ -45,9 +45,9 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
   const has = (feature: Feature): boolean => features.includes(feature);
   return {
     agents: Array.from({ length: agents }, (_, index) => drawAgent(index, { chance, has })),
-    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
+    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, has("stubborn") ? 30 : 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
-    fairness_lead_cap_answers: chance.is(0.8) ? chance.int(0, 2) : null,
+    fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
     answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
@@ -70,7 +70,9 @@ function drawAgent(index: number, { chance, has }: Draw): AgentRules {
     model: `model-${chance.int(1, 3)}`,
     context_window: has("tiny_windows") ? chance.int(1_500, 5_000) : 128_000,
     max_output_tokens: chance.pick([200, 1_000, 4_096, 16_000]),
-    price: priced ? { input: chance.int(0, 30) / 10, cached_input: chance.int(0, 30) / 20, output: chance.int(0, 150) / 10 } : null,
+    price: priced
+      ? { input: chance.int(0, 30) / 10, cached_input: chance.int(0, 30) / 20, output: chance.int(0, 150) / 10 }
+      : null,
     forces_tools: chance.is(0.6),
     workspace: chance.is(0.5),
     tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],

@@ -1,6 +1,9 @@
 import type { Chance } from "./random";
 
-const WORDS = "amber birch cedar delta ember fjord grove heath islet juniper knoll larch marsh north ochre pine quartz reed slate thorn".split(" ");
+const WORDS =
+  "amber birch cedar delta ember fjord grove heath islet juniper knoll larch marsh north ochre pine quartz reed slate thorn".split(
+    " ",
+  );
 
 /** A text of a few words out of a small stock, so that equal and similar answers come up. */
 export function drawText(chance: Chance): string {
@@ -9,5 +12,5 @@ export function drawText(chance: Chance): string {
 
 /** What agents should not submit. */
 export function drawUnusable(chance: Chance): string {
-  return chance.is(0.9) ? chance.pick(["", "   ", "\n\t "]) : "very long ".repeat(14_000);
+  return chance.is(0.8) ? chance.pick(["", "   ", "\n\t "]) : "very long ".repeat(14_000);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { emptySession, evolve, inFlight, nextTimerAt, owed, type SessionState } from "../../../src/coordination";
 import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/events";
 import { check, type NumberedEvent } from "../checker";
@@ -14,7 +15,7 @@ const JSON_EVERY = 16;
 export function verify(situation: Situation): Verdict {
   const recoveries: string[] = [];
   const shell = simulate(situation, (lost, folded) => {
-    if (!isSame(lost, folded)) recoveries.push("I19: after a crash the folded log is not the state that was lost");
+    if (!isDeepStrictEqual(lost, folded)) recoveries.push("I19: after a crash the folded log is not the state that was lost");
   });
   return { shell, problems: [...recoveries, ...inspect(shell)] };
 }
@@ -23,7 +24,9 @@ export function verify(situation: Situation): Verdict {
 export function inspect(shell: Shell): string[] {
   const { log, ledger, cancelAskedAfter, faults, state } = shell;
   const outside = { ledger, finished: true, ...(cancelAskedAfter === undefined ? {} : { cancelAskedAfter }) };
-  const broken = check(log, outside).map(({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`);
+  const broken = check(log, outside).map(
+    ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
+  );
   return [...broken, ...faults, ...log.flatMap(malformed), ...foldProblems(log, state)];
 }
 
@@ -36,7 +39,9 @@ function malformed(event: NumberedEvent): string[] {
   const text = JSON.stringify(bare(event));
   const parsed = SessionEventSchema.safeParse(JSON.parse(text));
   if (!parsed.success) return [`#${event.sequence_number} is no event of the schema: ${parsed.error.message}`];
-  return isSame(parsed.data, bare(event)) ? [] : [`#${event.sequence_number} does not survive JSON and the schema unchanged`];
+  return isDeepStrictEqual(parsed.data, bare(event))
+    ? []
+    : [`#${event.sequence_number} does not survive JSON and the schema unchanged`];
 }
 
 /** I19: every prefix folds to a state that can be asked and stored, and the whole log folds to the live state. */
@@ -47,20 +52,9 @@ function foldProblems(log: readonly NumberedEvent[], live: SessionState): string
     state = evolve(state, event);
     const asked = [owed(state).length, inFlight(state).length, nextTimerAt(state)];
     if (asked.some(Number.isNaN)) problems.push(`#${event.sequence_number} leaves a state that cannot be asked`);
-    if (event.sequence_number % JSON_EVERY === 0 && !isSame(state, structuredClone(JSON.parse(JSON.stringify(state))))) {
+    if (event.sequence_number % JSON_EVERY === 0 && !isDeepStrictEqual(state, JSON.parse(JSON.stringify(state)))) {
       problems.push(`#${event.sequence_number} leaves a state that JSON cannot hold`);
     }
   }
-  return isSame(state, live) ? problems : [...problems, "I19: folding the log from zero does not give the live state"];
-}
-
-export const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-
-/** JSON with sorted keys; `undefined` is kept apart from absent, since JSON would hide the difference. */
-export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, part: unknown) => {
-    if (part === undefined) return "undefined!";
-    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
-    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
+  return isDeepStrictEqual(state, live) ? problems : [...problems, "I19: folding the log from zero does not give the live state"];
 }

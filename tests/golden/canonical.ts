@@ -1,0 +1,12 @@
+import { createHash } from "node:crypto";
+
+/** JSON with sorted keys, so that equal data has equal text whatever order it was built in. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => {
+    if (typeof part !== "object" || part === null || Array.isArray(part)) return part;
+    return Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)));
+  });
+}
+
+/** SHA-256 of the canonical JSON, in hex: two states are the same if these are. */
+export const stateHash = (state: unknown): string => createHash("sha256").update(canonicalJson(state)).digest("hex");

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import { check } from "./checker";
+import { all, changes, echoesAtEnd, hides, type Lie, moves, repeats } from "./checker/lies";
+import type { NumberedEvent } from "./checker";
+import { play } from "./world/scripted-world";
+import { STORIES } from "./world/stories";
+
+const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play(script).log]));
+
+function logOf(story: string): NumberedEvent[] {
+  const log = LOGS.get(story);
+  if (!log) throw new Error(`no story ${story}`);
+  return log;
+}
+
+type Row = { name: string; story?: string; lie: Lie; invariant: string };
+
+const ROWS: Row[] = [
+  { name: "a gap in the numbers", lie: (log) => log.filter(({ type }) => type !== "vote.cast"), invariant: "I2" },
+  { name: "time that runs backwards", lie: changes("vote.cast", { at: 1 }), invariant: "I2" },
+  {
+    name: "two agents with one alias",
+    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent1", cleo: "agent3" } }),
+    invariant: "I2",
+  },
+  { name: "a second final text", lie: repeats("presentation.completed"), invariant: "I3" },
+  {
+    name: "an answer that is not the final text",
+    lie: changes("turn.completed", { answer: "Something else." }),
+    invariant: "I3",
+  },
+  {
+    name: "another reason than the attempt ended for",
+    lie: changes("turn.completed", { finish_reason: "deadline" }),
+    invariant: "I3",
+  },
+  { name: "a completed turn without a final text", lie: hides("presentation.completed"), invariant: "I3" },
+  { name: "an event after the end", lie: echoesAtEnd("vote.cast"), invariant: "I4" },
+  { name: "two ends", lie: repeats("turn.completed"), invariant: "I4" },
+  { name: "no end", lie: hides("turn.completed"), invariant: "I4" },
+  { name: "a vote for an answer that does not exist", lie: changes("vote.cast", { label: "agent2.7" }), invariant: "I5" },
+  {
+    name: "a vote before the voter saw the answers",
+    lie: moves("vote.cast", { before: "round.started", beforeNth: 4 }),
+    invariant: "I5",
+  },
+  { name: "a vote that names another revision", lie: changes("vote.cast", { revision: 1 }), invariant: "I5" },
+  { name: "two votes of one agent", lie: repeats("vote.cast"), invariant: "I5" },
+  { name: "a stale vote that counts", story: "stale-vote", lie: hides("answers.injected"), invariant: "I5" },
+  {
+    name: "a stale vote that hides what was missing",
+    story: "stale-vote",
+    lie: changes("vote.stale", { missing: [] }),
+    invariant: "I5",
+  },
+  { name: "another winner", lie: changes("attempt.settled", { winner: "ada", label: "agent1.1" }), invariant: "I5-winner" },
+  { name: "a tally with a vote too many", lie: changes("attempt.settled", { tally: { "agent2.1": 4 } }), invariant: "I5-winner" },
+  {
+    name: "a tie that goes to the later answer",
+    story: "tie",
+    lie: changes("attempt.settled", { winner: "bela", label: "agent2.1" }),
+    invariant: "I5-winner",
+  },
+  { name: "a tie kept quiet", story: "tie", lie: changes("attempt.settled", { tie: false }), invariant: "I5-winner" },
+  { name: "consensus before the last vote", lie: hides("vote.cast", 3), invariant: "I6" },
+  { name: "a deadline that has not come", lie: changes("attempt.settled", { ended_by: "deadline" }), invariant: "I6" },
+  {
+    name: "want of budget where no call waits for any",
+    lie: changes("attempt.settled", { ended_by: "budget" }),
+    invariant: "I6",
+  },
+  { name: "an answer shown to an agent without one", lie: changes("round.started", { labels: ["agent1.1"] }), invariant: "I22" },
+  {
+    name: "a first round begun anew because of another's answer",
+    lie: all(repeats("round.started", 3), moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 })),
+    invariant: "I22",
+  },
+  {
+    name: "a reservation beyond the cap",
+    story: "budget",
+    lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0 } }),
+    invariant: "I11",
+  },
+  { name: "a charge beyond the reservation", lie: changes("call.completed", { cost_usd: 7 }), invariant: "I11" },
+  { name: "a call that never ended", lie: hides("call.completed", 6), invariant: "I12" },
+  { name: "a call started twice", lie: repeats("call.started"), invariant: "I12" },
+  { name: "a call that ends without a start", lie: hides("call.started", 3), invariant: "I12" },
+  {
+    name: "a call after a vote",
+    lie: all(repeats("call.started", 4), moves("call.started", { nth: 5, before: "vote.cast", beforeNth: 3 })),
+    invariant: "I12",
+  },
+  { name: "a tool result nobody waits for", story: "single-agent", lie: repeats("tool.completed"), invariant: "tools" },
+  { name: "a tool that succeeds without having run", story: "single-agent", lie: hides("tool.started"), invariant: "tools" },
+  {
+    name: "a tool only planned where nothing is planned",
+    story: "single-agent",
+    lie: changes("tool.completed", { outcome: "planned" }),
+    invariant: "tools",
+  },
+  { name: "a cancelled attempt whose turn goes on", story: "cancel", lie: hides("turn.cancelled"), invariant: "I15" },
+  {
+    name: "a cancelled turn that lost its winner",
+    story: "cancel",
+    lie: changes("turn.cancelled", { partial: { winner: null, answer: null, text: null } }),
+    invariant: "I15",
+  },
+  { name: "a revision left out", lie: changes("answer.submitted", { revision: 3 }, 2), invariant: "answers" },
+  { name: "a label of another agent", lie: changes("answer.submitted", { label: "agent3.1" }), invariant: "answers" },
+  { name: "an empty answer", lie: changes("answer.submitted", { content: " " }), invariant: "answers" },
+  {
+    name: "voided votes that are not told",
+    story: "improved-answer-with-injection",
+    lie: hides("votes.cleared"),
+    invariant: "voided",
+  },
+  {
+    name: "voided votes of the wrong agent",
+    story: "improved-answer-with-injection",
+    lie: changes("votes.cleared", { votes: [{ agent: "ada", label: "agent1.1" }] }),
+    invariant: "voided",
+  },
+  { name: "an answer beyond the limit", story: "improved-answer-with-injection", lie: limitedTo(1), invariant: "limits" },
+  {
+    name: "an answer that repeats one its author was shown",
+    story: "improved-answer-with-injection",
+    lie: changes("answer.submitted", { content: "Take the  road." }, 4),
+    invariant: "novelty",
+  },
+  {
+    name: "an update with an old answer",
+    story: "improved-answer-with-injection",
+    lie: changes("answers.injected", { labels: ["agent2.1"] }),
+    invariant: "shown",
+  },
+  { name: "a round that shows too little", lie: changes("round.started", { labels: ["agent1.1"] }, 4), invariant: "shown" },
+  {
+    name: "a reopened round that no voided vote closed",
+    story: "improved-answer-with-injection",
+    lie: changes("answers.injected", { via: "reopened" }, 2),
+    invariant: "injections",
+  },
+  {
+    name: "an agent that does not wait for the others' first answers",
+    lie: moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 }),
+    invariant: "waiting",
+  },
+  { name: "a round that skips a number", lie: changes("round.started", { round: 9 }, 5), invariant: "rounds" },
+  {
+    name: "a new try before it is due",
+    story: "agent-failing",
+    lie: changes("call.failed", { retry_at: 9_999_999_999_999 }, 2),
+    invariant: "tries",
+  },
+  {
+    name: "a bad key that is tried again",
+    story: "agent-failing",
+    lie: changes("call.failed", { retry_at: 1_790_000_000_400 }),
+    invariant: "tries",
+  },
+  { name: "a bad key that leaves its agent alive", story: "agent-failing", lie: hides("agent.failed"), invariant: "failures" },
+  {
+    name: "a vote offered before the first answer",
+    lie: changes("call.started", { offers: ["new_answer", "vote"] }),
+    invariant: "offers",
+  },
+  { name: "a decision forced without a nudge", lie: changes("call.started", { forced: true }), invariant: "offers" },
+  { name: "a presentation of a loser", lie: changes("presentation.started", { agent: "ada" }), invariant: "presentation" },
+  { name: "more restarts than allowed", story: "restart-attempt", lie: restartsAllowed(0), invariant: "presentation" },
+  { name: "a total that leaves a call out", lie: changes("turn.completed", { cost_usd: 0 }), invariant: "totals" },
+];
+
+function limitedTo(most: number): Lie {
+  return (log) =>
+    log.map((event) =>
+      event.type === "session.created" ? { ...event, rules: { ...event.rules, max_new_answers_per_agent: most } } : event,
+    );
+}
+
+function restartsAllowed(most: number): Lie {
+  return (log) =>
+    log.map((event) =>
+      event.type === "session.created" ? { ...event, rules: { ...event.rules, max_orchestration_restarts: most } } : event,
+    );
+}
+
+describe("the checker", () => {
+  it.each([...LOGS])("finds nothing wrong with %s", (_, log) => {
+    expect(check(log, { finished: true })).toEqual([]);
+  });
+
+  it.each(ROWS)("notices $name", ({ story = "consensus-at-once", lie, invariant }) => {
+    const found = check(lie(logOf(story)), { finished: true }).map((violation) => violation.invariant);
+    expect(found).toContain(invariant);
+  });
+});
+
+describe("the checker with records from outside", () => {
+  it("notices a provider that charged more than the log says", () => {
+    const log = logOf("consensus-at-once");
+    const ledger = [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 1_000, usd: 9 }];
+    expect(check(log, { ledger }).map(({ invariant }) => invariant)).toEqual(["I11-ledger"]);
+  });
+
+  it("notices a charge for a call that the log does not know", () => {
+    const ledger = [{ at: 0, turn: 1, call: "call_unknown", tokens: 1, usd: 0 }];
+    expect(check(logOf("tie"), { ledger }).map(({ invariant }) => invariant)).toEqual(["I11-ledger"]);
+  });
+
+  it("notices work that starts after the user cancelled", () => {
+    const found = check(logOf("tie"), { cancelAskedAfter: 12 }).map(({ invariant }) => invariant);
+    expect(new Set(found)).toEqual(new Set(["I15"]));
+  });
+});

@@ -1,0 +1,109 @@
+import { answers, asksForRestart, failsWith, hangs, member, type Script, says, teamOf, usesTool, votesFor } from "./script";
+
+const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }];
+
+/** Whole turns as they should go, by the name of their recorded log. */
+export const STORIES: Readonly<Record<string, Script>> = {
+  "consensus-at-once": {
+    rules: teamOf(3),
+    steps: [
+      [answers("Follow the river north."), votesFor(2, "It also names the pass.")],
+      [
+        answers("Follow the river to the pass, then north."),
+        votesFor(2, "Complete."),
+        says("Follow the river to the pass, then turn north."),
+      ],
+      [answers("Take the road."), votesFor(2, "Shorter than the road.")],
+    ],
+  },
+  "improved-answer-with-injection": {
+    rules: teamOf(3, { agents: [member(1, { tools: readsFiles }), member(2), member(3)] }),
+    steps: [
+      [answers("Follow the river."), usesTool("read_file", { afterMs: 1_500 }), votesFor(2, "It adds the pass.")],
+      [
+        answers("Take the ridge."),
+        answers("Follow the river, then the ridge to the pass.", { afterMs: 1_600 }),
+        votesFor(2, "Nothing is missing."),
+        says("Follow the river, then the ridge."),
+      ],
+      [answers("Take the road."), votesFor(1, "The river is safe.", { afterMs: 500 }), votesFor(2, "Better still.")],
+    ],
+  },
+  tie: {
+    rules: teamOf(2),
+    steps: [
+      [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river, slowly.")],
+      [answers("Go by the ridge."), votesFor(2, "Fast.")],
+    ],
+  },
+  "stale-vote": {
+    rules: teamOf(2),
+    steps: [
+      [answers("Go by the river."), votesFor(2, "The ridge is fast.", { afterMs: 4_000 }), votesFor(2, "Now with water.")],
+      [
+        answers("Go by the ridge."),
+        answers("Go by the ridge and carry water."),
+        votesFor(2, "Complete."),
+        says("Go by the ridge; carry water."),
+      ],
+    ],
+  },
+  "agent-failing": {
+    rules: teamOf(3),
+    steps: [
+      [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+      [failsWith("transient"), answers("Go by the ridge.", { afterMs: 700 }), votesFor(1, "Safer.")],
+      [failsWith("bad_credentials", { afterMs: 300 })],
+    ],
+  },
+  deadline: {
+    rules: teamOf(3),
+    timeoutMs: 20_000,
+    steps: [
+      [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+      [answers("Go by the ridge."), hangs()],
+      [hangs("Go by the sea, for")],
+    ],
+  },
+  budget: {
+    rules: teamOf(2),
+    budget: { max_tokens: 9_000 },
+    steps: [[answers("Go by the river.")], [answers("Go by the ridge."), says("Go by the ridge.")]],
+  },
+  cancel: {
+    rules: teamOf(3),
+    cancelAfterMs: 2_600,
+    steps: [
+      [answers("Go by the river."), votesFor(1, "Safe.")],
+      [answers("Go by the ridge."), hangs()],
+      [answers("Go by the sea."), hangs()],
+    ],
+  },
+  "restart-attempt": {
+    rules: teamOf(2, { max_orchestration_restarts: 1 }),
+    steps: [
+      [
+        answers("Go by the river."),
+        votesFor(1, "Safe."),
+        says("Go."),
+        asksForRestart("It names no way.", "Name the river and the pass."),
+        answers("Go by the river to the pass."),
+        votesFor(1, "Names both."),
+        says("Go by the river to the pass."),
+      ],
+      [answers("Go by the ridge."), votesFor(1, "Safer."), answers("Go by the ridge to the pass."), votesFor(1, "Names both.")],
+    ],
+  },
+  "single-agent": {
+    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
+    steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.", { partial: "Go by the" })]],
+  },
+  "restarted-service": {
+    rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
+    crashAfterMs: 500,
+    steps: [
+      [answers("lost with the service"), answers("Go by the river."), votesFor(2, "Fast.")],
+      [answers("lost with the service"), answers("Go by the ridge."), votesFor(2, "Fast."), says("Go by the ridge.")],
+    ],
+  },
+};
