@@ -152,6 +152,7 @@ export class Performer {
     const stop = (): void => {
       for (const cancel of cancels) cancel();
       this.#charge(effect.id, outcome.charged);
+      if (this.#world.tellsTwice()) timeline.schedule(timeline.now + 1, () => this.#tell(effect, outcome));
       release();
     };
     this.#running.set(effect.id, { stop });
@@ -169,8 +170,13 @@ export class Performer {
     this.#shell.state = this.#shell.append([{ type: "stream.delta", at, turn: turn.number, items: [item] }]);
   }
 
-  #end(effect: ModelCallEffect, { ends, charged }: CallOutcome): void {
-    this.#charge(effect.id, charged);
+  #end(effect: ModelCallEffect, outcome: CallOutcome): void {
+    this.#charge(effect.id, outcome.charged);
+    this.#tell(effect, outcome);
+    if (this.#world.tellsTwice()) this.#tell(effect, outcome);
+  }
+
+  #tell(effect: ModelCallEffect, { ends }: CallOutcome): void {
     if (ends.type === "reply") this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
     else this.#shell.input({ type: "call_failed", effect: effect.id, failure: ends.failure });
   }

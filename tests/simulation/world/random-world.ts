@@ -26,6 +26,9 @@ export function randomWorld(situation: Situation): World {
     tool: () => ({ afterMs: chance.latency(1, 20_000), outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }) }),
     files: () => chance.pick([null, 0, 1, 7]),
     diesNow: () => chance.is(deathRate),
+    clockLagMs: () => (has("clock_jumps") && chance.is(0.1) ? chance.latency(1, 3_600_000) : 0),
+    alarmLateMs: () => (has("late_alarms") && chance.is(0.5) ? chance.latency(1, 600_000) : 0),
+    tellsTwice: () => has("double_delivery") && chance.is(0.3),
     seed: () => chance.int(0, 2 ** 32 - 1),
   };
 
@@ -48,7 +51,7 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
   const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
   const headersMs = Math.round(afterMs * chance.unit());
   const usage = drawUsage(chance, seen);
-  const partial = has("deltas") && chance.is(0.6) ? drawText(chance) : null;
+  const partial = (has("deltas") || has("skip")) && chance.is(0.6) ? drawText(chance) : null;
   const failure = drawFailure(temper, usage);
   if (failure) {
     const charged = failure.usage ?? (failure.reached ? usage : null);

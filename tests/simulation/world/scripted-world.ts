@@ -28,6 +28,9 @@ export function scriptedWorld({ steps }: Script): World {
     tool: () => ({ afterMs: 300, outcome: "ok" }),
     files: () => null,
     diesNow: () => false,
+    clockLagMs: () => 0,
+    alarmLateMs: () => 0,
+    tellsTwice: () => false,
     seed: () => {
       draws += 1;
       return draws;

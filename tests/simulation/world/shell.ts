@@ -46,6 +46,7 @@ export class Shell {
   /** Called after each crash with the state that was lost, so that a test can compare it with the fold. */
   readonly #recovered: (lost: SessionState, folded: SessionState) => void;
   #idleTimer: number | null = null;
+  #alarm: { for: number | null; late: number } = { for: null, late: 0 };
 
   constructor(world: World, recovered: (lost: SessionState, folded: SessionState) => void) {
     this.#world = world;
@@ -72,12 +73,19 @@ export class Shell {
     this.timeline.schedule(at, () => {
       this.cancelAskedAfter = this.log.length;
       this.input({ type: "cancel_requested" });
+      this.input({ type: "cancel_requested" });
     });
   }
 
   /** One commit: compute, store, then perform what is owed. */
   input(body: InputBody): void {
-    const events = decide(this.state, { ...body, at: this.now, seed: this.#world.seed(), partials: this.#performer.partials() });
+    const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
+    const events = decide(this.state, {
+      ...body,
+      at: this.now - lag,
+      seed: this.#world.seed(),
+      partials: this.#performer.partials(),
+    });
     if (events.length === 0) return this.#performer.sync();
     this.state = this.append(events);
     this.#idleTimer = null;
@@ -115,14 +123,28 @@ export class Shell {
   #step(): void {
     const timer = nextTimerAt(this.state);
     const next = this.timeline.nextAt();
-    const due = timer === null ? null : Math.max(timer, this.now) + (timer === this.#idleTimer ? WATCHDOG_MS : 0);
+    const due = timer === null ? null : this.#alarmAt(timer);
     if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
     if (next === null) throw new StuckError("nothing is left to happen, and the turn has not ended");
     this.timeline.runNext();
   }
 
+  /** An alarm set for a moment may come later; drawn once per alarm. */
+  #alarmAt(timer: number): number {
+    if (this.#alarm.for !== timer) this.#alarm = { for: timer, late: this.#world.alarmLateMs() };
+    return Math.max(timer + this.#alarm.late, this.now) + (timer === this.#idleTimer ? WATCHDOG_MS : 0);
+  }
+
+  /** A turn in which nobody works and nobody is about to: only the grace of §3 is worth waiting for. */
+  #complainIfIdle(timer: number | null): void {
+    const turn = runningTurn(this.state);
+    if (!turn || inFlight(this.state).length > 0 || this.owed().length > 0) return;
+    if (timer !== turn.attempt.graceEndsAt) this.faults.push(`nobody works, and only the timer at ${timer} goes on`);
+  }
+
   /** A timer that changes nothing and is not the time of a call that waits for a slot would fire for ever. */
   #clock(at: number, timer: number | null): void {
+    this.#complainIfIdle(timer);
     this.timeline.advanceTo(at);
     const before = this.state;
     this.input({ type: "clock" });

@@ -27,6 +27,9 @@ export const FEATURES = [
   "skip",
   "second_turn",
   "deltas",
+  "clock_jumps",
+  "late_alarms",
+  "double_delivery",
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 

@@ -11,6 +11,12 @@ export type World = {
   files(agent: number): number | null;
   /** Whether the process dies right after this commit. */
   diesNow(): boolean;
+  /** How far the clock is behind when this input is read, in ms. */
+  clockLagMs(): number;
+  /** How much later than asked the alarm comes. */
+  alarmLateMs(): number;
+  /** Whether an effect's end is told twice, or still told after nobody waits for it any more. */
+  tellsTwice(): boolean;
   seed(): number;
 };
 
