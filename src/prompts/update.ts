@@ -19,7 +19,7 @@ const OPTIONS = `Does the best of all current answers, these among them, serve t
 /** The new answers only. Each replaces the earlier answer of the same agent. */
 export function updateMessage(nonce: string, cause: UpdateCause, answers: readonly ShownAnswer[]): string {
   return paragraphs(
-    `${NOTICES[cause]} Each replaces any earlier answer of the same agent; the other answers stand as you know them.`,
+    `${NOTICES[cause]} A new answer replaces its author's earlier one; the other answers stand as you know them.`,
     answersBlock(nonce, "NEW ANSWERS", answers),
     OPTIONS,
   );

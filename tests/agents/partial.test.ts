@@ -88,6 +88,11 @@ describe("the partial text of an agent without an answer", () => {
       pieces: [piece("long text"), piece("short", inCall(2))],
       want: { 0: "long text" },
     },
+    {
+      name: "is the longest of three, wherever it stands",
+      pieces: [piece("long text"), piece("short", inCall(2)), piece("shorts", inCall(3))],
+      want: { 0: "long text" },
+    },
     { name: "does not join texts of different calls", pieces: [piece("abc"), piece("defg", inCall(2))], want: { 0: "defg" } },
     { name: "is never reasoning", pieces: [piece("thinking aloud", { kind: "reasoning" })], want: {} },
     {

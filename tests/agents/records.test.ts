@@ -101,10 +101,10 @@ describe("what a round's conversation begins with", () => {
   });
 
   it.each([
-    { afterFirstAnswer: "drop" as const, first: true, later: false },
-    { afterFirstAnswer: "soften" as const, first: true, later: true },
-    { afterFirstAnswer: "keep" as const, first: true, later: true },
-  ])("with personas that $afterFirstAnswer: before the first answer $first, afterwards $later", ({ afterFirstAnswer, later }) => {
+    { afterFirstAnswer: "drop" as const, later: false },
+    { afterFirstAnswer: "soften" as const, later: true },
+    { afterFirstAnswer: "keep" as const, later: true },
+  ])("gives a persona to $afterFirstAnswer before the first answer, and afterwards: $later", ({ afterFirstAnswer, later }) => {
     const script: Script = (agent, request, nth) => {
       if (!offers(request).includes("assign_personas")) return afterFirst(() => votes("agent1"))(agent, request, nth);
       const personas = ["agent1", "agent2", "agent3"].map((agent_id) => ({ agent_id, persona: "You doubt everything." }));

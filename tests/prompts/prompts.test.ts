@@ -80,7 +80,7 @@ describe("the message of a round", () => {
   const message = { nonce: "n1", history: [], question: "How many?", feedback: null, answers: [] };
 
   it("announces the nonce before anything else", () => {
-    expect(roundMessage(message)).toMatch(/^The orchestrator marks its blocks in this conversation with n1/);
+    expect(roundMessage(message)).toMatch(/^The orchestrator marks the blocks of this conversation with n1:/);
   });
 
   it("keeps what is shared with the round before in front, so that a prompt cache can hit", () => {

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { ChatRequestSchema } from "../../scripts/simulated-providers/schema";
+import { type Situation, toSituation } from "../../scripts/simulated-providers/situation";
+import { findHost } from "../../src/providers/hosts";
+import { toBody } from "../../src/providers/openai-chat/request";
+import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";
+
+/** The simulated models read real requests as a model would: what they find there is what the prompts really say. */
+describe("a scripted model finds in its request", () => {
+  const seen: Situation[] = [];
+  const team = teamOf(["a", "b", "c"], { rules: { max_orchestration_restarts: 1 } });
+  const history = [{ question: "Earlier?", answer: "Yes." }];
+  new TeamRun({
+    team,
+    history,
+    script: (agent, request, nth) => {
+      const situation = toSituation(ChatRequestSchema.parse(toBody(request, findHost("https://models.example/v1"))));
+      seen.push(situation);
+      if (situation.stage === "first_answer") return answers(`answer ${agent}`);
+      if (situation.stage === "presentation") return says("final");
+      if (situation.stage === "judgement") return { items: [call("submit", { confirmed: true })] };
+      return agent === 2 && nth === 2 ? answers("improved") : votes(situation.aliases[0] ?? "");
+    },
+  }).ask("How many?");
+  const at = (stage: Situation["stage"]) => seen.filter((situation) => situation.stage === stage);
+
+  it("the question, at every stage", () => {
+    expect(new Set(seen.map(({ question }) => question))).toEqual(new Set(["How many?"]));
+  });
+
+  it("no answers before its own", () => {
+    expect(at("first_answer").map(({ shown, aliases }) => [shown, aliases])).toEqual([[], [], []].map((shown) => [shown, []]));
+  });
+
+  it("all answers and whom it may vote for, when it decides", () => {
+    const [deciding] = at("deciding");
+    expect(deciding?.shown.map(({ text }) => text).toSorted()).toEqual(["answer 0", "answer 1", "answer 2"]);
+    expect(deciding?.aliases).toEqual(["agent1", "agent2", "agent3"]);
+  });
+
+  it("the improved answer alone, in an update", () => {
+    const told = at("deciding").filter(({ updates }) => updates > 0);
+    expect(told.length).toBeGreaterThan(0);
+    for (const { news } of told) expect(news.map(({ text }) => text)).toEqual(["improved"]);
+  });
+
+  it("every answer in a presentation, its own among them", () => {
+    expect(at("presentation")[0]?.shown).toHaveLength(3);
+  });
+
+  it("that a verdict is asked for", () => {
+    expect(at("judgement")).toHaveLength(1);
+  });
+});
