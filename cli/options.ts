@@ -49,7 +49,7 @@ async function toOptions(question: string, flags: Flags): Promise<AskOptions> {
   const run: RunRequest = { question: toQuestion(question), ...(await toTeam(config)) };
   if (flags.budget !== undefined) run.budget = { max_cost_usd: flags.budget };
   if (flags.timeout !== undefined) run.timeout_seconds = flags.timeout;
-  return { what: { run }, context: { server, ...(config === undefined ? {} : { configName: config }) }, jsonStream };
+  return { what: { run }, context: { server, configName: config ?? DEFAULT_TEAM }, jsonStream };
 }
 
 function toQuestion(text: string): string {
