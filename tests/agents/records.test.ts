@@ -180,7 +180,8 @@ describe("what a round's conversation gains", () => {
 
   it.each([
     { name: "text alone", reply: says("I vote for agent1"), notice: "ended without a decision" },
-    { name: "broken arguments", reply: { items: [call("vote", "{")] }, notice: "was refused" },
+    { name: "a broken vote", reply: { items: [call("vote", "{")] }, notice: "was refused" },
+    { name: "a broken answer", reply: { items: [call("new_answer", "{")] }, notice: "was refused" },
     { name: "a reply cut at its limit", reply: { ...says("Well"), stopReason: "length" as const }, notice: "was cut" },
   ])("after $name an agent is reminded of what it may do", ({ reply, notice }) => {
     const script = afterFirst((agent, request) => (agent === 1 && request.messages.length === 1 ? reply : votes("agent1")));
