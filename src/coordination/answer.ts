@@ -1,5 +1,5 @@
 import type { Decision } from "../protocol/events";
-import { byteLength } from "./budget";
+import { byteLength, truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
 import { answerLabel } from "./labels";
 import { LIMITS } from "./limits";
@@ -29,23 +29,34 @@ export type Submission = { content: string; origin: "tool" | "partial"; workspac
 
 /** Accepts an answer: next revision and label, a snapshot of its files, and no vote is valid any more. */
 export function submitAnswer(draft: Draft, index: number, { content, origin, workspaceFiles }: Submission): void {
-  const agent = draft.agent(index);
-  const label = answerLabel(index, agent.answers + 1);
-  const emptied = workspaceFiles === 0 && agent.snapshot !== null;
-  const snapshot = workspaceFiles === null ? null : emptied ? agent.snapshot : label;
+  const label = answerLabel(index, draft.agent(index).answers + 1);
   const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
     vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],
   );
   const revision = draft.attempt.answers.length + 1;
-  draft.add({ type: "answer.submitted", ...draft.of(index), label, revision, content, origin, snapshot });
+  draft.add({
+    type: "answer.submitted",
+    ...draft.of(index),
+    label,
+    revision,
+    content,
+    origin,
+    snapshot: snapshotOf(draft, index, { label, workspaceFiles }),
+  });
   if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by: label, votes });
+}
+
+/** An empty workspace never replaces a snapshot that has files. `null` files: their number is not known. */
+function snapshotOf(draft: Draft, index: number, taken: { label: string; workspaceFiles: number | null }): string | null {
+  if (!draft.rulesOf(index).workspace) return null;
+  return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? taken.label) : taken.label;
 }
 
 /** What the agent wrote before it was cut becomes its answer, if there is anything and it may still answer. */
 export function submitPartial(draft: Draft, index: number): boolean {
   const content = draft.partial(index);
   if (content === null) return false;
-  submitAnswer(draft, index, { content: truncate(content), origin: "partial", workspaceFiles: null });
+  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial", workspaceFiles: null });
   return true;
 }
 
@@ -72,9 +83,13 @@ function lead(agents: readonly AgentState[], agent: AgentState): number {
 }
 
 function unusable(content: string): Refusal | null {
-  if (content.trim() === "") return { code: "empty_answer", message: "The answer is empty. Write the complete answer into `content`." };
+  if (content.trim() === "")
+    return { code: "empty_answer", message: "The answer is empty. Write the complete answer into `content`." };
   if (byteLength(content) > LIMITS.answerBytes) {
-    return { code: "answer_too_large", message: `The answer is over ${LIMITS.answerBytes / 1024} KB. Put the bulk of it in a file.` };
+    return {
+      code: "answer_too_large",
+      message: `The answer is over ${LIMITS.answerBytes / 1024} KB. Put the bulk of it in a file.`,
+    };
   }
   return null;
 }
@@ -86,15 +101,14 @@ function notNew(draft: Draft, agent: AgentState, content: string): Refusal | nul
     case "new":
       return null;
     case "duplicate":
-      return { code: "duplicate_answer", message: "This is identical to an answer you were shown. Vote for it, or say something new." };
+      return {
+        code: "duplicate_answer",
+        message: "This is identical to an answer you were shown. Vote for it, or say something new.",
+      };
     case "too_similar":
-      return { code: "too_similar", message: "This is too close to an answer you were shown. Vote for it, or take a really different approach." };
+      return {
+        code: "too_similar",
+        message: "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
+      };
   }
-}
-
-/** Cuts at a character, not inside one. */
-function truncate(content: string): string {
-  const bytes = new TextEncoder().encode(content);
-  if (bytes.byteLength <= LIMITS.answerBytes) return content;
-  return new TextDecoder().decode(bytes.subarray(0, LIMITS.answerBytes), { stream: true });
 }

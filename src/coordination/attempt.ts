@@ -7,7 +7,7 @@ import { isUnaffordable } from "./owed";
 import { awaitPersonas } from "./personas";
 import { applyCaps, endInitialRounds, startDueRounds } from "./rounds";
 import { type AgentState, candidates, isLive } from "./state";
-import { settleAttempt } from "./turn-end";
+import { longestPartial, settleAttempt } from "./turn-end";
 
 /** Coordination inside one attempt: who works next, and when it is over. */
 
@@ -47,13 +47,13 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
   return stuck.length > 0 && stuck.length + waiting.length + voted.length === live.length;
 }
 
-/** Without any answer the longest partial text becomes one: the last resort, except when the user cancels. */
+/**
+ * Without any answer the longest partial text becomes one: the last resort. Not where an earlier attempt left a whole final
+ * text, which is better than a scrap.
+ */
 function settle(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  if (candidates(draft.attempt).length === 0) {
-    const lengths = draft.attempt.agents.map(({ index }) => draft.partial(index)?.length ?? 0);
-    const longest = Math.max(...lengths);
-    if (longest > 0) submitPartial(draft, lengths.indexOf(longest));
-  }
+  const longest = longestPartial(draft);
+  if (candidates(draft.attempt).length === 0 && !draft.turn.rejected && longest) submitPartial(draft, longest.index);
   settleAttempt(draft, endedBy);
 }

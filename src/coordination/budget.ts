@@ -12,6 +12,8 @@ type Amount = { tokens: number; usd: number };
 export type Reservation = { maxOutputTokens: number; tokens: number; costUsd: number };
 
 const PER_MILLION = 1_000_000;
+/** No UTF-16 code unit takes more bytes than this. */
+const BYTES_PER_UNIT = 3;
 
 /** US dollars for a usage; 0 where the price is unknown. */
 export function costOf(price: Price | null, usage: Usage): number {
@@ -56,14 +58,21 @@ const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination"
 
 function outputThatFits(amount: Amount, { agent, inputTokens }: Wanted): number {
   const byTokens = amount.tokens - inputTokens;
-  const byCost = agent.price ? outputForCost(agent.price, amount.usd, inputTokens) : amount.usd < 0 ? 0 : Number.POSITIVE_INFINITY;
+  const byCost = agent.price
+    ? outputForCost(agent.price, amount.usd, inputTokens)
+    : amount.usd < 0
+      ? 0
+      : Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(agent.max_output_tokens, byTokens, byCost));
 }
 
 function outputForCost(price: Price, usd: number, inputTokens: number): number {
-  const forOutput = usd - (inputTokens * price.input) / PER_MILLION;
+  const forOutput = usd - bound(price, inputTokens, 0);
   if (forOutput < 0) return 0;
-  return price.output === 0 ? Number.POSITIVE_INFINITY : (forOutput * PER_MILLION) / price.output;
+  if (price.output === 0) return Number.POSITIVE_INFINITY;
+  const output = Math.floor((forOutput * PER_MILLION) / price.output);
+  // The division may round up by a hair, and the cap holds to the last digit.
+  return bound(price, inputTokens, output) > usd ? output - 1 : output;
 }
 
 /** No usage within these tokens can cost more. */
@@ -76,16 +85,12 @@ function bound(price: Price | null, inputTokens: number, outputTokens: number): 
 export function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const texts = [turn.question, ...answers.map(({ content }) => content)];
-  const input = texts.reduce((sum, text) => sum + byteLength(text), PRESENTATION_OVERHEAD_TOKENS);
+  const texts = answers.reduce((sum, { bytes }) => sum + bytes, turn.questionBytes);
+  const reasons = turn.attempt.agents.reduce((sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT, 0);
+  const input = PRESENTATION_OVERHEAD_TOKENS + texts + reasons;
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
     return agent ? bound(agent.price, input, Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS)) : 0;
   });
   return { tokens: input + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };
 }
-
-const encoder = new TextEncoder();
-
-/** UTF-8 bytes: no tokenizer makes more tokens than bytes, so this is a bound on tokens too. */
-export const byteLength = (text: string): number => encoder.encode(text).byteLength;

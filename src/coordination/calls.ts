@@ -57,11 +57,14 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
 /** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */
 export const usageOrReserved = (usage: Usage | null, tokens: number): Usage => usage ?? { ...noUsage, output_tokens: tokens };
 
-/** Settles an agent's effects in flight at their reservations: nobody waits for them any more. `null` means every agent. */
+/** Settles an agent's effects in flight, at what they reported or reserved: nobody waits for them any more. `null` means every agent. */
 export function cancelEffects(draft: Draft, only: number | null, code: string): void {
   for (const [id, entry] of Object.entries(draft.turn.inFlight)) {
     if (only !== null && entry.agent !== only) continue;
-    const event = entry.type === "model_call" ? cancelledCall(draft, id, { index: entry.agent, code }) : abandonedTool(draft, id, entry.agent);
+    const event =
+      entry.type === "model_call"
+        ? cancelledCall(draft, id, { index: entry.agent, code })
+        : abandonedTool(draft, id, entry.agent);
     if (event) draft.add(event);
   }
 }
@@ -75,8 +78,8 @@ function cancelledCall(draft: Draft, id: string, { index, code }: { index: numbe
     code,
     message: "No longer needed.",
     retry_at: null,
-    usage: null,
-    ...chargeFor(draft, id, null),
+    usage: draft.reported(id),
+    ...chargeFor(draft, id, draft.reported(id)),
   };
 }
 

@@ -5,7 +5,7 @@ import { callFailed, callInterrupted } from "./failure";
 import type { Input } from "./inputs";
 import { advancePresentation } from "./presentation";
 import { afterTools, callReplied } from "./reply";
-import { runningTurn, type SessionState } from "./state";
+import type { SessionState } from "./state";
 import { startCall } from "./calls";
 import { interruptTool, settleTool, startTool } from "./tools";
 import { startTurn } from "./turn-start";
@@ -20,38 +20,16 @@ const MOST_STEPS = 1_000;
  */
 export function decide(state: SessionState, input: Input): SessionEvent[] {
   const draft = new Draft(state, input);
-  if (input.type === "turn_requested") {
-    if (!draft.running) startTurn(draft, input);
-  } else {
-    advance(draft);
-    if (draft.running) judge(draft, input);
-  }
+  advance(draft);
+  if (draft.running || input.type === "turn_requested") judge(draft, input);
   advance(draft);
   return draft.events;
 }
 
-/** The event that ends a running turn after a fault of our own; none if no turn runs. */
-export function failInternally(state: SessionState, at: number): SessionEvent[] {
-  const turn = runningTurn(state);
-  if (!turn) return [];
-  return [
-    {
-      type: "turn.failed",
-      at: Math.max(at, state.lastAt),
-      turn: turn.number,
-      code: "internal",
-      message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
-      agents: [],
-      usage: turn.usage,
-      cost_usd: turn.spentUsd,
-    },
-  ];
-}
-
-type WithinTurn = Exclude<Input, { type: "turn_requested" }>;
-
-function judge(draft: Draft, input: WithinTurn): void {
+function judge(draft: Draft, input: Input): void {
   switch (input.type) {
+    case "turn_requested":
+      return startTurn(draft, input);
     case "cancel_requested":
       return cancelTurn(draft);
     case "call_ready":

@@ -1,9 +1,17 @@
-import type { SessionEvent } from "../protocol/events";
+import type { SessionEvent, Usage } from "../protocol/events";
 import type { AgentRules } from "../protocol/team";
 import { evolve } from "./evolve";
 import type { Input } from "./inputs";
 import { createRandom, type Random } from "./random";
-import { type AgentState, agentAt, type AttemptState, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+import {
+  type AgentState,
+  agentAt,
+  type AttemptState,
+  type RoundState,
+  runningTurn,
+  type SessionState,
+  type TurnState,
+} from "./state";
 
 /**
  * A decision in the making: the events so far, and the state as if they were already facts. Lives for one `decide` only, so
@@ -14,6 +22,7 @@ export class Draft {
   readonly at: number;
   readonly random: Random;
   readonly #partials: Input["partials"];
+  readonly #usages: NonNullable<Input["usages"]>;
   #state: SessionState;
 
   constructor(state: SessionState, input: Input) {
@@ -21,6 +30,7 @@ export class Draft {
     this.at = Math.max(state.lastAt, input.at);
     this.random = createRandom(input.seed);
     this.#partials = input.partials;
+    this.#usages = input.usages ?? {};
   }
 
   get state(): SessionState {
@@ -59,10 +69,16 @@ export class Draft {
     return round;
   }
 
-  /** What the agent had written when it was cut, or null. */
+  /** What the agent had written when it was cut, or null. Personas are no answer. */
   partial(index: number): string | null {
+    if (this.agent(index).round?.purpose === "personas") return null;
     const text = this.#partials[index]?.trim();
     return text ? text : null;
+  }
+
+  /** What a call in flight has reported to have used so far, or null. */
+  reported(effectId: string): Usage | null {
+    return this.#usages[effectId] ?? null;
   }
 
   add(event: SessionEvent): void {

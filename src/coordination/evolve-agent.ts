@@ -1,4 +1,5 @@
 import type { EventOf, Purpose } from "../protocol/events";
+import { byteLength } from "./byte-length";
 import {
   type AgentState,
   type Answer,
@@ -87,6 +88,7 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): A
     agent: indexOf(turn, event.agent),
     label: event.label,
     content: event.content,
+    bytes: byteLength(event.content),
     origin: event.origin,
     snapshot: event.snapshot,
   };

@@ -8,6 +8,7 @@ export function firstAttempt(rules: TeamRules, at: number): AttemptState {
   return {
     number: 0,
     startedAt: at,
+    workingSince: at,
     feedback: null,
     personas: null,
     agents: rules.agents.map(({ id }, index) => freshAgent(id, index)),
@@ -43,6 +44,7 @@ export function settleAttempt(turn: TurnState, event: EventOf<"attempt.settled">
 export function assignPersonas(turn: TurnState, event: EventOf<"personas.assigned">): AttemptState {
   return {
     ...turn.attempt,
+    workingSince: event.at,
     personas: turn.rules.agents.map(({ id }) => event.personas[id] ?? null),
     agents: turn.attempt.agents.map((agent) => ({ ...agent, round: null })),
   };

@@ -1,9 +1,25 @@
 import type { EventOf, Usage } from "../protocol/events";
 import { toolEffectId } from "./effects";
-import { type AgentState, agentAt, type CallState, type InFlight, indexOf, type RoundState, type ToolState, type TurnState } from "./state";
+import {
+  type AgentState,
+  agentAt,
+  type CallState,
+  type InFlight,
+  indexOf,
+  type RoundState,
+  type ToolState,
+  type TurnState,
+} from "./state";
 
 type CallEvent = EventOf<
-  "call.started" | "call.deferred" | "call.completed" | "call.failed" | "tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+  | "call.started"
+  | "call.deferred"
+  | "call.completed"
+  | "call.failed"
+  | "tool.started"
+  | "tool.completed"
+  | "tool.interrupted"
+  | "tool.unknown"
 >;
 
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
@@ -21,11 +37,10 @@ export function evolveCall(turn: TurnState, event: CallEvent): TurnState {
     case "tool.started":
       return toolStarted(turn, index, event);
     case "tool.completed":
-      return toolSettled(turn, index, { event, executed: event.outcome === "ok" || event.outcome === "error" });
+    case "tool.unknown":
+      return toolSettled(turn, index, event);
     case "tool.interrupted":
       return toolInterrupted(turn, index, event);
-    case "tool.unknown":
-      return toolSettled(turn, index, { event, executed: true });
   }
 }
 
@@ -43,7 +58,12 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
 function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
   const tokens = event.usage.input_tokens + event.usage.output_tokens;
   const charged = charge(settled(turn, event.call), { usage: event.usage, tokens, usd: event.cost_usd });
-  const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({ id: tool_call, name, status: "owed", interruptions: 0 }));
+  const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({
+    id: tool_call,
+    name,
+    status: "owed",
+    interruptions: 0,
+  }));
   const counted = withAgent(charged, agent, (state) => ({ ...state, completedCalls: state.completedCalls + 1 }));
   return withRound(counted, agent, (round) => ({
     ...round,
@@ -70,7 +90,11 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
 
 function toolStarted(turn: TurnState, agent: number, event: EventOf<"tool.started">): TurnState {
   const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
-  const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [id]: { type: "tool_call", agent } as const } };
+  const started = {
+    ...turn,
+    effects: turn.effects + 1,
+    inFlight: { ...turn.inFlight, [id]: { type: "tool_call", agent } as const },
+  };
   return withRound(started, agent, (round) => ({ ...round, tools: markTool(round.tools, event.tool_call, "started") }));
 }
 
@@ -83,11 +107,11 @@ function toolInterrupted(turn: TurnState, agent: number, event: EventOf<"tool.in
   }));
 }
 
-type SettledTool = { event: EventOf<"tool.completed" | "tool.unknown">; executed: boolean };
-
-function toolSettled(turn: TurnState, agent: number, { event, executed }: SettledTool): TurnState {
+/** A tool was executed if it was ever started: one that was refused or only planned was not. */
+function toolSettled(turn: TurnState, agent: number, event: EventOf<"tool.completed" | "tool.unknown">): TurnState {
   const id = toolEffectId({ turn: turn.number, attempt: event.attempt, agent, round: event.round, toolCall: event.tool_call });
   return withRound(settled(turn, id), agent, (round) => {
+    const executed = round.tools.some(({ id: toolCall, status }) => toolCall === event.tool_call && status === "started");
     const tools = markTool(round.tools, event.tool_call, "settled");
     const done = tools.every(({ status }) => status === "settled");
     return {

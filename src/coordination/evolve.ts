@@ -1,4 +1,5 @@
 import type { SessionEvent } from "../protocol/events";
+import { byteLength } from "./byte-length";
 import { evolveAgent } from "./evolve-agent";
 import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
 import { evolveCall } from "./evolve-call";
@@ -33,6 +34,7 @@ function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
     number: event.turn,
     rules,
     question: event.question,
+    questionBytes: byteLength(event.question),
     startedAt: event.at,
     deadlineAt: event.deadline_at,
     coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),

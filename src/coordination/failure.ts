@@ -66,7 +66,9 @@ function consequenceOf(draft: Draft, index: number, failure: CallFailure): Conse
     case "transient":
       return afterTransient(draft, call, failure);
     case "interrupted":
-      return call.interruptions + 1 < LIMITS.interruptionsPerCall ? { then: "retry", retryAt: draft.at } : { then: "round_fails" };
+      return call.interruptions + 1 < LIMITS.interruptionsPerCall
+        ? { then: "retry", retryAt: draft.at }
+        : { then: "round_fails" };
     case "bad_credentials":
     case "unknown_model":
       return { then: "agent_fails" };

@@ -1,6 +1,6 @@
 /** The rules of `protocol.md`: pure, and all that the rest of the service needs to know of them. */
-export { byteLength } from "./budget";
-export { decide, failInternally } from "./decide";
+export { byteLength } from "./byte-length";
+export { decide } from "./decide";
 export type { Effect, ModelCallEffect, ToolCallEffect } from "./effects";
 export { evolve } from "./evolve";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";
@@ -10,3 +10,4 @@ export { inFlight, owed } from "./owed";
 export * from "./state";
 export { count } from "./tally";
 export { nextTimerAt } from "./timers";
+export { failInternally } from "./turn-end";

@@ -1,4 +1,3 @@
-import { byteLength } from "./budget";
 import type { Draft } from "./draft";
 import { LIMITS } from "./limits";
 import { startRound } from "./rounds";
@@ -38,6 +37,6 @@ export function reopenVoided(draft: Draft): void {
 
 /** Bytes bound the tokens of the update from above. */
 function overflows(draft: Draft, index: number, news: readonly Answer[]): boolean {
-  const added = news.reduce((sum, { content }) => sum + byteLength(content), 0);
+  const added = news.reduce((sum, { bytes }) => sum + bytes, 0);
   return draft.round(index).contextTokens + added > draft.rulesOf(index).context_window * LIMITS.contextShare;
 }

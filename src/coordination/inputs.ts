@@ -9,6 +9,11 @@ export type Input = InputBody & {
   seed: number;
   /** By agent index: the partial text of `protocol.md` §8 of agents without an answer, and of the presenter. */
   partials: Readonly<Record<number, string>>;
+  /**
+   * By effect id: what calls in flight have reported so far. A call that this input makes needless is charged that, and without
+   * it all that it reserved.
+   */
+  usages?: Readonly<Record<string, Usage>>;
 };
 
 export type InputBody =

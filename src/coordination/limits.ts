@@ -21,6 +21,8 @@ export const LIMITS = {
   graceShare: 0.1,
   graceMinMs: 250,
   graceMaxMs: 5_000,
+  personasShare: 0.1,
+  personasMaxMs: 120_000,
   presentationShare: 0.2,
   presentationMaxMs: 120_000,
   /** Above this share of the window a conversation is not extended by an update: a fresh round starts. */

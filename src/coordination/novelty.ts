@@ -6,16 +6,18 @@ const MOST_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = { 
 export type Novelty = "new" | "duplicate" | "too_similar";
 
 /** How an answer stands to the answers its author was shown. */
-export function novelty(content: string, shown: readonly string[], requirement: TeamRules["answer_novelty_requirement"]): Novelty {
+export function novelty(
+  content: string,
+  shown: readonly string[],
+  requirement: TeamRules["answer_novelty_requirement"],
+): Novelty {
   const text = normalise(content);
+  const others = shown.map(normalise);
+  if (others.includes(text)) return "duplicate";
+  const most = MOST_OVERLAP[requirement];
+  if (most >= 1) return "new";
   const words = wordSet(text);
-  let verdict: Novelty = "new";
-  for (const other of shown) {
-    const otherText = normalise(other);
-    if (otherText === text) return "duplicate";
-    if (overlap(words, wordSet(otherText)) > MOST_OVERLAP[requirement]) verdict = "too_similar";
-  }
-  return verdict;
+  return others.some((other) => overlap(words, wordSet(other)) > most) ? "too_similar" : "new";
 }
 
 /** White space and the paths of private workspaces do not make an answer another one. */

@@ -18,6 +18,12 @@ export function inFlight(state: SessionState): string[] {
   return Object.keys(runningTurn(state)?.inFlight ?? {});
 }
 
+/** How many more effects the turn may start, when the tools that are owed have run. */
+export function effectsLeft(turn: TurnState): number {
+  const tools = turn.attempt.agents.flatMap(({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? []);
+  return LIMITS.effectsPerTurn - turn.effects - tools.length;
+}
+
 /** Calls that wait for budget nobody is about to release. */
 export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;

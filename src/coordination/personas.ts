@@ -1,6 +1,9 @@
+import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
 import { isUnaffordable } from "./owed";
+import { isWhole } from "./stop-reason";
+import { personasEnd } from "./timers";
 
 /** One call on the first agent's backend writes a persona per agent; whatever goes wrong, the team goes on without. */
 
@@ -11,14 +14,16 @@ export function awaitPersonas(draft: Draft): boolean {
   if (agent.round === null) {
     const place = { ...draft.of(0), round: agent.rounds + 1 };
     draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });
-  } else if (isUnaffordable(draft.turn, agent)) {
-    skipPersonas(draft);
-    return false;
+    return true;
   }
-  return true;
+  if (draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent)) return true;
+  cancelEffects(draft, agent.index, "personas_timeout");
+  skipPersonas(draft);
+  return false;
 }
 
-export function personasReplied(draft: Draft, { personas }: Reply): void {
+export function personasReplied(draft: Draft, { stopReason, personas }: Reply): void {
+  if (!isWhole(stopReason)) return skipPersonas(draft);
   const byAgent = draft.turn.aliases.flatMap((alias, index) => {
     const text = personas?.[alias]?.trim();
     return text ? [[draft.agent(index).id, text] as const] : [];

@@ -1,4 +1,5 @@
-import { byteLength } from "./budget";
+import type { EndedBy } from "../protocol/events";
+import { byteLength, truncateTo } from "./byte-length";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
@@ -6,6 +7,7 @@ import { finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isUnaffordable } from "./owed";
 import { type Answer, answerAt, type Problem, type Settlement } from "./state";
+import { isWhole, isWithheld } from "./stop-reason";
 import { requestTools } from "./tools";
 import { completeTurn, failTurn } from "./turn-end";
 
@@ -14,12 +16,12 @@ import { completeTurn, failTurn } from "./turn-end";
 /** Takes the presentation one step on: begins it, or ends it where time, money or calls have run out. */
 export function advancePresentation(draft: Draft, settled: Settlement): void {
   const { presenter, final } = draft.attempt;
-  if (settled.winner === null) return endWithoutAnswer(draft);
+  if (settled.winner === null) return endWithoutAnswer(draft, settled);
   if (presenter === null) return begin(draft, settled.winner);
   if (final === null) {
     const problem = obstacle(draft, presenter);
     if (problem) fallBack(draft, problem);
-  } else if (obstacle(draft, presenter)) {
+  } else if (draft.at >= draft.turn.coordinationEndsAt || obstacle(draft, presenter)) {
     completeTurn(draft);
   }
 }
@@ -58,7 +60,7 @@ export function presentationReplied(draft: Draft, index: number, reply: Reply): 
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {
   if (stopReason === "length") return { code: "length", message: "The final text was cut at its output limit." };
-  if (stopReason === "content_filter" || stopReason === "refusal") {
+  if (isWithheld(stopReason)) {
     return { code: stopReason, message: "The final text was withheld by its provider." };
   }
   if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
@@ -66,7 +68,7 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
   return null;
 }
 
-/** The winning answer stands in for a presentation that failed; without one, what the presenter had written. */
+/** The winning answer stands in for a presentation that failed; without one an earlier final text, or what was written. */
 export function fallBack(draft: Draft, problem: Problem): void {
   const { presenter } = draft.attempt;
   if (presenter === null) return;
@@ -74,8 +76,9 @@ export function fallBack(draft: Draft, problem: Problem): void {
   const answer = winningAnswer(draft);
   const partial = draft.partial(presenter);
   if (answer) present(draft, presenter, { content: answer.content, source: "answer", fallback: problem.code });
-  else if (partial) present(draft, presenter, { content: partial, source: "partial", fallback: problem.code });
   else if (draft.turn.rejected) completeTurn(draft);
+  else if (partial)
+    present(draft, presenter, { content: truncateTo(LIMITS.finalBytes, partial), source: "partial", fallback: problem.code });
   else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
 }
 
@@ -95,25 +98,28 @@ function mayRestart(draft: Draft): boolean {
 }
 
 /** Silence means submit. */
-export function judgementReplied(draft: Draft, { verdict }: Reply): void {
+export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): void {
   const { presenter } = draft.attempt;
-  if (presenter === null || !verdict?.restart) return completeTurn(draft);
+  if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);
   const { reason, instructions } = verdict;
   draft.add({ type: "attempt.restarted", ...draft.of(presenter), reason, instructions });
   const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
   draft.add({ type: "attempt.started", ...next, feedback: { reason, instructions } });
 }
 
-function endWithoutAnswer(draft: Draft): void {
+function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
   if (draft.turn.rejected) return completeTurn(draft);
+  const silence = { code: endedBy, message: SILENCE[endedBy] ?? "It wrote nothing." };
   failTurn(
     draft,
-    draft.attempt.agents.map(({ id, failed, abstained }) => ({
-      agent: id,
-      ...(failed ?? abstained ?? { code: "no_answer", message: "It wrote nothing." }),
-    })),
+    draft.attempt.agents.map(({ id, failed, abstained }) => ({ agent: id, ...(failed ?? abstained ?? silence) })),
   );
 }
+
+const SILENCE: Partial<Record<EndedBy, string>> = {
+  deadline: "Time was up before it wrote anything.",
+  budget: "The budget was used up before it wrote anything.",
+};
 
 export function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;

@@ -8,7 +8,8 @@ import { LIMITS } from "./limits";
 import { personasReplied } from "./personas";
 import { judgementReplied, presentationReplied } from "./presentation";
 import { failRound } from "./rounds";
-import { requestTools } from "./tools";
+import { isWhole, isWithheld } from "./stop-reason";
+import { refuseTools, requestTools } from "./tools";
 import { proposeVote } from "./vote";
 
 /** A complete reply: it is settled, its tools are asked for, and what it decides is judged as things stand then. */
@@ -42,21 +43,41 @@ function completeCall(draft: Draft, index: number, { effectId, reply }: { effect
     usage: usageOrReserved(reply.usage, charge.tokens),
     cost_usd: charge.cost_usd,
     tools: reply.tools.map(({ toolCall, name }) => ({ tool_call: toolCall, name })),
-    decisions: reply.tools.length > 0 ? [...reply.decisions] : [],
+    decisions: reply.tools.length > 0 ? reply.decisions.map(bounded) : [],
   });
 }
 
+/** What is over a limit is refused when it is judged, so the log need not keep all of it until then. */
+function bounded(decision: Decision): Decision {
+  switch (decision.name) {
+    case "new_answer":
+      return { ...decision, content: decision.content.slice(0, LIMITS.answerBytes + 1) };
+    case "vote":
+      return { ...decision, reason: decision.reason.slice(0, LIMITS.reasonBytes + 1) };
+    case "invalid":
+      return decision;
+  }
+}
+
 function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
-  if (reply.stopReason === "content_filter" || reply.stopReason === "refusal") {
+  if (isWithheld(reply.stopReason)) {
     failRound(draft, index, { code: reply.stopReason, message: "The model's reply was withheld by its provider." });
     return;
   }
+  if (!isWhole(reply.stopReason)) return cutReplied(draft, index, reply);
   if (reply.tools.length === 0) {
     judgeDecisions(draft, index, { decisions: reply.decisions, workspaceFiles: reply.workspaceFiles });
     return;
   }
   requestTools(draft, index);
   if (draft.round(index).status === "calling") afterTools(draft, index, reply.workspaceFiles);
+}
+
+function cutReplied(draft: Draft, index: number, { decisions }: Reply): void {
+  refuseTools(draft, index);
+  const message = "The reply was cut at its output limit, so nothing in it counts. Be shorter.";
+  refuseAll(draft, index, { decisions, code: "reply_cut", message });
+  nudge(draft, index);
 }
 
 /** All tools of a reply have their results: now its decision counts, or the agent goes on, perhaps with news. */
@@ -126,5 +147,8 @@ function nudge(draft: Draft, index: number): void {
     return;
   }
   if (draft.agent(index).answers === 0 && submitPartial(draft, index)) return;
-  failRound(draft, index, { code: "no_decision", message: `It neither answered nor voted after ${LIMITS.nudgesPerRound} reminders.` });
+  failRound(draft, index, {
+    code: "no_decision",
+    message: `It neither answered nor voted after ${LIMITS.nudgesPerRound} reminders.`,
+  });
 }

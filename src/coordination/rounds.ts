@@ -3,6 +3,7 @@ import { submitPartial } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import { LIMITS } from "./limits";
+import { effectsLeft } from "./owed";
 import { shuffle } from "./random";
 import { type AgentState, agentAt, candidates, isLive, type TurnState } from "./state";
 import { initialRoundEnd } from "./timers";
@@ -77,10 +78,10 @@ export function capReached(draft: Draft, index: number, problem: { code: string;
 export function applyCaps(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
-    if (!isLive(agent) || agent.round === null || agent.round.status === "voted") continue;
-    if (agent.round.calls >= LIMITS.callsPerRound && agent.round.status === "calling") {
+    if (!isLive(agent) || agent.round?.status !== "calling") continue;
+    if (agent.round.calls >= LIMITS.callsPerRound) {
       capReached(draft, index, { code: "call_cap", message: `It used all ${LIMITS.callsPerRound} calls of a round.` });
-    } else if (draft.turn.effects >= LIMITS.effectsPerTurn && !agent.round.call.inFlight) {
+    } else if (effectsLeft(draft.turn) <= 0 && !agent.round.call.inFlight) {
       capReached(draft, index, { code: "effect_cap", message: `The turn used all its ${LIMITS.effectsPerTurn} calls.` });
     }
   }

@@ -19,6 +19,7 @@ export type TurnState = {
   number: number;
   rules: TeamRules;
   question: string;
+  questionBytes: number;
   startedAt: number;
   deadlineAt: number;
   /** Coordination ends here; the rest is kept for the presentation. */
@@ -46,6 +47,8 @@ export type InFlight =
 export type AttemptState = {
   number: number;
   startedAt: number;
+  /** When its agents could begin: once the personas were written, or passed over. */
+  workingSince: number;
   feedback: { reason: string; instructions: string } | null;
   /** Written by the persona generator; null until it ran, empty if it failed. By agent index. */
   personas: readonly (string | null)[] | null;
@@ -65,6 +68,8 @@ export type Answer = {
   agent: number;
   label: string;
   content: string;
+  /** UTF-8 length of `content`. */
+  bytes: number;
   origin: "tool" | "partial";
   snapshot: string | null;
 };

@@ -19,10 +19,12 @@ export function count(attempt: AttemptState): Tally {
   if (counted.size === 0) return { winner: standing.at(-1) ?? null, votes: {}, tie: false };
   const most = Math.max(...counted.values());
   const leaders = standing.filter(({ revision }) => counted.get(revision) === most);
-  const votes = Object.fromEntries(standing.flatMap(({ label, revision }) => {
-    const got = counted.get(revision);
-    return got === undefined ? [] : [[label, got]];
-  }));
+  const votes = Object.fromEntries(
+    standing.flatMap(({ label, revision }) => {
+      const got = counted.get(revision);
+      return got === undefined ? [] : [[label, got]];
+    }),
+  );
   return { winner: leaders[0] ?? null, votes, tie: leaders.length > 1 };
 }
 

@@ -13,27 +13,41 @@ export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): numb
   return secondAnswerAt + Math.min(LIMITS.graceMaxMs, Math.max(LIMITS.graceMinMs, share));
 }
 
-export const initialRoundEnd = (turn: TurnState): number => turn.attempt.startedAt + turn.rules.initial_round_timeout_ms;
+export const initialRoundEnd = (turn: TurnState): number => turn.attempt.workingSince + turn.rules.initial_round_timeout_ms;
+
+/** How long a team waits for its personas: a share of the time it has, at most two minutes. */
+export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number {
+  const share = Math.max(0, coordinationEndsAt - attempt.startedAt) * LIMITS.personasShare;
+  return attempt.startedAt + Math.min(LIMITS.personasMaxMs, share);
+}
 
 /**
- * The next moment at which time alone changes what is decided or owed, in unix ms; null while no turn runs. May lie in the
- * past, when something is due now.
+ * The next moment at which time alone changes what is decided or owed, in unix ms; null if there is none. `since` is the time of
+ * the last input: what was due by then is dealt with and rings no more. After a boot it is the log's last time, so a moment
+ * that passed meanwhile is answered, and lies in the past.
  */
-export function nextTimerAt(state: SessionState): number | null {
+export function nextTimerAt(state: SessionState, since = state.lastAt): number | null {
   const turn = runningTurn(state);
   if (!turn) return null;
-  const times = [turn.attempt.settled ? turn.deadlineAt : turn.coordinationEndsAt];
-  for (const agent of turn.attempt.agents) times.push(...agentTimers(turn, agent));
-  return Math.min(...times);
+  const times = [turnTimer(turn), ...turn.attempt.agents.flatMap((agent) => agentTimers(turn, agent))];
+  return times.reduce<number | null>((next, time) => (time > since && (next === null || time < next) ? time : next), null);
+}
+
+/** The end of the turn's present phase. A verdict is waited for only while another attempt could follow. */
+function turnTimer(turn: TurnState): number {
+  const { settled, final } = turn.attempt;
+  return settled && final === null ? turn.deadlineAt : turn.coordinationEndsAt;
 }
 
 function agentTimers(turn: TurnState, agent: AgentState): number[] {
+  const { attempt, rules } = turn;
   const times: number[] = [];
-  const { attempt } = turn;
-  const call = agent.round?.status === "calling" ? agent.round.call : null;
-  if (call && !call.inFlight && call.notBefore > attempt.startedAt && call.deferred === null) times.push(call.notBefore);
+  const { round } = agent;
+  if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null) times.push(round.call.notBefore);
   if (attempt.settled || !isLive(agent)) return times;
+  if (round?.purpose === "personas") return [...times, personasEnd(turn)];
   if (agent.answers === 0) times.push(initialRoundEnd(turn));
-  if (agent.answers > 0 && agent.round === null && attempt.graceEndsAt !== null) times.push(attempt.graceEndsAt);
+  else if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null)
+    times.push(attempt.graceEndsAt);
   return times;
 }

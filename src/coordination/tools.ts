@@ -3,17 +3,35 @@ import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
-import { owed } from "./owed";
+import { effectsLeft, owed } from "./owed";
 import type { ToolState } from "./state";
 
 /** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
 
 /** Settles at once what will not run: too many, unknown, or planned while the team still coordinates. */
 export function requestTools(draft: Draft, index: number): void {
-  for (const [nth, { id, name }] of draft.round(index).tools.entries()) {
-    const outcome = nth >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, name);
-    if (outcome) draft.add({ type: "tool.completed", ...draft.inRound(index), tool_call: id, name, outcome });
+  for (const [nth, tool] of draft.round(index).tools.entries()) {
+    const outcome = nth >= LIMITS.toolsPerReply ? "refused" : outcomeWithoutRunning(draft, index, tool.name);
+    if (outcome) settleUnrun(draft, index, { tool, outcome });
   }
+  // Last first: what is left over when the turn's effects run out is the end of the list.
+  for (const tool of draft
+    .round(index)
+    .tools.filter(({ status }) => status === "owed")
+    .reverse()) {
+    if (effectsLeft(draft.turn) < 0) settleUnrun(draft, index, { tool, outcome: "refused" });
+  }
+}
+
+/** None of a reply's tools runs. */
+export function refuseTools(draft: Draft, index: number): void {
+  for (const tool of draft.round(index).tools) settleUnrun(draft, index, { tool, outcome: "refused" });
+}
+
+type Unrun = { tool: ToolState; outcome: "error" | "planned" | "refused" };
+
+function settleUnrun(draft: Draft, index: number, { tool, outcome }: Unrun): void {
+  draft.add({ type: "tool.completed", ...draft.inRound(index), tool_call: tool.id, name: tool.name, outcome });
 }
 
 function outcomeWithoutRunning(draft: Draft, index: number, name: string): "error" | "planned" | null {

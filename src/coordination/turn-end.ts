@@ -1,9 +1,10 @@
+import type { EventOf, SessionEvent } from "../protocol/events";
 import { cancelEffects } from "./calls";
-import type { Draft } from "./draft";
-import type { EventOf } from "../protocol/events";
+import { Draft } from "./draft";
+import { runningTurn, type SessionState, type TurnState } from "./state";
 import { count } from "./tally";
 
-/** The three ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
+/** The ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
 
 /** With this attempt's final text, or with the one a later attempt could not better. */
 export function completeTurn(draft: Draft): void {
@@ -31,10 +32,9 @@ export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"])
 
 /** The user's wish, in any phase: the best there is so far is kept, and nothing new begins. */
 export function cancelTurn(draft: Draft): void {
-  const { attempt } = draft;
-  const text = attempt.presenter === null ? null : (attempt.final?.content ?? draft.partial(attempt.presenter));
+  const text = writtenSoFar(draft);
   cancelEffects(draft, null, "cancelled");
-  if (!attempt.settled) settleAttempt(draft, "cancelled");
+  if (!draft.attempt.settled) settleAttempt(draft, "cancelled");
   const winner = draft.attempt.settled?.winner ?? draft.turn.rejected?.agent ?? null;
   const revision = draft.attempt.settled?.revision ?? null;
   const answer = revision === null ? undefined : draft.attempt.answers[revision - 1];
@@ -49,6 +49,20 @@ export function cancelTurn(draft: Draft): void {
     },
     ...spent(draft),
   });
+}
+
+/** The final text as far as it got; before there is any answer, the longest that an agent wrote. */
+function writtenSoFar(draft: Draft): string | null {
+  const { presenter, final, answers } = draft.attempt;
+  if (presenter !== null) return final?.content ?? draft.partial(presenter);
+  return answers.length === 0 ? (longestPartial(draft)?.text ?? null) : null;
+}
+
+/** Of what agents wrote before they were cut, the longest; of equals the first. */
+export function longestPartial(draft: Draft): { index: number; text: string } | null {
+  const texts = draft.attempt.agents.map(({ index }) => ({ index, text: draft.partial(index) ?? "" }));
+  const longest = texts.reduce((best, other) => (other.text.length > best.text.length ? other : best));
+  return longest.text === "" ? null : longest;
 }
 
 /** Closes coordination with the count as it stands. */
@@ -67,3 +81,38 @@ export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">[
 }
 
 const spent = (draft: Draft) => ({ usage: draft.turn.usage, cost_usd: draft.turn.spentUsd });
+
+/** The events that end a running turn after a fault of our own; none if no turn runs. Never throws. */
+export function failInternally(state: SessionState, at: number): SessionEvent[] {
+  const turn = runningTurn(state);
+  if (!turn) return [];
+  const settled = settledInFlight(state, at);
+  return [
+    ...settled.events,
+    {
+      type: "turn.failed",
+      at: Math.max(at, state.lastAt),
+      turn: turn.number,
+      code: "internal",
+      message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      agents: [],
+      usage: turn.usage,
+      cost_usd: settled.costUsd,
+    },
+  ];
+}
+
+function settledInFlight(state: SessionState, at: number): { events: SessionEvent[]; costUsd: number } {
+  const draft = new Draft(state, { type: "clock", at, seed: 0, partials: {} });
+  try {
+    cancelEffects(draft, null, "internal");
+    return { events: draft.events, costUsd: draft.turn.spentUsd };
+  } catch {
+    // The fault lies in the state itself: the turn must end all the same, and is charged what it had reserved.
+    return { events: [], costUsd: draft.turn.spentUsd + reservedUsd(draft.turn) };
+  }
+}
+
+function reservedUsd({ inFlight }: TurnState): number {
+  return Object.values(inFlight).reduce((sum, entry) => sum + (entry.type === "model_call" ? entry.reservedUsd : 0), 0);
+}

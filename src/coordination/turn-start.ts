@@ -4,8 +4,9 @@ import { shuffle } from "./random";
 
 type TurnRequested = Extract<InputBody, { type: "turn_requested" }>;
 
-/** Begins a turn: the team in the session's first one, the aliases drawn anew, the deadline fixed. */
+/** Begins a turn, unless one runs: the team in the session's first one, the aliases drawn anew, the deadline fixed. */
 export function startTurn(draft: Draft, input: TurnRequested): void {
+  if (draft.running) return;
   const known = draft.state.rules;
   const rules = known ?? input.rules;
   if (!rules) throw new Error("the first turn of a session brings its team");

@@ -1,5 +1,5 @@
 import type { Decision } from "../protocol/events";
-import { byteLength } from "./budget";
+import { byteLength } from "./byte-length";
 import type { Draft } from "./draft";
 import { inject } from "./injection";
 import { LIMITS } from "./limits";
@@ -31,18 +31,26 @@ export function proposeVote(draft: Draft, index: number, proposed: Vote): "accep
     inject(draft, index, "message");
     return "stale";
   }
-  draft.add({ type: "vote.cast", ...draft.inRound(index), tool_call: proposed.tool_call, label, revision, reason: proposed.reason });
+  draft.add({
+    type: "vote.cast",
+    ...draft.inRound(index),
+    tool_call: proposed.tool_call,
+    label,
+    revision,
+    reason: proposed.reason,
+  });
   return "accepted";
 }
 
 function refusalOf(draft: Draft, index: number, { alias, reason }: Vote): { code: string; message: string } | null {
   const { attempt, turn } = draft;
-  const withAnswers = turn.aliases.filter((_, other) => agentAt(attempt, other).newest > 0);
-  if (agentAt(attempt, index).answers === 0) {
+  const voter = agentAt(attempt, index);
+  if (voter.answers === 0) {
     return { code: "answer_first", message: "Give your own answer with `new_answer` before you vote." };
   }
   const target = turn.aliases.indexOf(alias);
-  const valid = `Vote for one of: ${[...withAnswers].sort().join(", ")}.`;
+  const shown = new Set(voter.shown.map((revision) => turn.aliases[answerAt(attempt, revision).agent]));
+  const valid = `Vote for one of: ${[...shown].sort().join(", ")}.`;
   if (target < 0) return { code: "unknown_alias", message: `There is no such agent. ${valid}` };
   if (agentAt(attempt, target).newest === 0) return { code: "no_answer", message: `That agent has no answer yet. ${valid}` };
   if (byteLength(reason) > LIMITS.reasonBytes) return { code: "reason_too_long", message: "Give the reason in at most 4 KB." };

@@ -1,0 +1,270 @@
+import { describe, expect, it } from "vitest";
+import { anAnswer, answers, aVote, decides, invalid, votes } from "./builders";
+import { allAnswer, table } from "./table";
+import { World } from "./world";
+
+const LARGE = "x".repeat(128 * 1024 + 1);
+const words = (from: number, to: number): string => Array.from({ length: to - from }, (_, n) => `word${from + n}`).join(" ");
+
+describe("new_answer", () => {
+  table([
+    {
+      name: "gets the next revision and label, and voids every valid vote, each named",
+      given: (world) => {
+        allAnswer(world);
+        world.does("b", votes("a"));
+        world.does("c", votes("c"));
+      },
+      when: (world) => world.does("a", answers("A better")),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2",
+        "votes.cleared by agent1.2 b→agent1.1 c→agent3.1",
+        "answers.injected b [agent1.2] reopened",
+        "answers.injected c [agent1.2] reopened",
+        "round.started a #3 answered [agent1.2 agent2.1 agent3.1]",
+      ],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "voids its own author's vote too",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.does("b", answers("B better"));
+      },
+      when: (world) => world.does("a", answers("A better")),
+      then: ["call.completed a", "answer.submitted a agent1.2", "round.started a #3 answered [agent1.2 agent2.2 agent3.1]"],
+    },
+    {
+      name: "is refused when empty, as a nudge",
+      when: (world) => world.does("a", answers(" \n")),
+      then: ["call.completed a", "answer.refused a empty_answer", "round.nudged a 1"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "is refused over 128 KB, a first answer too",
+      when: (world) => world.does("a", answers(LARGE)),
+      then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
+    },
+    {
+      name: "counts bytes, not characters",
+      when: (world) => world.does("a", answers("é".repeat(64 * 1024 + 1))),
+      then: ["call.completed a", "answer.refused a answer_too_large", "round.nudged a 1"],
+    },
+    {
+      name: "takes exactly 128 KB",
+      when: (world) => world.does("a", answers("x".repeat(128 * 1024))),
+      then: ["call.completed a", "answer.submitted a agent1.1"],
+    },
+    {
+      name: "is refused when it repeats what its author was shown, but for white space",
+      given: allAnswer,
+      when: (world) => world.does("a", answers("  B\n")),
+      then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
+    },
+    {
+      name: "is refused when it repeats its author's own answer",
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A")),
+      then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
+    },
+    {
+      name: "may equal an answer its author was not shown: first answers are never compared",
+      given: (world) => world.does("a", answers("the same")),
+      when: (world) => world.does("b", answers("the same")),
+      then: ["call.completed b", "answer.submitted b agent2.1"],
+    },
+    {
+      name: "may equal a newer answer its author was not yet shown",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", answers("news"));
+      },
+      when: (world) => world.does("b", answers("news")),
+      then: ["call.completed b", "answer.submitted b agent2.2", "round.started b #3 answered [agent1.2 agent2.2 agent3.1]"],
+    },
+    {
+      name: "is refused when two come in one reply, both",
+      when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
+      then: ["call.completed a", "answer.refused a two_answers", "answer.refused a two_answers", "round.nudged a 1"],
+    },
+    {
+      name: "is refused together with a vote, both, whatever their order",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([aVote("b"), anAnswer("A2")])),
+      then: ["call.completed a", "vote.refused a choose_one", "answer.refused a choose_one", "round.nudged a 1"],
+    },
+    {
+      name: "is refused with broken arguments",
+      when: (world) => world.does("a", decides([invalid("new_answer")])),
+      then: ["call.completed a", "answer.refused a invalid_arguments", "round.nudged a 1"],
+    },
+    {
+      name: "does not count in a reply that was cut, however complete it looks",
+      when: (world) => world.does("a", answers("half a thou", { stopReason: "length" })),
+      then: ["call.completed a", "answer.refused a reply_cut", "round.nudged a 1"],
+    },
+    {
+      name: "of an agent's last place is refused, but is no nudge",
+      world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A2")),
+      then: ["call.completed a", "answer.refused a answer_limit"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "over the team's limit is refused",
+      world: { agents: ["a", "b"], rules: { max_new_answers_global: 2 } },
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A2")),
+      then: ["call.completed a", "answer.refused a team_limit"],
+    },
+    {
+      name: "at a limit brings the news its author is due",
+      world: { rules: { max_new_answers_global: 4 } },
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", answers("A2")),
+      then: ["call.completed a", "answer.refused a team_limit", "answers.injected a [agent2.2] message"],
+    },
+    {
+      name: "is never limited as a first answer",
+      world: { rules: { max_new_answers_global: 1, fairness_lead_cap_answers: 0 } },
+      given: (world) => world.does("a", answers("A")),
+      when: (world) => world.does("b", answers("B")),
+      then: ["call.completed b", "answer.submitted b agent2.1"],
+    },
+    {
+      name: "is refused to who would be too far ahead of a live agent without a vote",
+      world: { rules: { fairness_lead_cap_answers: 1 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", answers("A2"));
+      },
+      when: (world) => world.does("a", answers("A3")),
+      then: ["call.completed a", "answer.refused a lead_limit"],
+    },
+    {
+      name: "is allowed again once the others caught up",
+      world: { agents: ["a", "b"], rules: { fairness_lead_cap_answers: 1 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", answers("A2"));
+        world.does("a", answers("A3"));
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", answers("A3")),
+      then: ["call.completed a", "answer.submitted a agent1.3", "round.started a #4 answered [agent1.3 agent2.2]"],
+    },
+    {
+      name: "is not held up by who has voted",
+      world: { agents: ["a", "b"], rules: { fairness_lead_cap_answers: 0 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("b", votes("a"));
+      },
+      when: (world) => world.does("a", answers("A2")),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.2",
+        "votes.cleared by agent1.2 b→agent1.1",
+        "answers.injected b [agent1.2] reopened",
+        "round.started a #3 answered [agent1.2 agent2.1]",
+      ],
+    },
+  ]);
+});
+
+describe("novelty", () => {
+  const shown = words(0, 100);
+  const second = (requirement: "lenient" | "balanced" | "strict", content: string): string => {
+    const world = new World({ agents: ["a", "b"], rules: { answer_novelty_requirement: requirement } });
+    world.ask();
+    world.does("a", answers(shown));
+    world.does("b", answers("something else"));
+    const judged = world.does("b", answers(content))[1];
+    return judged?.type === "answer.refused" ? judged.code : "accepted";
+  };
+
+  it.each([
+    // Of 100 words shown and n new ones, 100 / (100 + n) are shared.
+    {
+      name: "lenient lets through whatever is not identical",
+      requirement: "lenient" as const,
+      content: words(0, 101),
+      verdict: "accepted",
+    },
+    {
+      name: "lenient lets the same words through in another order",
+      requirement: "lenient" as const,
+      content: `word99 ${words(0, 99)}`,
+      verdict: "accepted",
+    },
+    {
+      name: "balanced refuses more than 70 % of shared words",
+      requirement: "balanced" as const,
+      content: words(0, 142),
+      verdict: "too_similar",
+    },
+    { name: "balanced takes less", requirement: "balanced" as const, content: words(0, 143), verdict: "accepted" },
+    { name: "strict refuses more than half", requirement: "strict" as const, content: words(0, 199), verdict: "too_similar" },
+    { name: "strict takes exactly half", requirement: "strict" as const, content: words(0, 200), verdict: "accepted" },
+    {
+      name: "case is no difference to words",
+      requirement: "balanced" as const,
+      content: shown.toUpperCase(),
+      verdict: "too_similar",
+    },
+    {
+      name: "workspace paths are no difference",
+      requirement: "lenient" as const,
+      content: `/workspace/${shown}`,
+      verdict: "duplicate_answer",
+    },
+    { name: "two answers without words are not alike", requirement: "strict" as const, content: "!!!", verdict: "accepted" },
+  ])("$name", ({ requirement, content, verdict }) => {
+    expect(second(requirement, content)).toBe(verdict);
+  });
+});
+
+describe("snapshots", () => {
+  const files = (workspaceFiles: number | null) => ({ workspaceFiles });
+  table([
+    {
+      name: "an answer carries the snapshot of its agent's files, named like the answer",
+      world: { every: { workspace: true } },
+      when: (world) => world.does("a", answers("A", files(3))),
+      then: ["call.completed a", "answer.submitted a agent1.1 with agent1.1"],
+    },
+    {
+      name: "an agent without files has none",
+      when: (world) => world.does("a", answers("A")),
+      then: ["call.completed a", "answer.submitted a agent1.1"],
+    },
+    {
+      name: "an empty workspace never replaces",
+      world: { agents: ["a", "b"], every: { workspace: true } },
+      given: (world) => {
+        world.does("a", answers("A", files(3)));
+        world.does("b", answers("B", files(1)));
+      },
+      when: (world) => world.does("a", answers("A2", files(0))),
+      then: ["call.completed a", "answer.submitted a agent1.2 with agent1.1", "round.started a #3 answered [agent1.2 agent2.1]"],
+    },
+    {
+      name: "a partial text that becomes an answer keeps the files too",
+      world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
+      given: (world) => {
+        world.does("b", answers("B", files(1)));
+        world.does("c", answers("C", files(1)));
+        world.writing = { a: "so far" };
+      },
+      when: (world) => world.wait(5_000).filter(({ type }) => type === "answer.submitted"),
+      then: ["answer.submitted a agent1.1 partial with agent1.1"],
+    },
+  ]);
+});

@@ -1,0 +1,144 @@
+import type { CallFailure, InputBody, Reply } from "../../src/coordination";
+import type { Decision, Usage } from "../../src/protocol/events";
+import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
+
+/** Small builders: a team, and what its models say when they are called. */
+
+export const agentRules = (id: string, changes: Partial<AgentRules> = {}): AgentRules => ({
+  id,
+  provider: "chatcompletion",
+  model: `model-of-${id}`,
+  context_window: 128_000,
+  max_output_tokens: 4_000,
+  price: { input: 1, cached_input: 0.5, output: 2 },
+  forces_tools: true,
+  workspace: false,
+  tools: [],
+  ...changes,
+});
+
+export const teamRules = (agents: AgentRules[], changes: Partial<TeamRules> = {}): TeamRules => ({
+  agents,
+  max_new_answers_per_agent: 5,
+  max_new_answers_global: null,
+  fairness_lead_cap_answers: 2,
+  answer_novelty_requirement: "lenient",
+  max_midstream_injections_per_round: 2,
+  defer_voting_until_all_answered: false,
+  skip_coordination: false,
+  max_orchestration_restarts: 0,
+  planning_mode: false,
+  personas: false,
+  orchestrator_timeout_ms: 1_000_000,
+  initial_round_timeout_ms: 600_000,
+  ...changes,
+});
+
+export const tool = (name: string, changes: Partial<ToolRule> = {}): ToolRule => ({
+  name,
+  acts_outside: false,
+  idempotent: false,
+  ...changes,
+});
+
+export const used = (input: number, output: number, cached = 0): Usage => ({
+  input_tokens: input,
+  output_tokens: output,
+  reasoning_tokens: 0,
+  cached_tokens: cached,
+});
+
+/** Who acts, and the names it knows the others by. `nth` makes ids of tool calls their own. */
+export type Acting = { id: string; alias: (id: string) => string; nth: number };
+
+/** What a call comes to, and how long after it was sent; null: it never ends by itself. */
+export type Outcome = { afterMs: number; what: { reply: Reply } | { failure: CallFailure } | null };
+export type Move = (acting: Acting) => Outcome;
+
+const reply = (changes: Partial<Reply>): Outcome => ({
+  afterMs: 1_000,
+  what: {
+    reply: {
+      stopReason: "stop",
+      usage: used(100, 50),
+      text: "",
+      tools: [],
+      decisions: [],
+      verdict: null,
+      personas: null,
+      workspaceFiles: null,
+      ...changes,
+    },
+  },
+});
+
+type Part = (acting: Acting, place: number) => Decision;
+
+export const anAnswer =
+  (content: string): Part =>
+  ({ nth }, place) => ({ name: "new_answer", tool_call: `t${nth}-${place}`, content });
+
+/** A vote for the newest answer of an agent, given by its id; or for an alias that is no agent's. */
+export const aVote =
+  (target: string, reason = "the best"): Part =>
+  ({ nth, alias }, place) => ({ name: "vote", tool_call: `t${nth}-${place}`, alias: alias(target), reason });
+
+export const invalid =
+  (name: "new_answer" | "vote", problem = "content is missing"): Part =>
+  ({ nth }, place) => ({ name: "invalid", tool: name, tool_call: `t${nth}-${place}`, problem });
+
+/** A reply with these decisions, and whatever else it held. */
+export const decides =
+  (parts: Part[], changes: Partial<Reply> = {}): Move =>
+  (acting) =>
+    reply({ stopReason: "tool_calls", decisions: parts.map((part, place) => part(acting, place)), ...changes });
+
+export const answers = (content: string, changes: Partial<Reply> = {}): Move => decides([anAnswer(content)], changes);
+export const votes = (target: string, changes: Partial<Reply> = {}): Move => decides([aVote(target)], changes);
+
+/** Never twice the same: what an agent answers that improves for ever. */
+export const improves: Move = (acting) => answers(`Idea ${acting.nth} of ${acting.id}`)(acting);
+
+export const says =
+  (text: string, changes: Partial<Reply> = {}): Move =>
+  () =>
+    reply({ text, ...changes });
+
+/** Calls its own tools, by name; decisions may come with them. */
+export const uses =
+  (names: string[], parts: Part[] = [], changes: Partial<Reply> = {}): Move =>
+  (acting) =>
+    reply({
+      stopReason: "tool_calls",
+      tools: names.map((name, place) => ({ toolCall: `own${acting.nth}-${place}`, name })),
+      decisions: parts.map((part, place) => part(acting, place)),
+      ...changes,
+    });
+
+export const confirms: Move = () => reply({ stopReason: "tool_calls", verdict: { restart: false } });
+export const rejects =
+  (reason: string, instructions: string): Move =>
+  () =>
+    reply({ stopReason: "tool_calls", verdict: { restart: true, reason, instructions } });
+
+export const failure = (changes: Partial<CallFailure> = {}): CallFailure => ({
+  class: "transient",
+  code: "server_error",
+  message: "The provider failed.",
+  retryAfterMs: null,
+  usage: null,
+  reached: false,
+  ...changes,
+});
+
+export const fails =
+  (changes: Partial<CallFailure> = {}): Move =>
+  () => ({ afterMs: 1_000, what: { failure: failure(changes) } });
+
+export const hangs: Move = () => ({ afterMs: 0, what: null });
+
+export const slowly =
+  (afterMs: number, move: Move): Move =>
+  (acting) => ({ ...move(acting), afterMs });
+
+export const cancel: InputBody = { type: "cancel_requested" };

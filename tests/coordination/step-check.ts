@@ -1,0 +1,47 @@
+import { expect } from "vitest";
+import { evolve, inFlight, owed, runningTurn, type SessionState } from "../../src/coordination";
+import { isTerminal, type SessionEvent, SessionEventSchema } from "../../src/protocol/events";
+
+/** Float sums of money. */
+const EPSILON_USD = 1e-9;
+
+/** What holds after every input, whatever the story. */
+export function checkStep(before: SessionState, events: readonly SessionEvent[], after: SessionState): void {
+  expect(JSON.parse(JSON.stringify(after)), "the state is plain data").toEqual(after);
+  const stored = SessionEventSchema.array().parse(JSON.parse(JSON.stringify(events)));
+  expect(stored.reduce(evolve, before), "the stored log folds to the same state").toEqual(after);
+  const ids = owed(after).map(({ id }) => id);
+  expect(new Set(ids).size, "ids of what is owed are unique").toBe(ids.length);
+  const running = new Set(inFlight(after));
+  expect(
+    ids.filter((id) => running.has(id)),
+    "nothing in flight is owed",
+  ).toEqual([]);
+  checkBudget(after);
+  checkEnd(events, after);
+  freeze(after);
+}
+
+function checkBudget(state: SessionState): void {
+  const turn = runningTurn(state);
+  if (!turn) return;
+  const calls = Object.values(turn.inFlight).filter((entry) => entry.type === "model_call");
+  const usd = calls.reduce((sum, entry) => sum + entry.reservedUsd, turn.spentUsd);
+  const tokens = calls.reduce((sum, entry) => sum + entry.reservedTokens, turn.spentTokens);
+  expect(usd, "never over the cap").toBeLessThanOrEqual((turn.budget.max_cost_usd ?? Number.POSITIVE_INFINITY) + EPSILON_USD);
+  expect(tokens, "never over the cap").toBeLessThanOrEqual(turn.budget.max_tokens ?? Number.POSITIVE_INFINITY);
+}
+
+function checkEnd(events: readonly SessionEvent[], after: SessionState): void {
+  const end = events.findIndex(({ type }) => isTerminal(type));
+  if (end < 0) return;
+  expect(end, "nothing is logged after the end").toBe(events.length - 1);
+  expect([runningTurn(after), owed(after), inFlight(after)], "nothing is left").toEqual([null, [], []]);
+}
+
+/** `decide` and `evolve` must never write into the state they are given. */
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const part of Object.values(value)) freeze(part);
+}

@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import type { SessionEvent } from "../../src/protocol/events";
+import { answers } from "./builders";
+import { tell } from "./telling";
+import { World, type WorldOptions } from "./world";
+
+/** One rule: a team that was asked, what happened before, one thing that happens, exactly what follows, what is owed then. */
+export type Row = {
+  name: string;
+  world?: WorldOptions;
+  given?: (world: World) => void;
+  when: (world: World) => SessionEvent[];
+  then: string[];
+  owes?: string[];
+};
+
+export function table(rows: Row[]): void {
+  it.each(rows)("$name", ({ world: options, given, when, then, owes }) => {
+    const world = new World(options);
+    world.ask();
+    given?.(world);
+    expect(tell(when(world))).toEqual(then);
+    if (owes) expect(world.owes()).toEqual(owes);
+  });
+}
+
+/** Every agent gives its first answer, the agent's id in capitals, in order. */
+export function allAnswer(world: World): void {
+  for (const id of world.ids) world.does(id, answers(id.toUpperCase()));
+}

@@ -1,0 +1,77 @@
+import type { Effect } from "../../src/coordination";
+import type { EventOf, SessionEvent } from "../../src/protocol/events";
+
+/** Events and effects as short lines, so that a table row says exactly what happened, in order, and fits on a screen. */
+export const tell = (events: readonly SessionEvent[]): string[] => events.map(line);
+
+/** `call a`, or `call a in 500` when it must wait. */
+export const tellOwed = (effects: readonly Effect[], ids: readonly string[], now: number): string[] =>
+  effects.map((effect) => {
+    if (effect.type === "tool_call") return `tool ${ids[effect.agent]} ${effect.name}`;
+    return effect.notBefore > now ? `call ${ids[effect.agent]} in ${effect.notBefore - now}` : `call ${ids[effect.agent]}`;
+  });
+
+function line(event: SessionEvent): string {
+  const agent = "agent" in event ? [event.agent] : [];
+  return [event.type, ...agent, ...details(event)].join(" ");
+}
+
+/** What a rule decided; ids, times and sums have tests of their own. */
+function details(event: SessionEvent): string[] {
+  switch (event.type) {
+    case "attempt.started":
+      return [String(event.attempt)];
+    case "personas.assigned":
+      return Object.entries(event.personas).map(([id, text]) => `${id}:${text}`);
+    case "round.started":
+      return [`#${event.round}`, event.cause, shown(event.labels), ...(event.purpose === "coordination" ? [] : [event.purpose])];
+    case "call.started":
+      return [event.offers.join("|") || "nothing", ...(event.forced ? ["forced"] : [])];
+    case "call.failed":
+      return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
+    case "tool.started":
+    case "tool.interrupted":
+    case "tool.unknown":
+      return [event.name];
+    case "tool.completed":
+      return [event.name, event.outcome];
+    case "answer.submitted":
+      return [
+        event.label,
+        ...(event.origin === "partial" ? ["partial"] : []),
+        ...(event.snapshot ? [`with ${event.snapshot}`] : []),
+      ];
+    case "votes.cleared":
+      return ["by", event.by, ...event.votes.map((vote) => `${vote.agent}→${vote.label}`)];
+    case "vote.cast":
+      return [event.label];
+    case "vote.stale":
+      return [event.label, "missing", ...event.missing];
+    case "round.nudged":
+      return [String(event.nudge)];
+    case "answers.injected":
+      return [shown(event.labels), event.via];
+    case "attempt.settled":
+      return settled(event);
+    case "presentation.started":
+      return [event.label ?? "-", ...(event.workspace ? [`from ${event.workspace}`] : [])];
+    case "presentation.completed":
+      return [event.label, event.source, ...(event.fallback ? [event.fallback] : [])];
+    case "turn.completed":
+      return [event.winner, event.label, event.finish_reason];
+    case "turn.failed":
+      return [event.code, ...event.agents.map(({ agent, code }) => `${agent}:${code}`)];
+    case "turn.cancelled":
+      return [event.partial.winner ?? "-", event.partial.answer ?? "-", event.partial.text ?? "-"];
+    default:
+      return "code" in event ? [event.code] : [];
+  }
+}
+
+/** The order is drawn by chance. */
+const shown = (labels: readonly string[]): string => `[${[...labels].sort().join(" ")}]`;
+
+function settled({ ended_by, winner, label, tally, tie }: EventOf<"attempt.settled">): string[] {
+  const votes = Object.entries(tally).map(([name, count]) => `${name}:${count}`);
+  return [ended_by, winner ?? "-", label ?? "-", ...votes, ...(tie ? ["tie"] : [])];
+}

@@ -1,0 +1,241 @@
+import {
+  decide,
+  type Effect,
+  emptySession,
+  evolve,
+  type Input,
+  type InputBody,
+  inFlight,
+  nextTimerAt,
+  owed,
+  runningTurn,
+  type SessionState,
+  type TurnState,
+} from "../../src/coordination";
+import { type EventOf, type EventType, isTerminal, type Purpose, type SessionEvent } from "../../src/protocol/events";
+import type { AgentRules, Budget, TeamRules } from "../../src/protocol/team";
+import { agentRules, type Move, says, teamRules } from "./builders";
+import { checkStep } from "./step-check";
+import { tellOwed } from "./telling";
+
+export const START = 1_800_000_000_000;
+const MOST_STEPS = 20_000;
+
+export type WorldOptions = {
+  agents?: string[];
+  rules?: Partial<TeamRules>;
+  /** For every agent, or for one by id. */
+  every?: Partial<AgentRules>;
+  each?: Record<string, Partial<AgentRules>>;
+  budget?: Budget;
+  seed?: number;
+};
+
+/** What an agent does, call by call; the last move is repeated. */
+export type Script = Move[] | Partial<Record<Purpose, Move[]>>;
+
+type Pending = { at: number; effect: Effect; deliver: () => InputBody };
+
+/**
+ * A session under a virtual clock: the rules with the simplest shell there can be. Stories are told step by step (`does`,
+ * `wait`) or as scripts (`play`). Every step is checked for what must hold whatever the story.
+ */
+export class World {
+  state: SessionState = emptySession;
+  readonly log: SessionEvent[] = [];
+  readonly ids: string[];
+  readonly rules: TeamRules;
+  now = START;
+  /** What agents have written that is no complete reply, by id. */
+  writing: Record<string, string> = {};
+  /** How many input tokens a call asks room for. */
+  inputTokens = 1_000;
+  toolMs = 100;
+  files: number | null = null;
+  readonly #budget: Budget;
+  #seed: number;
+  #pending: Pending[] = [];
+  #turns: Record<string, number> = {};
+
+  constructor({ agents = ["a", "b", "c"], rules = {}, every = {}, each = {}, budget = {}, seed = 1 }: WorldOptions = {}) {
+    this.ids = agents;
+    this.rules = teamRules(
+      agents.map((id) => agentRules(id, { ...every, ...each[id] })),
+      rules,
+    );
+    this.#budget = budget;
+    this.#seed = seed;
+  }
+
+  /** The user asks; answers with what follows. */
+  ask(question = "What is best?"): SessionEvent[] {
+    const rules = this.state.rules ? null : this.rules;
+    return this.give({ type: "turn_requested", rules, question, parentTurn: null, budget: this.#budget, timeoutMs: null });
+  }
+
+  give(body: InputBody): SessionEvent[] {
+    const partials = Object.fromEntries(Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]));
+    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials };
+    const events = decide(this.state, input);
+    const before = this.state;
+    this.state = events.reduce(evolve, before);
+    this.log.push(...events);
+    checkStep(before, events, this.state);
+    return events;
+  }
+
+  /** The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed. */
+  does(id: string, move: Move): SessionEvent[] {
+    this.starts(id);
+    const effect = this.callOf(id);
+    const { what } = move(this.#acting(id));
+    if (!what) return [];
+    return this.give("reply" in what ? { type: "call_replied", effect, ...what } : { type: "call_failed", effect, ...what });
+  }
+
+  /** Sends the call an agent is owed, if there is one. */
+  starts(id: string): SessionEvent[] {
+    const index = this.ids.indexOf(id);
+    const effect = owed(this.state).find((one) => one.type === "model_call" && one.agent === index);
+    return effect ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens }) : [];
+  }
+
+  /** Starts and settles the next tool an agent is owed. */
+  tool(id: string, outcome: "ok" | "error" | "unknown" = "ok"): SessionEvent[] {
+    const effect = this.startsTool(id);
+    return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files });
+  }
+
+  startsTool(id: string): string {
+    const effect = owed(this.state).find((one) => one.type === "tool_call" && one.agent === this.ids.indexOf(id));
+    if (!effect) throw new Error(`${id} is owed no tool`);
+    this.give({ type: "tool_ready", effect: effect.id });
+    return effect.id;
+  }
+
+  interrupt(): SessionEvent[] {
+    return inFlight(this.state).flatMap((effect) =>
+      this.give({ type: "effect_interrupted", effect, workspaceFiles: this.files }),
+    );
+  }
+
+  /** Time passes, with a `clock` at each timer on the way and at the end. */
+  wait(ms: number): SessionEvent[] {
+    const end = this.now + ms;
+    const events: SessionEvent[] = [];
+    for (let timer = this.#timer(); timer !== null && timer <= end; timer = this.#timer()) {
+      if (timer < this.now) throw new Error("a timer that was dealt with rings again");
+      this.now = timer;
+      events.push(...this.give({ type: "clock" }));
+    }
+    this.now = end;
+    return [...events, ...this.give({ type: "clock" })];
+  }
+
+  /** Plays scripts until the turn ends. Fails if nothing can happen any more while it runs. */
+  play(scripts: Record<string, Script>): SessionEvent[] {
+    const from = this.log.length;
+    if (!runningTurn(this.state)) this.ask();
+    for (let step = 0; runningTurn(this.state); step += 1) {
+      if (step > MOST_STEPS) throw new Error("the turn does not end");
+      if (!this.#sendOwed(scripts)) this.#next();
+    }
+    return this.log.slice(from);
+  }
+
+  alias = (id: string): string => this.turn.aliases[this.ids.indexOf(id)] ?? id;
+
+  get turn(): TurnState {
+    if (!this.state.turn) throw new Error("no turn yet");
+    return this.state.turn;
+  }
+
+  agent(id: string) {
+    const agent = this.turn.attempt.agents[this.ids.indexOf(id)];
+    if (!agent) throw new Error(`no agent ${id}`);
+    return agent;
+  }
+
+  owes = (): string[] => tellOwed(owed(this.state), this.ids, this.now);
+
+  events<T extends EventType>(type: T): EventOf<T>[] {
+    return this.log.filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  get ending(): SessionEvent {
+    const last = this.log.at(-1);
+    if (!last || !isTerminal(last.type)) throw new Error("the turn has not ended");
+    return last;
+  }
+
+  callOf(id: string): string {
+    const index = this.ids.indexOf(id);
+    const found = Object.entries(this.turn.inFlight).find(([, entry]) => entry.agent === index && entry.type === "model_call");
+    if (!found) throw new Error(`${id} has no call in flight`);
+    return found[0];
+  }
+
+  #acting(id: string) {
+    this.#turns[id] = (this.#turns[id] ?? 0) + 1;
+    return { id, alias: this.alias, nth: this.#turns[id] };
+  }
+
+  #timer = (): number | null => nextTimerAt(this.state, this.now);
+
+  /** Sends the first effect that is due and unsent; answers whether there was one. */
+  #sendOwed(scripts: Record<string, Script>): boolean {
+    const sent = new Set(this.#pending.map(({ effect }) => effect.id));
+    const effect = owed(this.state).find((one) => !sent.has(one.id) && (one.type === "tool_call" || one.notBefore <= this.now));
+    if (!effect) return false;
+    if (effect.type === "tool_call") this.#sendTool(effect);
+    else this.#sendCall(effect, scripts);
+    return true;
+  }
+
+  #sendTool(effect: Effect): void {
+    this.give({ type: "tool_ready", effect: effect.id });
+    const settled: InputBody = { type: "tool_settled", effect: effect.id, outcome: "ok", workspaceFiles: this.files };
+    this.#pending.push({ at: this.now + this.toolMs, effect, deliver: () => settled });
+  }
+
+  #sendCall(effect: Effect & { type: "model_call" }, scripts: Record<string, Script>): void {
+    this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens });
+    if (!inFlight(this.state).includes(effect.id)) return;
+    const id = this.ids[effect.agent] ?? "";
+    const acting = this.#acting(id);
+    const { afterMs, what } = nextMove(scripts[id], effect.purpose)(acting);
+    const at = what ? this.now + afterMs : Number.POSITIVE_INFINITY;
+    const deliver = (): InputBody =>
+      what && "reply" in what
+        ? { type: "call_replied", effect: effect.id, ...what }
+        : { type: "call_failed", effect: effect.id, failure: what?.failure ?? neverHappens() };
+    this.#pending.push({ at, effect, deliver });
+  }
+
+  /** Goes to the next moment at which something happens. */
+  #next(): void {
+    const running = new Set(inFlight(this.state));
+    this.#pending = this.#pending.filter(({ effect }) => running.has(effect.id)).sort((a, b) => a.at - b.at);
+    const first = this.#pending[0];
+    const timer = this.#timer() ?? Number.POSITIVE_INFINITY;
+    const at = Math.min(first?.at ?? Number.POSITIVE_INFINITY, timer);
+    if (timer < this.now) throw new Error("a timer that was dealt with rings again");
+    if (at === Number.POSITIVE_INFINITY) throw new Error("nothing can happen any more");
+    this.now = Math.max(this.now, at);
+    if (!first || first.at > timer) this.give({ type: "clock" });
+    else this.give(this.#pending.shift()?.deliver() ?? neverHappens());
+  }
+}
+
+/** Moves are used up by their script; the last one stays. */
+function nextMove(script: Script | undefined, purpose: Purpose): Move {
+  const moves = Array.isArray(script) ? (purpose === "coordination" ? script : undefined) : script?.[purpose];
+  const move = moves && moves.length > 1 ? moves.shift() : moves?.[0];
+  if (move) return move;
+  if (purpose === "coordination") throw new Error("an agent without a script was called");
+  return says(`the ${purpose}`);
+}
+
+function neverHappens(): never {
+  throw new Error("delivered what never ends");
+}
