@@ -1,0 +1,61 @@
+/** What the benchmark computes from what it measured. Pure; throws where a figure would mean nothing. */
+
+/** The middle of several runs, with the best and the worst beside it. */
+export type Spread = { median: number; min: number; max: number; runs: number };
+
+export function spread(values: readonly number[]): Spread {
+  return { median: quantile(values, 0.5), min: quantile(values, 0), max: quantile(values, 1), runs: values.length };
+}
+
+/** The value below which this share lies, between neighbours in proportion. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const below = sorted[Math.floor(place)];
+  const above = sorted[Math.ceil(place)];
+  if (below === undefined || above === undefined) throw new Error("Nothing was measured.");
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+/** Run by run, so that what slows the machine for a while slows both sides of a ratio. */
+export function ratios(values: readonly number[], bounds: readonly number[]): number[] {
+  if (values.length !== bounds.length) throw new Error("A ratio needs its lower bound from the same run.");
+  return values.map((value, at) => value / (bounds[at] ?? Number.NaN));
+}
+
+/** A call as its provider saw it: from the arrival of the request to the last byte of the reply. Times in ms. */
+export type ServedCall = { stage: string; startedAt: number; endedAt: number | null };
+
+/**
+ * What nobody can beat: in each stage the calls run side by side and the next one needs all of them, so it is the slowest call
+ * of each stage, added up. Time between calls is not the provider's.
+ */
+export function criticalPathMs(calls: readonly ServedCall[]): number {
+  const stages = Map.groupBy(calls, ({ stage }) => stage);
+  if (stages.size === 0) throw new Error("No provider was called.");
+  return [...stages.values()].reduce((sum, stage) => sum + Math.max(...stage.map(servedMs)), 0);
+}
+
+function servedMs({ startedAt, endedAt }: ServedCall): number {
+  if (endedAt === null) throw new Error("A call was still open when its run was over.");
+  return endedAt - startedAt;
+}
+
+/** Where the rest of a run's time went, in ms: before, between and after the stages, and between calls of one stage. */
+export type Gaps = { beforeFirst: number; between: number; withinStages: number; afterLast: number };
+
+export function gapsOf(calls: readonly ServedCall[], run: { startedAt: number; endedAt: number }): Gaps {
+  const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()].map((stage) => {
+    const startedAt = Math.min(...stage.map((call) => call.startedAt));
+    const endedAt = Math.max(...stage.map((call) => call.startedAt + servedMs(call)));
+    return { startedAt, endedAt, withinMs: endedAt - startedAt - Math.max(...stage.map(servedMs)) };
+  });
+  const gaps = { beforeFirst: 0, between: 0, withinStages: 0, afterLast: 0 };
+  let reached = run.startedAt;
+  for (const [at, { startedAt, endedAt, withinMs }] of stages.toSorted((a, b) => a.startedAt - b.startedAt).entries()) {
+    gaps[at === 0 ? "beforeFirst" : "between"] += startedAt - reached;
+    gaps.withinStages += withinMs;
+    reached = endedAt;
+  }
+  return { ...gaps, afterLast: run.endedAt - reached };
+}

@@ -1,0 +1,23 @@
+import { DurableObject } from "cloudflare:workers";
+import { type LoopJob, runBareLoop } from "./bare-loop";
+
+/** The least a session could do before it may speak: one new table, one row, on disk. */
+export class RowObject extends DurableObject {
+  override async fetch(): Promise<Response> {
+    this.ctx.storage.sql.exec("CREATE TABLE rows (body TEXT NOT NULL)");
+    this.ctx.storage.sql.exec("INSERT INTO rows (body) VALUES ('one')");
+    return new Response("one row");
+  }
+}
+
+type Env = { ROWS: DurableObjectNamespace<RowObject> };
+
+/** `POST /loop` runs the bare loop in this runtime; `POST /row` wakes a new object that writes one row. */
+// biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
+export default {
+  async fetch(request, env) {
+    if (new URL(request.url).pathname === "/row") return env.ROWS.get(env.ROWS.newUniqueId()).fetch(request.url);
+    const job: LoopJob = await request.json();
+    return Response.json({ chunks: await runBareLoop(job) });
+  },
+} satisfies ExportedHandler<Env>;

@@ -1,0 +1,76 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { SimulatedProviders } from "../simulated-providers/server";
+import { ratios, type Spread, spread } from "./arithmetic";
+import type { LoopJob } from "./bare-loop";
+import { post, replayOf, startRun, watchRun } from "./run-client";
+import type { Runtime } from "./runtime";
+import { AGENTS, type Load, runRequest, startTeam } from "./team";
+
+/** CPU of the runtime's process in µs for each chunk that a provider streamed. Ratios are taken run by run. */
+export type CpuFigure = {
+  chunks: number;
+  bare: Spread;
+  watched: Spread;
+  unwatched: Spread;
+  watchedRatio: Spread;
+  unwatchedRatio: Spread;
+};
+
+type Options = { load: Load; runs: number };
+type Bench = { runtime: Runtime; providers: SimulatedProviders };
+
+export async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<CpuFigure> {
+  const providers = await startTeam(load);
+  const bench = { runtime, providers };
+  try {
+    const job = await recordedJob(bench);
+    const measured = [];
+    for (let run = 0; run <= runs; run += 1) {
+      const bare = await cpuPerChunk(bench, () => bareRun(bench, job));
+      const unwatched = await cpuPerChunk(bench, () => unwatchedRun(bench));
+      const watched = await cpuPerChunk(bench, () => watchRun(runtime.service, runRequest(providers)));
+      measured.push({ bare, unwatched, watched });
+    }
+    const warm = measured.slice(1); // the first lets the compiler do its work
+    const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) => warm.map((run) => run[name]));
+    if (!bare || !watched || !unwatched) throw new Error("Nothing was measured.");
+    return {
+      chunks: load.answerTokens * AGENTS + load.voteTokens * AGENTS + load.presentationTokens,
+      bare: spread(bare),
+      watched: spread(watched),
+      unwatched: spread(unwatched),
+      watchedRatio: spread(ratios(watched, bare)),
+      unwatchedRatio: spread(ratios(unwatched, bare)),
+    };
+  } finally {
+    await providers.close();
+  }
+}
+
+async function recordedJob({ runtime, providers }: Bench): Promise<LoopJob> {
+  await watchRun(runtime.service, runRequest(providers));
+  return replayOf(providers, providers.requests().slice());
+}
+
+const bareRun = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
+  await (await post(`${runtime.bare}/loop`, JSON.stringify(job))).text();
+};
+
+/** Waits for the last reply by looking at the provider: asking the service would cost what is measured. */
+async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
+  const before = providers.requests().length;
+  const turn = await startRun(runtime.service, runRequest(providers));
+  const isServed = () => providers.requests().slice(before).filter(({ endedAt }) => endedAt !== null).length === 2 * AGENTS + 1;
+  while (!isServed()) await sleep(20);
+  await sleep(200);
+  const { status }: { status: string } = JSON.parse(await (await fetch(turn)).text());
+  if (status !== "completed") throw new Error(`A run that nobody watched is ${status}.`);
+}
+
+async function cpuPerChunk({ runtime, providers }: Bench, run: () => Promise<unknown>): Promise<number> {
+  const before = { cpuMs: runtime.cpuMs(), requests: providers.requests().length };
+  await run();
+  await sleep(200); // what comes after the last byte belongs to the run
+  const chunks = providers.requests().slice(before.requests).reduce((sum, { tokensSent }) => sum + tokensSent, 0);
+  return ((runtime.cpuMs() - before.cpuMs) * 1000) / chunks;
+}

@@ -1,0 +1,52 @@
+import type { SimulatedProviders } from "../simulated-providers/server";
+import { toSituation } from "../simulated-providers/situation";
+import type { RecordedRequest } from "../simulated-providers/ledger";
+import type { ServedCall } from "./arithmetic";
+import type { LoopJob } from "./bare-loop";
+
+/** A run as its client saw it: times from the moment the request was sent, in ms. */
+export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
+
+/** Starts a run and follows its stream to the end. Throws if the run does not complete. */
+export async function watchRun(service: string, body: string): Promise<WatchedRun> {
+  const startedAt = performance.now();
+  const response = await post(`${service}/api/runs`, body, "text/event-stream");
+  let text = "";
+  let firstEventMs = 0;
+  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    text = (text + piece).slice(-LONGEST_END);
+    if (firstEventMs === 0 && /^id: \d+\ndata: .*\n\n/m.test(text)) firstEventMs = performance.now() - startedAt;
+    if (/^event: turn\.(failed|cancelled)$/m.test(text)) throw new Error(`The run did not complete: ${text}`);
+    if (/^event: turn\.completed\n.*\n.*\n\n/m.test(text)) break;
+  }
+  const wallMs = performance.now() - startedAt;
+  if (!text.includes("event: turn.completed")) throw new Error(`The stream ended before its run: ${text}`);
+  return { sessionId: response.headers.get("location")?.split("/").at(-1) ?? "", firstEventMs, wallMs };
+}
+
+/** Enough to hold the last event of a run whole, little enough to be searched with every piece. */
+const LONGEST_END = 8_192;
+
+/** Starts a run that nobody watches; gives the address of its turn. */
+export async function startRun(service: string, body: string): Promise<string> {
+  const { links }: { links: { turn: string } } = JSON.parse(await (await post(`${service}/api/runs`, body)).text());
+  return `${service}${links.turn}`;
+}
+
+/** Any request of the benchmark; everything but success is thrown. */
+export async function post(url: string, body: string, accept = "application/json"): Promise<Response> {
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", accept }, body });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+/** What the providers served since a number of requests, by stage. */
+export function servedSince(providers: SimulatedProviders, before: number): ServedCall[] {
+  return providers.requests().slice(before).map(({ body, startedAt, endedAt }) => ({ stage: toSituation(body).stage, startedAt, endedAt }));
+}
+
+/** The same requests for a bare loop, stage by stage in the order in which the run made them. */
+export function replayOf(providers: SimulatedProviders, records: readonly RecordedRequest[]): LoopJob {
+  const stages = Map.groupBy(records, ({ body }) => toSituation(body).stage);
+  return { baseUrl: providers.baseUrl, stages: [...stages.values()].map((stage) => stage.map(({ body }) => body)) };
+}
