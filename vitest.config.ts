@@ -29,7 +29,13 @@ export default defineConfig({
             miniflare: { bindings: { ...LOCAL_VARS, TEST_MIGRATIONS: await readD1Migrations("migrations") } },
           })),
         ],
-        test: { name: "workers", include: [WORKERS], setupFiles: ["tests/workers-setup.ts"], testTimeout: 30_000 },
+        test: {
+          name: "workers",
+          include: [WORKERS],
+          setupFiles: ["tests/workers-setup.ts"],
+          globalSetup: ["tests/simulated-providers-setup.ts"],
+          testTimeout: 30_000,
+        },
       },
       {
         test: {

@@ -20,7 +20,11 @@ export class CallStore {
     const rounds = Map.groupBy(records, ({ attempt, agent, round }) => `${attempt} ${agent} ${round}`);
     for (const group of rounds.values()) {
       const [first] = group;
-      if (first) this.#write({ turn, ...first }, group.map(({ record }) => record));
+      if (first)
+        this.#write(
+          { turn, ...first },
+          group.map(({ record }) => record),
+        );
     }
   }
 
@@ -55,7 +59,8 @@ export class CallStore {
   }
 
   #parts({ turn, attempt, agent, round }: RoundPlace): number {
-    const query = "SELECT coalesce(max(part) + 1, 0) AS parts FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ?";
+    const query =
+      "SELECT coalesce(max(part) + 1, 0) AS parts FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ?";
     return this.#sql.exec<{ parts: number }>(query, turn, attempt, agent, round).one().parts;
   }
 }

@@ -1,9 +1,10 @@
+import type { Bucket } from "../r2-layout/bucket";
 import type { SessionObject } from "./session";
 
 /** What the deployment gives the Worker and its objects. Provider keys are further secrets, read by name only. */
 export type Env = {
   SESSIONS: DurableObjectNamespace<SessionObject>;
-  BUCKET: R2Bucket;
+  BUCKET: Bucket;
   DB: D1Database;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;

@@ -174,7 +174,8 @@ export class EventStreams {
 const isDone = (place: TurnPlace | null, cursor: number): boolean =>
   place === null || (place.lastSeq !== null && cursor >= place.lastSeq);
 
-const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean => turn === null || (batch.turns.size === 1 && batch.turns.has(turn));
+const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean =>
+  turn === null || (batch.turns.size === 1 && batch.turns.has(turn));
 
 function takeBatch(reader: Reader, batch: FrameBatch): Uint8Array {
   reader.cursor = batch.to;

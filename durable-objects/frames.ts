@@ -15,7 +15,14 @@ export type LogRow = {
 export function toRow(event: SessionEvent, seq: number): LogRow {
   const attempt = "attempt" in event ? event.attempt : null;
   const agent = "agent" in event ? event.agent : null;
-  const body = JSON.stringify({ ...event, type: undefined, at: undefined, turn: undefined, attempt: undefined, agent: undefined });
+  const body = JSON.stringify({
+    ...event,
+    type: undefined,
+    at: undefined,
+    turn: undefined,
+    attempt: undefined,
+    agent: undefined,
+  });
   return { seq, turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
 }
 

@@ -2,7 +2,15 @@ import { inputTokenBound, toRequest } from "../src/agents/conversation";
 import { performCall } from "../src/agents/perform-call";
 import { toReply } from "../src/agents/reply";
 import type { Backend, TeamAgent } from "../src/config/team";
-import { agentAt, type CallFailure, type ModelCallEffect, offersOf, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
+import {
+  agentAt,
+  type CallFailure,
+  type ModelCallEffect,
+  offersOf,
+  runningTurn,
+  type ToolCallEffect,
+  type TurnState,
+} from "../src/coordination";
 import type { DeltaKind } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
 import type { ModelRequest, Provider } from "../src/providers/provider";

@@ -54,7 +54,15 @@ export class SessionLog {
   }
 
   appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
-    const row = { seq: this.#next(), turn, attempt: null, agent: null, type: "stream.delta", at, body: JSON.stringify({ items }) };
+    const row = {
+      seq: this.#next(),
+      turn,
+      attempt: null,
+      agent: null,
+      type: "stream.delta",
+      at,
+      body: JSON.stringify({ items }),
+    };
     this.#sql.exec("INSERT INTO deltas (seq, turn, at, body) VALUES (?, ?, ?, ?)", row.seq, turn, at, row.body);
     return row;
   }

@@ -1,5 +1,5 @@
-import { type SessionStatus, type TurnResponse } from "../src/protocol/api";
-import { type WireEvent } from "../src/protocol/events";
+import type { SessionStatus, TurnResponse } from "../src/protocol/api";
+import type { WireEvent } from "../src/protocol/events";
 import { toStatus, toTurn } from "../src/protocol/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../src/protocol/view";
 import { type LogRow, toJson } from "./frames";
@@ -102,7 +102,10 @@ export class SessionQueries {
     const view = emptyView();
     this.#applyAll(view, this.#log.read({ after: 0, upTo: 1, deltas: false }));
     if (!place) return view;
-    return this.#applyAll(view, this.#log.read({ after: place.firstSeq - 1, upTo: place.lastSeq ?? this.#log.head, deltas: false }));
+    return this.#applyAll(
+      view,
+      this.#log.read({ after: place.firstSeq - 1, upTo: place.lastSeq ?? this.#log.head, deltas: false }),
+    );
   }
 
   #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
@@ -134,7 +137,11 @@ function slim(turn: TurnView | null): TurnView | null {
     question: cut(turn.question),
     final: turn.final && { ...turn.final, text: cut(turn.final.text) },
     partial: turn.partial && { winner: turn.partial.winner, answer: null, text: null },
-    agents: turn.agents.map((agent) => ({ ...agent, stream: null, vote: agent.vote && { ...agent.vote, reason: cut(agent.vote.reason) } })),
+    agents: turn.agents.map((agent) => ({
+      ...agent,
+      stream: null,
+      vote: agent.vote && { ...agent.vote, reason: cut(agent.vote.reason) },
+    })),
     attempts: turn.attempts.map((attempt) => ({
       ...attempt,
       personas: {},

@@ -78,7 +78,9 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
   }
 
-  async events(request: PageRequest): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
+  async events(
+    request: PageRequest,
+  ): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
     if (!this.#engine) return NOT_FOUND;
     if (request.turn !== null && !this.#log().turn(request.turn)) return { ok: false, code: "turn_not_found" };
     return { ok: true, page: this.#engine.queries.page(request) };
@@ -110,7 +112,8 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
       log: this.#sessionLog,
       sessionId: meta.get("session_id") ?? "",
       team,
-      nonce: (turn, attempt, agent) => createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
+      nonce: (turn, attempt, agent) =>
+        createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) => new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend) }),
     });
   }

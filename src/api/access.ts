@@ -11,9 +11,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 export const requireAccess = createMiddleware<{ Bindings: Services }>(async (context, next) => {
   const { hostname } = new URL(context.req.url);
   if (!context.env.openOnLoopback || !LOOPBACK.test(hostname)) {
-    throw new ApiError("access_closed", "This service takes no requests: it has no keys yet, and open access is for loopback only.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
+    throw new ApiError(
+      "access_closed",
+      "This service takes no requests: it has no keys yet, and open access is for loopback only.",
+      {
+        headers: { "www-authenticate": "Bearer" },
+      },
+    );
   }
   await next();
 });

@@ -35,7 +35,9 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
     case "event_id_ahead":
       throw new ApiError("event_id_ahead", "The session has no event of that number yet. Ask from a number you were given.");
     case "too_many_readers":
-      throw new ApiError("too_many_readers", "Too many readers follow this session. Try again later.", { headers: { "retry-after": "30" } });
+      throw new ApiError("too_many_readers", "Too many readers follow this session. Try again later.", {
+        headers: { "retry-after": "30" },
+      });
     default:
       throw new ApiError("internal", "The session did not open its stream.");
   }

@@ -12,7 +12,9 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
   if (result.success) return result.data;
   const errors = result.error.issues.map(({ path, message }) => ({ pointer: toPointer(path), detail: message }));
   const [first] = errors;
-  throw new ApiError("request_invalid", `The request is not valid: ${first?.pointer || "the body"} ${first?.detail}.`, { errors });
+  throw new ApiError("request_invalid", `The request is not valid: ${first?.pointer || "the body"} ${first?.detail}.`, {
+    errors,
+  });
 }
 
 function requireJson(headers: Headers): void {

@@ -39,7 +39,12 @@ describe("delta buffer", () => {
       vi.advanceTimersByTime(waitMs / 10);
     }
     expect(rows.length).toBeLessThanOrEqual(11);
-    expect(rows.flat().map(({ text }) => text).join("").length).toBeGreaterThanOrEqual(90);
+    expect(
+      rows
+        .flat()
+        .map(({ text }) => text)
+        .join("").length,
+    ).toBeGreaterThanOrEqual(90);
     for (const [nth, at] of times.entries()) if (nth > 1) expect(at - (times[nth - 1] ?? 0)).toBeGreaterThanOrEqual(waitMs);
   });
 
@@ -57,7 +62,11 @@ describe("delta buffer", () => {
   });
 
   it("stitches together to what was written, whatever the pieces, in rows that are small enough", () => {
-    const piece = fc.record({ call: fc.constantFrom("c1", "c2"), text: fc.string({ unit: "grapheme", maxLength: 30 }), times: fc.integer({ min: 1, max: 4_000 }) });
+    const piece = fc.record({
+      call: fc.constantFrom("c1", "c2"),
+      text: fc.string({ unit: "grapheme", maxLength: 30 }),
+      times: fc.integer({ min: 1, max: 4_000 }),
+    });
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const { buffer, rows } = start();
@@ -74,7 +83,8 @@ describe("delta buffer", () => {
           got.set(call, (got.get(call) ?? "") + text);
         }
         for (const [call, text] of written) expect(got.get(call) ?? "").toBe(text);
-        for (const row of rows) expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(STORE.deltaRowChars);
+        for (const row of rows)
+          expect(row.reduce((sum, { text }) => sum + text.length, 0)).toBeLessThanOrEqual(STORE.deltaRowChars);
       }),
       { numRuns: 100 },
     );

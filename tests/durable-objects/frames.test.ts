@@ -4,7 +4,18 @@ import { type SessionEvent, WireEventSchema } from "../../src/protocol/events";
 
 const events: SessionEvent[] = [
   { type: "attempt.started", at: 5, turn: 1, attempt: 1, feedback: null },
-  { type: "vote.cast", at: 6, turn: 1, attempt: 1, agent: "a", round: 2, tool_call: "t", label: "agent1.1", revision: 1, reason: "line\nbreak \u2028 \ud83d\ude00" },
+  {
+    type: "vote.cast",
+    at: 6,
+    turn: 1,
+    attempt: 1,
+    agent: "a",
+    round: 2,
+    tool_call: "t",
+    label: "agent1.1",
+    revision: 1,
+    reason: "line\nbreak \u2028 \ud83d\ude00",
+  },
   { type: "stream.delta", at: 7, turn: 1, items: [{ agent: "a", round: 1, call: "c", kind: "text", offset: 0, text: "\r\n\n" }] },
 ];
 

@@ -1,0 +1,179 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { WATCHDOG_MS } from "../../durable-objects/limits";
+import { type WireEvent, WireEventSchema } from "../../src/protocol/events";
+import { eventsPath, follow, post, request, type Run, start, teamOf, typesOf } from "./session-client";
+
+const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(session_id));
+const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
+  events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
+
+async function waitFor(run: Run, type: string): Promise<void> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+    const { data } = await page.json<{ data: WireEvent[] }>();
+    if (typesOf(data).includes(type)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`no ${type}`);
+}
+
+describe("a turn", () => {
+  it("goes from a question to one final answer, every event valid and numbered without gaps", async () => {
+    const run = await start(teamOf(["quick", "plain", "improver"]));
+    const { events } = await follow(run);
+    for (const event of events) expect(WireEventSchema.parse(event)).toEqual(event);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => nth + 2));
+    expect(typesOf(events).filter((type) => type.startsWith("turn."))).toEqual(["turn.started", "turn.completed"]);
+    expect(ofType(events, "turn.completed")[0]?.finish_reason).toBe("consensus");
+  });
+
+  it("ends without any client", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    await waitFor(run, "turn.completed");
+    const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
+    expect(await turn.json()).toMatchObject({
+      status: "completed",
+      finish_reason: "consensus",
+      answer: expect.stringMatching(/\S/),
+    });
+  });
+
+  it("goes straight to the presentation with one agent", async () => {
+    const { events } = await follow(await start(teamOf(["quick"])));
+    expect(ofType(events, "attempt.settled")[0]?.ended_by).toBe("skipped");
+    expect(ofType(events, "turn.completed")[0]?.answer).toBe("Forty-two, presented.");
+  });
+
+  it("ends with a right answer although one agent always gets 401, whose key is in no event", async () => {
+    const { text, events } = await follow(await start(teamOf(["quick", "keyless", "plain"])));
+    expect(ofType(events, "agent.failed").map(({ agent, code }) => [agent, code])).toEqual([["a1", expect.any(String)]]);
+    expect(ofType(events, "turn.completed")[0]?.answer).toMatch(/42|Forty-two/);
+    expect(text).not.toContain("sk-canary");
+    expect(text).not.toContain("caller-key");
+  });
+
+  it("answers a follow-up with the earlier turn in view", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    await follow(run);
+    const next = await post(`/api/sessions/${run.session_id}/turns`, { question: "And eight times seven?" });
+    expect(next.status).toBe(202);
+    const { events } = await follow({ ...run, turn: 2 });
+    expect(ofType(events, "turn.started")[0]).toMatchObject({ turn: 2, parent_turn: 1 });
+    expect(typesOf(events).at(-1)).toBe("turn.completed");
+  });
+
+  it("refuses a second turn while one runs, and names it", async () => {
+    const run = await start(teamOf(["slow", "hanging"]));
+    const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "Now?" });
+    expect(response.status).toBe(409);
+    expect(await response.json()).toMatchObject({ code: "turn_running", turn: 1 });
+    await post(`/api/sessions/${run.session_id}/cancel`);
+  });
+
+  it("spends nothing with a budget of nothing", async () => {
+    const { events } = await follow(await start(teamOf(["quick", "plain"]), { budget: { max_tokens: 0 } }));
+    expect(ofType(events, "call.started")).toEqual([]);
+    expect(ofType(events, "attempt.settled")[0]?.ended_by).toBe("budget");
+    expect(typesOf(events).at(-1)).toBe("turn.failed");
+  });
+});
+
+describe("cancelling", () => {
+  it("ends the turn at once, twice the same as once, and starts nothing any more", async () => {
+    const run = await start(teamOf(["slow", "hanging", "slow"]));
+    await waitFor(run, "call.started");
+    const first = await post(`/api/sessions/${run.session_id}/cancel`);
+    const second = await post(`/api/sessions/${run.session_id}/cancel`);
+    expect(first.status).toBe(200);
+    expect(await first.json()).toEqual(await second.json());
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const { events } = await follow(run);
+    expect(typesOf(events).at(-1)).toBe("turn.cancelled");
+    const open = new Set(ofType(events, "call.started").map(({ call }) => call));
+    for (const { call } of [...ofType(events, "call.failed"), ...ofType(events, "call.completed")]) open.delete(call);
+    expect(open.size).toBe(0);
+  });
+});
+
+describe("recovery", () => {
+  it("goes on after the object was torn down in the middle of its calls, as soon as anyone asks", async () => {
+    const run = await start(teamOf(["slow", "slow", "plain"]));
+    await waitFor(run, "stream.delta");
+    await abortAllDurableObjects();
+    const { events } = await follow(run);
+    const interrupted = ofType(events, "call.failed").filter(({ code }) => code === "interrupted");
+    expect(interrupted.length).toBeGreaterThan(0);
+    expect(interrupted.every(({ retry_at }) => retry_at !== null)).toBe(true);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, nth) => nth + 2));
+    expect(typesOf(events).filter((type) => type === "turn.completed")).toHaveLength(1);
+  });
+
+  it("goes on by its alarm alone, which always stands while a turn runs", async () => {
+    const run = await start(teamOf(["slow", "plain"]));
+    await waitFor(run, "call.started");
+    const alarm = await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm());
+    expect(alarm).toBeLessThanOrEqual(Date.now() + WATCHDOG_MS);
+    await abortAllDurableObjects();
+    expect(await runDurableObjectAlarm(stubOf(run))).toBe(true);
+    expect(await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm())).not.toBeNull();
+    await waitFor(run, "turn.completed");
+  });
+
+  it("takes an alarm at any time, also twice and after the end, for nothing new", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    const { text } = await follow(run);
+    await runInDurableObject(stubOf(run), async (instance) => {
+      await instance.alarm();
+      await instance.alarm();
+    });
+    expect((await follow(run)).text).toBe(text);
+    expect(await runInDurableObject(stubOf(run), (_, state) => state.storage.getAlarm())).toBeNull();
+  });
+
+  it("gives up a call that is interrupted again and again", async () => {
+    const run = await start(teamOf(["hanging"]));
+    for (let kills = 0; kills < 5; kills += 1) {
+      await waitFor(run, "call.started");
+      await abortAllDurableObjects();
+    }
+    const { events } = await follow(run);
+    expect(ofType(events, "call.failed")).toHaveLength(5);
+    expect(typesOf(events).at(-1)).toBe("turn.failed");
+  });
+});
+
+describe("asking about what is not there", () => {
+  it.each([
+    { path: "/api/sessions/session_unknown00", status: 404, code: "session_not_found" },
+    { path: "/api/sessions/session_unknown00/events", status: 404, code: "session_not_found" },
+    { path: "/api/sessions/session_unknown00/turns/1", status: 404, code: "session_not_found" },
+    { path: "/api/sessions/session_unknown00/turns/1/answers/agent1.1", status: 404, code: "session_not_found" },
+    { path: "/api/sessions/a%2Fb", status: 400, code: "bad_id" },
+    { path: "/api/sessions/session_unknown00/turns/0", status: 400, code: "bad_id" },
+    { path: "/api/nothing", status: 404, code: "not_found" },
+  ])("answers $path with $code and leaves no object behind", async ({ path, status, code }) => {
+    const response = await request(path);
+    expect([response.status, response.headers.get("content-type")]).toEqual([status, "application/problem+json"]);
+    expect(await response.json()).toMatchObject({ status, code, request_id: expect.any(String) });
+    const tables = await runInDurableObject(env.SESSIONS.get(env.SESSIONS.idFromName("session_unknown00")), (_, state) =>
+      state.storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+    );
+    expect(tables).toEqual([]);
+  });
+
+  it("has one answer by label, and the final one", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    await follow(run);
+    const at = `/api/sessions/${run.session_id}/turns/1`;
+    expect(await (await request(`${at}/answers/agent1.1`)).json()).toMatchObject({
+      agent: "a0",
+      content: "The quick answer is 42.",
+    });
+    const { label } = await (await request(at)).json<{ label: string }>();
+    expect(await (await request(`${at}/answers/${label}`)).json()).toMatchObject({ label, origin: "presentation" });
+    expect((await request(`${at}/answers/agent2.9`)).status).toBe(404);
+    expect((await request(eventsPath({ ...run, turn: 2 }))).status).toBe(404);
+  });
+});
