@@ -154,8 +154,8 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
       return setTool(board, event, "asked");
     case "tool.completed":
     case "tool.unknown": {
+      const ran = board.openTools.some((tool) => isTool(tool, event) && tool.status === "started");
       board.openTools = board.openTools.filter((tool) => !isTool(tool, event));
-      const ran = event.type === "tool.unknown" || event.outcome === "ok" || event.outcome === "error";
       if (round && ran && !round.executed.includes(event.name)) round.executed.push(event.name);
     }
   }

@@ -16,7 +16,10 @@ describe("the rules' next timer", () => {
       script: {
         rules: teamOf(2, { personas: true, initial_round_timeout_ms: 5_000 }),
         timeoutMs: 60_000,
-        steps: [[hangs()], []],
+        steps: [
+          [hangs(), answers("north"), votesFor(1, "clear"), says("Go north.")],
+          [answers("south"), votesFor(1, "clear")],
+        ],
       },
     },
   ])("$name", ({ script }) => {

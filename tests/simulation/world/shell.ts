@@ -18,8 +18,6 @@ import type { World } from "./world";
 
 /** More than this is a livelock. */
 const MOST_STEPS = 20_000;
-/** While a turn runs the alarm comes at least this often, whatever the rules' timers say. */
-const WATCHDOG_MS = 10_000;
 
 /** A run that never ended: nothing is left to happen, or the same happens for ever. */
 export class StuckError extends Error {
@@ -45,7 +43,8 @@ export class Shell {
   readonly #performer: Performer;
   /** Called after each crash with the state that was lost, so that a test can compare it with the fold. */
   readonly #recovered: (lost: SessionState, folded: SessionState) => void;
-  #idleTimer: number | null = null;
+  /** Time of the last input since the process started; after a crash only the log knows. */
+  #heardAt: number | null = null;
   #alarm: { for: number | null; late: number } = { for: null, late: 0 };
 
   constructor(world: World, recovered: (lost: SessionState, folded: SessionState) => void) {
@@ -80,15 +79,16 @@ export class Shell {
   /** One commit: compute, store, then perform what is owed. */
   input(body: InputBody): void {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
+    const at = this.now - lag;
+    this.#heardAt = Math.max(this.#heardAt ?? at, at);
     const events = decide(this.state, {
       ...body,
-      at: this.now - lag,
+      at,
       seed: this.#world.seed(),
       partials: this.#performer.partials(),
     });
     if (events.length === 0) return this.#performer.sync();
     this.state = this.append(events);
-    this.#idleTimer = null;
     if (this.#world.diesNow()) this.crash();
     else this.#performer.sync();
   }
@@ -103,6 +103,7 @@ export class Shell {
   crash(): void {
     const lost = this.state;
     this.crashes += 1;
+    this.#heardAt = null;
     this.#performer.die();
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
     this.state = stored.reduce(evolve, emptySession);
@@ -121,7 +122,7 @@ export class Shell {
   }
 
   #step(): void {
-    const timer = nextTimerAt(this.state);
+    const timer = nextTimerAt(this.state, this.#heardAt ?? this.state.lastAt);
     const next = this.timeline.nextAt();
     const due = timer === null ? null : this.#alarmAt(timer);
     if (due !== null && (next === null || due <= next)) return this.#clock(due, timer);
@@ -132,25 +133,25 @@ export class Shell {
   /** An alarm set for a moment may come later; drawn once per alarm. */
   #alarmAt(timer: number): number {
     if (this.#alarm.for !== timer) this.#alarm = { for: timer, late: this.#world.alarmLateMs() };
-    return Math.max(timer + this.#alarm.late, this.now) + (timer === this.#idleTimer ? WATCHDOG_MS : 0);
+    return Math.max(timer + this.#alarm.late, this.now);
   }
 
   /** A turn in which nobody works and nobody is about to: only the grace of §3 is worth waiting for. */
   #complainIfIdle(timer: number | null): void {
     const turn = runningTurn(this.state);
     if (!turn || inFlight(this.state).length > 0 || this.owed().length > 0) return;
-    if (timer !== turn.attempt.graceEndsAt) this.faults.push(`nobody works, and only the timer at ${timer} goes on`);
+    const { graceEndsAt } = turn.attempt;
+    if (timer === null || graceEndsAt === null || timer > graceEndsAt)
+      this.faults.push(`nobody works, and only the timer at ${timer} goes on`);
   }
 
-  /** A timer that changes nothing and is not the time of a call that waits for a slot would fire for ever. */
+  /** A timer is for a moment at which time alone changes something: what is decided, or that a call may be sent. */
   #clock(at: number, timer: number | null): void {
     this.#complainIfIdle(timer);
     this.timeline.advanceTo(at);
+    const sendable = this.owed().some((effect) => effect.type === "model_call" && effect.notBefore === timer);
     const before = this.state;
     this.input({ type: "clock" });
-    if (this.state !== before || nextTimerAt(this.state) !== timer) return;
-    this.#idleTimer = timer;
-    const waiting = this.owed().some((effect) => effect.type === "model_call" && effect.notBefore === timer);
-    if (!waiting) this.faults.push(`the timer at ${timer} is due, changes nothing and stays: an alarm set to it fires for ever`);
+    if (this.state === before && !sendable) this.faults.push(`the timer at ${timer} changed nothing`);
   }
 }
