@@ -12,7 +12,7 @@ import {
   type SessionState,
   type TurnState,
 } from "../../src/coordination";
-import { type EventOf, type EventType, isTerminal, type Purpose, type SessionEvent } from "../../src/protocol/events";
+import { type EventOf, type EventType, isTerminal, type Purpose, type SessionEvent, type Usage } from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../src/protocol/team";
 import { agentRules, type Move, says, teamRules } from "./builders";
 import { checkStep } from "./step-check";
@@ -48,6 +48,8 @@ export class World {
   now = START;
   /** What agents have written that is no complete reply, by id. */
   writing: Record<string, string> = {};
+  /** What calls in flight have reported, by effect id. */
+  reported: Record<string, Usage> = {};
   /** How many input tokens a call asks room for. */
   inputTokens = 1_000;
   toolMs = 100;
@@ -75,7 +77,7 @@ export class World {
 
   give(body: InputBody): SessionEvent[] {
     const partials = Object.fromEntries(Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]));
-    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials };
+    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials, usages: this.reported };
     const events = decide(this.state, input);
     const before = this.state;
     this.state = events.reduce(evolve, before);
@@ -100,9 +102,9 @@ export class World {
     return effect ? this.give({ type: "call_ready", effect: effect.id, inputTokens: this.inputTokens }) : [];
   }
 
-  /** Starts and settles the next tool an agent is owed. */
+  /** Settles the tool an agent has running, or starts and settles the next it is owed. */
   tool(id: string, outcome: "ok" | "error" | "unknown" = "ok"): SessionEvent[] {
-    const effect = this.startsTool(id);
+    const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files });
   }
 
@@ -169,10 +171,14 @@ export class World {
   }
 
   callOf(id: string): string {
-    const index = this.ids.indexOf(id);
-    const found = Object.entries(this.turn.inFlight).find(([, entry]) => entry.agent === index && entry.type === "model_call");
+    const found = this.#inFlightOf(id, "model_call");
     if (!found) throw new Error(`${id} has no call in flight`);
-    return found[0];
+    return found;
+  }
+
+  #inFlightOf(id: string, type: Effect["type"]): string | undefined {
+    const entries = Object.entries(this.turn.inFlight);
+    return entries.find(([, entry]) => entry.type === type && this.ids[entry.agent] === id)?.[0];
   }
 
   #acting(id: string) {

@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import { owed } from "../../src/coordination";
+import { answers, fails, hangs, improves, says, used, votes } from "./builders";
+import { allAnswer, table } from "./table";
+import { World } from "./world";
+
+const two = { agents: ["a", "b"] };
+
+describe("a call's reservation", () => {
+  it("is its input bound and its output cap, at the agent's prices", () => {
+    const world = new World();
+    world.ask();
+    expect(world.starts("a")).toMatchObject([
+      { max_output_tokens: 4_000, reserved: { tokens: 5_000, cost_usd: expect.closeTo(0.009, 12) } },
+    ]);
+  });
+
+  it("is settled to the reported usage, cached tokens at their own price", () => {
+    const world = new World();
+    world.ask();
+    world.does("a", answers("A", { usage: used(1_000, 500, 600) }));
+    expect(world.turn).toMatchObject({ spentTokens: 1_500, spentUsd: expect.closeTo(0.0017, 12), inFlight: {} });
+  });
+
+  it("stays charged in full where the provider reports no usage", () => {
+    const world = new World();
+    world.ask();
+    world.does("a", answers("A", { usage: null }));
+    expect(world.turn).toMatchObject({ spentTokens: 5_000, spentUsd: expect.closeTo(0.009, 12) });
+    expect(world.events("call.completed")).toMatchObject([{ usage: { output_tokens: 5_000 } }]);
+  });
+
+  it.each([
+    { name: "tokens", budget: { max_tokens: 3_000 }, output: 2_000 },
+    { name: "money", budget: { max_cost_usd: 0.005 }, output: 2_000 },
+  ])("is lowered to fit the cap in $name", ({ budget, output }) => {
+    const world = new World({ agents: ["a"], budget });
+    world.ask();
+    expect(world.starts("a")).toMatchObject([{ max_output_tokens: output }]);
+  });
+
+  it("leaves room for the others that are due", () => {
+    const world = new World({ budget: { max_tokens: 9_000 } });
+    world.ask();
+    const outputs = ["a", "b", "c"].map((id) => world.starts(id)[0]);
+    expect(outputs).toMatchObject([{ max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }]);
+  });
+
+  it("holds the cap to the last digit, whatever the prices", () => {
+    for (let n = 1; n <= 2_000; n += 1) {
+      const price = { input: (n * 37) % 11, cached_input: (n * 17) % 13, output: 1 + ((n * 7) % 19) / 7 };
+      const world = new World({
+        agents: ["a"],
+        every: { price, max_output_tokens: 100_000 },
+        budget: { max_cost_usd: n / 30_000 },
+      });
+      world.ask();
+      const [event] = world.starts("a");
+      if (event?.type === "call.started") expect(event.reserved.cost_usd).toBeLessThanOrEqual(n / 30_000);
+    }
+  });
+
+  it("does not count money where the price is unknown, but tokens", () => {
+    const free = new World({ agents: ["a"], every: { price: null }, budget: { max_cost_usd: 0 } });
+    free.ask();
+    expect(free.starts("a")).toMatchObject([{ type: "call.started", reserved: { cost_usd: 0 } }]);
+    const capped = new World({ agents: ["a"], every: { price: null }, budget: { max_tokens: 0 } });
+    capped.ask();
+    expect(capped.starts("a")[0]).toMatchObject({ type: "call.deferred" });
+  });
+
+  it("keeps what the dearest candidate's presentation may cost while the team coordinates, and lets it use that", () => {
+    const world = new World({ ...two, budget: { max_tokens: 12_000 } });
+    world.ask();
+    allAnswer(world);
+    const kept = 4_000 + "What is best?".length + 2 + 2_048;
+    const [started] = world.starts("a");
+    expect(started).toMatchObject({ max_output_tokens: Math.floor((12_000 - 300 - kept) / 2 - 1_000) });
+    world.does("a", votes("a"));
+    world.does("b", votes("a"));
+    expect(world.starts("a")).toMatchObject([{ purpose: "presentation", max_output_tokens: 4_000 }]);
+  });
+});
+
+describe("a call that cannot be paid now", () => {
+  table([
+    {
+      name: "is put off while another still holds a reservation",
+      world: { ...two, budget: { max_tokens: 5_200 } },
+      given: (world) => world.starts("a"),
+      when: (world) => {
+        world.inputTokens = 3_000;
+        return world.starts("b");
+      },
+      then: ["call.deferred b"],
+      owes: [],
+    },
+    {
+      name: "is owed again when that is released",
+      world: { ...two, budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        world.starts("a");
+        world.inputTokens = 16_000;
+        world.starts("b");
+      },
+      when: (world) => world.does("a", says("hm")),
+      then: ["call.completed a", "round.nudged a 1"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "and that nobody's reservation can make room for ends coordination",
+      world: { ...two, budget: { max_tokens: 5_000 } },
+      given: (world) => {
+        world.does("a", answers("A", { usage: used(1_000, 3_500) }));
+      },
+      when: (world) => world.starts("b"),
+      then: ["call.deferred b", "attempt.settled budget a agent1.1", "presentation.started a agent1.1"],
+      owes: ["call a"],
+    },
+    {
+      name: "does not end coordination while an agent waits to try again",
+      world: { ...two, budget: { max_tokens: 5_200 } },
+      given: (world) => world.does("a", fails({ retryAfterMs: 10_000 })),
+      when: (world) => {
+        world.inputTokens = 5_000;
+        return world.starts("b");
+      },
+      then: ["call.deferred b"],
+      owes: ["call a in 10000"],
+    },
+    {
+      name: "in the presentation leaves the winning answer",
+      world: { ...two, budget: { max_tokens: 5_000 } },
+      given: (world) => {
+        world.does("a", answers("A", { usage: used(1_000, 3_500) }));
+        world.starts("b");
+      },
+      when: (world) => world.starts("a"),
+      then: ["call.deferred a", "presentation.completed a agent1.final answer budget", "turn.completed a agent1.final budget"],
+    },
+    {
+      name: "before anything was written fails the turn, and says why",
+      world: { ...two, budget: { max_cost_usd: 0 } },
+      given: (world) => world.starts("a"),
+      when: (world) => world.starts("b"),
+      then: ["call.deferred b", "attempt.settled budget - -", "turn.failed no_answer a:budget b:budget"],
+    },
+    {
+      name: "of the judge means that the final text stands",
+      world: { agents: ["a"], rules: { skip_coordination: true, max_orchestration_restarts: 1 }, budget: { max_tokens: 5_000 } },
+      given: (world) => {
+        world.does("a", says("Final.", { usage: used(1_000, 3_500) }));
+      },
+      when: (world) => world.starts("a"),
+      then: ["call.deferred a", "turn.completed a agent1.final skipped"],
+    },
+  ]);
+
+  it("keeps its id while it waits", () => {
+    const world = new World({ ...two, budget: { max_tokens: 20_000 } });
+    world.ask();
+    const id = owed(world.state).find(({ agent }) => agent === 1)?.id;
+    world.starts("a");
+    world.inputTokens = 16_000;
+    world.starts("b");
+    world.does("a", says("hm"));
+    expect(owed(world.state).find(({ agent }) => agent === 1)?.id).toBe(id);
+  });
+});
+
+describe("money", () => {
+  it("is settled to nothing left over at every end, and the bill is what was charged", () => {
+    const world = new World({ budget: { max_cost_usd: 0.2 } });
+    world.play({ a: [improves], b: [answers("B"), fails({ reached: true }), votes("a")], c: [answers("C"), hangs] });
+    const calls = [...world.events("call.completed"), ...world.events("call.failed")];
+    const charged = calls.reduce((sum, { cost_usd }) => sum + cost_usd, 0);
+    expect(world.ending).toMatchObject({ cost_usd: expect.closeTo(charged, 9) });
+    expect(world.events("call.started")).toHaveLength(calls.length);
+    expect(charged).toBeLessThanOrEqual(0.2);
+  });
+});

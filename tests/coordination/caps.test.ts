@@ -1,0 +1,155 @@
+import { describe, expect, it } from "vitest";
+import { answers, fails, says, tool, used, uses, votes } from "./builders";
+import { allAnswer, table } from "./table";
+import { World } from "./world";
+
+const every = { tools: [tool("search")] };
+const searches = (id: string, times: number) => (world: World) => {
+  for (let n = 0; n < times; n += 1) {
+    world.does(id, uses(["search"]));
+    world.tool(id);
+  }
+};
+
+describe("a cap", () => {
+  table([
+    {
+      name: "of 50 calls makes an agent with an answer abstain; its answer stays",
+      world: { every, agents: ["a", "b"] },
+      given: (world) => {
+        allAnswer(world);
+        searches("a", 49)(world);
+        world.does("a", uses(["search"]));
+        world.does("b", votes("a"));
+        world.startsTool("a");
+      },
+      when: (world) => world.tool("a"),
+      then: [
+        "tool.completed a search ok",
+        "agent.abstained a call_cap",
+        "attempt.settled consensus a agent1.1 agent1.1:1",
+        "presentation.started a agent1.1",
+      ],
+      owes: ["call a"],
+    },
+    {
+      name: "of 50 calls makes what an agent without an answer wrote its answer",
+      world: { every },
+      given: (world) => {
+        searches("a", 49)(world);
+        world.does("a", uses(["search"]));
+        world.writing = { a: "so far" };
+      },
+      when: (world) => world.tool("a"),
+      then: ["tool.completed a search ok", "answer.submitted a agent1.1 partial", "agent.abstained a call_cap"],
+    },
+    {
+      name: "of 50 calls fails an agent that wrote nothing",
+      world: { every },
+      given: (world) => {
+        searches("a", 49)(world);
+        world.does("a", uses(["search"]));
+      },
+      when: (world) => world.tool("a"),
+      then: ["tool.completed a search ok", "agent.failed a call_cap"],
+    },
+    {
+      name: "counts completed calls of a round: the 50th may still decide",
+      world: { every, agents: ["a", "b"] },
+      given: (world) => {
+        allAnswer(world);
+        searches("a", 49)(world);
+      },
+      when: (world) => world.does("a", votes("a")),
+      then: ["call.completed a", "vote.cast a agent1.1"],
+    },
+    {
+      name: "of 20 rounds makes an agent abstain",
+      world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null } },
+      given: (world) => {
+        allAnswer(world);
+        for (let n = 2; n < 20; n += 1) world.does("a", answers(`A${n}`));
+      },
+      when: (world) => world.does("a", answers("A20")),
+      then: ["call.completed a", "answer.submitted a agent1.20", "agent.abstained a round_cap"],
+      owes: ["call b"],
+    },
+    {
+      name: "of 20 rounds counts the fresh round of a full context",
+      world: {
+        agents: ["a", "b"],
+        rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null },
+        each: { a: { context_window: 1_000 } },
+      },
+      given: (world) => {
+        allAnswer(world);
+        for (let n = 2; n < 20; n += 1) world.does("a", answers(`A${n}`));
+        world.starts("a");
+        world.does("b", answers("B".repeat(500)));
+      },
+      when: (world) => world.does("a", says("hm", { usage: used(400, 400) })),
+      then: ["call.completed a", "round.nudged a 1", "agent.abstained a round_cap"],
+    },
+  ]);
+});
+
+/** The agents, in turns, use up all but `left` of the turn's effects: 64 tools and a call each time. */
+function useEffects(world: World, left: number): void {
+  const spare = () => 1_000 - world.turn.effects - left;
+  for (let n = 0; spare() > 0; n += 1) {
+    const tools = Math.min(64, spare() - 1);
+    const id = world.ids[n % world.ids.length] ?? "";
+    if (tools <= 0) {
+      world.does(id, fails({ class: "interrupted", code: "interrupted" }));
+      continue;
+    }
+    world.does(id, uses(Array.from({ length: tools }, () => "search")));
+    for (let ran = 0; ran < tools; ran += 1) world.tool(id);
+  }
+}
+
+describe("the cap of 1,000 effects per turn", () => {
+  it("lets everything up to it run, and ends the turn with what there is", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 1);
+    expect(world.turn.attempt.settled).toBeNull();
+    world.does("a", says("hm"));
+    expect(world.turn.effects).toBe(1_000);
+    expect(world.events("agent.abstained").map(({ agent, code }) => `${agent} ${code}`)).toEqual([
+      "b effect_cap",
+      "c effect_cap",
+      "a effect_cap",
+    ]);
+    expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "no_agents", winner: "c" }]);
+    expect(world.owes()).toEqual(["call c"]);
+  });
+
+  it("refuses the last of the tools that would pass it; those that run are waited for", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 3);
+    world.does("a", uses(["search", "search", "search", "search"]));
+    expect(world.events("tool.completed").filter(({ outcome }) => outcome === "refused")).toHaveLength(2);
+    expect(world.agent("a").abstained).toBeNull();
+    expect(world.owes()).toEqual(["tool a search", "tool a search"]);
+    world.tool("a");
+    world.tool("a");
+    expect(world.turn.effects).toBe(1_000);
+    expect(world.turn.attempt.settled?.endedBy).toBe("no_agents");
+  });
+
+  it("leaves the presenter its calls, but no more tools", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 1);
+    world.does("a", says("hm"));
+    world.does("c", uses(["search"]));
+    expect(world.events("tool.completed").at(-1)).toMatchObject({ agent: "c", outcome: "refused" });
+    world.does("c", says("The final text."));
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
+  });
+});

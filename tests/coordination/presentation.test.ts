@@ -1,0 +1,388 @@
+import { describe, expect, it } from "vitest";
+import { answers, anAnswer, cancel, decides, fails, says, tool, used, uses, votes } from "./builders";
+import { allAnswer, table } from "./table";
+import { tell } from "./telling";
+import { World } from "./world";
+
+const two = { agents: ["a", "b"] };
+
+/** Both vote for `a`, which begins to present. */
+function presenting(world: World): void {
+  allAnswer(world);
+  world.does("a", votes("a"));
+  world.does("b", votes("a"));
+}
+
+describe("the presentation", () => {
+  table([
+    {
+      name: "is one more call to the winner, without `vote` and `new_answer`",
+      world: two,
+      given: presenting,
+      when: (world) => world.starts("a"),
+      then: ["call.started a nothing"],
+    },
+    {
+      name: "starts from the winning snapshot",
+      world: { ...two, every: { workspace: true } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("a"));
+      },
+      when: (world) => world.does("b", votes("a")),
+      then: [
+        "call.completed b",
+        "vote.cast b agent1.1",
+        "attempt.settled consensus a agent1.1 agent1.1:2",
+        "presentation.started a agent1.1 from agent1.1",
+      ],
+    },
+    {
+      name: "ends the turn with its text",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says("The final text.")),
+      then: ["call.completed a", "presentation.completed a agent1.final presentation", "turn.completed a agent1.final consensus"],
+      owes: [],
+    },
+    {
+      name: "goes on while the presenter uses tools",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: presenting,
+      when: (world) => [...world.does("a", uses(["search"])), ...world.tool("a"), ...world.starts("a")],
+      then: ["call.completed a", "tool.completed a search ok", "call.started a nothing"],
+    },
+    {
+      name: "shows the winning answer instead when it is empty",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says(" \n ")),
+      then: ["call.completed a", "presentation.completed a agent1.final answer empty", "turn.completed a agent1.final consensus"],
+    },
+    {
+      name: "shows the winning answer when the reply only calls tools that are not offered",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", decides([anAnswer("again")])),
+      then: ["call.completed a", "presentation.completed a agent1.final answer empty", "turn.completed a agent1.final consensus"],
+    },
+    {
+      name: "shows the winning answer when the text was cut",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says("The fin", { stopReason: "length" })),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer length",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "shows the winning answer when the text is over 256 KB",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer too_large",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "shows the winning answer when the provider withheld the text",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says("…", { stopReason: "refusal" })),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer refusal",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "is tried again after a failure that may pass",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", fails({ retryAfterMs: 5_000 })),
+      then: ["call.failed a transient retry in 5000"],
+      owes: ["call a in 5000"],
+    },
+    {
+      name: "is never begun anew: what fails a round ends it",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", fails({ class: "context_too_long", code: "context_too_long" })),
+      then: [
+        "call.failed a context_too_long final",
+        "presentation.completed a agent1.final answer context_too_long",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "ends at the turn's deadline",
+      world: { ...two, rules: { orchestrator_timeout_ms: 10_000 } },
+      given: (world) => {
+        presenting(world);
+        world.starts("a");
+        world.wait(9_999);
+        world.writing = { a: "The fin" };
+      },
+      when: (world) => world.wait(1),
+      then: [
+        "call.failed a cancelled final",
+        "presentation.completed a agent1.final answer deadline",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "ends after 50 calls of its own",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: (world) => {
+        presenting(world);
+        for (let n = 0; n < 49; n += 1) {
+          world.does("a", uses(["search"]));
+          world.tool("a");
+        }
+        world.does("a", uses(["search"]));
+      },
+      when: (world) => world.tool("a"),
+      then: [
+        "tool.completed a search ok",
+        "presentation.completed a agent1.final answer call_cap",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "is not asked of a winner that has failed",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        for (let n = 0; n < 3; n += 1) world.does("b", fails({ class: "quota", code: "quota" }));
+      },
+      when: (world) => world.does("c", votes("b")),
+      then: [
+        "call.completed c",
+        "vote.cast c agent2.1",
+        "attempt.settled consensus b agent2.1 agent2.1:2",
+        "presentation.started b agent2.1",
+        "presentation.completed b agent2.final answer winner_failed",
+        "turn.completed b agent2.final consensus",
+      ],
+    },
+    {
+      name: "is asked of a winner that only ran out of calls",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: (world) => {
+        allAnswer(world);
+        for (let n = 0; n < 50; n += 1) {
+          world.does("a", uses(["search"]));
+          world.tool("a");
+        }
+      },
+      when: (world) => world.does("b", votes("a")).slice(-1),
+      then: ["presentation.started a agent1.1"],
+      owes: ["call a"],
+    },
+  ]);
+
+  it("names the tools it executed, and no others", () => {
+    const world = new World({ ...two, every: { tools: [tool("search"), tool("send"), tool("draw")] } });
+    world.ask();
+    presenting(world);
+    world.does("a", uses(["search", "nothing", "send", "draw"]));
+    world.tool("a");
+    world.startsTool("a");
+    world.wait(1_000_000);
+    expect(world.events("presentation.completed")).toMatchObject([{ fallback: "deadline", tools: ["search", "send"] }]);
+  });
+
+  it("leaves one answer that every reader finds in the same words", () => {
+    const world = new World();
+    world.play({
+      a: [answers("A"), votes("b")],
+      b: { coordination: [answers("B"), votes("b")], presentation: [says("The final text.")] },
+      c: [answers("C"), votes("a")],
+    });
+    expect(world.events("presentation.completed")).toMatchObject([
+      { agent: "b", label: "agent2.final", content: "The final text." },
+    ]);
+    expect(world.ending).toMatchObject({ winner: "b", label: "agent2.final", attempt: 1, answer: "The final text." });
+  });
+});
+
+describe("a single agent, or a team that skips coordination", () => {
+  const alone = { agents: ["a"], rules: { skip_coordination: true } };
+  it("goes straight to the presentation", () => {
+    const world = new World({ agents: ["a", "b"], rules: { skip_coordination: true } });
+    expect(tell(world.ask()).slice(2)).toEqual(["attempt.started 1", "attempt.settled skipped a -", "presentation.started a -"]);
+    expect(world.owes()).toEqual(["call a"]);
+    expect(tell(world.does("a", says("Done.")))).toEqual([
+      "call.completed a",
+      "presentation.completed a agent1.final presentation",
+      "turn.completed a agent1.final skipped",
+    ]);
+  });
+
+  table([
+    {
+      name: "falls back to what was written so far",
+      world: alone,
+      given: (world) => {
+        world.writing = { a: "Half of it" };
+      },
+      when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
+      then: [
+        "call.failed a quota final",
+        "presentation.completed a agent1.final partial quota",
+        "turn.completed a agent1.final skipped",
+      ],
+    },
+    {
+      name: "fails if nothing was written",
+      world: alone,
+      when: (world) => world.does("a", fails({ class: "bad_credentials", code: "invalid_key" })),
+      then: ["call.failed a bad_credentials final", "turn.failed no_answer a:invalid_key"],
+    },
+    {
+      name: "has all of the turn's time",
+      world: { ...alone, rules: { skip_coordination: true, orchestrator_timeout_ms: 10_000 } },
+      given: (world) => world.starts("a"),
+      when: (world) => world.wait(9_999),
+      then: [],
+    },
+    {
+      name: "coordinates with itself where the config asks for the full protocol",
+      world: { agents: ["a"] },
+      given: (world) => world.does("a", answers("A")),
+      when: (world) => world.does("a", votes("a")),
+      then: [
+        "call.completed a",
+        "vote.cast a agent1.1",
+        "attempt.settled consensus a agent1.1 agent1.1:1",
+        "presentation.started a agent1.1",
+      ],
+    },
+  ]);
+});
+
+describe("cancelling", () => {
+  table([
+    {
+      name: "before anything was written leaves nothing",
+      given: (world) => world.starts("a"),
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+      owes: [],
+    },
+    {
+      name: "in the first answers leaves the longest text that was written",
+      given: (world) => {
+        world.writing = { a: "short", b: "a longer text" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["attempt.settled cancelled - -", "turn.cancelled - - a longer text"],
+    },
+    {
+      name: "while the team coordinates leaves the answer that leads",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.starts("c");
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed c cancelled final", "attempt.settled cancelled b agent2.1 agent2.1:1", "turn.cancelled b B -"],
+      owes: [],
+    },
+    {
+      name: "in the presentation leaves the winning answer and the text so far",
+      world: two,
+      given: (world) => {
+        presenting(world);
+        world.starts("a");
+        world.writing = { a: "The fin" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "turn.cancelled a A The fin"],
+      owes: [],
+    },
+    {
+      name: "while the verdict is awaited leaves the whole final text",
+      world: { ...two, rules: { max_orchestration_restarts: 1 } },
+      given: (world) => {
+        presenting(world);
+        world.does("a", says("The final text."));
+        world.starts("a");
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "turn.cancelled a A The final text."],
+    },
+    {
+      name: "while personas are written leaves nothing",
+      world: { rules: { personas: true } },
+      given: (world) => {
+        world.starts("a");
+        world.writing = { a: "You are a sceptic" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+    },
+    {
+      name: "with tools running leaves their outcome unknown",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", uses(["search"]));
+        world.startsTool("a");
+      },
+      when: (world) => world.give(cancel),
+      then: ["tool.unknown a search", "attempt.settled cancelled b agent2.1", "turn.cancelled b B -"],
+    },
+    {
+      name: "twice is the same as once",
+      given: (world) => world.give(cancel),
+      when: (world) => world.give(cancel),
+      then: [],
+    },
+    {
+      name: "after the end changes nothing",
+      world: two,
+      given: (world) => {
+        presenting(world);
+        world.does("a", says("The final text."));
+      },
+      when: (world) => world.give(cancel),
+      then: [],
+    },
+  ]);
+
+  it("charges a call in flight what it has reported, else what it reserved", () => {
+    const world = new World();
+    world.ask();
+    world.starts("a");
+    world.starts("b");
+    world.reported = { [world.callOf("a")]: used(100, 20) };
+    world.give(cancel);
+    expect(world.events("call.failed").map(({ agent, tokens }) => [agent, tokens])).toEqual([
+      ["a", 120],
+      ["b", 5_000],
+    ]);
+    expect(world.ending).toMatchObject({
+      usage: { input_tokens: 100, output_tokens: 20 },
+      cost_usd: expect.closeTo(0.009_14, 9),
+    });
+  });
+
+  it("leaves the session free for its next turn, which repeats nothing of the one before", () => {
+    const world = new World(two);
+    world.ask();
+    allAnswer(world);
+    world.give(cancel);
+    expect(tell(world.ask())).toEqual([
+      "turn.started",
+      "attempt.started 1",
+      "round.started a #1 first []",
+      "round.started b #1 first []",
+    ]);
+    expect(world.turn).toMatchObject({ number: 2, spentTokens: 0, effects: 0 });
+  });
+});
