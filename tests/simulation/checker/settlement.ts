@@ -5,22 +5,33 @@ import { type Invariant, type Moment, unless } from "./types";
 /** I6: coordination ends for the reason it states, and as soon as there is one. */
 export const settlement: Invariant = {
   id: "I6",
-  watch: () => ({
-    see: (moment) => (moment.event.type === "attempt.settled" ? settled(moment.event, moment.board) : overdue(moment)),
-  }),
+  watch: () => {
+    // The last resort turns a waiting agent's partial text into its answer just before the end.
+    let waitedUntilNow = false;
+    return {
+      see: (moment) => {
+        const { event, board } = moment;
+        const waits = waitedUntilNow || isShortOfBudget(board);
+        waitedUntilNow = event.type === "answer.submitted" && event.origin === "partial" && isShortOfBudget(board);
+        return event.type === "attempt.settled" ? settled(event, board, waits) : overdue(moment);
+      },
+    };
+  },
 };
 
-function settled(event: EventOf<"attempt.settled">, board: Board): string[] {
-  const live = liveOf(board);
+const isShortOfBudget = (board: Board): boolean => liveOf(board).some(({ round }) => round?.deferred);
+
+function settled(event: EventOf<"attempt.settled">, board: Board, waits: boolean): string[] {
   const once = unless(board.settled === null, "an attempt was settled twice");
   const quiet = unless(
     board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
     "settled with effects in flight",
   );
-  return [...once, ...quiet, ...reason(event, board, live.length)];
+  return [...once, ...quiet, ...reason(event, board, waits)];
 }
 
-function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, live: number): string[] {
+function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, waits: boolean): string[] {
+  const live = liveOf(board).length;
   switch (ended_by) {
     case "consensus":
       return unless(live > 0 && haveAllVoted(board), "consensus although not every live agent holds a valid vote");
@@ -29,10 +40,7 @@ function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, live
     case "no_agents":
       return unless(live === 0, "ended for want of agents although one is live");
     case "budget":
-      return unless(
-        liveOf(board).some(({ round }) => round?.deferred),
-        "ended for want of budget although no call waits for any",
-      );
+      return unless(waits, "ended for want of budget although no call waits for any");
     case "skipped":
       return unless(board.rules?.skip_coordination === true, "coordination was skipped although the team coordinates");
     case "cancelled":

@@ -145,13 +145,13 @@ export class Shell {
       this.faults.push(`nobody works, and only the timer at ${timer} goes on`);
   }
 
-  /** A timer is for a moment at which time alone changes something: what is decided, or that a call may be sent. */
+  /** A timer that is still the next one after it was answered would ring for ever. */
   #clock(at: number, timer: number | null): void {
     this.#complainIfIdle(timer);
     this.timeline.advanceTo(at);
-    const sendable = this.owed().some((effect) => effect.type === "model_call" && effect.notBefore === timer);
     const before = this.state;
     this.input({ type: "clock" });
-    if (this.state === before && !sendable) this.faults.push(`the timer at ${timer} changed nothing`);
+    const next = nextTimerAt(this.state, this.now);
+    if (this.state === before && next !== null && next <= this.now) this.faults.push(`the timer at ${next} rings for ever`);
   }
 }
