@@ -1,6 +1,6 @@
 import { inputTokenBound, toRequest } from "../src/agents/conversation";
 import { performCall } from "../src/agents/perform-call";
-import { toReply } from "../src/agents/reply";
+import { takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
 import type { Backend, TeamAgent } from "../src/config/team";
 import {
   agentAt,
@@ -44,7 +44,7 @@ export class ModelCalls implements Performer {
     if (started?.type !== "call.started") return null;
     const granted: ModelRequest = {
       ...request,
-      maxOutputTokens: started.max_output_tokens,
+      maxOutputTokens: isCapped(turn, this.#agent(effect.agent)) ? started.max_output_tokens : null,
       toolChoice: started.forced ? "required" : "auto",
     };
     return { send: (signal, onHeaders) => this.#send(effect, { request: granted, onHeaders, signal }) };
@@ -70,7 +70,7 @@ export class ModelCalls implements Performer {
       aliases: turn.aliases,
       offers: offersOf(turn, agentAt(turn.attempt, agent)),
       forced: false,
-      maxOutputTokens: 0,
+      maxOutputTokens: null,
       ownTools: [],
     });
   }
@@ -95,9 +95,10 @@ export class ModelCalls implements Performer {
     if (performed.type === "failed") {
       return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
     }
-    const reply = toReply(performed, { purpose: effect.purpose, ownTools: [], workspaceFiles: null });
-    const items = { agent: effect.agent, items: performed.items };
-    return () => void this.#engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: items });
+    const items = uniqueCallIds(performed.items, takenCallIds(request.messages));
+    const reply = toReply({ ...performed, items }, { purpose: effect.purpose, ownTools: [], workspaceFiles: null });
+    return () =>
+      void this.#engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
   }
 
   #agent(index: number): TeamAgent {
@@ -106,6 +107,10 @@ export class ModelCalls implements Performer {
     return agent;
   }
 }
+
+/** A cap is sent where somebody set one: an unknown model's own limit may be lower than any guess of ours. */
+const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
+  backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
 /** `fetch` that says when the response's headers are there, or will not come. */
 function countingFetch(onHeaders: () => void, headers: { came: boolean }): typeof fetch {

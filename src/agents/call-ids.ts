@@ -1,13 +1,12 @@
-import type { ReplyItem } from "../providers/provider";
-import type { CallRecord } from "./records";
+import type { Message, ReplyItem } from "../providers/provider";
 
 /** Ids of tool calls, which results refer to and effects are named after: unique within a round, and of bounded length. */
 
 const LONGEST_ID = 128;
 
 /** The ids a round's conversation has used so far. */
-export function takenCallIds(records: readonly CallRecord[]): Set<string> {
-  const items = records.flatMap((record) => (record.kind === "reply" ? record.items : []));
+export function takenCallIds(messages: readonly Message[]): Set<string> {
+  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
   return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
 }
 

@@ -79,7 +79,7 @@ export type RequestParts = {
   /** Names of the orchestrator's tools this call may use. */
   offers: readonly string[];
   forced: boolean;
-  maxOutputTokens: number;
+  maxOutputTokens: number | null;
   ownTools: readonly ToolSpec[];
 };
 

@@ -1,5 +1,5 @@
 import { findHost } from "../providers/hosts";
-import { type ModelFacts, modelFacts } from "../providers/models";
+import { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "../providers/models";
 import { BACKEND_TYPES, type BackendType } from "../providers/registry";
 import type { AgentRules } from "../protocol/team";
 import { readApiKey } from "./api-key";
@@ -30,14 +30,21 @@ export function readBackend(section: Section, context: ConfigContext): BackendAn
   const baseUrl = readBaseUrl(section, type, context);
   const facts = modelFacts(model ?? "");
   const params = readParams(section);
-  const maxOutputTokens = readOutputCap(section, facts.maxOutputTokens);
+  const cap = readOutputCap(section);
+  const maxOutputTokens = outputBound(facts, cap);
   if (!model || baseUrl === null) return null;
   const key = readApiKey(section, baseUrl, context.storedKeys);
   const typeName = read(section, "type", text(MAX_NAME_CHARS), "");
   return {
-    backend: { type: typeName, format: type.format, model, baseUrl, key, params },
+    backend: { type: typeName, format: type.format, model, baseUrl, key, capsOutput: cap !== null, params },
     rules: toRules({ model, baseUrl, facts, maxOutputTokens }),
   };
+}
+
+/** Most output tokens of one call: what the config says, at most what a known model can. */
+function outputBound(facts: ModelFacts, cap: number | null): number {
+  if (cap === null) return facts.maxOutputTokens;
+  return facts === UNKNOWN_MODEL ? cap : Math.min(cap, facts.maxOutputTokens);
 }
 
 function toRules(known: {

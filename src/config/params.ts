@@ -58,8 +58,8 @@ function readExtraBody(backend: Section): unknown {
   return extra && toPlain(extra);
 }
 
-/** Most output tokens one call may ask for: what the config says, at most what the model can. */
-export function readOutputCap(backend: Section, modelMax: number): number {
+/** Most output tokens one call may ask for, as far as the config says; null if it does not. */
+export function readOutputCap(backend: Section): number | null {
   const caps = OUTPUT_CAPS.map((key) => read(backend, key, integer(1, 10_000_000), null)).filter((cap) => cap !== null);
-  return Math.min(modelMax, ...caps);
+  return caps.length === 0 ? null : Math.min(...caps);
 }

@@ -32,6 +32,8 @@ export type Backend = {
    * only while `baseUrl` has the origin it is bound to. `none`: the endpoint wants no key.
    */
   key: { from: "literal"; value: string } | { from: "stored"; name: string } | { from: "none" };
+  /** Whether the config itself caps the output of a call. If not, a cap is sent only where a budget must hold it down. */
+  capsOutput: boolean;
   /** Provider parameters, sent as they are. */
   params: Record<string, unknown>;
 };

@@ -31,7 +31,8 @@ export type ModelRequest = {
   tools: ToolSpec[];
   /** `required`: the reply must call a tool. Adapters whose provider cannot force one send `auto`. */
   toolChoice: "auto" | "required";
-  maxOutputTokens: number;
+  /** null: no cap of ours, so the provider's own applies. */
+  maxOutputTokens: number | null;
   /** Provider parameters of the config (temperature, top_p …), validated there, sent as they are. */
   params: Readonly<Record<string, unknown>>;
 };

@@ -208,6 +208,7 @@ export function teamOf(ids: string[], { rules = {}, tools = [], team = {}, agent
         model: `model-${id}`,
         baseUrl: `https://${id}.example/v1`,
         key: { from: "none" },
+        capsOutput: false,
         params: { temperature: 0.2 },
       },
       ...agent,

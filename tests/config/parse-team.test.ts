@@ -42,9 +42,22 @@ describe("a team", () => {
         model: "gpt-5-mini",
         baseUrl: "https://api.openai.com/v1",
         key: { from: "stored", name: "OPENAI_API_KEY" },
+        capsOutput: false,
         params: {},
       },
     });
+  });
+
+  it.each([
+    { name: "nothing about it", line: "", caps: false, most: 16_384 },
+    { name: "a cap beyond our guess", line: "max_tokens: 30000", caps: true, most: 30_000 },
+    { name: "a small cap", line: "max_tokens: 500", caps: true, most: 500 },
+  ])("knows of an unknown model's output only what the config says: $name", ({ line, caps, most }) => {
+    const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
+    const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, { storedKeys: [], allowedOrigins: [] });
+    if (!result.ok) throw new Error(JSON.stringify(result.errors));
+    expect(result.team.agents[0]?.backend.capsOutput).toBe(caps);
+    expect(result.team.rules.agents[0]?.max_output_tokens).toBe(most);
   });
 
   it.each([

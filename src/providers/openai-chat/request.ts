@@ -16,7 +16,7 @@ export function toBody(request: ModelRequest, host: Host): Body {
     model: request.model,
     messages: toMessages(request, host),
     ...toolFields(request, host),
-    [host.tokenLimit]: request.maxOutputTokens,
+    [host.tokenLimit]: request.maxOutputTokens ?? undefined,
     stream: true,
     stream_options: { include_usage: true },
   };

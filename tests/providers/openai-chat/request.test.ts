@@ -35,6 +35,10 @@ describe("the body", () => {
     });
   });
 
+  it("sends no cap on the output where none is set", () => {
+    expect(body({ maxOutputTokens: null })).not.toHaveProperty("max_completion_tokens");
+  });
+
   it.each([
     { name: "caps output by max_completion_tokens at OpenAI", host: OPENAI, has: "max_completion_tokens", not: "max_tokens" },
     { name: "caps output by max_tokens elsewhere", host: OTHER, has: "max_tokens", not: "max_completion_tokens" },
