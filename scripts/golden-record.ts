@@ -1,13 +1,16 @@
-import { access, writeFile } from "node:fs/promises";
+import { access, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { emptySession, evolve } from "../src/coordination";
+import { SessionEventSchema } from "../src/protocol/events";
 import { stateHash } from "../tests/golden/canonical";
 import { play } from "../tests/simulation/world/scripted-world";
 import { STORIES } from "../tests/simulation/world/stories";
 import { inspect } from "../tests/simulation/world/verify";
 
 /**
- * Records the golden session logs: `npx node scripts/run.mjs scripts/golden-record.ts`. A recorded log stands for what older releases wrote,
- * so it is never changed in passing: only `--force` overwrites, and only stories that keep every invariant are recorded.
+ * Records the golden session logs: `node scripts/run.mjs scripts/golden-record.ts [name …] [--force | --rehash]`. A recorded log
+ * stands for what older releases wrote, so it is never changed in passing: only `--force` overwrites, and only a story that keeps
+ * every invariant is recorded. `--rehash` leaves the logs and hashes anew what they fold to, after the state has got a field.
  */
 
 const FOLDER = path.resolve("tests/golden");
@@ -36,6 +39,18 @@ async function record(name: string, force: boolean): Promise<void> {
   console.log(`recorded  ${name}: ${shell.log.length} events`);
 }
 
+async function rehash(name: string): Promise<void> {
+  const text = await readFile(path.join(FOLDER, `${name}.jsonl`), "utf8");
+  const events = text
+    .trimEnd()
+    .split("\n")
+    .map((line) => SessionEventSchema.parse(JSON.parse(line)));
+  await writeFile(path.join(FOLDER, `${name}.sha256`), `${stateHash(events.reduce(evolve, emptySession))}\n`);
+  console.log(`rehashed  ${name}`);
+}
+
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
-const force = process.argv.includes("--force");
-for (const name of names.length > 0 ? names : Object.keys(STORIES)) await record(name, force);
+for (const name of names.length > 0 ? names : Object.keys(STORIES)) {
+  if (process.argv.includes("--rehash")) await rehash(name);
+  else await record(name, process.argv.includes("--force"));
+}
