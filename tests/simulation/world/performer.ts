@@ -38,6 +38,8 @@ export class Performer {
   readonly #running = new Map<string, Running>();
   #queue: Effect[] = [];
   #slotsTaken = 0;
+  /** Usage that calls in flight have reported, by effect id. */
+  readonly #reported = new Map<string, Usage>();
   /** What agents have streamed so far, by `attempt/agent`: the deltas' table, which outlives a crash. */
   readonly #partials = new Map<string, string>();
 
@@ -70,6 +72,10 @@ export class Performer {
     );
   }
 
+  usages(): Record<string, Usage> {
+    return Object.fromEntries(this.#reported);
+  }
+
   /** Everything in memory is gone; providers have done and charged their work all the same. */
   die(): void {
     this.abortAll();
@@ -85,6 +91,7 @@ export class Performer {
 
   #stop(id: string, running: Running): void {
     this.#running.delete(id);
+    this.#reported.delete(id);
     running.stop();
   }
 
@@ -146,6 +153,7 @@ export class Performer {
       timeline.schedule(from + Math.min(outcome.afterMs, 2 * outcome.headersMs) / 2, () => this.#stream(effect, outcome)),
       timeline.schedule(from + outcome.afterMs, () => {
         this.#running.delete(effect.id);
+        this.#reported.delete(effect.id);
         this.#end(effect, outcome);
       }),
     ];
@@ -159,8 +167,9 @@ export class Performer {
   }
 
   /** Text arrives: it goes past the rules into the deltas' rows of the log. */
-  #stream(effect: ModelCallEffect, { partial }: CallOutcome): void {
+  #stream(effect: ModelCallEffect, { partial, charged }: CallOutcome): void {
     if (partial === null) return;
+    if (charged) this.#reported.set(effect.id, charged);
     const turn = runningTurn(this.#shell.state);
     const id = turn?.rules.agents[effect.agent]?.id;
     if (!turn || id === undefined) return;

@@ -86,6 +86,7 @@ export class Shell {
       at,
       seed: this.#world.seed(),
       partials: this.#performer.partials(),
+      usages: this.#performer.usages(),
     });
     if (events.length === 0) return this.#performer.sync();
     this.state = this.append(events);
