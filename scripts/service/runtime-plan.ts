@@ -1,0 +1,112 @@
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { unstable_readConfig } from "wrangler";
+import { wranglerQuietly } from "../wrangler";
+import { WranglerConfigSchema } from "./schema";
+
+export type PlanOptions = {
+  /** A folder of its own, for the bundle, the configuration and the storage. */
+  dir: string;
+  port: number;
+  /** What `.dev.vars` would say. */
+  variables: Readonly<Record<string, string>>;
+};
+
+/** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
+export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispose(): Promise<void> };
+
+/**
+ * Plans a workerd that serves the bundle as it would be deployed, with storage on disk. The plan is miniflare's own, caught on
+ * its way to a workerd that is never started: D1, R2 and the objects' SQLite are set up as in `wrangler dev`, but what is
+ * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
+ * would hide the kill from clients.
+ */
+export async function planRuntime({ dir, port, variables }: PlanOptions): Promise<RuntimePlan> {
+  const bundle = path.join(dir, "bundle");
+  await wranglerQuietly(["deploy", "--dry-run", "--outdir", bundle]);
+  const caught = path.join(dir, "caught");
+  await mkdir(caught);
+  const options = { bundle, state: path.join(dir, "state"), port, variables };
+  const miniflare = await whileCaught(caught, port, async () => new Miniflare(await miniflareOptions(options)));
+  const args = (await readFile(path.join(caught, "args"), "utf8")).split("\n");
+  return {
+    file: workerdPath(),
+    args: args.filter((arg) => arg !== "" && !arg.startsWith("--control-fd")),
+    config: await readFile(path.join(caught, "config")),
+    dispose: () => miniflare.dispose(), // it also owns a folder and a socket that the configuration names
+  };
+}
+
+/** Takes workerd's place: keeps what it is told, says that it listens, and lives no longer than who started it. */
+const catcher = (caught: string, port: number): string => `#!/bin/sh
+printf '%s\\n' "$@" > '${caught}/args'
+cat > '${caught}/config'
+echo '{"event":"listen","socket":"entry","port":${port}}' >&3
+while kill -0 $PPID; do sleep 1; done
+`;
+
+async function whileCaught(caught: string, port: number, start: () => Promise<Miniflare>): Promise<Miniflare> {
+  const script = path.join(caught, "workerd");
+  await writeFile(script, catcher(caught, port));
+  await chmod(script, 0o755);
+  process.env["MINIFLARE_WORKERD_PATH"] = script;
+  try {
+    const miniflare = await start();
+    await miniflare.ready;
+    return miniflare;
+  } finally {
+    delete process.env["MINIFLARE_WORKERD_PATH"];
+  }
+}
+
+type Layout = { bundle: string; state: string; port: number; variables: Readonly<Record<string, string>> };
+
+/** The bindings of wrangler.toml; a binding's name is its local id. */
+async function miniflareOptions({ bundle, state, port, variables }: Layout) {
+  const config = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
+  const objects = config.durable_objects.bindings.map(
+    ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
+  );
+  return convertV4MiniflareOptions({
+    host: "127.0.0.1",
+    port,
+    resourcePersistencePath: state,
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    cf: false,
+    workers: [
+      {
+        name: config.name,
+        modules: await modulesIn(bundle),
+        modulesRoot: bundle,
+        compatibilityFlags: config.compatibility_flags,
+        compatibilityDate: config.compatibility_date,
+        durableObjects: Object.fromEntries(objects),
+        r2Buckets: config.r2_buckets.map(({ binding }) => binding),
+        d1Databases: config.d1_databases.map(({ binding }) => binding),
+        bindings: { ...config.vars, ...variables },
+      },
+    ],
+  });
+}
+
+/** The entry comes first. */
+async function modulesIn(bundle: string) {
+  const names = (await readdir(bundle)).filter((name) => /\.(js|yaml)$/.test(name));
+  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
+  const modules = names.map(async (name) => ({
+    type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),
+    path: path.join(bundle, name),
+    contents: await readFile(path.join(bundle, name), "utf8"),
+  }));
+  return Promise.all(modules);
+}
+
+/** The one that miniflare would start. */
+function workerdPath(): string {
+  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd").default;
+  if (typeof file !== "string") throw new Error("The workerd package does not say where its program lies.");
+  return file;
+}

@@ -1,0 +1,12 @@
+import { z } from "zod";
+
+/** What is read from wrangler.toml to run the bundle. Wrangler's own types of it are not published with it. */
+export const WranglerConfigSchema = z.object({
+  name: z.string(),
+  compatibility_date: z.string(),
+  compatibility_flags: z.array(z.string()),
+  vars: z.record(z.string(), z.string()),
+  durable_objects: z.object({ bindings: z.array(z.object({ name: z.string(), class_name: z.string() })) }),
+  r2_buckets: z.array(z.object({ binding: z.string() })),
+  d1_databases: z.array(z.object({ binding: z.string() })),
+});

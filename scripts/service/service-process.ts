@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { planRuntime, type RuntimePlan } from "./runtime-plan";
+
+const READY_WITHIN_MS = 20_000;
+const READY_EVERY_MS = 5;
+const LOG_CHARS = 20_000;
+
+/**
+ * The service in the real runtime on a loopback port, to be killed without warning and started again on the same port with the
+ * same storage. workerd is alone in a process group of its own, so `kill` leaves nothing of it alive.
+ */
+export class ServiceProcess {
+  readonly url: string;
+  readonly #dir: string;
+  readonly #plan: RuntimePlan;
+  #child: ChildProcess | null = null;
+  #log = "";
+
+  private constructor({ url, dir, plan }: { url: string; dir: string; plan: RuntimePlan }) {
+    this.url = url;
+    this.#dir = dir;
+    this.#plan = plan;
+  }
+
+  /** Bundles the service and plans its runtime; it does not run yet. */
+  static async prepare(variables: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+    const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
+    const port = await freePort();
+    try {
+      return new ServiceProcess({ url: `http://127.0.0.1:${port}`, dir, plan: await planRuntime({ dir, port, variables }) });
+    } catch (error) {
+      await rm(dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Starts it and waits until it answers. Gives the time that took, in ms. */
+  async start(): Promise<number> {
+    const startedAt = performance.now();
+    const { file, args, config } = this.#plan;
+    const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    this.#child = child;
+    child.stdout.on("data", (chunk: Buffer) => this.#keep(chunk));
+    child.stderr.on("data", (chunk: Buffer) => this.#keep(chunk));
+    child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
+    child.stdin.end(config);
+    while (!(await answers(`${this.url}/healthz`))) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The service ended at once:\n${this.#log}`);
+      if (performance.now() - startedAt > READY_WITHIN_MS) throw new Error(`The service does not answer:\n${this.#log}`);
+      await sleep(READY_EVERY_MS);
+    }
+    return performance.now() - startedAt;
+  }
+
+  /** SIGKILL to the whole group, whatever it is doing; resolves when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    process.kill(-child.pid, "SIGKILL");
+    await gone;
+  }
+
+  /** Ends it and removes its storage. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.#plan.dispose();
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+
+  /** The end of what all its lives printed. */
+  get log(): string {
+    return this.#log;
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#log = (this.#log + chunk.toString()).slice(-LOG_CHARS);
+  }
+}
+
+const answers = (url: string): Promise<boolean> =>
+  fetch(url).then(
+    async (response) => {
+      await response.arrayBuffer();
+      return response.ok;
+    },
+    () => false,
+  );
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  await new Promise((closed) => probe.close(closed));
+  if (!address || typeof address === "string") throw new Error("There is no free port on 127.0.0.1.");
+  return address.port;
+}

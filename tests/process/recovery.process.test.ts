@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ServiceProcess } from "../../scripts/service/service-process";
+import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
+import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
+import { toSituation } from "../../scripts/simulated-providers/situation";
+import { Chance } from "../simulation/world/random";
+import { LOCAL, median } from "./support/local";
+import { ServiceClient } from "./support/service-client";
+import { FINAL, STORY, STORY_AGENTS } from "./support/story";
+
+/** How soon a run goes on after a kill, and that it does so, and ends, with nobody there. */
+const WITH_A_REQUEST_MS = 3_000;
+const ALONE_MS = 13_000;
+const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+
+const chance = new Chance(SEED);
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let client: ServiceClient;
+
+beforeAll(async () => {
+  providers = await startSimulatedProviders({ models: STORY });
+  service = await ServiceProcess.prepare(LOCAL);
+  await service.start();
+  client = new ServiceClient(service.url);
+});
+afterAll(async () => {
+  await service?.stop();
+  await providers?.close();
+});
+
+type Run = { id: string; question: string };
+
+async function startRun(): Promise<Run> {
+  const question = `When does water boil? ${crypto.randomUUID()}`;
+  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS, question });
+  return { id, question };
+}
+
+const requestsOf = ({ question }: Run): RecordedRequest[] =>
+  providers.requests().filter(({ body }) => toSituation(body).question === question);
+
+/** Waits for the providers' word, never the service's: asking it would wake it. */
+async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T> {
+  const giveUpAt = performance.now() + withinMs;
+  for (;;) {
+    const found = what();
+    if (found !== undefined) return found;
+    if (performance.now() > giveUpAt) throw new Error(`The providers did not hear it within ${withinMs} ms.\n${service.log}`);
+    await sleep(5);
+  }
+}
+
+const nextRequest = (run: Run, after: number, withinMs: number): Promise<RecordedRequest> =>
+  heard(() => requestsOf(run).find(({ startedAt }) => startedAt > after), withinMs);
+
+const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
+  heard(
+    () => requestsOf(run).find(({ body, outcome }) => toSituation(body).stage === "presentation" && outcome === "completed"),
+    withinMs,
+  );
+
+/** Unix ms, as the providers count. */
+const now = (): number => performance.timeOrigin + performance.now();
+
+describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
+  it("a request makes the run go on within 3 s", async () => {
+    const samples: number[] = [];
+    for (let sample = 0; sample < 6; sample += 1) {
+      const run = await startRun();
+      await sleep(chance.int(100, 1_500));
+      await service.kill();
+      await service.start();
+      const askedAt = now();
+      await client.status(run.id);
+      const { startedAt } = await nextRequest(run, askedAt, WITH_A_REQUEST_MS);
+      samples.push(startedAt - askedAt);
+      await client.cancel(run.id);
+    }
+    console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
+    expect(Math.max(...samples)).toBeLessThan(WITH_A_REQUEST_MS);
+  });
+
+  it("without any request the alarm makes it go on within 13 s, and it ends with nobody there", async () => {
+    const runs: Run[] = [];
+    for (let run = 0; run < 4; run += 1) {
+      runs.push(await startRun());
+      await sleep(chance.int(100, 400));
+    }
+    await service.kill();
+    const killedAt = now();
+    await service.start();
+    const startedAt = now();
+    const samples = await Promise.all(
+      runs.map(async (run) => (await nextRequest(run, killedAt, ALONE_MS)).startedAt - startedAt),
+    );
+    console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms`);
+    expect(Math.max(...samples)).toBeLessThan(ALONE_MS);
+    const last = await Promise.all(runs.map((run) => presented(run, 30_000)));
+    await sleep(500);
+    for (const [index, run] of runs.entries()) {
+      const turn = await client.turn(run.id);
+      expect(turn).toMatchObject({ status: "completed", answer: FINAL });
+      expect((turn.ended_at ?? 0) * 1000 - (last[index]?.endedAt ?? 0)).toBeLessThan(500);
+    }
+  });
+
+  it("an alarm that came due while nothing ran makes it go on soon after the start", async () => {
+    const run = await startRun();
+    await sleep(300);
+    await service.kill();
+    await sleep(10_500);
+    const startedAt = now();
+    await service.start();
+    const { startedAt: wokenAt } = await nextRequest(run, startedAt, ALONE_MS);
+    console.log(`next call by an overdue alarm: ${Math.round(wokenAt - startedAt)} ms after the start`);
+    expect(wokenAt - startedAt).toBeLessThan(5_000);
+    await presented(run, 30_000);
+  });
+});
+
+describe("with no client connected", () => {
+  it("a turn runs to its end", async () => {
+    const run = await startRun();
+    const { endedAt } = await presented(run, 20_000);
+    await sleep(500);
+    const askedAt = now();
+    const turn = await client.turn(run.id);
+    expect(turn).toMatchObject({ status: "completed", answer: FINAL });
+    expect(turn.ended_at).toBeLessThan(askedAt / 1000);
+    expect(endedAt).toBeLessThan(askedAt);
+  });
+});

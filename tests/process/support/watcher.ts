@@ -1,0 +1,86 @@
+import { get, type IncomingMessage } from "node:http";
+
+const BLANK_LINE = Buffer.from("\n\n");
+const RETRY_MS = 15;
+
+/**
+ * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
+ * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal or the end makes it stop.
+ */
+export class Watcher {
+  /** The bytes of every frame with an id, one after the other. */
+  readonly frames: Buffer[] = [];
+  /** How often a connection was lost. */
+  losses = 0;
+  /** Settles when the stream has ended for good: after the turn's last event. */
+  readonly ended: Promise<void>;
+  readonly #url: string;
+  #lastId = "";
+  #over = false;
+  #stopped = false;
+
+  constructor(url: string) {
+    this.#url = url;
+    this.ended = this.#follow();
+    this.ended.catch(() => undefined); // whoever awaits it hears of it
+  }
+
+  get bytes(): Buffer {
+    return Buffer.concat(this.frames);
+  }
+
+  /** Whether the turn's last event has come. */
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  has(type: string): boolean {
+    return this.frames.some((frame) => frame.includes(`event: ${type}\n`));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#over && !this.#stopped) {
+      const end = await this.#connect();
+      if (end === "lost") this.losses += 1;
+      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  #connect(): Promise<"lost" | "closed"> {
+    return new Promise((resolve, reject) => {
+      const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
+      const request = get(this.#url, { agent: false, headers }, (response) => {
+        if (response.statusCode === 204) this.#over = true;
+        else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+        this.#read(response, () => request.destroy());
+        response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);
+      });
+      request.on("error", () => resolve("lost"));
+    });
+  }
+
+  #read(response: IncomingMessage, leave: () => void): void {
+    let rest = Buffer.alloc(0);
+    response.on("data", (chunk: Buffer) => {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(BLANK_LINE); end >= 0; end = rest.indexOf(BLANK_LINE)) {
+        this.#take(rest.subarray(0, end + BLANK_LINE.length));
+        rest = rest.subarray(end + BLANK_LINE.length);
+      }
+      if (this.#over) leave();
+    });
+  }
+
+  /** `retry:` and heartbeats carry no id: they belong to the connection, not to the log. */
+  #take(frame: Buffer): void {
+    const id = /^id: (\d+)$/m.exec(frame.toString())?.[1];
+    if (id === undefined) return;
+    this.#lastId = id;
+    this.frames.push(Buffer.from(frame));
+    if (/^event: turn\.(completed|failed|cancelled)$/m.test(frame.toString())) this.#over = true;
+  }
+}
