@@ -29,8 +29,10 @@ export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number 
 export function nextTimerAt(state: SessionState, since = state.lastAt): number | null {
   const turn = runningTurn(state);
   if (!turn) return null;
+  // A clock that ran backwards does not bring back what the log already passed.
+  const passed = Math.max(since, state.lastAt);
   const times = [turnTimer(turn), ...turn.attempt.agents.flatMap((agent) => agentTimers(turn, agent))];
-  return times.reduce<number | null>((next, time) => (time > since && (next === null || time < next) ? time : next), null);
+  return times.reduce<number | null>((next, time) => (time > passed && (next === null || time < next) ? time : next), null);
 }
 
 /** The end of the turn's present phase. A verdict is waited for only while another attempt could follow. */

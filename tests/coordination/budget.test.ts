@@ -129,6 +129,22 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a in 10000"],
     },
     {
+      name: "does not end coordination while others only wait for the end of the grace",
+      world: { budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.does("b", answers("B"));
+        world.inputTokens = 16_000;
+      },
+      when: (world) => [...world.starts("c"), ...world.wait(250)],
+      then: [
+        "call.deferred c",
+        "round.started a #2 answered [agent1.1 agent2.1]",
+        "round.started b #2 answered [agent1.1 agent2.1]",
+      ],
+      owes: ["call a", "call b"],
+    },
+    {
       name: "in the presentation leaves the winning answer",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {

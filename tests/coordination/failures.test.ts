@@ -203,6 +203,12 @@ describe("what a failed call is charged", () => {
   it.each([
     { name: "nothing, if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
     { name: "everything it reserved, if nobody knows", failure: { reached: true }, tokens: 5_000, usd: 0.009 },
+    {
+      name: "what was reported, even by one that did not seem to reach a model",
+      failure: { reached: false, usage: used(10, 0) },
+      tokens: 10,
+      usd: 0.000_01,
+    },
     { name: "what was reported", failure: { reached: true, usage: used(1_000, 500) }, tokens: 1_500, usd: 0.002 },
   ])("$name", ({ failure, tokens, usd }) => {
     const world = new World();

@@ -71,6 +71,15 @@ describe("the next timer", () => {
     expect(nextTimerAt(world.state, world.now)).toBe(at === null ? null : START + at);
   });
 
+  it("does not come back when the clock runs backwards", () => {
+    const world = new World();
+    world.ask();
+    world.does("a", fails({ retryAfterMs: 20_000 }));
+    world.wait(20_000);
+    world.does("b", answers("B"));
+    expect(nextTimerAt(world.state, START)).toBe(START + 600_000);
+  });
+
   it("lies in the past for what passed while nobody looked", () => {
     const world = new World();
     world.ask();
