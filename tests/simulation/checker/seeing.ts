@@ -66,7 +66,7 @@ function injected({ event, board }: Moment): string[] {
   const most = board.rules?.max_midstream_injections_per_round ?? 0;
   const busy =
     [...board.openCalls.values()].some((call) => call.agent === agent.id) ||
-    board.openTools.some((tool) => tool.agent === agent.id);
+    board.openTools.some((tool) => tool.agent === agent.id && tool.round === event.round);
   return [
     ...unless(event.labels.length > 0, "an update without news"),
     ...unless(round.number === event.round && round.purpose === "coordination", "an update in another round than the open one"),
