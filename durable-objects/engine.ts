@@ -19,7 +19,7 @@ import { CallStore } from "./call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { EventStreams } from "./event-streams";
-import { type LogRow, toJson } from "./frames";
+import { type LogRow, type NewRow, toJson, toRow } from "./frames";
 import { CALL_SLOTS } from "./limits";
 import type { SessionLog } from "./session-log";
 import { SessionQueries } from "./session-queries";
@@ -32,6 +32,8 @@ export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult">>;
 export type SessionFacts = {
   sessionId: string;
   team: Team;
+  /** How often the object was loaded while a turn ran, this time included. */
+  boot: number;
   /** Private words that mark the orchestrator's own blocks in an agent's messages. */
   nonce: (turn: number, attempt: number, agent: number) => string;
 };
@@ -60,6 +62,7 @@ export class Engine {
   readonly #written = new PartialTexts();
   #state: SessionState = emptySession;
   #endedAt: number | null = null;
+  #earlier: { turn: number; history: History } | null = null;
 
   constructor(options: Options) {
     const { ctx, log, sessionId } = options;
@@ -78,16 +81,25 @@ export class Engine {
     return this.#state;
   }
 
-  /** Folds the latest turn, tells the rules what a restart cut off, and goes on. */
+  /** Folds the latest turn, tells the rules what a restart cut off, and goes on. A log that does not fold ends its turn. */
   boot(): void {
     const latest = this.#log.turns().at(-1);
     if (!latest) return;
-    this.#fold(1, 1);
-    this.#fold(latest.firstSeq, latest.lastSeq ?? this.#log.head);
+    try {
+      this.#fold(1, 1);
+      this.#fold(latest.firstSeq, latest.lastSeq ?? this.#log.head);
+    } catch (error) {
+      return this.fault(error);
+    }
     this.#endedAt = latest.lastSeq === null ? null : this.#state.lastAt;
-    if (latest.lastSeq !== null) return;
-    for (const row of this.#log.readDeltas(latest.firstSeq)) this.#restore(row);
-    for (const effect of inFlight(this.#state)) this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
+    if (latest.lastSeq === null) this.#resume(latest.firstSeq);
+  }
+
+  #resume(firstSeq: number): void {
+    for (const row of this.#log.readDeltas(firstSeq)) this.#restore(row);
+    const cutOff = inFlight(this.#state);
+    console.log("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
+    for (const effect of cutOff) this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
     this.handle({ type: "clock" });
   }
 
@@ -120,27 +132,32 @@ export class Engine {
   /** A fault of our own ends the turn; it never leaves it hanging. */
   fault(error: unknown): void {
     console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
-    const events = failInternally(this.#state, Date.now());
-    if (events.length > 0) this.#commit({ events, state: events.reduce(evolve, this.#state), records: [] }, Date.now());
+    const decided = this.#failed(this.#state);
+    if (decided.events.length > 0) this.#commit(decided, Date.now());
     this.#perform();
   }
 
+  /** Everything that can go wrong goes wrong here, before anything is written. */
   #decide(before: SessionState, input: Input, brought: Brought): Decided {
     try {
       const events = decide(before, input);
-      if (events.length === 0) return { events, state: before, records: [] };
+      if (events.length === 0) return { events, rows: [], state: before, records: [] };
       const state = events.reduce(evolve, before);
-      return { events, state, records: this.#render(before, { events, ...brought }) };
+      return { events, rows: events.map(toRow), state, records: this.#render(before, { events, ...brought }) };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
-      const events = failInternally(before, input.at);
-      return { events, state: events.reduce(evolve, before), records: [] };
+      return this.#failed(before);
     }
   }
 
+  #failed(before: SessionState): Decided {
+    const events = failInternally(before, Date.now());
+    return { events, rows: events.map(toRow), state: events.reduce(evolve, before), records: [] };
+  }
+
   #render(before: SessionState, brought: Brought & { events: SessionEvent[] }): RoundRecord[] {
-    const turn = brought.events[0]?.turn || brought.events[1]?.turn || 0;
+    const turn = brought.events.at(-1)?.turn ?? 0;
     return renderRecords({
       before,
       events: brought.events,
@@ -153,21 +170,26 @@ export class Engine {
     });
   }
 
-  #history(events: readonly SessionEvent[]): { question: string; answer: string }[] {
+  /** Earlier turns never change, so they are read once for a turn. */
+  #history(events: readonly SessionEvent[]): History {
     const started = events.find((event) => event.type === "turn.started");
-    const running = started ? null : runningTurn(this.#state);
-    const parent = started ? started.parent_turn : running ? (this.#log.turn(running.number)?.parent ?? null) : null;
-    return this.queries.history(parent);
+    const number = started?.turn ?? runningTurn(this.#state)?.number ?? 0;
+    if (this.#earlier?.turn === number) return this.#earlier.history;
+    const parent = started ? started.parent_turn : (this.#log.turn(number)?.parent ?? null);
+    this.#earlier = { turn: number, history: this.queries.history(parent) };
+    return this.#earlier.history;
   }
 
   /** One transaction: what was written so far, the facts, and the private payloads that belong to them. */
-  #commit({ events, state, records }: Decided, at: number): void {
+  #commit({ events, rows, state, records }: Decided, at: number): void {
     const ended = events.find(({ type }) => isTerminal(type));
-    const rows = this.#ctx.storage.transactionSync(() => {
+    const written = this.#write(() => {
       const deltas = this.#appendDeltas(at);
-      const facts = this.#log.append(events);
-      const turn = facts.at(-1)?.turn;
-      if (turn !== undefined) this.calls.append(turn, records);
+      const facts = this.#log.append(rows);
+      for (const [nth, event] of events.entries()) {
+        if (event.type === "turn.started") this.#log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
+      }
+      this.calls.append(events.at(-1)?.turn ?? 0, records);
       this.queries.note(facts, ended?.turn ?? null);
       return [...deltas, ...facts];
     });
@@ -176,7 +198,17 @@ export class Engine {
     for (const event of events) {
       if (event.type === "call.completed" || event.type === "call.failed") this.#deltas.forget(event.call);
     }
-    this.#publish(rows);
+    this.#publish(written);
+  }
+
+  /** All or nothing. If the disk refuses, memory is not to be trusted any more: the object begins again from what is stored. */
+  #write(work: () => LogRow[]): LogRow[] {
+    try {
+      return this.#ctx.storage.transactionSync(work);
+    } catch (error) {
+      this.#ctx.abort("a transaction failed");
+      throw error;
+    }
   }
 
   #appendDeltas(at: number): LogRow[] {
@@ -186,7 +218,7 @@ export class Engine {
   }
 
   #flush(): void {
-    const rows = this.#ctx.storage.transactionSync(() => this.#appendDeltas(Date.now()));
+    const rows = this.#write(() => this.#appendDeltas(Date.now()));
     if (rows.length > 0) this.#publish(rows);
   }
 
@@ -215,6 +247,9 @@ export class Engine {
   }
 }
 
-type Decided = { events: SessionEvent[]; state: SessionState; records: RoundRecord[] };
+/** `rows` are the events as they will be stored. */
+type Decided = { events: readonly SessionEvent[]; rows: NewRow[]; state: SessionState; records: RoundRecord[] };
+
+type History = readonly { question: string; answer: string }[];
 
 const randomSeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;

@@ -1,4 +1,5 @@
 import type { SessionEvent } from "../src/protocol/events";
+import { STORE } from "./limits";
 
 /** A row of the log, as it lies in its table. `body` is the JSON of the event's own fields. */
 export type LogRow = {
@@ -11,8 +12,16 @@ export type LogRow = {
   body: string;
 };
 
-/** Splits an event into the columns and its own fields; `toJson` puts them together again, always to the same bytes. */
-export function toRow(event: SessionEvent, seq: number): LogRow {
+/** A row that has no number yet. */
+export type NewRow = Omit<LogRow, "seq">;
+
+const encoder = new TextEncoder();
+
+/**
+ * Splits an event into the columns and its own fields; `toJson` puts them together again, always to the same bytes. Throws for
+ * what no row can hold, so make rows before anything is written.
+ */
+export function toRow(event: SessionEvent): NewRow {
   const attempt = "attempt" in event ? event.attempt : null;
   const agent = "agent" in event ? event.agent : null;
   const body = JSON.stringify({
@@ -23,7 +32,11 @@ export function toRow(event: SessionEvent, seq: number): LogRow {
     attempt: undefined,
     agent: undefined,
   });
-  return { seq, turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
+  // A UTF-16 code unit takes at most three bytes: most rows need no measuring.
+  if (body.length > STORE.eventRowBytes / 3 && encoder.encode(body).byteLength > STORE.eventRowBytes) {
+    throw new Error(`${event.type} is larger than a row may be`);
+  }
+  return { turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
 }
 
 /** The event as clients get it, on one line. */

@@ -1,7 +1,5 @@
-import type { DeltaItem, SessionEvent } from "../src/protocol/events";
-import { isTerminal } from "../src/protocol/events";
-import { type LogRow, toRow } from "./frames";
-import { STORE } from "./limits";
+import { type DeltaItem, isTerminal } from "../src/protocol/events";
+import type { LogRow, NewRow } from "./frames";
 
 /** Which part of the log a reader wants. */
 export type LogRange = { after: number; upTo: number; deltas: boolean };
@@ -32,12 +30,9 @@ export class SessionLog {
     return this.#head;
   }
 
-  append(events: readonly SessionEvent[]): LogRow[] {
-    return events.map((event) => {
-      const row = toRow(event, this.#next());
-      if (row.body.length > STORE.eventRowBytes / 3 && byteLength(row.body) > STORE.eventRowBytes) {
-        throw new Error(`${row.type} is larger than a row may be`);
-      }
+  append(rows: readonly NewRow[]): LogRow[] {
+    return rows.map((fields) => {
+      const row = { seq: this.#next(), ...fields };
       this.#sql.exec(
         "INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
         row.seq,
@@ -48,9 +43,14 @@ export class SessionLog {
         row.at,
         row.body,
       );
-      this.#placeTurn(event, row.seq);
+      if (isTerminal(row.type)) this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", row.seq, row.turn);
       return row;
     });
+  }
+
+  /** Notes where a turn begins; to be called with its `turn.started`. */
+  placeTurn(turn: number, parent: number | null, firstSeq: number): void {
+    this.#sql.exec("INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)", turn, parent, firstSeq);
   }
 
   appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
@@ -100,6 +100,11 @@ export class SessionLog {
     return this.#places("ORDER BY turn");
   }
 
+  /** Whether the latest turn has begun and not ended. */
+  isTurnOpen(): boolean {
+    return this.#places("WHERE last_seq IS NULL").length > 0;
+  }
+
   /** The summary is written with the turn's terminal event and read without folding anything. */
   saveSummary(turn: number, summary: string): void {
     this.#sql.exec("UPDATE turns SET summary = ? WHERE turn = ?", summary, turn);
@@ -115,18 +120,8 @@ export class SessionLog {
     return this.#sql.exec<TurnPlace>(query, ...values).toArray();
   }
 
-  #placeTurn(event: SessionEvent, seq: number): void {
-    if (event.type === "turn.started") {
-      this.#sql.exec("INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)", event.turn, event.parent_turn, seq);
-    } else if (isTerminal(event.type)) {
-      this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", seq, event.turn);
-    }
-  }
-
   #next(): number {
     this.#head += 1;
     return this.#head;
   }
 }
-
-const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;

@@ -107,11 +107,14 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     const team: Team = JSON.parse(meta.get("team") ?? "");
     const secret = meta.get("secret") ?? "";
     this.#sessionLog = new SessionLog(sql);
+    const boot = Number(meta.get("boot") ?? 0) + 1;
+    if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
     return new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
       sessionId: meta.get("session_id") ?? "",
       team,
+      boot,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) => new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend) }),

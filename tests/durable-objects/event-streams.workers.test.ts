@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { EventStreams } from "../../durable-objects/event-streams";
-import type { LogRow } from "../../durable-objects/frames";
+import { type LogRow, toRow } from "../../durable-objects/frames";
 import { STREAM } from "../../durable-objects/limits";
 import { createTables } from "../../durable-objects/schema";
 import { SessionLog } from "../../durable-objects/session-log";
@@ -28,7 +28,8 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
       budget: {},
       deadline_at: 9,
     };
-    log.append([started]);
+    log.append([toRow(started)]);
+    log.placeTurn(1, null, 1);
     const streams = new EventStreams({ log, sessionId: "session_x", endedAt: () => endedAt });
     const publish = (rows: LogRow[]) => streams.publish(rows);
     await test({
@@ -39,7 +40,9 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
       end: () => {
         endedAt = Date.now();
         const usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
-        publish(log.append([{ type: "turn.failed", at: 3, turn: 1, code: "x", message: "x", agents: [], usage, cost_usd: 0 }]));
+        publish(
+          log.append([toRow({ type: "turn.failed", at: 3, turn: 1, code: "x", message: "x", agents: [], usage, cost_usd: 0 })]),
+        );
       },
     });
   });

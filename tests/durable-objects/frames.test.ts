@@ -20,12 +20,12 @@ const events: SessionEvent[] = [
 ];
 
 it.each(events)("gives $type back whole, with its number and session", (event) => {
-  const wire = JSON.parse(toJson(toRow(event, 9), "session_1"));
+  const wire = JSON.parse(toJson({ seq: 9, ...toRow(event) }, "session_1"));
   expect(wire).toEqual({ ...event, sequence_number: 9, session_id: "session_1" });
   expect(WireEventSchema.parse(wire)).toEqual(wire);
 });
 
 it.each(events)("puts $type into one frame whose data is one line", (event) => {
-  const lines = toFrame(toRow(event, 9), "session_1").split(/\r\n|\r|\n/);
+  const lines = toFrame({ seq: 9, ...toRow(event) }, "session_1").split(/\r\n|\r|\n/);
   expect(lines).toEqual([`event: ${event.type}`, "id: 9", expect.stringMatching(/^data: \{.*\}$/s), "", ""]);
 });
