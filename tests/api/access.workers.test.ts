@@ -1,0 +1,44 @@
+import { exports } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { createApp } from "../../src/api/app";
+import type { Services } from "../../src/api/services";
+
+const ask = (url: string, init?: RequestInit) => exports.default.fetch(new Request(url, init));
+
+describe("open access", () => {
+  it.each(["http://127.0.0.1:8787", "http://localhost:8787", "http://[::1]:8787"])("is for %s", async (origin) => {
+    expect((await ask(`${origin}/api/sessions/session_unknown00`)).status).toBe(404);
+  });
+
+  it.each([
+    "http://massgen.example.com",
+    "http://192.168.0.7:8787",
+    "http://127.0.0.1.example.com",
+    "http://localhost.evil.example",
+  ])("is not for %s", async (origin) => {
+    const response = await ask(`${origin}/api/sessions/session_unknown00`);
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    expect((await ask(`${origin}/healthz`)).status).toBe(200);
+  });
+
+  it("is refused to pages of other sites", async () => {
+    const headers = { "content-type": "application/json", "sec-fetch-site": "cross-site" };
+    const response = await ask("http://127.0.0.1:8787/api/runs", { method: "POST", headers, body: "{}" });
+    expect(response.status).toBe(401);
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  it("is closed where the deployment does not say so", async () => {
+    const services: Services = {
+      session: () => {
+        throw new Error("no session may be reached");
+      },
+      config: { storedKeys: [], allowedOrigins: [] },
+      teams: {},
+      openOnLoopback: false,
+    };
+    const app = createApp();
+    expect((await app.fetch(new Request("http://127.0.0.1/api/sessions/session_unknown00"), services)).status).toBe(401);
+    expect((await app.fetch(new Request("http://127.0.0.1/healthz"), services)).status).toBe(200);
+  });
+});
