@@ -33,6 +33,35 @@ export function boundedBody(body: ReadableStream<Uint8Array>, heard: () => void)
   );
 }
 
+/**
+ * The same bounds around a stream of events, without a stream of our own around the runtime's: that would cost a fifth of the
+ * CPU of reading the reply. For readers that take any async iterable, as the SDKs do.
+ */
+export function boundedChunks(body: ReadableStream<Uint8Array>, heard: () => void): AsyncIterableIterator<Uint8Array> {
+  const reader = body.getReader();
+  const bounds = createBounds();
+  return {
+    async next() {
+      const { done, value } = await reader.read();
+      const failure = done ? bounds.atEnd() : bounds.take(value);
+      if (failure) {
+        void reader.cancel(failure).catch(() => undefined); // the failure is what the caller must see
+        throw failure;
+      }
+      if (done) return { done, value: undefined };
+      heard();
+      return { done, value };
+    },
+    async return() {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
 function createBounds() {
   let total = 0;
   let line = 0;

@@ -1,4 +1,4 @@
-import { boundedBody, readAtMost } from "./bounded-body";
+import { boundedBody, boundedChunks, readAtMost } from "./bounded-body";
 import { classify } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
@@ -13,6 +13,8 @@ export type CheckedFetchOptions = {
   heard: () => void;
 };
 
+const EVENTS = /^text\/event-stream\b/i;
+
 /**
  * The `fetch` an SDK gets: it follows no redirect, lets only the expected headers out, and throws a ProviderError for every
  * reply that is not a stream. So failures are read here, from the bytes, and not from what an SDK made of them.
@@ -24,7 +26,12 @@ export function checkedFetch({ fetch: send, allowedHeaders, secrets, heard }: Ch
     if (!response.ok) throw await failureOf(response, secrets);
     if (/^text\/html\b/i.test(response.headers.get("content-type") ?? "")) throw await pageInstead(response, secrets);
     if (!response.body) throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
-    return new Response(boundedBody(response.body, heard), { status: response.status, headers: response.headers });
+    const { status, headers: received } = response;
+    if (!EVENTS.test(received.get("content-type") ?? "")) {
+      return new Response(boundedBody(response.body, heard), { status, headers: received });
+    }
+    const events = new Response(null, { status, headers: received }); // SDKs read `body` as any async iterable
+    return Object.defineProperty(events, "body", { value: boundedChunks(response.body, heard) });
   };
 }
 

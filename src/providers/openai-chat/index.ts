@@ -43,7 +43,9 @@ async function* streamReply({ options, host, request, signal, heard }: Call): As
  */
 async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
   try {
-    for await (const chunk of chunks) yield* decoder.push(chunk);
+    for await (const chunk of chunks) {
+      for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
+    }
   } catch (error) {
     if (!decoder.isComplete()) throw error;
   }

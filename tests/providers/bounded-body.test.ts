@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { boundedBody, boundedChunks } from "../../src/providers/bounded-body";
+import { MAX_LINE_BYTES } from "../../src/providers/limits";
+
+/** A body of these texts that never ends by itself, and what became of it. */
+function openBody(texts: string[]) {
+  const seen: { cancelled: boolean } = { cancelled: false };
+  const rest = texts.map((text) => new TextEncoder().encode(text));
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const next = rest.shift();
+      if (next) controller.enqueue(next);
+      else return new Promise<void>(() => undefined);
+    },
+    cancel() {
+      seen.cancelled = true;
+    },
+  });
+  return { body, seen };
+}
+
+describe.each([
+  { name: "as a stream", bounded: boundedBody },
+  { name: "as chunks", bounded: boundedChunks },
+])("a bounded body $name", ({ bounded }) => {
+  it("closes the connection when its reader leaves early", async () => {
+    const { body, seen } = openBody(["data: 1\n\n", "data: 2\n\n"]);
+    for await (const chunk of bounded(body, () => undefined)) {
+      expect(new TextDecoder().decode(chunk)).toBe("data: 1\n\n");
+      break;
+    }
+    expect(seen.cancelled).toBe(true);
+  });
+
+  it("fails at an endless line without waiting for its end, and closes the connection", async () => {
+    const { body, seen } = openBody(["data: ", "x".repeat(MAX_LINE_BYTES)]);
+    const read = async () => {
+      for await (const _ of bounded(body, () => undefined));
+    };
+    await expect(read()).rejects.toMatchObject({ code: "bad_response" });
+    expect(seen.cancelled).toBe(true);
+  });
+
+  it("says for every piece that something was heard", async () => {
+    const { body } = openBody([": a comment\n\n", "data: 1\n\n"]);
+    let heard = 0;
+    for await (const chunk of bounded(body, () => void (heard += 1))) if (chunk[0] !== 58) break;
+    expect(heard).toBe(2);
+  });
+});
