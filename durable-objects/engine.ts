@@ -62,6 +62,8 @@ export class Engine {
   readonly #written = new PartialTexts();
   #state: SessionState = emptySession;
   #endedAt: number | null = null;
+  /** Time of the last input: what was due by then is dealt with. */
+  #toldAt = 0;
   #earlier: { turn: number; history: History } | null = null;
 
   constructor(options: Options) {
@@ -110,6 +112,7 @@ export class Engine {
   handle(body: InputBody, brought: Brought = {}): readonly SessionEvent[] {
     const before = this.#state;
     const input: Input = { ...body, at: Date.now(), seed: randomSeed(), partials: this.#written.partials(before) };
+    this.#toldAt = Math.max(this.#toldAt, input.at);
     const decided = this.#decide(before, input, brought);
     if (decided.events.length > 0) this.#commit(decided, input.at);
     this.#perform();
@@ -230,7 +233,7 @@ export class Engine {
   #perform(): void {
     const state = this.#state;
     for (const run of this.#runner.sync(owed(state), inFlight(state), Date.now())) this.#ctx.waitUntil(run);
-    this.#ctx.waitUntil(this.#wakeUp.arm(nextTimerAt(state)));
+    this.#ctx.waitUntil(this.#wakeUp.arm(runningTurn(state) !== null, nextTimerAt(state, this.#toldAt)));
   }
 
   /** What agents had written before the restart, for partial texts. */

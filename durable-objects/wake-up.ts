@@ -15,14 +15,15 @@ export class WakeUp {
     this.#onTime = onTime;
   }
 
-  /** `nextTimerAt` in unix ms; null: nothing runs and nothing needs waking. */
-  async arm(nextTimerAt: number | null): Promise<void> {
+  /** While a turn runs: `nextTimerAt` in unix ms, or null where only the watchdog matters. */
+  async arm(isRunning: boolean, nextTimerAt: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (nextTimerAt === null) return this.#disarm();
+    if (!isRunning) return this.#disarm();
     const now = Date.now();
-    this.#timer = setTimeout(this.#onTime, Math.max(0, Math.min(nextTimerAt - now, WATCHDOG_MS)));
-    const wanted = Math.min(now + WATCHDOG_MS, Math.max(now, nextTimerAt));
+    // Rounded up: a timer that rings a fraction of a millisecond early finds nothing due.
+    const wanted = Math.min(now + WATCHDOG_MS, Math.max(now, Math.ceil(nextTimerAt ?? Number.POSITIVE_INFINITY)));
+    this.#timer = setTimeout(this.#onTime, wanted - now);
     if (this.#alarmAt !== null && this.#alarmAt <= wanted) return;
     this.#alarmAt = wanted;
     await this.#storage.setAlarm(wanted);

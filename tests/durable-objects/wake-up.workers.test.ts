@@ -1,0 +1,62 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it, vi } from "vitest";
+import { WATCHDOG_MS } from "../../durable-objects/limits";
+import { WakeUp } from "../../durable-objects/wake-up";
+
+async function inObject(test: (storage: DurableObjectStorage) => Promise<void>): Promise<void> {
+  const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
+  await runInDurableObject(stub, (_, state) => test(state.storage));
+}
+
+it.each([
+  { name: "the next timer, if it comes before the watchdog", next: 3_000, alarm: 3_000 },
+  { name: "the watchdog, if the next timer is far", next: 60_000, alarm: WATCHDOG_MS },
+  { name: "the watchdog, if there is no timer", next: null, alarm: WATCHDOG_MS },
+  { name: "a moment that is certainly due, if the timer is a fraction", next: 2_999.2, alarm: 3_000 },
+])("sets the alarm to $name", async ({ next, alarm }) => {
+  await inObject(async (storage) => {
+    const now = Date.now();
+    await new WakeUp(storage, () => {}).arm(true, next === null ? null : now + next);
+    const set = (await storage.getAlarm()) ?? 0;
+    expect(set - now - alarm).toBeGreaterThanOrEqual(0);
+    expect(set - now - alarm).toBeLessThan(50);
+    await storage.deleteAlarm();
+  });
+});
+
+it("writes no alarm that is later than the one that stands", async () => {
+  await inObject(async (storage) => {
+    const write = vi.spyOn(storage, "setAlarm");
+    const wakeUp = new WakeUp(storage, () => {});
+    const now = Date.now();
+    for (const later of [9_000, 9_500, 60_000, 10_000]) await wakeUp.arm(true, now + later);
+    expect(write).toHaveBeenCalledTimes(1);
+    await wakeUp.arm(true, now + 2_000);
+    expect(write).toHaveBeenCalledTimes(2);
+    await wakeUp.arm(false, null);
+    expect(await storage.getAlarm()).toBeNull();
+  });
+});
+
+it("stands up again before anything else when it rang, unless nothing runs", async () => {
+  await inObject(async (storage) => {
+    const wakeUp = new WakeUp(storage, () => {});
+    await wakeUp.rang(true);
+    expect(await storage.getAlarm()).toBeGreaterThan(Date.now());
+    await storage.deleteAlarm();
+    await wakeUp.rang(false);
+    expect(await storage.getAlarm()).toBeNull();
+  });
+});
+
+it("rings in memory at the moment itself", async () => {
+  await inObject(async (storage) => {
+    const rang = Promise.withResolvers<number>();
+    const due = Date.now() + 40;
+    const wakeUp = new WakeUp(storage, () => rang.resolve(Date.now()));
+    await wakeUp.arm(true, due);
+    expect((await rang.promise) - due).toBeGreaterThanOrEqual(0);
+    await wakeUp.arm(false, null);
+  });
+});
