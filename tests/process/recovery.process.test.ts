@@ -71,11 +71,12 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
       const run = await startRun();
       await sleep(chance.int(100, 1_500));
       await service.kill();
+      const killedAt = now();
       await service.start();
       const askedAt = now();
       await client.status(run.id);
-      const { startedAt } = await nextRequest(run, askedAt, WITH_A_REQUEST_MS);
-      samples.push(startedAt - askedAt);
+      const { startedAt } = await nextRequest(run, killedAt, WITH_A_REQUEST_MS);
+      samples.push(Math.max(0, startedAt - askedAt)); // an alarm that was due may have been faster
       await client.cancel(run.id);
     }
     console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
@@ -91,11 +92,8 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await service.kill();
     const killedAt = now();
     await service.start();
-    const startedAt = now();
-    const samples = await Promise.all(
-      runs.map(async (run) => (await nextRequest(run, killedAt, ALONE_MS)).startedAt - startedAt),
-    );
-    console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms`);
+    const samples = await Promise.all(runs.map(async (run) => (await nextRequest(run, killedAt, ALONE_MS)).startedAt - killedAt));
+    console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
     expect(Math.max(...samples)).toBeLessThan(ALONE_MS);
     const last = await Promise.all(runs.map((run) => presented(run, 30_000)));
     await sleep(500);

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Reply, Script } from "../../../scripts/simulated-providers/reply";
 import { aliasOf, byStage, isShown, newAnswer, paced, vote } from "../../../scripts/simulated-providers/scripts";
 import type { Situation } from "../../../scripts/simulated-providers/situation";
@@ -56,11 +55,3 @@ function member({ answer, answering, deciding, early = (situation) => voteFor(an
 
 const voteFor = (text: string, situation: Situation): Reply =>
   vote(situation, { voteFor: (seen) => aliasOf(text, seen), reason: "It is right and says why." });
-
-/** A model that nobody hears of for so long that every test is over by then; its requests stay open. */
-export const silent =
-  (ms = 60_000): Script =>
-  async () => {
-    await sleep(ms, undefined, { ref: false });
-    return {};
-  };

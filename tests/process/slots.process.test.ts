@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ServiceProcess } from "../../scripts/service/service-process";
+import { peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../scripts/simulated-providers/ledger";
+import { alwaysFails, answersThenVotes, hangs, paced } from "../../scripts/simulated-providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
+import { toSituation } from "../../scripts/simulated-providers/situation";
+import { LOCAL } from "./support/local";
+import { ServiceClient } from "./support/service-client";
+
+/** The platform lets six requests of an object wait for headers; four are ours for models. Local workerd counts nothing. */
+const SLOTS = 4;
+const TEAM = 12;
+const BEST = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+const LONG = Array.from({ length: 12 }, (_, line) => `Line ${line}: the pressure of the air decides when water boils.`).join(
+  "\n",
+);
+
+const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
+const MODELS = {
+  // The first byte takes a while, what follows takes longer than twelve of them in four lanes.
+  crowd: paced({ ttftMs: 300, tokensPerSecond: 60 }, answering(LONG)),
+  good: paced({ ttftMs: 100, tokensPerSecond: 200 }, answering(BEST)),
+  broken: alwaysFails(500),
+  mute: hangs("headers"),
+};
+
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let client: ServiceClient;
+
+beforeAll(async () => {
+  providers = await startSimulatedProviders({ models: MODELS });
+  service = await ServiceProcess.prepare(LOCAL);
+  await service.start();
+  client = new ServiceClient(service.url);
+});
+afterAll(async () => {
+  await service?.stop();
+  await providers?.close();
+});
+
+const requestsFor = (question: string): RecordedRequest[] =>
+  providers.requests().filter(({ body }) => toSituation(body).question === question);
+
+/** A request as if it began with its first byte. */
+const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
+  ...request,
+  startedAt: request.firstByteAt ?? Number.NaN,
+});
+
+/** The teams run side by side, each in an object of its own, because one of them takes half a minute to give its member up. */
+describe.concurrent("a large team", () => {
+  it(`of ${TEAM} comes to consensus with at most ${SLOTS} calls waiting for headers, and all of them streaming at once`, async () => {
+    const question = "When does water boil, all of you?";
+    const agents = Array.from({ length: TEAM }, (_, index) => ({ id: `agent-${index}`, model: "crowd" }));
+    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, question });
+    const turn = await client.ended(id, 60_000);
+    expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
+    const requests = requestsFor(question);
+    expect(peakAwaitingHeaders(requests)).toBe(SLOTS);
+    expect(peakConcurrency(requests.map(fromFirstByte))).toBe(TEAM);
+  });
+});
+
+describe.concurrent("a team with one bad member ends with a right answer", () => {
+  it.each([
+    { name: "that always gets 500", model: "broken", seconds: 600 },
+    { name: "that hangs", model: "mute", seconds: 4 },
+  ] as const)("$name", async ({ name, model, seconds }) => {
+    const question = `When does water boil, you ${name}?`;
+    const agents = [
+      { id: "first", model: "good" },
+      { id: "bad", model },
+      { id: "last", model: "good" },
+    ];
+    const config = { timeout_settings: { initial_round_timeout_seconds: seconds } };
+    const startedAt = performance.now();
+    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, question, config });
+    const turn = await client.ended(id, 120_000);
+    console.log(`with one ${name}: ${Math.round(performance.now() - startedAt)} ms`);
+    expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
+    const { agents: states } = await client.status(id);
+    expect(["error", "timeout"]).toContain(states["bad"]?.status);
+  });
+});
