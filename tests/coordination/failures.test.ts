@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answers, fails, says, used } from "./builders";
+import { answers, fails, says, used, votes } from "./builders";
 import { allAnswer, table } from "./table";
 import { World } from "./world";
 
@@ -115,6 +115,18 @@ describe("a failed call", () => {
       },
       when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
       then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.1]"],
+    },
+    {
+      name: "is forgotten with the next vote, too",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", votes("b"));
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.2 agent3.1]"],
     },
     {
       name: "of the last live agent ends the turn with each agent's reason",

@@ -37,6 +37,27 @@ describe("the next timer", () => {
       },
       at: 250,
     },
+    {
+      name: "is no grace where voting is deferred until all have answered",
+      world: { rules: { defer_voting_until_all_answered: true } },
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.does("b", answers("B"));
+      },
+      at: 600_000,
+    },
+    {
+      name: "is the next try of a call that was once put off for want of budget",
+      world: { agents: ["a", "b"], budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        world.starts("a");
+        world.inputTokens = 16_000;
+        world.starts("b");
+        world.does("a", says("hm"));
+        world.does("b", fails({ retryAfterMs: 20_000, reached: true }));
+      },
+      at: 20_000,
+    },
     { name: "is the next try of a failed call", given: (world) => world.does("a", fails({ retryAfterMs: 20_000 })), at: 20_000 },
     {
       name: "is no longer the next try once that is due, so that it cannot ring for ever",

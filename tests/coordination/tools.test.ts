@@ -29,6 +29,17 @@ describe("an agent's own tools", () => {
       owes: [...Array.from({ length: 8 }, () => "tool a search"), "call b", "call c"],
     },
     {
+      name: "are owed eight at a time, those that run among them",
+      world,
+      given: (at) => {
+        at.does("a", uses(many(10)));
+        for (let n = 0; n < 3; n += 1) at.startsTool("a");
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a search ok"],
+      owes: [...Array.from({ length: 6 }, () => "tool a search"), "call b", "call c"],
+    },
+    {
       name: "are refused beyond 64 in one reply",
       world,
       when: (at) => at.does("a", uses(many(66))),
