@@ -24,7 +24,7 @@ export async function measureCpu(runtime: Runtime, { load, runs }: Options): Pro
   const bench = { runtime, providers };
   try {
     const job = await recordedJob(bench);
-    const measured = [];
+    const measured: Record<"bare" | "watched" | "unwatched", number>[] = [];
     for (let run = 0; run <= runs; run += 1) {
       const bare = await cpuPerChunk(bench, () => bareRun(bench, job));
       const unwatched = await cpuPerChunk(bench, () => unwatchedRun(bench));
@@ -60,7 +60,12 @@ const bareRun = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
 async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
   const before = providers.requests().length;
   const turn = await startRun(runtime.service, runRequest(providers));
-  const isServed = () => providers.requests().slice(before).filter(({ endedAt }) => endedAt !== null).length === 2 * AGENTS + 1;
+  const isServed = () =>
+    providers
+      .requests()
+      .slice(before)
+      .filter(({ endedAt }) => endedAt !== null).length ===
+    2 * AGENTS + 1;
   while (!isServed()) await sleep(20);
   await sleep(200);
   const { status }: { status: string } = JSON.parse(await (await fetch(turn)).text());
@@ -71,6 +76,9 @@ async function cpuPerChunk({ runtime, providers }: Bench, run: () => Promise<unk
   const before = { cpuMs: runtime.cpuMs(), requests: providers.requests().length };
   await run();
   await sleep(200); // what comes after the last byte belongs to the run
-  const chunks = providers.requests().slice(before.requests).reduce((sum, { tokensSent }) => sum + tokensSent, 0);
+  const chunks = providers
+    .requests()
+    .slice(before.requests)
+    .reduce((sum, { tokensSent }) => sum + tokensSent, 0);
   return ((runtime.cpuMs() - before.cpuMs) * 1000) / chunks;
 }

@@ -13,7 +13,8 @@ export function cpuMs(pid: number): number {
 export function childNamed(name: string): number {
   const children = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && isChild(Number(entry), name));
   const [pid] = children;
-  if (pid === undefined || children.length > 1) throw new Error(`There are ${children.length} processes called ${name} below this one.`);
+  if (pid === undefined || children.length > 1)
+    throw new Error(`There are ${children.length} processes called ${name} below this one.`);
   return Number(pid);
 }
 

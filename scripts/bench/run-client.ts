@@ -42,7 +42,10 @@ export async function post(url: string, body: string, accept = "application/json
 
 /** What the providers served since a number of requests, by stage. */
 export function servedSince(providers: SimulatedProviders, before: number): ServedCall[] {
-  return providers.requests().slice(before).map(({ body, startedAt, endedAt }) => ({ stage: toSituation(body).stage, startedAt, endedAt }));
+  return providers
+    .requests()
+    .slice(before)
+    .map(({ body, startedAt, endedAt }) => ({ stage: toSituation(body).stage, startedAt, endedAt }));
 }
 
 /** The same requests for a bare loop, stage by stage in the order in which the run made them. */

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { convertV4MiniflareOptions, Miniflare, NoOpLog } from "miniflare";
 import { type Bundles, bundleBoth } from "./bundles";
 import { childNamed, cpuMs } from "./process-cpu";
 
@@ -21,8 +20,9 @@ export type Runtime = {
 
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
-export async function startRuntime(): Promise<Runtime> {
-  const dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-"));
+/** `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. */
+export async function startRuntime(storage: string): Promise<Runtime> {
+  const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
   const bundles = await bundleBoth(dir);
   const state = path.join(dir, "state");
   const miniflare = new Miniflare(options(bundles, state));
@@ -43,7 +43,7 @@ export async function startRuntime(): Promise<Runtime> {
 function options({ service, bare, compatibility }: Bundles, state: string) {
   return convertV4MiniflareOptions({
     resourcePersistencePath: state,
-    log: new Log(LogLevel.WARN),
+    log: new NoOpLog(), // it would say that there is no network; failures are thrown
     workers: [
       {
         name: "service",

@@ -13,19 +13,30 @@ export type WallFigure = {
   bareInNode: Spread;
   serviceMs: Spread;
   criticalPathMs: Spread;
+  /** Of one of these runs. */
+  lastSession: string;
   /** Where the service's part went. */
   gapsMs: Record<keyof Gaps, Spread>;
 };
 
-const RUNS = 9;
+const RUNS = 7;
 const TOKENS = 40;
 /** 200 ms to the first token, then one every 5 ms. */
-const LOAD = { answerTokens: TOKENS, voteTokens: TOKENS, presentationTokens: TOKENS, pace: { ttftMs: 200, tokensPerSecond: 200 } };
+const LOAD = {
+  answerTokens: TOKENS,
+  voteTokens: TOKENS,
+  presentationTokens: TOKENS,
+  pace: { ttftMs: 200, tokensPerSecond: 200 },
+};
 
 export async function measureWall({ service, bare }: Runtime): Promise<WallFigure> {
   const providers = await startTeam(LOAD);
   try {
-    const run = () => timed(providers, () => watchRun(service, runRequest(providers)));
+    let lastSession = "";
+    const run = () =>
+      timed(providers, async () => {
+        lastSession = (await watchRun(service, runRequest(providers))).sessionId;
+      });
     await run();
     const job = replayOf(providers, providers.requests().slice());
     const measured: Record<"service" | "bareInWorkerd" | "bareInNode", Timed>[] = [];
@@ -36,7 +47,7 @@ export async function measureWall({ service, bare }: Runtime): Promise<WallFigur
         bareInNode: await timed(providers, () => runBareLoop(job)),
       });
     }
-    return toFigure(measured.slice(1)); // the first lets the compiler do its work
+    return { ...toFigure(measured.slice(1)), lastSession }; // the first lets the compiler do its work
   } finally {
     await providers.close();
   }
@@ -55,7 +66,9 @@ async function timed(providers: SimulatedProviders, run: () => Promise<unknown>)
   return { wallMs: endedAt - startedAt, pathMs: criticalPathMs(calls), gaps: gapsOf(calls, { startedAt, endedAt }) };
 }
 
-function toFigure(measured: readonly Record<"service" | "bareInWorkerd" | "bareInNode", Timed>[]): WallFigure {
+function toFigure(
+  measured: readonly Record<"service" | "bareInWorkerd" | "bareInNode", Timed>[],
+): Omit<WallFigure, "lastSession"> {
   const ratio = ({ wallMs, pathMs }: Timed) => wallMs / pathMs;
   const gap = (name: keyof Gaps) => spread(measured.map(({ service }) => service.gaps[name]));
   return {

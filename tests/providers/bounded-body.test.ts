@@ -44,7 +44,11 @@ describe.each([
   it("says for every piece that something was heard", async () => {
     const { body } = openBody([": a comment\n\n", "data: 1\n\n"]);
     let heard = 0;
-    for await (const chunk of bounded(body, () => void (heard += 1))) if (chunk[0] !== 58) break;
+    for await (const chunk of bounded(body, () => {
+      heard += 1;
+    })) {
+      if (chunk[0] !== 58) break;
+    }
     expect(heard).toBe(2);
   });
 });
