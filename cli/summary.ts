@@ -14,7 +14,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
       "tokens",
       `${formatTokens(totalTokens(turn.usage))} (in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)})`,
     ),
-    fact("cost", formatUsd(turn.costUsd)),
+    fact("cost", cost(turn)),
     fact("run", url),
   ];
 }
@@ -34,6 +34,12 @@ function voteLines(attempt: AttemptView): Line[] {
     segment(toLine(voter), "bold"),
     segment(` → ${label}: ${toLine(reason)}`),
   ]);
+}
+
+/** A call that was cut off is charged what it had reserved: the most it can have cost, which may be far more than it did. */
+function cost({ costUsd, unreportedUsd }: TurnView): string {
+  if (unreportedUsd === 0) return formatUsd(costUsd);
+  return `${formatUsd(costUsd - unreportedUsd)} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
 }
 
 function winner(turn: TurnView, attempt: AttemptView | undefined): string {

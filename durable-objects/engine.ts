@@ -14,7 +14,7 @@ import {
   runningTurn,
   type SessionState,
 } from "../src/coordination";
-import { type DeltaItem, isTerminal, type SessionEvent } from "../src/protocol/events";
+import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { CallStore } from "./call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
@@ -61,6 +61,7 @@ export class Engine {
   readonly #deltas: DeltaBuffer;
   readonly #written = new PartialTexts();
   #state: SessionState = emptySession;
+  readonly #usages = new Map<string, Usage>();
   #endedAt: number | null = null;
   /** Time of the last input: what was due by then is dealt with. */
   #toldAt = 0;
@@ -111,7 +112,13 @@ export class Engine {
    */
   handle(body: InputBody, brought: Brought = {}): readonly SessionEvent[] {
     const before = this.#state;
-    const input: Input = { ...body, at: Date.now(), seed: randomSeed(), partials: this.#written.partials(before) };
+    const input: Input = {
+      ...body,
+      at: Date.now(),
+      seed: randomSeed(),
+      partials: this.#written.partials(before),
+      usages: Object.fromEntries(this.#usages),
+    };
     this.#toldAt = Math.max(this.#toldAt, input.at);
     const decided = this.#decide(before, input, brought);
     if (decided.events.length > 0) this.#commit(decided, input.at);
@@ -124,6 +131,11 @@ export class Engine {
     if (!runningTurn(this.#state)?.inFlight[source.call]) return;
     this.#written.add(source, text);
     this.#deltas.add(source, text);
+  }
+
+  /** What a call in flight is known to cost so far. */
+  noteUsage(call: string, usage: Usage): void {
+    this.#usages.set(call, usage);
   }
 
   /** The alarm: whatever was set is gone, so a new one stands before anything else happens. */
@@ -199,9 +211,14 @@ export class Engine {
     this.#state = state;
     this.#endedAt = ended ? at : runningTurn(state) ? null : this.#endedAt;
     for (const event of events) {
-      if (event.type === "call.completed" || event.type === "call.failed") this.#deltas.forget(event.call);
+      if (event.type === "call.completed" || event.type === "call.failed") this.#forget(event.call);
     }
     this.#publish(written);
+  }
+
+  #forget(call: string): void {
+    this.#deltas.forget(call);
+    this.#usages.delete(call);
   }
 
   /** All or nothing. If the disk refuses, memory is not to be trusted any more: the object begins again from what is stored. */

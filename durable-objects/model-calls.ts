@@ -86,6 +86,7 @@ export class ModelCalls implements Performer {
       provider: provider(agent.backend, apiKey, countingFetch(onHeaders, headers)),
       request,
       signal,
+      onUsage: (usage) => this.#engine.noteUsage(effect.id, usage),
       headersCame: () => headers.came,
       onDelta: ({ kind, name, text }) => {
         const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;

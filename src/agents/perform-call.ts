@@ -16,6 +16,8 @@ export type CallOptions = {
   signal: AbortSignal;
   /** Called synchronously for each piece, in order. */
   onDelta: (delta: CallDelta) => void;
+  /** Usage known before the end; should the call be cancelled, it is charged this. */
+  onUsage?: (usage: Usage) => void;
   /** Whether response headers came; absent, only what was heard of the reply tells. */
   headersCame?: () => boolean;
 };
@@ -38,15 +40,17 @@ export async function performCall(options: CallOptions): Promise<Performed> {
 type Heard = { anything: boolean; usage: Usage | null };
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
-async function listen({ provider, request, signal, onDelta }: CallOptions, heard: Heard): Promise<Performed> {
+async function listen({ provider, request, signal, onDelta, onUsage }: CallOptions, heard: Heard): Promise<Performed> {
   const stream = provider.stream(request, signal, () => {
     heard.anything = true;
   });
   for await (const event of stream) {
     heard.anything = true;
     if (event.type === "stop") return toPerformed(event, heard);
-    if (event.type === "usage") heard.usage = event.usage;
-    else if (event.text !== "") onDelta(toDelta(event));
+    if (event.type === "usage") {
+      heard.usage = event.usage;
+      onUsage?.(event.usage);
+    } else if (event.text !== "") onDelta(toDelta(event));
   }
   signal.throwIfAborted();
   throw new ProviderError("transient", "stream_cut", "The stream ended before the reply was complete.");

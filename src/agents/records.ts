@@ -113,7 +113,7 @@ function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord 
     case "planned":
       return result(toolCall, { name, text: RESULTS.planned, isError: false });
     case "refused":
-      return result(toolCall, { name, text: RESULTS.tooMany, isError: true });
+      return result(toolCall, { name, text: RESULTS.refused, isError: true });
   }
 }
 

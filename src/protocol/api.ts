@@ -150,6 +150,8 @@ export const TurnSummarySchema = z.object({
   finish_reason: FinishReasonSchema,
   usage: UsageSchema,
   cost_usd: z.number(),
+  /** The part of `cost_usd` that calls cut off had reserved; what they really cost is not known. */
+  unreported_cost_usd: z.number(),
 });
 
 /** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */

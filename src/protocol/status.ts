@@ -124,6 +124,7 @@ function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     finish_reason: finishReason(turn),
     usage: { ...turn.usage },
     cost_usd: turn.costUsd,
+    unreported_cost_usd: turn.unreportedUsd,
   };
 }
 

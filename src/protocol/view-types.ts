@@ -41,6 +41,8 @@ export type TurnView = {
   partial: { winner: string | null; answer: string | null; text: string | null } | null;
   usage: Usage;
   costUsd: number;
+  /** The part of `costUsd` nobody reported: reservations of calls that were cut off, so the most they can have cost. */
+  unreportedUsd: number;
 };
 
 export type FinalView = { agent: string; attempt: number; label: string; text: string };

@@ -87,6 +87,7 @@ function work(turn: TurnView, event: WorkEvent): void {
     if (event.usage) addUsage(turn.usage, event.usage);
   }
   if (event.type === "call.completed" || event.type === "call.failed") turn.costUsd += event.cost_usd;
+  if (event.type === "call.failed" && event.usage === null) turn.unreportedUsd += event.cost_usd;
   if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
   if (event.type === "presentation.started") turn.phase = "presentation";
   if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
@@ -134,6 +135,7 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
     partial: null,
     usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
     costUsd: 0,
+    unreportedUsd: 0,
   };
 }
 

@@ -143,7 +143,7 @@ describe("the summary of a turn", () => {
       "vote    ben → agent1.1: because of agent1.1",
       "winner  anna with agent1.1, by consensus, votes agent1.1: 2",
       "tokens  1,200 (in 1,000, out 200)",
-      "cost    $2.50",
+      "cost    $2.25 reported, $2.50 at most: calls that were cut off report nothing",
       `run     ${url}`,
     ]);
   });

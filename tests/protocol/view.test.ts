@@ -267,7 +267,7 @@ describe("the end of a turn", () => {
     {
       name: "takes the bill from the terminal event",
       end: b.completed("anna", "42"),
-      has: { costUsd: 2.5, usage: { input_tokens: 1_000, output_tokens: 200 } },
+      has: { costUsd: 2.5, unreportedUsd: 0, usage: { input_tokens: 1_000, output_tokens: 200 } },
     },
   ])("$name", ({ end, has }) => {
     const turn = turnAfter(b.callStarted("ben", "c1"), b.callCompleted("ben", "c1"), end);
@@ -277,7 +277,12 @@ describe("the end of a turn", () => {
 
   it("adds up usage while the turn runs", () => {
     const turn = turnAfter(b.callCompleted("anna", "c1"), b.callCompleted("ben", "c2"), b.callFailed("ben", "c3"));
-    expect(turn).toMatchObject({ status: "running", costUsd: 1.25, usage: { input_tokens: 200, output_tokens: 40 } });
+    expect(turn).toMatchObject({
+      status: "running",
+      costUsd: 1.25,
+      unreportedUsd: 0.25,
+      usage: { input_tokens: 200, output_tokens: 40 },
+    });
   });
 });
 
