@@ -58,6 +58,18 @@ afterAll(async () => {
   await providers?.close();
 });
 
+/** Clients of all kinds: there again at once, long after, without the deltas, and one that leaves even without a kill. */
+function watchers(id: string): [full: Watcher, late: Watcher, summary: Watcher, restless: Watcher] {
+  const session = `${service.url}${sessionPath(id)}/events`;
+  const turn = `${service.url}${eventsPath(id, 1)}`;
+  return [
+    new Watcher(session),
+    new Watcher(turn, { retryMs: 600 }),
+    new Watcher(`${turn}?detail=summary`),
+    new Watcher(session, { leavesAfterMs: 170, retryMs: 120 }),
+  ];
+}
+
 async function killAndRestart(): Promise<void> {
   await service.kill();
   kills += 1;
@@ -68,17 +80,15 @@ describe(`SIGKILL of the whole runtime in the middle of a run (KILL_SEED=${SEED}
   it.each(PLANS)("$name", async ({ kills: moments }) => {
     const question = `When does water boil? ${crypto.randomUUID()}`;
     const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS, question });
-    const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
-    const ofTurn = new Watcher(`${service.url}${eventsPath(id, 1)}`);
-    const summary = new Watcher(`${service.url}${eventsPath(id, 1)}?detail=summary`);
+    const [full, late, summary, restless] = watchers(id);
     const told: string[] = [];
     for (const moment of moments) {
       told.push(await pass(moment, full));
       await killAndRestart();
       expect((await client.status(id)).meta.session_id).toBe(id);
     }
-    await within(RUN_WITHIN_MS, Promise.all([full.ended, ofTurn.ended, summary.ended]));
-    console.log(`killed ${told.join(", ")}; ${full.losses}, ${ofTurn.losses}, ${summary.losses} connections lost or refused`);
+    await within(RUN_WITHIN_MS, Promise.all([full, late, summary, restless].map(({ ended }) => ended)));
+    console.log(`killed ${told.join(", ")}`);
 
     const replay = new Watcher(`${service.url}${sessionPath(id)}/events`);
     await replay.ended;
@@ -86,12 +96,13 @@ describe(`SIGKILL of the whole runtime in the middle of a run (KILL_SEED=${SEED}
     expect(judge({ frames: replay.frames, status: await client.status(id), requests })).toEqual([]);
     expect((await client.turn(id)).answer).toBe(FINAL);
     expectSameBytes(full, replay.frames);
-    expectSameBytes(ofTurn, replay.frames.slice(1)); // what belongs to the session alone comes before its turn
+    expectSameBytes(restless, replay.frames);
+    expectSameBytes(late, replay.frames.slice(1)); // what belongs to the session alone comes before its turn
     expectSameBytes(
       summary,
       replay.frames.slice(1).filter((frame) => toEvent(frame).type !== "stream.delta"),
     );
-    expect(full.losses).toBeGreaterThan(0);
+    expect(full.losses).toBeGreaterThanOrEqual(moments.length);
   });
 
   it("tells, left alone, the story that the kills shall break", async () => {

@@ -1,7 +1,13 @@
 import { get, type IncomingMessage } from "node:http";
 
 const BLANK_LINE = Buffer.from("\n\n");
-const RETRY_MS = 15;
+
+export type Habits = {
+  /** How long it waits before it comes back. */
+  retryMs?: number;
+  /** Absent: it never leaves by itself. */
+  leavesAfterMs?: number;
+};
 
 /**
  * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
@@ -15,12 +21,13 @@ export class Watcher {
   /** Settles when the stream has ended for good: after the turn's last event. */
   readonly ended: Promise<void>;
   readonly #url: string;
+  readonly #habits: Habits;
   #lastId = "";
   #over = false;
-  #stopped = false;
 
-  constructor(url: string) {
+  constructor(url: string, habits: Habits = {}) {
     this.#url = url;
+    this.#habits = habits;
     this.ended = this.#follow();
     this.ended.catch(() => undefined); // whoever awaits it hears of it
   }
@@ -38,15 +45,11 @@ export class Watcher {
     return this.frames.some((frame) => frame.includes(`event: ${type}\n`));
   }
 
-  stop(): void {
-    this.#stopped = true;
-  }
-
   async #follow(): Promise<void> {
-    while (!this.#over && !this.#stopped) {
+    while (!this.#over) {
       const end = await this.#connect();
       if (end === "lost") this.losses += 1;
-      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, this.#habits.retryMs ?? 15));
     }
   }
 
@@ -57,10 +60,16 @@ export class Watcher {
         if (response.statusCode === 204) this.#over = true;
         else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
         this.#read(response, () => request.destroy());
+        this.#leaveLater(() => request.destroy());
         response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);
       });
       request.on("error", () => resolve("lost"));
     });
+  }
+
+  #leaveLater(leave: () => void): void {
+    const { leavesAfterMs } = this.#habits;
+    if (leavesAfterMs !== undefined) setTimeout(leave, leavesAfterMs).unref();
   }
 
   #read(response: IncomingMessage, leave: () => void): void {
