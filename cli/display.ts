@@ -1,5 +1,6 @@
 import type { WireEvent } from "../src/protocol/events";
-import { type AgentView, type AttemptView, type SessionView, totalTokens, type TurnView } from "../src/protocol/view";
+import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
+import { totalTokens } from "../src/protocol/usage";
 import { formatDuration, formatTokens, formatUsd, plural } from "./format";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";

@@ -1,4 +1,5 @@
-import { type AttemptView, tallyOf, totalTokens, type TurnView } from "../src/protocol/view";
+import { type AttemptView, tallyOf, type TurnView } from "../src/protocol/view";
+import { totalTokens } from "../src/protocol/usage";
 import { formatTokens, formatUsd } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";

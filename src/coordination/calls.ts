@@ -1,4 +1,5 @@
 import type { SessionEvent, Usage } from "../protocol/events";
+import { NO_USAGE } from "../protocol/usage";
 import { costOf, reserve } from "./budget";
 import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
@@ -8,8 +9,6 @@ import { owed } from "./owed";
 import type { InFlight } from "./state";
 
 /** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
-
-const noUsage: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
 /** A call is about to be sent: it must still be owed, due and affordable. Says nothing if it is not. */
 export function startCall(draft: Draft, effectId: string, inputTokens: number): void {
@@ -55,7 +54,7 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
 }
 
 /** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */
-export const usageOrReserved = (usage: Usage | null, tokens: number): Usage => usage ?? { ...noUsage, output_tokens: tokens };
+export const usageOrReserved = (usage: Usage | null, tokens: number): Usage => usage ?? { ...NO_USAGE, output_tokens: tokens };
 
 /** Settles an agent's effects in flight, at what they reported or reserved: nobody waits for them any more. `null` means every agent. */
 export function cancelEffects(draft: Draft, only: number | null, code: string): void {

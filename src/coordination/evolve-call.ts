@@ -1,4 +1,5 @@
 import type { EventOf, Usage } from "../protocol/events";
+import { addUsage } from "../protocol/usage";
 import { toolEffectId } from "./effects";
 import {
   type AgentState,
@@ -143,16 +144,6 @@ function charge(turn: TurnState, { usage, tokens, usd }: { usage: Usage | null; 
     spentTokens: turn.spentTokens + tokens,
     spentUsd: turn.spentUsd + usd,
     usage: usage ? addUsage(turn.usage, usage) : turn.usage,
-  };
-}
-
-/** The sum of two usages. */
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
-    cached_tokens: a.cached_tokens + b.cached_tokens,
   };
 }
 

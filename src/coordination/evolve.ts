@@ -1,5 +1,6 @@
 import type { SessionEvent } from "../protocol/events";
 import { byteLength } from "./byte-length";
+import { NO_USAGE } from "../protocol/usage";
 import { evolveAgent } from "./evolve-agent";
 import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
 import { evolveCall } from "./evolve-call";
@@ -42,7 +43,7 @@ function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
     budget: event.budget,
     spentTokens: 0,
     spentUsd: 0,
-    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
+    usage: NO_USAGE,
     effects: 0,
     inFlight: {},
     attempt: firstAttempt(rules, event.at),

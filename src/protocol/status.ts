@@ -8,7 +8,7 @@ import type {
   TurnSummarySchema,
   VoteSchema,
 } from "./api";
-import type { Usage } from "./events";
+import { addUsage, NO_USAGE } from "./usage";
 import { type AgentView, type AttemptView, type SessionView, type TurnView, tallyOf, turnOf, type VoteView } from "./view";
 
 /** Views as the API shows them: MassGen's field names, times in seconds as MassGen writes them. */
@@ -40,7 +40,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
       finish_reason: finishReason(turn),
     },
     turns: view.turns.map(toSummary),
-    usage: sumUsage(view.turns.map(({ usage }) => usage)),
+    usage: view.turns.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
     cost_usd: view.turns.reduce((sum, { costUsd }) => sum + costUsd, 0),
   };
 }
@@ -159,17 +159,6 @@ const authorOf = (attempt: AttemptView | undefined, label: string): string =>
 function tallyOfTurn(turn: TurnView): Record<string, number> {
   const attempt = turn.attempts.at(-1);
   return attempt ? tallyOf(attempt) : {};
-}
-
-function sumUsage(usages: Usage[]): Usage {
-  const sum = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
-  for (const usage of usages) {
-    sum.input_tokens += usage.input_tokens;
-    sum.output_tokens += usage.output_tokens;
-    sum.reasoning_tokens += usage.reasoning_tokens;
-    sum.cached_tokens += usage.cached_tokens;
-  }
-  return sum;
 }
 
 /** By characters, not code units, so that no surrogate pair is cut. */

@@ -1,4 +1,5 @@
-import type { EventOf, EventType, Usage, WireEvent } from "./events";
+import type { EventOf, EventType, WireEvent } from "./events";
+import { addUsage, NO_USAGE } from "./usage";
 import { applyWork, newAgent, type WorkEvent } from "./view-agent";
 import { type AttemptEvent, agentById, applyAttempt, retire } from "./view-attempt";
 import { appendDelta } from "./view-stream";
@@ -44,9 +45,6 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
 export const turnOf = (view: SessionView, number?: number): TurnView | undefined =>
   number === undefined ? view.turns.at(-1) : view.turns.findLast((turn) => turn.number === number);
 
-/** All tokens of a usage; the other two fields are parts of these. */
-export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;
-
 type TurnEvent = EventOf<Exclude<EventType, "session.created" | "turn.started">>;
 
 function applyToTurn(turn: TurnView, event: TurnEvent): void {
@@ -84,7 +82,7 @@ function inAttempt(turn: TurnView, event: AttemptEvent): void {
 function work(turn: TurnView, event: WorkEvent): void {
   applyWork(agentIn(turn, event.agent, event.at), event);
   if (event.type === "call.completed" || (event.type === "call.failed" && event.usage)) {
-    if (event.usage) addUsage(turn.usage, event.usage);
+    if (event.usage) turn.usage = addUsage(turn.usage, event.usage);
   }
   if (event.type === "call.completed" || event.type === "call.failed") turn.costUsd += event.cost_usd;
   if (event.type === "call.failed" && event.usage === null) turn.unreportedUsd += event.cost_usd;
@@ -101,13 +99,6 @@ function advancePhase(turn: TurnView): void {
 
 function beginVoting(turn: TurnView): void {
   if (turn.phase === "initial_answer") turn.phase = "enforcement";
-}
-
-function addUsage(sum: Usage, usage: Usage): void {
-  sum.input_tokens += usage.input_tokens;
-  sum.output_tokens += usage.output_tokens;
-  sum.reasoning_tokens += usage.reasoning_tokens;
-  sum.cached_tokens += usage.cached_tokens;
 }
 
 /** The team's agents in the config's order; without the rules in the order of the aliases. */
@@ -133,7 +124,7 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
     finishReason: null,
     failure: null,
     partial: null,
-    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 },
+    usage: NO_USAGE,
     costUsd: 0,
     unreportedUsd: 0,
   };
