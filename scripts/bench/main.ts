@@ -66,12 +66,9 @@ async function measureLatencies(runtime: Runtime, where: string): Promise<Latenc
 
 async function withRuntime<Figures>(storage: string, work: (runtime: Runtime) => Promise<Figures>): Promise<Figures> {
   const runtime = await startRuntime(storage);
-  const interrupted = () => void runtime.stop().finally(() => process.exit(130)); // what lies in memory would stay there
-  process.once("SIGINT", interrupted).once("SIGTERM", interrupted);
   try {
     return await work(runtime);
   } finally {
-    process.off("SIGINT", interrupted).off("SIGTERM", interrupted);
     await runtime.stop();
   }
 }

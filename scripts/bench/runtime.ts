@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Miniflare, NoOpLog } from "miniflare";
 import { type Bundles, bundleBoth } from "./bundles";
@@ -23,6 +24,8 @@ const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 /** `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. */
 export async function startRuntime(storage: string): Promise<Runtime> {
   const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
+  const forget = () => rmSync(dir, { recursive: true, force: true });
+  process.once("exit", forget); // also when interrupted: storage in memory would stay allocated
   const bundles = await bundleBoth(dir);
   const state = path.join(dir, "state");
   const miniflare = new Miniflare(options(bundles, state));
@@ -35,7 +38,8 @@ export async function startRuntime(storage: string): Promise<Runtime> {
     sessionsDir: path.join(state, "do/service-SessionObject"),
     async stop() {
       await miniflare.dispose();
-      await rm(dir, { recursive: true, force: true });
+      process.off("exit", forget);
+      forget();
     },
   };
 }
