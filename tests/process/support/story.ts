@@ -3,9 +3,10 @@ import { aliasOf, byStage, isShown, newAnswer, paced, vote } from "../../../scri
 import type { Situation } from "../../../scripts/simulated-providers/situation";
 
 /**
- * A run of about four seconds with everything in it that a kill could break: swift votes early and is voided, is injected the
+ * A run of about six seconds with everything in it that a kill could break: swift votes early and is voided, is injected the
  * improved answer and votes anew; slow's vote comes too late and is stale; steady improves, and presents if it wins. Who does
- * what depends on what is shown, so that after any number of restarts the team comes to the same end.
+ * what depends on what is shown, so that after any number of restarts the team comes to the same end. The presentation
+ * takes three seconds by itself: whatever was killed has that long to go, at least.
  */
 export const FINAL =
   "The kettle boils at 100 °C at sea level, and one degree less for every 300 m above it: in La Paz at 88 °C. 🫖";
@@ -49,7 +50,7 @@ function member({ answer, answering, deciding, early = (situation) => voteFor(an
       const pace = { ttftMs: isShown(IMPROVED, situation) ? 250 : deciding, tokensPerSecond: 60 };
       return { pace, ...(isShown(IMPROVED, situation) ? voteFor(IMPROVED, situation) : early(situation)) };
     },
-    presenting: paced({ ttftMs: 200, tokensPerSecond: 30 }, () => ({ text: FINAL })),
+    presenting: paced({ ttftMs: 300, tokensPerSecond: 10 }, () => ({ text: FINAL })),
   });
 }
 
