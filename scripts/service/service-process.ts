@@ -19,6 +19,7 @@ export class ServiceProcess {
   readonly url: string;
   readonly #dir: string;
   readonly #plan: RuntimePlan;
+  readonly #killAtExit = () => void this.#child?.kill("SIGKILL");
   #child: ChildProcess | null = null;
   #log = "";
 
@@ -46,6 +47,7 @@ export class ServiceProcess {
     const { file, args, config } = this.#plan;
     const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
+    process.once("exit", this.#killAtExit); // a group of its own outlives whoever started it
     child.stdout.on("data", (chunk: Buffer) => this.#keep(chunk));
     child.stderr.on("data", (chunk: Buffer) => this.#keep(chunk));
     child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
@@ -62,6 +64,7 @@ export class ServiceProcess {
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
+    process.off("exit", this.#killAtExit);
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     process.kill(-child.pid, "SIGKILL");
