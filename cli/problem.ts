@@ -26,7 +26,7 @@ export function unreachable({ server }: RequestContext, cause: unknown): CliErro
 }
 
 /** Title, each error with its place, what to do, the request's id. */
-export function describeProblem(problem: Problem, { configName }: RequestContext): string {
+function describeProblem(problem: Problem, { configName }: RequestContext): string {
   const detail = problem.detail ? `: ${toLine(problem.detail)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of problem.errors ?? []) {

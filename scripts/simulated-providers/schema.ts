@@ -5,7 +5,7 @@ const Part = z.looseObject({ text: z.string().optional() });
 const Content = z.union([z.string(), z.array(Part)]).nullish();
 const RequestedCall = z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) });
 
-export const MessageSchema = z.looseObject({
+const MessageSchema = z.looseObject({
   role: z.string(),
   content: Content,
   tool_call_id: z.string().optional(),

@@ -29,7 +29,7 @@ function publicProblem(url: URL): string | null {
 }
 
 /** An entry is an exact origin. For loopback alone, `*` may stand for the port: `http://127.0.0.1:*`. */
-export function isAllowedOrigin(url: URL, allowedOrigins: readonly string[]): boolean {
+function isAllowedOrigin(url: URL, allowedOrigins: readonly string[]): boolean {
   return allowedOrigins.some((entry) => entry === url.origin || (isLoopbackHost(url.hostname) && entry === anyPortOf(url)));
 }
 

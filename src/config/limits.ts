@@ -21,6 +21,3 @@ export const MAX_URL_CHARS = 2048;
 
 /** A day: longer than any turn that still makes sense, short enough to end by itself. */
 export const MAX_TIMEOUT_SECONDS = 86_400;
-/** Sums of money and tokens stay exact far beyond these; more is a mistake, not a wish. */
-export const MAX_BUDGET_USD = 1_000_000;
-export const MAX_BUDGET_TOKENS = 1_000_000_000_000;

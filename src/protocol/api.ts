@@ -26,7 +26,7 @@ export const QuestionSchema = z
   .refine((text) => text.isWellFormed(), "is not well-formed Unicode");
 
 /** 0 means that no paid call is made. */
-export const BudgetRequestSchema = z.strictObject({
+const BudgetRequestSchema = z.strictObject({
   max_cost_usd: z.number().min(0).max(MAX_BUDGET_USD).optional(),
   max_tokens: z.int().min(0).max(MAX_BUDGET_TOKENS).optional(),
 });
@@ -57,24 +57,35 @@ export const TurnRequestSchema = z.strictObject({
   parent_turn: z.int().min(1).optional(),
   ...limits,
 });
-export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 
-export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
+const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
 
 /** Paths on the same host. */
-export const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
+const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
+
+/** One place in what the client sent, and what is to be said about it. Line and column count from 1, where there is text. */
+const FaultSchema = z.object({
+  pointer: z.string(),
+  line: z.int().nullish(),
+  column: z.int().nullish(),
+  detail: z.string(),
+  code: z.string().optional(),
+});
+export type Fault = z.infer<typeof FaultSchema>;
 
 export const RunResponseSchema = z.object({
   session_id: IdSchema,
   turn: z.int().min(1),
   status: TurnStatusSchema,
   links: LinksSchema,
+  /** What in the config runs, but not as its author may think. */
+  warnings: z.array(FaultSchema).optional(),
 });
 export type RunResponse = z.infer<typeof RunResponseSchema>;
 
 export const RUNS_PATH = "/api/runs";
 export const sessionPath = (sessionId: string): string => `/api/sessions/${encodeURIComponent(sessionId)}`;
-export const turnPath = (sessionId: string, turn: number): string => `${sessionPath(sessionId)}/turns/${turn}`;
+const turnPath = (sessionId: string, turn: number): string => `${sessionPath(sessionId)}/turns/${turn}`;
 export const eventsPath = (sessionId: string, turn: number): string => `${turnPath(sessionId, turn)}/events`;
 export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
 
@@ -94,22 +105,12 @@ export const ProblemSchema = z.looseObject({
   detail: z.string().optional(),
   code: z.string(),
   request_id: z.string().optional(),
-  errors: z
-    .array(
-      z.object({
-        pointer: z.string(),
-        line: z.int().nullish(),
-        column: z.int().nullish(),
-        detail: z.string(),
-        code: z.string().optional(),
-      }),
-    )
-    .optional(),
+  errors: z.array(FaultSchema).optional(),
 });
 export type Problem = z.infer<typeof ProblemSchema>;
 
-export const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
-export const AgentStatusSchema = z.enum([
+const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
+const AgentStatusSchema = z.enum([
   "waiting",
   "streaming",
   "answered",

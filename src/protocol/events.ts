@@ -15,14 +15,14 @@ export const UsageSchema = z.object({
 });
 export type Usage = z.infer<typeof UsageSchema>;
 
-export const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);
+const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);
 export type StopReason = z.infer<typeof StopReasonSchema>;
 
 /** What a call is for: a round's work, the final text, the presenter's verdict on it, or writing the personas. */
-export const PurposeSchema = z.enum(["coordination", "presentation", "judgement", "personas"]);
+const PurposeSchema = z.enum(["coordination", "presentation", "judgement", "personas"]);
 export type Purpose = z.infer<typeof PurposeSchema>;
 
-export const FailureClassSchema = z.enum([
+const FailureClassSchema = z.enum([
   "transient",
   "interrupted",
   "quota",
@@ -44,7 +44,7 @@ const label = z.string();
 const LabelledVote = z.object({ agent, label });
 
 /** The two decisions of an agent, arguments already checked for shape; `tool_call` is the provider's id of the call. */
-export const DecisionSchema = z.discriminatedUnion("name", [
+const DecisionSchema = z.discriminatedUnion("name", [
   z.object({ name: z.literal("new_answer"), tool_call: z.string(), content: z.string() }),
   z.object({ name: z.literal("vote"), tool_call: z.string(), alias: z.string(), reason: z.string() }),
   z.object({ name: z.literal("invalid"), tool: z.enum(["new_answer", "vote"]), tool_call: z.string(), problem: z.string() }),
@@ -227,7 +227,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
 ]);
 
 /** A piece of what a model is writing. `offset` counts UTF-16 code units from the start of this call's text of this kind. */
-export const DeltaItemSchema = z.object({
+const DeltaItemSchema = z.object({
   agent,
   round: z.number().int(),
   call: z.string(),

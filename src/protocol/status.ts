@@ -66,7 +66,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
 }
 
 /** First answers and votes are half the way each; a finished turn is all of it, whoever fell out. */
-export function completionPercentage({ status, agents }: TurnView): number {
+function completionPercentage({ status, agents }: TurnView): number {
   if (status === "completed") return 100;
   const done = agents.reduce((sum, { answers, vote }) => sum + (answers > 0 ? 1 : 0) + (vote ? 1 : 0), 0);
   return agents.length === 0 ? 0 : Math.floor((100 * done) / (2 * agents.length));

@@ -6,14 +6,14 @@ import { z } from "zod";
  */
 
 /** US dollars per million tokens. */
-export const PriceSchema = z.object({ input: z.number(), cached_input: z.number(), output: z.number() });
+const PriceSchema = z.object({ input: z.number(), cached_input: z.number(), output: z.number() });
 export type Price = z.infer<typeof PriceSchema>;
 
 /** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
-export const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
+const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
 
-export const AgentRulesSchema = z.object({
+const AgentRulesSchema = z.object({
   id: z.string(),
   provider: z.string(),
   model: z.string(),
@@ -31,7 +31,7 @@ export const AgentRulesSchema = z.object({
 });
 export type AgentRules = z.infer<typeof AgentRulesSchema>;
 
-export const NoveltySchema = z.enum(["lenient", "balanced", "strict"]);
+const NoveltySchema = z.enum(["lenient", "balanced", "strict"]);
 
 export const TeamRulesSchema = z.object({
   agents: z.array(AgentRulesSchema),

@@ -93,3 +93,13 @@ it("links lead to the run's own routes", () => {
     cancel: "/api/sessions/session_01jdab3c4d/cancel",
   });
 });
+
+it("the answer to a run may carry what its config is warned of, with its place where there is text", () => {
+  const links = runLinks("session_01jdab3c4d", 1);
+  const warnings = [
+    { code: "no_effect", pointer: "/agents/0/cwd", line: 4, column: 5, detail: "has no effect here" },
+    { code: "no_key", pointer: "/agent/backend/base_url", line: null, column: null, detail: "No key is known" },
+  ];
+  const answer = { session_id: "session_01jdab3c4d", turn: 1, status: "running", links, warnings };
+  expect(RunResponseSchema.parse(answer)).toEqual(answer);
+});
