@@ -12,6 +12,8 @@ export type DeltaSource = { agent: string; round: number; call: string; kind: De
 export class DeltaBuffer {
   readonly #onDue: () => void;
   readonly #isWatched: () => boolean;
+  /** Calls that have written something. */
+  readonly #begun = new Set<string>();
   /** Characters written so far, by call, kind and tool. */
   readonly #offsets = new Map<string, number>();
   #pieces = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
@@ -33,7 +35,9 @@ export class DeltaBuffer {
     if (piece) piece.texts.push(text);
     else this.#pieces.set(key, { source, offset: offset ?? 0, texts: [text] });
     this.#chars += text.length;
-    if (offset === undefined || this.#chars >= STORE.deltaRowChars) this.#onDue();
+    const isFirst = !this.#begun.has(source.call);
+    this.#begun.add(source.call);
+    if (isFirst || this.#chars >= STORE.deltaRowChars) this.#onDue();
     else this.#schedule();
   }
 
@@ -50,6 +54,7 @@ export class DeltaBuffer {
 
   /** The call is over: its offsets are not needed any more. */
   forget(call: string): void {
+    this.#begun.delete(call);
     for (const key of this.#offsets.keys()) if (key.startsWith(`${call} `)) this.#offsets.delete(key);
   }
 

@@ -15,14 +15,15 @@ import {
   type SessionState,
 } from "../src/coordination";
 import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
-import { CallStore } from "./call-store";
-import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
+import { NO_USAGE } from "../src/protocol/usage";
+import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
-import { EventStreams } from "./event-streams";
-import { type LogRow, type NewRow, toJson, toRow } from "./frames";
+import { type LogRow, toRow } from "./frames";
+import { type Entry, Journal } from "./journal";
 import { CALL_SLOTS } from "./limits";
+import { isPlatformFault } from "./platform-fault";
+import { restore } from "./restore";
 import type { SessionLog } from "./session-log";
-import { SessionQueries } from "./session-queries";
 import { WakeUp } from "./wake-up";
 
 /** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
@@ -41,6 +42,8 @@ export type SessionFacts = {
 type Options = SessionFacts & {
   ctx: DurableObjectState;
   log: SessionLog;
+  /** Readers of the session's streams at a time. */
+  maxReaders: number;
   /** Makes the performer of effects; it tells the engine what came of them. */
   performer: (engine: Engine) => Performer;
 };
@@ -51,14 +54,11 @@ type Options = SessionFacts & {
  */
 export class Engine {
   readonly facts: SessionFacts;
-  readonly calls: CallStore;
-  readonly streams: EventStreams;
-  readonly queries: SessionQueries;
+  readonly journal: Journal;
   readonly #ctx: DurableObjectState;
   readonly #log: SessionLog;
   readonly #runner: EffectRunner;
   readonly #wakeUp: WakeUp;
-  readonly #deltas: DeltaBuffer;
   readonly #written = new PartialTexts();
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
@@ -72,11 +72,15 @@ export class Engine {
     this.facts = options;
     this.#ctx = ctx;
     this.#log = log;
-    this.calls = new CallStore(ctx.storage.sql);
-    this.queries = new SessionQueries(log, sessionId);
-    this.streams = new EventStreams({ log, sessionId, endedAt: () => this.#endedAt });
+    this.journal = new Journal({
+      ctx,
+      log,
+      sessionId,
+      maxReaders: options.maxReaders,
+      endedAt: () => this.#endedAt,
+      openTurn: () => runningTurn(this.#state)?.number ?? null,
+    });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
-    this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
     this.#runner = new EffectRunner(options.performer(this), CALL_SLOTS);
   }
 
@@ -84,18 +88,17 @@ export class Engine {
     return this.#state;
   }
 
-  /** Folds the latest turn, tells the rules what a restart cut off, and goes on. A log that does not fold ends its turn. */
+  /** Takes up what is stored: tells the rules what a restart cut off, and goes on. A turn that does not fold ends. */
   boot(): void {
-    const latest = this.#log.turns().at(-1);
-    if (!latest) return;
-    try {
-      this.#fold(1, 1);
-      this.#fold(latest.firstSeq, latest.lastSeq ?? this.#log.head);
-    } catch (error) {
-      return this.fault(error);
+    const { state, open, broken } = restore(this.#log, this.facts.sessionId, this.facts.team.rules);
+    this.#state = state;
+    if (!open) {
+      this.#endedAt = state.lastAt;
+    } else if (broken) {
+      this.#endBroken(open.turn, broken);
+    } else {
+      this.#resume(open.firstSeq);
     }
-    this.#endedAt = latest.lastSeq === null ? null : this.#state.lastAt;
-    if (latest.lastSeq === null) this.#resume(latest.firstSeq);
   }
 
   #resume(firstSeq: number): void {
@@ -104,6 +107,25 @@ export class Engine {
     console.log("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
     for (const effect of cutOff) this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
     this.handle({ type: "clock" });
+  }
+
+  #endBroken(turn: number, broken: unknown): void {
+    this.#report(broken);
+    const view = this.journal.queries.turn(turn);
+    const usage = view?.usage ?? NO_USAGE;
+    const message = "The log of this turn was written by another version of the service and cannot be continued.";
+    const at = Math.max(Date.now(), this.#state.lastAt);
+    const event: SessionEvent = {
+      type: "turn.failed",
+      at,
+      turn,
+      code: "internal",
+      message,
+      agents: [],
+      usage,
+      cost_usd: view?.cost_usd ?? 0,
+    };
+    this.#commit({ events: [event], rows: [toRow(event)], state: { ...this.#state, lastAt: at }, records: [] }, at);
   }
 
   /**
@@ -130,7 +152,7 @@ export class Engine {
   write(source: DeltaSource, text: string): void {
     if (!runningTurn(this.#state)?.inFlight[source.call]) return;
     this.#written.add(source, text);
-    this.#deltas.add(source, text);
+    this.journal.write(source, text);
   }
 
   /** What a call in flight is known to cost so far. */
@@ -146,7 +168,7 @@ export class Engine {
 
   /** A fault of our own ends the turn; it never leaves it hanging. */
   fault(error: unknown): void {
-    console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
+    this.#report(error);
     const decided = this.#failed(this.#state);
     if (decided.events.length > 0) this.#commit(decided, Date.now());
     this.#perform();
@@ -161,9 +183,18 @@ export class Engine {
       return { events, rows: events.map(toRow), state, records: this.#render(before, { events, ...brought }) };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
-      console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
+      this.#report(error);
       return this.#failed(before);
     }
+  }
+
+  /** A fault of the platform is none of the run's: the object begins again. Only a fault of our own is told and gone on from. */
+  #report(error: unknown): void {
+    if (isPlatformFault(error)) {
+      this.#ctx.abort("the platform failed");
+      throw error;
+    }
+    console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
   }
 
   #failed(before: SessionState): Decided {
@@ -191,65 +222,23 @@ export class Engine {
     const number = started?.turn ?? runningTurn(this.#state)?.number ?? 0;
     if (this.#earlier?.turn === number) return this.#earlier.history;
     const parent = started ? started.parent_turn : (this.#log.turn(number)?.parent ?? null);
-    this.#earlier = { turn: number, history: this.queries.history(parent) };
+    this.#earlier = { turn: number, history: this.journal.queries.history(parent) };
     return this.#earlier.history;
   }
 
-  /** One transaction: what was written so far, the facts, and the private payloads that belong to them. */
-  #commit({ events, rows, state, records }: Decided, at: number): void {
-    const ended = events.find(({ type }) => isTerminal(type));
-    const written = this.#write(() => {
-      const deltas = this.#appendDeltas(at);
-      const facts = this.#log.append(rows);
-      for (const [nth, event] of events.entries()) {
-        if (event.type === "turn.started") this.#log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
-      }
-      this.calls.append(events.at(-1)?.turn ?? 0, records);
-      this.queries.note(facts, ended?.turn ?? null);
-      return [...deltas, ...facts];
-    });
-    this.#state = state;
-    this.#endedAt = ended ? at : runningTurn(state) ? null : this.#endedAt;
-    for (const event of events) {
-      if (event.type === "call.completed" || event.type === "call.failed") this.#forget(event.call);
+  #commit(decided: Decided, at: number): void {
+    this.journal.commit(decided, at);
+    this.#state = decided.state;
+    this.#endedAt = decided.events.some(({ type }) => isTerminal(type)) ? at : runningTurn(decided.state) ? null : this.#endedAt;
+    for (const event of decided.events) {
+      if (event.type === "call.completed" || event.type === "call.failed") this.#usages.delete(event.call);
     }
-    this.#publish(written);
-  }
-
-  #forget(call: string): void {
-    this.#deltas.forget(call);
-    this.#usages.delete(call);
-  }
-
-  /** All or nothing. If the disk refuses, memory is not to be trusted any more: the object begins again from what is stored. */
-  #write(work: () => LogRow[]): LogRow[] {
-    try {
-      return this.#ctx.storage.transactionSync(work);
-    } catch (error) {
-      this.#ctx.abort("a transaction failed");
-      throw error;
-    }
-  }
-
-  #appendDeltas(at: number): LogRow[] {
-    const turn = runningTurn(this.#state);
-    const items = this.#deltas.take(at);
-    return turn ? items.map((row) => this.#log.appendDelta(turn.number, at, row)) : [];
-  }
-
-  #flush(): void {
-    const rows = this.#write(() => this.#appendDeltas(Date.now()));
-    if (rows.length > 0) this.#publish(rows);
-  }
-
-  /** Readers may know of it once it cannot be lost any more. */
-  #publish(rows: LogRow[]): void {
-    this.#ctx.waitUntil(this.#ctx.storage.sync().then(() => this.streams.publish(rows)));
   }
 
   #perform(): void {
     const state = this.#state;
-    for (const run of this.#runner.sync(owed(state), inFlight(state), Date.now())) this.#ctx.waitUntil(run);
+    for (const run of this.#runner.sync(owed(state), inFlight(state), Math.max(Date.now(), state.lastAt)))
+      this.#ctx.waitUntil(run);
     this.#ctx.waitUntil(this.#wakeUp.arm(runningTurn(state) !== null, nextTimerAt(state, this.#toldAt)));
   }
 
@@ -258,17 +247,10 @@ export class Engine {
     const { items }: { items: DeltaItem[] } = JSON.parse(row.body);
     for (const item of items) this.#written.add(item, item.text);
   }
-
-  #fold(from: number, to: number): void {
-    for (const row of this.#log.read({ after: from - 1, upTo: to, deltas: false })) {
-      const event: SessionEvent = JSON.parse(toJson(row, this.facts.sessionId));
-      this.#state = evolve(this.#state, event);
-    }
-  }
 }
 
-/** `rows` are the events as they will be stored. */
-type Decided = { events: readonly SessionEvent[]; rows: NewRow[]; state: SessionState; records: RoundRecord[] };
+/** What follows from an input, complete before any of it is written. */
+type Decided = Entry & { state: SessionState };
 
 type History = readonly { question: string; answer: string }[];
 

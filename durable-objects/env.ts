@@ -8,6 +8,8 @@ export type Env = {
   DB: D1Database;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
+  /** Readers of one session's streams at a time; a number. */
+  MAX_READERS?: string;
   /** `loopback`: whoever reaches the service on this machine may use it. For development only. */
   OPEN_ACCESS?: string;
 };

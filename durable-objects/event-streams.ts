@@ -2,11 +2,14 @@ import type { StreamRequest } from "../src/protocol/stream-request";
 import { type FrameBatch, FrameTail, toBatch } from "./frame-tail";
 import { type LogRow, toFrame } from "./frames";
 import { STREAM } from "./limits";
-import type { SessionLog, TurnPlace } from "./session-log";
+import { isTerminal } from "../src/protocol/events";
+import type { SessionLog } from "./session-log";
 
 type Reader = {
   request: StreamRequest;
   cursor: number;
+  /** Where the turn it follows ends; null while that runs, or if it follows the session. */
+  lastSeq: number | null;
   openedAt: number;
   sentAt: number;
   /** Bytes published since it last took something. */
@@ -19,6 +22,7 @@ type Reader = {
 type Options = {
   log: SessionLog;
   sessionId: string;
+  maxReaders: number;
   /** When the latest turn ended, unix ms; null while it runs. */
   endedAt: () => number | null;
 };
@@ -47,24 +51,30 @@ export class EventStreams {
   }
 
   get isFull(): boolean {
-    return this.#readers.size >= STREAM.readers;
+    return this.#readers.size >= this.#options.maxReaders;
   }
 
   /** Tells readers of rows whose commit has reached the disk. */
   publish(rows: readonly LogRow[]): void {
-    const batch = toBatch(rows, this.#options.sessionId);
+    this.#durable = Math.max(this.#durable, rows.at(-1)?.seq ?? 0);
+    const batch = this.watched ? toBatch(rows, this.#options.sessionId) : null;
     if (!batch) return;
     this.#tail.push(batch);
-    this.#durable = Math.max(this.#durable, batch.to);
-    for (const reader of this.#readers) this.#notify(reader, batch.all.byteLength);
+    const end = rows.find(({ type }) => isTerminal(type));
+    for (const reader of this.#readers) {
+      if (end && reader.request.turn === end.turn) reader.lastSeq = end.seq;
+      this.#notify(reader, batch.all.byteLength);
+    }
   }
 
   /** A stream of frames that begins after `request.after`. */
   open(request: StreamRequest): ReadableStream<Uint8Array> {
     const now = Date.now();
+    const place = request.turn === null ? null : this.#options.log.turn(request.turn);
     const reader: Reader = {
       request,
-      cursor: request.after,
+      cursor: Math.max(request.after, (place?.firstSeq ?? 1) - 1),
+      lastSeq: place?.lastSeq ?? null,
       openedAt: now,
       sentAt: now,
       behind: 0,
@@ -108,7 +118,7 @@ export class EventStreams {
 
   /** The next bytes for the reader, and its cursor behind them; null if there is nothing new for it. */
   #next(reader: Reader): Uint8Array | null {
-    while (reader.cursor < this.#durable) {
+    while (reader.cursor < this.#durable && !hasAll(reader)) {
       const batch = this.#tail.after(reader.cursor);
       const bytes = batch && suits(batch, reader.request) ? takeBatch(reader, batch) : this.#readPage(reader);
       if (bytes.byteLength > 0) return bytes;
@@ -119,7 +129,7 @@ export class EventStreams {
   #readPage(reader: Reader): Uint8Array {
     const { log, sessionId } = this.#options;
     const { turn, deltas } = reader.request;
-    const upTo = this.#durable;
+    const upTo = Math.min(this.#durable, reader.lastSeq ?? this.#durable);
     const frames: string[] = [];
     let size = 0;
     for (const row of log.read({ after: reader.cursor, upTo, deltas })) {
@@ -137,9 +147,8 @@ export class EventStreams {
   /** A turn's stream ends with the turn; a session's some time after its last turn, and any connection at its time limit. */
   #isOver(reader: Reader): boolean {
     const now = Date.now();
-    const { turn } = reader.request;
     if (now - reader.openedAt >= STREAM.connectionMs) return true;
-    if (turn !== null) return isDone(this.#options.log.turn(turn), reader.cursor);
+    if (reader.request.turn !== null) return hasAll(reader);
     const endedAt = this.#options.endedAt();
     return endedAt !== null && now - Math.max(endedAt, reader.openedAt) >= STREAM.lingerMs;
   }
@@ -153,7 +162,9 @@ export class EventStreams {
   #tick(): void {
     const now = Date.now();
     for (const reader of this.#readers) {
-      if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader))) reader.wake();
+      const isStuck = !reader.wake && now - reader.openedAt >= STREAM.connectionMs;
+      if (isStuck && reader.controller) this.#close(reader, reader.controller);
+      else if (reader.wake && (now - reader.sentAt >= STREAM.heartbeatMs || this.#isOver(reader))) reader.wake();
     }
   }
 
@@ -171,8 +182,8 @@ export class EventStreams {
   }
 }
 
-const isDone = (place: TurnPlace | null, cursor: number): boolean =>
-  place === null || (place.lastSeq !== null && cursor >= place.lastSeq);
+/** Whether a turn's reader has been given the turn's end. */
+const hasAll = ({ lastSeq, cursor }: Reader): boolean => lastSeq !== null && cursor >= lastSeq;
 
 const suits = (batch: FrameBatch, { turn }: StreamRequest): boolean =>
   turn === null || (batch.turns.size === 1 && batch.turns.has(turn));

@@ -20,8 +20,10 @@ export const STREAM = {
   /** How long a session's stream stays open after a turn, and how long any connection lasts. */
   lingerMs: 300_000,
   connectionMs: 14 * 60_000,
-  readers: 2_000,
 } as const;
+
+/** Readers of one session, unless the operator says otherwise. */
+export const DEFAULT_READERS = 2_000;
 
 /** While someone watches deltas are written at most this often; otherwise rarely, because each row costs. */
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;

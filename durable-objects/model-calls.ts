@@ -65,7 +65,7 @@ export class ModelCalls implements Performer {
   #request(turn: TurnState, { agent, round }: ModelCallEffect): ModelRequest {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
     return toRequest({
-      records: this.#engine.calls.read(place),
+      records: this.#engine.journal.calls.read(place),
       agent: this.#agent(agent),
       aliases: turn.aliases,
       offers: offersOf(turn, agentAt(turn.attempt, agent)),

@@ -100,6 +100,12 @@ export class SessionLog {
     return this.#places("ORDER BY turn");
   }
 
+  /** Time of the last event, unix ms; 0 without any. */
+  lastAt(): number {
+    const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";
+    return this.#sql.exec<{ at: number }>(query).one().at;
+  }
+
   /** Whether the latest turn has begun and not ended. */
   isTurnOpen(): boolean {
     return this.#places("WHERE last_seq IS NULL").length > 0;

@@ -35,7 +35,8 @@ export class SessionQueries {
 
   turn(number: number): TurnResponse | null {
     const place = this.#log.turn(number);
-    return place ? toTurn(this.#viewOf(place), number) : null;
+    if (!place) return null;
+    return toTurn(place.lastSeq === null ? this.#session() : this.#viewOf(place), number);
   }
 
   /** The newest answer of this label, or the one of an attempt. */

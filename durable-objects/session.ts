@@ -6,6 +6,7 @@ import { mayReceiveKey } from "../src/providers/registry";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { Engine } from "./engine";
 import { type Env, readSecret } from "./env";
+import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { createTables, tablesExist } from "./schema";
 import { SessionLog } from "./session-log";
@@ -57,24 +58,24 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     if (!engine) return NOT_FOUND;
     engine.handle({ type: "cancel_requested" });
     const turn = engine.state.turns;
-    return { ok: true, turn, status: engine.queries.turn(turn)?.status ?? "cancelled" } as const;
+    return { ok: true, turn, status: engine.journal.queries.turn(turn)?.status ?? "cancelled" } as const;
   }
 
   async status() {
-    const status = this.#engine?.queries.status(Date.now());
+    const status = this.#engine?.journal.queries.status(Date.now());
     return status ? ({ ok: true, status } as const) : NOT_FOUND;
   }
 
   async turn(number: number) {
     if (!this.#engine) return NOT_FOUND;
-    const turn = this.#engine.queries.turn(number);
+    const turn = this.#engine.journal.queries.turn(number);
     return turn ? ({ ok: true, turn } as const) : ({ ok: false, code: "turn_not_found" } as const);
   }
 
   async answer(turn: number, label: string, attempt: number | null) {
     if (!this.#engine) return NOT_FOUND;
     if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
-    const answer = this.#engine.queries.answer(turn, label, attempt);
+    const answer = this.#engine.journal.queries.answer(turn, label, attempt);
     return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
   }
 
@@ -83,7 +84,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
   ): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
     if (!this.#engine) return NOT_FOUND;
     if (request.turn !== null && !this.#log().turn(request.turn)) return { ok: false, code: "turn_not_found" };
-    return { ok: true, page: this.#engine.queries.page(request) };
+    return { ok: true, page: this.#engine.journal.queries.page(request) };
   }
 
   /** The event stream; everything else is asked by method. */
@@ -91,7 +92,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     const asked = parseStreamUrl(request.url);
     const code = this.#streamCode(asked);
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
-    const body = code === "open" ? this.#engine?.streams.open(asked) : null;
+    const body = code === "open" ? this.#engine?.journal.streams.open(asked) : null;
     return new Response(body ?? null, { headers });
   }
 
@@ -115,6 +116,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
       sessionId: meta.get("session_id") ?? "",
       team,
       boot,
+      maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) => new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend) }),
@@ -140,7 +142,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
 
   #streamCode({ after, turn }: { after: number; turn: number | null }): StreamCode {
     if (!this.#engine) return "session_not_found";
-    if (this.#engine.streams.isFull) return "too_many_readers";
+    if (this.#engine.journal.streams.isFull) return "too_many_readers";
     const log = this.#log();
     const place = turn === null ? null : log.turn(turn);
     if (turn !== null && !place) return "turn_not_found";

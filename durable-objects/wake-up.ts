@@ -24,7 +24,8 @@ export class WakeUp {
     // Rounded up: a timer that rings a fraction of a millisecond early finds nothing due.
     const wanted = Math.min(now + WATCHDOG_MS, Math.max(now, Math.ceil(nextTimerAt ?? Number.POSITIVE_INFINITY)));
     this.#timer = setTimeout(this.#onTime, wanted - now);
-    if (this.#alarmAt !== null && this.#alarmAt <= wanted) return;
+    // An alarm that should have rung and did not is lost; it keeps no other from being set.
+    if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now - WATCHDOG_MS) return;
     this.#alarmAt = wanted;
     await this.#storage.setAlarm(wanted);
   }

@@ -30,7 +30,7 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
     };
     log.append([toRow(started)]);
     log.placeTurn(1, null, 1);
-    const streams = new EventStreams({ log, sessionId: "session_x", endedAt: () => endedAt });
+    const streams = new EventStreams({ log, sessionId: "session_x", maxReaders: 10, endedAt: () => endedAt });
     const publish = (rows: LogRow[]) => streams.publish(rows);
     await test({
       log,

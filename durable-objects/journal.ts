@@ -1,0 +1,95 @@
+import type { RoundRecord } from "../src/agents/records";
+import { isTerminal, type SessionEvent } from "../src/protocol/events";
+import { CallStore } from "./call-store";
+import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
+import { EventStreams } from "./event-streams";
+import type { LogRow, NewRow } from "./frames";
+import type { SessionLog } from "./session-log";
+import { SessionQueries } from "./session-queries";
+
+/** What one decision puts on disk; `rows` are the events as they will be stored. */
+export type Entry = { events: readonly SessionEvent[]; rows: readonly NewRow[]; records: readonly RoundRecord[] };
+
+type Options = {
+  ctx: DurableObjectState;
+  log: SessionLog;
+  sessionId: string;
+  maxReaders: number;
+  /** When the latest turn ended, unix ms; null while it runs. */
+  endedAt: () => number | null;
+  /** The turn whose models write; null if none runs. */
+  openTurn: () => number | null;
+};
+
+/**
+ * The only writer of a session's tables. Every entry is one synchronous transaction: what models have written so far, the
+ * facts, and the private payloads that belong to them. Readers hear of it when it cannot be lost any more.
+ */
+export class Journal {
+  readonly calls: CallStore;
+  readonly streams: EventStreams;
+  readonly queries: SessionQueries;
+  readonly #options: Options;
+  readonly #deltas: DeltaBuffer;
+
+  constructor(options: Options) {
+    const { ctx, log, sessionId, maxReaders, endedAt } = options;
+    this.#options = options;
+    this.calls = new CallStore(ctx.storage.sql);
+    this.queries = new SessionQueries(log, sessionId);
+    this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt });
+    this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
+  }
+
+  /** A piece of what a model is writing: kept until it is worth a row, or until the next entry. */
+  write(source: DeltaSource, text: string): void {
+    this.#deltas.add(source, text);
+  }
+
+  commit(entry: Entry, at: number): void {
+    const { log } = this.#options;
+    const ended = entry.events.find(({ type }) => isTerminal(type));
+    const written = this.#transaction(() => {
+      const deltas = this.#appendDeltas(at);
+      const facts = log.append(entry.rows);
+      for (const [nth, event] of entry.events.entries()) {
+        if (event.type === "turn.started") log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
+      }
+      this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
+      this.queries.note(facts, ended?.turn ?? null);
+      return [...deltas, ...facts];
+    });
+    for (const event of entry.events) {
+      if (event.type === "call.completed" || event.type === "call.failed") this.#deltas.forget(event.call);
+    }
+    this.#publish(written);
+  }
+
+  /** All or nothing. If the disk refuses, memory is not to be trusted any more: the object begins again from what is stored. */
+  #transaction(work: () => LogRow[]): LogRow[] {
+    const { ctx } = this.#options;
+    try {
+      return ctx.storage.transactionSync(work);
+    } catch (error) {
+      ctx.abort("a transaction failed");
+      throw error;
+    }
+  }
+
+  #appendDeltas(at: number): LogRow[] {
+    const { log, openTurn } = this.#options;
+    const turn = openTurn();
+    const rows = this.#deltas.take(at);
+    return turn === null ? [] : rows.map((items) => log.appendDelta(turn, at, items));
+  }
+
+  #flush(): void {
+    const rows = this.#transaction(() => this.#appendDeltas(Date.now()));
+    if (rows.length > 0) this.#publish(rows);
+  }
+
+  #publish(rows: LogRow[]): void {
+    const { ctx } = this.#options;
+    ctx.waitUntil(ctx.storage.sync().then(() => this.streams.publish(rows)));
+  }
+}

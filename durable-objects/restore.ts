@@ -1,0 +1,36 @@
+import { emptySession, evolve, type SessionState } from "../src/coordination";
+import type { SessionEvent } from "../src/protocol/events";
+import type { TeamRules } from "../src/protocol/team";
+import { toJson } from "./frames";
+import type { SessionLog, TurnPlace } from "./session-log";
+
+/** What the log says about the session now. `broken`: the open turn does not fold; the state is that before it. */
+export type Restored = { state: SessionState; open: TurnPlace | null; broken: unknown };
+
+/**
+ * The state as the log has it. Only an open turn is folded: a settled one leaves nothing but its number. A turn that cannot be
+ * folded, because another version of the service wrote it, must not keep the session from going on.
+ */
+export function restore(log: SessionLog, sessionId: string, rules: TeamRules): Restored {
+  const latest = log.turns().at(-1);
+  if (!latest) return { state: emptySession, open: null, broken: null };
+  const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };
+  if (latest.lastSeq !== null) return { state, open: null, broken: null };
+  try {
+    const folded = fold(log, sessionId, { ...state, lastAt: 0 }, { after: latest.firstSeq - 1, upTo: log.head });
+    return { state: folded, open: latest, broken: null };
+  } catch (error) {
+    return { state, open: latest, broken: error };
+  }
+}
+
+type Range = { after: number; upTo: number };
+
+function fold(log: SessionLog, sessionId: string, from: SessionState, range: Range): SessionState {
+  let state = from;
+  for (const row of log.read({ ...range, deltas: false })) {
+    const event: SessionEvent = JSON.parse(toJson(row, sessionId));
+    state = evolve(state, event);
+  }
+  return state;
+}
