@@ -9,7 +9,7 @@ import { Leave } from "./leave";
 import { liveDisplay } from "./live-display";
 import { paint } from "./paint";
 import { plainDisplay } from "./plain-display";
-import type { RequestContext } from "./problem";
+import { type RequestContext, warningLines } from "./problem";
 import { finalText, partialText, summaryLines } from "./summary";
 import { attachCommand } from "./tail";
 import { canRedraw, type Output, wantsColor } from "./terminal";
@@ -50,7 +50,8 @@ async function begin({ what, context }: AskOptions, io: Io): Promise<Place> {
     if ("attach" in what) {
       return { sessionId: what.attach, turn: await latestTurn(what.attach, context, starting.signal) };
     }
-    const { session_id: sessionId, turn } = await startRun(what.run, context, starting.signal);
+    const { session_id: sessionId, turn, warnings = [] } = await startRun(what.run, context, starting.signal);
+    for (const line of warningLines(warnings)) io.stderr.write(`${line}\n`);
     return { sessionId, turn };
   } finally {
     release();

@@ -32,6 +32,8 @@ export type StreamRequest = {
   signal: AbortSignal;
   /** Told how long the server wants clients to wait before they come back. */
   onRetry: (ms: number) => void;
+  /** Told at the answer and whenever anything comes, heartbeats too. */
+  onLife: () => void;
 };
 
 /** One connection to an event stream, until it ends or breaks. A refusal is returned as its response, not thrown. */
@@ -40,6 +42,7 @@ export async function* readStream(request: StreamRequest): AsyncGenerator<EventS
   const headers = { Accept: "text/event-stream", ...(request.lastId > 0 ? { "Last-Event-ID": String(request.lastId) } : {}) };
   const response = await fetch(request.url, { headers, signal: AbortSignal.any([request.signal, silence.signal]) });
   if (response.status !== 200 || !response.body) return response;
+  request.onLife();
   const received: EventSourceMessage[] = [];
   const parser = createParser({
     onEvent: (message) => received.push(message),
@@ -49,6 +52,7 @@ export async function* readStream(request: StreamRequest): AsyncGenerator<EventS
   const decoder = new TextDecoder();
   for await (const chunk of response.body) {
     silence.broken();
+    request.onLife();
     parser.feed(decoder.decode(chunk, { stream: true }));
     yield* received.splice(0);
   }

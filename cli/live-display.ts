@@ -67,10 +67,14 @@ class Screen {
 
   /** One column less than there is: a full line would make some terminals wrap. */
   get width(): number {
-    return Math.max(20, (this.output.columns ?? 80) - 1);
+    return Math.max(20, this.#columns - 1);
   }
   get height(): number {
-    return Math.max(4, (this.output.rows ?? 24) - 1);
+    return Math.max(4, (this.output.rows || 24) - 1);
+  }
+  /** A terminal that does not know its size, as on some serial lines and in containers, says 0. */
+  get #columns(): number {
+    return this.output.columns || 80;
   }
 
   scroll(line: Line): void {
@@ -87,8 +91,7 @@ class Screen {
 
   /** Back to the first row of the block. A terminal made narrower has wrapped its lines. */
   #erase(): string {
-    const columns = this.output.columns ?? 80;
-    const rows = this.#block.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    const rows = this.#block.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / this.#columns)), 0);
     return rows > 0 ? `\x1b[${rows}A\r\x1b[J` : "";
   }
 }

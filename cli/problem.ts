@@ -1,4 +1,4 @@
-import type { Problem } from "../src/protocol/api";
+import type { Fault, Problem } from "../src/protocol/api";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { toLine } from "./sanitize";
 import { ProblemSchema, parseJson } from "./schema";
@@ -25,11 +25,19 @@ export function unreachable({ server }: RequestContext, cause: unknown): CliErro
   return new CliError(EXIT.execution, message, { cause });
 }
 
-/** Title, each error with its place, what to do, the request's id. */
+/** What is said about a config that runs all the same, one line for each warning. */
+export const warningLines = (warnings: readonly Fault[]): string[] =>
+  warnings.map(({ line, pointer, detail }) => {
+    const place = line ? `line ${line}` : toLine(pointer);
+    return `warning  ${place ? `${place}: ` : ""}${toLine(detail)}`;
+  });
+
+/** Title, each error with its place, what to do, the request's id. The detail repeats the first error where there are any. */
 function describeProblem(problem: Problem, { configName }: RequestContext): string {
-  const detail = problem.detail ? `: ${toLine(problem.detail)}` : "";
+  const errors = problem.errors ?? [];
+  const detail = problem.detail && errors.length === 0 ? `: ${toLine(problem.detail)}` : "";
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
-  for (const error of problem.errors ?? []) {
+  for (const error of errors) {
     const place = error.line ? `${configName ?? "config"}:${error.line}${error.column ? `:${error.column}` : ""}  ` : "";
     lines.push(`  ${place}${error.pointer ? `${toLine(error.pointer)}  ` : ""}${toLine(error.detail)}`);
   }

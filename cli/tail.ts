@@ -19,7 +19,7 @@ export type TailOptions = {
   onConnection?: (state: "lost" | "back") => void;
   /** A connection this long without a heartbeat is dead. */
   idleMs?: number;
-  /** How long to go on without a single event or connection. */
+  /** How long to go on without any sign of life: no stream that opens, no event, no heartbeat. */
   giveUpAfterMs?: number;
 };
 
@@ -46,7 +46,7 @@ class Tail {
   #retryMs = FIRST_RETRY_MS;
   /** Connections in a row that brought nothing. */
   #fruitless = 0;
-  #lastProgress = Date.now();
+  #lastLife = Date.now();
   #lost = false;
 
   constructor(readonly options: TailOptions) {}
@@ -58,7 +58,10 @@ class Tail {
     const onRetry = (ms: number) => {
       this.#retryMs = ms;
     };
-    const stream = readStream({ url, lastId: this.#lastId, idleMs, signal, onRetry });
+    const onLife = () => {
+      this.#lastLife = Date.now();
+    };
+    const stream = readStream({ url, lastId: this.#lastId, idleMs, signal, onRetry, onLife });
     this.#fruitless += 1;
     try {
       let step = await stream.next();
@@ -75,7 +78,7 @@ class Tail {
   /** Longer with each fruitless connection, a little different for each client. */
   async pause(): Promise<void> {
     const { server, sessionId, signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
-    if (Date.now() - this.#lastProgress > giveUpAfterMs) {
+    if (Date.now() - this.#lastLife > giveUpAfterMs) {
       throw new CliError(
         EXIT.execution,
         `Lost ${server} and could not get back. The run may still go on; attach again:\n  ${attachCommand(sessionId, server)}`,
@@ -114,7 +117,6 @@ class Tail {
 
   #progress(): void {
     this.#fruitless = 0;
-    this.#lastProgress = Date.now();
     if (this.#lost) this.options.onConnection?.("back");
     this.#lost = false;
   }

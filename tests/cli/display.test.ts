@@ -238,6 +238,19 @@ describe("the live display", () => {
     display.close();
   });
 
+  it("takes a terminal that does not know its size for a usual one", () => {
+    const terminal = new FakeTerminal();
+    [terminal.columns, terminal.rows] = [0, 0];
+    const display = play(terminal, b.story.slice(0, 24));
+    const write = vi.spyOn(terminal, "write");
+    vi.advanceTimersByTime(1_200);
+    display.close();
+    expect(write.mock.calls.join("")).toContain(`${ESC}[3A`);
+    expect(write.mock.calls.join("")).toMatch(/anna {2}.*\n.*ben {2}.*\n$/);
+    const widths = terminal.lines.map((line) => widthOf(line.replaceAll(COLOR, "")));
+    expect([Math.max(...widths) > 40, Math.max(...widths) < 80]).toEqual([true, true]);
+  });
+
   it.each([
     { name: "uses colours", env: {}, colored: true },
     { name: "uses none with NO_COLOR", env: { NO_COLOR: "1" }, colored: false },

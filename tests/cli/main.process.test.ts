@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runLinks } from "../../src/protocol/api";
 import * as b from "../protocol/builders";
 import { problem, Service, type ServiceOptions } from "./service";
 
@@ -74,7 +75,9 @@ describe("asking", () => {
     expect(ask.stderr).toContain(
       "vote    ben → agent1.1: because of agent1.1\nwinner  anna with agent1.1, by consensus, votes agent1.1: 2\n",
     );
-    expect(ask.stderr).toContain(`cost    $2.50\nrun     ${service.url}/api/sessions/${b.SESSION}\n`);
+    expect(ask.stderr).toContain(
+      `$2.50 at most: calls that were cut off report nothing\nrun     ${service.url}/api/sessions/${b.SESSION}\n`,
+    );
     expect(ask.stderr).not.toContain("\x1b");
     expect(service.requests[0]).toMatchObject({ method: "POST", path: "/api/runs" });
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
@@ -91,7 +94,8 @@ describe("asking", () => {
     const errors = [
       { pointer: "/agents/0/backend/type", line: 3, column: 21, detail: "unknown backend opnai; did you mean openai?\x1b[2J" },
     ];
-    const answer = problem(422, { title: "The config cannot be run", code: "config_invalid", request_id: "req_1", errors });
+    const said = { title: "The config cannot be run", code: "config_invalid", detail: `line 3: ${errors[0]?.detail}` };
+    const answer = problem(422, { ...said, request_id: "req_1", errors });
     await using service = await start({ answers: { "/api/runs": answer } });
     const ask = new Ask(["q", "--config", team, "--server", service.url]);
     expect(await ask.ended()).toBe(1);
@@ -105,6 +109,21 @@ describe("asking", () => {
         "",
       ].join("\n"),
     ]);
+  });
+
+  it.each([
+    { name: "the answer", flags: [], stdout: "Use quicksort.\n" },
+    { name: "the stream", flags: ["--json-stream"], stdout: events.map((event) => `${JSON.stringify(event)}\n`).join("") },
+  ])("tells on stderr what the config is warned of, before $name comes", async ({ flags, stdout }) => {
+    const warnings = [
+      { code: "no_effect", pointer: "/agents/0/cwd", line: 4, column: 5, detail: "cwd has no effect here.\x1b[2J" },
+      { code: "no_key", pointer: "/agent/backend", line: null, column: null, detail: "No key is known." },
+    ];
+    const body = { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1), warnings };
+    await using service = await start({ answers: { "/api/runs": { status: 202, body } } });
+    const ask = new Ask(["q", ...flags, "--server", service.url]);
+    expect([await ask.ended(), ask.stdout]).toEqual([0, stdout]);
+    expect(ask.stderr).toMatch(/^warning {2}line 4: cwd has no effect here\.\nwarning {2}\/agent\/backend: No key is known\.\n/);
   });
 
   it("prints every event as one JSON line with --json-stream, over a lost connection too", async () => {

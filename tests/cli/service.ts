@@ -7,10 +7,10 @@ import { type Body, log, SESSION } from "../protocol/builders";
 /**
  * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
  * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `slow`: heartbeats
- * alone for half a second, then the rest, cut into pieces in the middle of characters.
+ * alone for half a second, then the rest, cut into pieces in the middle of characters; `quiet`: the same heartbeats, then cut.
  */
 export type Connection =
-  | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" }
+  | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" | "quiet" }
   | { status: number; problem?: object };
 
 export type ServiceOptions = {
@@ -109,6 +109,7 @@ export class Service {
     if (sent.some(({ type }) => isTerminal(type))) return void response.end();
     const next = missing[sent.length];
     if (connection.ends === "slow") return void drip(response, missing.slice(sent.length));
+    if (connection.ends === "quiet") return void beat(response).then(() => response.destroy());
     finish(response, connection.ends, next ? frame(next) : "");
     if (connection.ends === "hold") {
       this.#held.add(response);
@@ -125,11 +126,15 @@ function finish(response: ServerResponse, how: "cut" | "torn" | "end" | "hold" |
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function drip(response: ServerResponse, events: WireEvent[]): Promise<void> {
-  for (let beat = 0; beat < 10; beat++) {
+async function beat(response: ServerResponse): Promise<void> {
+  for (let beats = 0; beats < 10; beats++) {
     response.write(": beat\n\n");
     await pause(50);
   }
+}
+
+async function drip(response: ServerResponse, events: WireEvent[]): Promise<void> {
+  await beat(response);
   const bytes = Buffer.from(events.map(frame).join(""));
   const wide = bytes.findIndex((byte: number) => byte >= 0xc0); // the first byte of a character of several
   for (const part of wide < 0 ? [bytes] : [bytes.subarray(0, wide + 1), bytes.subarray(wide + 1)]) {

@@ -151,6 +151,14 @@ describe("watchTurn", () => {
     });
   });
 
+  it.each<{ name: string; connections: Connection[] }>([
+    { name: "a long stretch of heartbeats", connections: [{ send: 4, ends: "quiet" }] },
+    { name: "connections that were answered and brought nothing", connections: Array(5).fill({ send: 0, ends: "cut" }) },
+  ])("does not give up after $name", async ({ connections }) => {
+    const { outcome } = await watched({ connections, retryMs: 20 }, { giveUpAfterMs: 250 });
+    expect(outcome.end).toBe("over");
+  });
+
   it("stops at a refusal and tells it", async () => {
     const refusal = problem(404, { title: "No such session", code: "session_not_found", request_id: "req_7" }).body;
     await expect(watched({ connections: [{ status: 404, problem: refusal }] })).rejects.toMatchObject({
