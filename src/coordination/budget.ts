@@ -39,10 +39,12 @@ export function remaining(turn: TurnState): Amount {
 type Wanted = { agent: AgentRules; purpose: Purpose; inputTokens: number; sharers: number };
 
 /**
- * What a call may reserve, with the output cap lowered to fit; null if not even a short reply can be paid. While `sharers`
- * calls are due, one call takes more than its share only if the share would be too little to write anything useful.
+ * What a call may reserve, with the output cap lowered to fit; null if not even a short reply can be paid, or if nobody knows
+ * what it costs where money is capped. While `sharers` calls are due, one call takes more than its share only if the share would
+ * be too little to write anything useful.
  */
 export function reserve(turn: TurnState, wanted: Wanted): Reservation | null {
+  if (wanted.agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
   const kept = isCoordinating(wanted.purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
@@ -58,11 +60,7 @@ const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination"
 
 function outputThatFits(amount: Amount, { agent, inputTokens }: Wanted): number {
   const byTokens = amount.tokens - inputTokens;
-  const byCost = agent.price
-    ? outputForCost(agent.price, amount.usd, inputTokens)
-    : amount.usd < 0
-      ? 0
-      : Number.POSITIVE_INFINITY;
+  const byCost = agent.price ? outputForCost(agent.price, amount.usd, inputTokens) : Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(agent.max_output_tokens, byTokens, byCost));
 }
 

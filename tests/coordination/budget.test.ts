@@ -62,13 +62,26 @@ describe("a call's reservation", () => {
     expect(event?.type === "call.started" && event.reserved.cost_usd <= 0.05584).toBe(true);
   });
 
-  it("does not count money where the price is unknown, but tokens", () => {
-    const free = new World({ agents: ["a"], every: { price: null }, budget: { max_cost_usd: 0 } });
-    free.ask();
-    expect(free.starts("a")).toMatchObject([{ type: "call.started", reserved: { cost_usd: 0 } }]);
-    const capped = new World({ agents: ["a"], every: { price: null }, budget: { max_tokens: 0 } });
-    capped.ask();
-    expect(capped.starts("a")[0]).toMatchObject({ type: "call.deferred" });
+  it.each([
+    { name: "with no cap at all is sent", price: null, budget: {}, first: "call.started" },
+    { name: "within a cap in tokens is sent", price: null, budget: { max_tokens: 9_000 }, first: "call.started" },
+    { name: "beyond a cap in tokens is put off", price: null, budget: { max_tokens: 0 }, first: "call.deferred" },
+    {
+      name: "under a cap in money is put off, however high it is",
+      price: null,
+      budget: { max_cost_usd: 1_000 },
+      first: "call.deferred",
+    },
+    {
+      name: "under a cap in money is sent if the price is known to be nothing",
+      price: { input: 0, cached_input: 0, output: 0 },
+      budget: { max_cost_usd: 0 },
+      first: "call.started",
+    },
+  ])("of a model without a known price $name", ({ price, budget, first }) => {
+    const world = new World({ agents: ["a"], every: { price }, budget });
+    world.ask();
+    expect(world.starts("a")[0]?.type).toBe(first);
   });
 
   it("keeps what the dearest candidate's presentation may cost while the team coordinates, and lets it use that", () => {
@@ -162,6 +175,19 @@ describe("a call that cannot be paid now", () => {
       given: (world) => world.starts("a"),
       when: (world) => world.starts("b"),
       then: ["call.deferred b", "attempt.settled budget - -", "turn.failed no_answer a:budget b:budget"],
+    },
+    {
+      name: "because its model has no known price does not keep the others from an answer",
+      world: { ...two, each: { b: { price: null } }, budget: { max_cost_usd: 1 } },
+      given: (world) => world.starts("b"),
+      when: (world) => world.does("a", answers("A")),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.1",
+        "attempt.settled budget a agent1.1",
+        "presentation.started a agent1.1",
+      ],
+      owes: ["call a"],
     },
     {
       name: "of the judge means that the final text stands",

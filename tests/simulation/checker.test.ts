@@ -195,6 +195,21 @@ describe("the checker", () => {
   });
 });
 
+it("the checker notices a call without a known price under a cap in money", () => {
+  const log = logOf("budget").map((event) =>
+    event.type === "turn.started" ? { ...event, budget: { max_cost_usd: 1_000 } } : event,
+  );
+  const found = check(unpriced(log), { finished: true }).filter(({ sentence }) => sentence.includes("no known price"));
+  expect(found.map(({ invariant }) => invariant)).toContain("I11");
+});
+
+/** As if nobody knew what its models cost. */
+const unpriced: Lie = (log) =>
+  log.map((event) => {
+    if (event.type !== "session.created") return event;
+    return { ...event, rules: { ...event.rules, agents: event.rules.agents.map((agent) => ({ ...agent, price: null })) } };
+  });
+
 describe("the checker with records from outside", () => {
   it("notices a provider that charged more than the log says", () => {
     const log = logOf("consensus-at-once");

@@ -15,7 +15,10 @@ export const caps: Invariant = {
       see: ({ event, board }) => {
         if (event.type === "turn.started") spent = { tokens: 0, usd: 0 };
         if (event.type === "call.started")
-          return within(board, plus(spent, { tokens: event.reserved.tokens, usd: event.reserved.cost_usd }));
+          return [
+            ...within(board, plus(spent, { tokens: event.reserved.tokens, usd: event.reserved.cost_usd })),
+            ...priced(event, board),
+          ];
         if (event.type === "call.completed" || event.type === "call.failed") {
           spent = plus(spent, chargeOf(event));
           return charged(event, board);
@@ -41,6 +44,13 @@ function within(board: Board, soFar: Amount): string[] {
     ...unless(total.tokens <= max_tokens, `${total.tokens} tokens are spent or reserved, the cap is ${max_tokens}`),
     ...unless(total.usd <= max_cost_usd + EPSILON, `$${total.usd} is spent or reserved, the cap is $${max_cost_usd}`),
   ];
+}
+
+/** No cap in money can bind a call whose price nobody knows. */
+function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
+  const price = board.rules?.agents.find(({ id }) => id === agent)?.price ?? null;
+  const capped = board.turn?.budget.max_cost_usd !== undefined;
+  return unless(price !== null || !capped, `${call} has no known price, and the turn a cap in money`);
 }
 
 /** A charge is what the usage costs, and never more than was reserved. */
