@@ -20,6 +20,8 @@ export type StartTurn = {
 export type Started = { ok: true; turn: number };
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
+  /** A cap in dollars cannot hold these agents. */
+  | { ok: false; code: "price_unknown"; agents: string[] }
   /** `turn`: the one that runs. */
   | { ok: false; code: "turn_running"; turn: number };
 

@@ -2,6 +2,7 @@ import { DurableObject } from "cloudflare:workers";
 import { createHmac, randomBytes } from "node:crypto";
 import type { Backend, Team } from "../src/config/team";
 import { runningTurn } from "../src/coordination";
+import { unpricedAgents } from "../src/protocol/team";
 import { mayReceiveKey } from "../src/providers/registry";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { Engine } from "./engine";
@@ -50,7 +51,8 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     const running = runningTurn(engine.state);
     if (running) return { ok: false, code: "turn_running", turn: running.number };
     if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns) return { ok: false, code: "turn_not_found" };
-    return this.#start(engine, turn, null);
+    const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(engine.facts.team.rules);
+    return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : this.#start(engine, turn, null);
   }
 
   async cancel() {

@@ -24,9 +24,19 @@ export const requireAccess = createMiddleware<{ Bindings: Services }>(async (con
 
 /** Pages of other sites may not make a browser start or cancel runs here. */
 export const refuseCrossSite = createMiddleware<{ Bindings: Services }>(async (context, next) => {
-  const site = context.req.header("sec-fetch-site");
-  if (context.req.method !== "GET" && site !== undefined && site !== "same-origin" && site !== "none") {
-    throw new ApiError("access_closed", "Requests from pages of other sites are refused.");
+  const { method, url } = context.req;
+  if (
+    method !== "GET" &&
+    method !== "HEAD" &&
+    !isSameSite(context.req.header("sec-fetch-site"), context.req.header("origin"), url)
+  ) {
+    throw new ApiError("cross_site_refused", "Requests from pages of other sites are refused.");
   }
   await next();
 });
+
+/** Browsers send at least one of the two headers with such a request; programs send neither. */
+function isSameSite(site: string | undefined, origin: string | undefined, url: string): boolean {
+  if (site !== undefined && site !== "same-origin" && site !== "none") return false;
+  return origin === undefined || origin === new URL(url).origin;
+}

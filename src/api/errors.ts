@@ -9,6 +9,7 @@ const HTTP_STATUS = {
   bad_event_id: 400,
   bad_query: 400,
   access_closed: 401,
+  cross_site_refused: 403,
   not_found: 404,
   session_not_found: 404,
   turn_not_found: 404,
@@ -21,6 +22,7 @@ const HTTP_STATUS = {
   request_invalid: 422,
   config_invalid: 422,
   unknown_team: 422,
+  price_unknown: 422,
   too_many_readers: 429,
   internal: 500,
 } as const;

@@ -1,6 +1,7 @@
-import { STREAM_CODE_HEADER, type StreamRequest, streamUrl } from "../protocol/stream-request";
+import type { StreamRequest } from "../protocol/stream-request";
 import { ApiError } from "./errors";
 import { type App, type Call, refuse, route, sessionOf, turnOf } from "./routes";
+import { openStream } from "./open-stream";
 
 const DEFAULT_PAGE = 100;
 const MAX_PAGE = 1_000;
@@ -18,28 +19,23 @@ async function showEvents(context: Call): Promise<Response> {
 
 async function stream(context: Call, asked: StreamRequest): Promise<Response> {
   const { stub } = sessionOf(context);
-  const response = await stub.fetch(streamUrl(asked));
-  const code = response.headers.get(STREAM_CODE_HEADER);
-  const headers = new Headers(response.headers);
-  headers.delete(STREAM_CODE_HEADER);
-  switch (code) {
+  const opened = await openStream(stub, asked);
+  switch (opened.code) {
     case "open":
-      if (context.req.method !== "HEAD") return new Response(response.body, { headers });
-      await response.body?.cancel();
-      return new Response(null, { headers });
+      if (context.req.method !== "HEAD") return opened.response;
+      await opened.response.body?.cancel();
+      return new Response(null, { headers: opened.response.headers });
     case "over":
       return new Response(null, { status: 204 });
     case "session_not_found":
     case "turn_not_found":
-      return refuse(code);
+      return refuse(opened.code);
     case "event_id_ahead":
       throw new ApiError("event_id_ahead", "The session has no event of that number yet. Ask from a number you were given.");
-    case "too_many_readers":
-      throw new ApiError("too_many_readers", "Too many readers follow this session. Try again later.", {
-        headers: { "retry-after": "30" },
-      });
-    default:
-      throw new ApiError("internal", "The session did not open its stream.");
+    case "too_many_readers": {
+      const headers = { "retry-after": "30" };
+      throw new ApiError("too_many_readers", "Too many readers follow this session. Try again later.", { headers });
+    }
   }
 }
 

@@ -2,9 +2,10 @@ import { ulid } from "ulid";
 import type { StartTurn } from "../../durable-objects/session-api";
 import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
+import { type TeamRules, unpricedAgents } from "../protocol/team";
 import { type RunRequest, RunRequestSchema, type RunResponse, runLinks, TurnRequestSchema } from "../protocol/api";
-import { STREAM_CODE_HEADER, streamUrl } from "../protocol/stream-request";
-import { ApiError } from "./errors";
+import { ApiError, type Fault } from "./errors";
+import { openStream } from "./open-stream";
 import { readBody } from "./read-body";
 import { type App, type Call, refuse, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
@@ -17,19 +18,21 @@ export function runRoutes(app: App): void {
 
 async function createRun(context: Call): Promise<Response> {
   const body = await readBody(context.req.raw, RunRequestSchema);
-  const team = teamOf(context, body);
+  const { team, warnings } = teamOf(context, body);
+  requirePrices(team.rules, body.budget);
   const id = `session_${ulid().toLowerCase()}`;
   const stub = context.env.session(id);
   const started = await stub.create(id, team, toStart(body, null));
   if (!started.ok) throw new ApiError("internal", "The session could not be started.");
-  return answer(context, { id, stub, turn: started.turn });
+  return answer(context, { id, stub, turn: started.turn, warnings });
 }
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = sessionOf(context);
   const body = await readBody(context.req.raw, TurnRequestSchema);
   const started = await stub.startTurn(toStart(body, body.parent_turn ?? null));
-  if (started.ok) return answer(context, { id, stub, turn: started.turn });
+  if (started.ok) return answer(context, { id, stub, turn: started.turn, warnings: [] });
+  if (started.code === "price_unknown") throw priceUnknown(started.agents);
   if (started.code !== "turn_running") return refuse(started.code);
   const message = `Turn ${started.turn} is still running. Wait for its end, or cancel it.`;
   throw new ApiError("turn_running", message, { turn: started.turn });
@@ -45,33 +48,51 @@ function toStart(body: Pick<RunRequest, "question" | "budget" | "timeout_seconds
   };
 }
 
+/** A cap in dollars binds only where every price is known. */
+function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
+  if (budget?.max_cost_usd === undefined) return;
+  const unpriced = unpricedAgents(rules);
+  if (unpriced.length > 0) throw priceUnknown(unpriced);
+}
+
+function priceUnknown(agents: readonly string[]): ApiError {
+  const message = `The price of ${agents.join(", ")} is not known, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.`;
+  return new ApiError("price_unknown", message, { agents });
+}
+
 /** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
-function teamOf({ env }: Call, { config, config_yaml }: RunRequest): Team {
+function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Team; warnings: readonly Fault[] } {
   const named = typeof config === "string" || config === undefined;
   const source = config_yaml ?? (named ? env.teams[config ?? "demo"] : config);
   if (source === undefined) {
     throw new ApiError("unknown_team", `There is no team of that name. On offer: ${Object.keys(env.teams).join(", ")}.`);
   }
   const result = parseTeam(source, env.config);
-  if (result.ok) return result.team;
+  if (result.ok) return { team: result.team, warnings: result.warnings };
   const [first] = result.errors;
   const place = first?.line ? `line ${first.line}: ` : "";
   const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
   throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
 }
 
-type Running = { id: string; stub: SessionStub; turn: number };
+type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 
-/** 202 with links, or, for who asks for it, the turn's stream itself. */
-async function answer(context: Call, { id, stub, turn }: Running): Promise<Response> {
+/** 202 with links, or, for who asks for it and can have it, the turn's stream itself. */
+async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
   const links = runLinks(id, turn);
-  if (!context.req.header("accept")?.includes("text/event-stream")) {
-    const body: RunResponse = { session_id: id, turn, status: "running", links };
-    return context.json(body, 202, { location: links.session });
+  const opened = wantsStream(context) ? await openStream(stub, { after: 0, turn, deltas: true }) : null;
+  if (opened?.code === "open") {
+    opened.response.headers.set("location", links.session);
+    return opened.response;
   }
-  const stream = await stub.fetch(streamUrl({ after: 0, turn, deltas: true }));
-  const headers = new Headers(stream.headers);
-  headers.delete(STREAM_CODE_HEADER);
-  headers.set("location", links.session);
-  return new Response(stream.body, { headers });
+  const body: RunResponse = {
+    session_id: id,
+    turn,
+    status: "running",
+    links,
+    ...(warnings.length > 0 ? { warnings: [...warnings] } : {}),
+  };
+  return context.json(body, 202, { location: links.session });
 }
+
+const wantsStream = (context: Call): boolean => context.req.header("accept")?.includes("text/event-stream") ?? false;

@@ -110,16 +110,7 @@ export const ProblemSchema = z.looseObject({
 export type Problem = z.infer<typeof ProblemSchema>;
 
 const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
-const AgentStatusSchema = z.enum([
-  "waiting",
-  "streaming",
-  "answered",
-  "voted",
-  "restarting",
-  "error",
-  "timeout",
-  "completed",
-]);
+const AgentStatusSchema = z.enum(["waiting", "streaming", "answered", "voted", "restarting", "error", "timeout", "completed"]);
 
 const seconds = z.number().describe("Unix time in seconds");
 /** `in_progress` while the turn runs, `error` when it failed. */

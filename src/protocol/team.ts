@@ -55,3 +55,7 @@ export type TeamRules = z.infer<typeof TeamRulesSchema>;
 /** What a turn may spend; an absent field is no limit. Tokens are input plus output, over all calls of the turn. */
 export const BudgetSchema = z.object({ max_cost_usd: z.number().optional(), max_tokens: z.number().int().optional() });
 export type Budget = z.infer<typeof BudgetSchema>;
+
+/** Ids of agents whose model has no known price: a cap in dollars cannot hold them. */
+export const unpricedAgents = (rules: TeamRules): string[] =>
+  rules.agents.filter(({ price }) => price === null).map(({ id }) => id);

@@ -21,10 +21,15 @@ describe("open access", () => {
     expect((await ask(`${origin}/healthz`)).status).toBe(200);
   });
 
-  it("is refused to pages of other sites", async () => {
-    const headers = { "content-type": "application/json", "sec-fetch-site": "cross-site" };
-    const response = await ask("http://127.0.0.1:8787/api/runs", { method: "POST", headers, body: "{}" });
-    expect(response.status).toBe(401);
+  it.each([
+    { name: "says so", headers: { "sec-fetch-site": "cross-site" }, status: 403 },
+    { name: "is of another origin", headers: { origin: "https://evil.example" }, status: 403 },
+    { name: "hides where it comes from", headers: { origin: "null" }, status: 403 },
+    { name: "is our own", headers: { origin: "http://127.0.0.1:8787", "sec-fetch-site": "same-origin" }, status: 404 },
+    { name: "is no page at all", headers: {}, status: 404 },
+  ])("for a page that $name: $status", async ({ headers, status }) => {
+    const response = await ask("http://127.0.0.1:8787/api/sessions/session_unknown00/cancel", { method: "POST", headers });
+    expect(response.status).toBe(status);
     expect(response.headers.get("access-control-allow-origin")).toBeNull();
   });
 

@@ -79,11 +79,34 @@ describe("POST /api/runs refuses", () => {
     expect(await response.json()).toMatchObject({ code: "unknown_team", detail: expect.stringContaining("demo") });
   });
 
+  it("a cap in dollars for a model whose price nobody knows, naming the agent and the way out", async () => {
+    const response = await post("/api/runs", { question, config: teamOf(["quick"]), budget: { max_cost_usd: 1 } });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({
+      code: "price_unknown",
+      agents: ["a0"],
+      detail: expect.stringContaining("max_tokens"),
+    });
+    const run = await (await post("/api/runs", { question, config: teamOf(["quick"]) })).json<{ session_id: string }>();
+    await (await request(`/api/sessions/${run.session_id}/turns/1/events`)).text();
+    const turn = await post(`/api/sessions/${run.session_id}/turns`, { question, budget: { max_cost_usd: 1 } });
+    expect(await turn.json()).toMatchObject({ status: 422, code: "price_unknown" });
+  });
+
   it("an endpoint on a private network, whatever else is right", async () => {
     const agents = [
       { id: "a", backend: { type: "chatcompletion", model: "m", base_url: "http://169.254.169.254/v1", api_key: "k" } },
     ];
     expect((await post("/api/runs", { question, config: { agents } })).status).toBe(422);
+  });
+});
+
+describe("queries", () => {
+  it.each(["limit=0", "limit=1e3", "limit=1001", "detail=all"])("with %s are refused", async (query) => {
+    const response = await request(`/api/sessions/session_unknown00/events?${query}`, {
+      headers: { accept: "application/json" },
+    });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([400, "bad_query"]);
   });
 });
 
@@ -121,6 +144,12 @@ describe("a run asked for as a stream", () => {
     const text = await response.text();
     expect(text).toContain("event: turn.completed");
     expect(await (await request(`${session}/turns/1/events`)).text()).toBe(text);
+  });
+
+  it("carries the warnings of its config", async () => {
+    const config = teamOf(["quick"], { ui: { display_type: "simple" } });
+    const body = await (await post("/api/runs", { question, config })).json<{ warnings: { detail: string }[] }>();
+    expect(body.warnings).toEqual([expect.objectContaining({ detail: expect.stringContaining("display_type") })]);
   });
 
   it("links to everything else when it is not", async () => {

@@ -154,6 +154,61 @@ describe("a reader", () => {
   });
 });
 
+describe("the streams", () => {
+  it("are full at the operator's limit, and no longer once a reader left", async () => {
+    await inObject(async ({ streams }) => {
+      const readers = Array.from({ length: 10 }, () => streams.open(all));
+      expect(streams.isFull).toBe(true);
+      await readers[3]?.cancel();
+      expect(streams.isFull).toBe(false);
+    });
+  });
+
+  it("close a reader at its time limit, also one that stalls and holds its place", async () => {
+    vi.useFakeTimers();
+    try {
+      await inObject(async ({ streams, write }) => {
+        const waiting = readAll(streams.open(all));
+        const stalled = streams.open(all).getReader();
+        await stalled.read();
+        write();
+        await vi.advanceTimersByTimeAsync(STREAM.connectionMs + STREAM.tickMs);
+        expect(parse(await waiting)).toHaveLength(2);
+        expect(streams.watched).toBe(false);
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("serve from the log what the latest frames in memory no longer hold", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      const early = streams.open(all).getReader();
+      await early.read();
+      for (let nth = 0; nth < 40; nth += 1) {
+        write("z".repeat(STREAM.tailBytes / 20));
+        if (nth < 5) await early.read();
+      }
+      const late = readAll(streams.open({ ...all, after: 3 }));
+      end();
+      expect(parse(await late).map(({ sequence_number }) => sequence_number)).toEqual(
+        Array.from({ length: 39 }, (_, nth) => nth + 4),
+      );
+    });
+  });
+
+  it("of a turn begin where the turn begins, whatever came before", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    await follow(run);
+    await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" });
+    const { events } = await follow({ ...run, turn: 2 });
+    expect(new Set(events.map(({ turn }) => turn))).toEqual(new Set([2]));
+    const whole = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+    const { data } = await whole.json<{ data: { turn: number }[] }>();
+    expect(events).toEqual(data.filter(({ turn }) => turn === 2));
+  });
+});
+
 describe("the stream's address", () => {
   it.each([
     { name: "a garbage id", id: "abc", status: 400, code: "bad_event_id" },
