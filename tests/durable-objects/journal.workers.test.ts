@@ -1,0 +1,94 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { toRow } from "../../durable-objects/frames";
+import { Journal } from "../../durable-objects/journal";
+import { createTables } from "../../durable-objects/schema";
+import { SessionLog } from "../../durable-objects/session-log";
+import type { SessionEvent } from "../../src/protocol/events";
+
+const turnStarted: SessionEvent = {
+  type: "turn.started",
+  at: 1,
+  turn: 1,
+  question: "?",
+  parent_turn: null,
+  aliases: {},
+  budget: {},
+  deadline_at: 9,
+};
+const settled: SessionEvent = { type: "attempt.started", at: 2, turn: 1, attempt: 1, feedback: null };
+const entry = (...events: SessionEvent[]) => ({ events, rows: events.map(toRow), records: [] });
+
+type Rig = { journal: Journal; log: SessionLog; disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] } };
+
+/** A journal over real tables, on a disk whose moods are the test's. */
+async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
+    createTables(state.storage.sql);
+    const log = new SessionLog(state.storage.sql);
+    const disk: Rig["disk"] = { sync: () => Promise.resolve(), refuses: false, aborted: [] };
+    const storage = {
+      sql: state.storage.sql,
+      sync: () => disk.sync(),
+      transactionSync: (work: () => unknown) =>
+        state.storage.transactionSync(() => {
+          const result = work();
+          if (disk.refuses) throw new Error("disk full");
+          return result;
+        }),
+    };
+    const ctx = {
+      storage,
+      waitUntil: () => {},
+      abort: (why: string) => void disk.aborted.push(why),
+    } as unknown as DurableObjectState;
+    const journal = new Journal({ ctx, log, sessionId: "session_x", maxReaders: 5, endedAt: () => null, openTurn: () => 1 });
+    await test({ journal, log, disk });
+  });
+}
+
+const all = { after: 0, turn: null, deltas: true };
+const decoder = new TextDecoder();
+
+it("shows readers nothing that could still be lost", async () => {
+  await inObject(async ({ journal, disk }) => {
+    const flushed = Promise.withResolvers<void>();
+    disk.sync = () => flushed.promise;
+    journal.commit(entry(turnStarted), 1);
+    const reader = journal.streams.open(all).getReader();
+    await reader.read();
+    const first = reader.read();
+    const waited = new Promise((resolve) => setTimeout(() => resolve("nothing yet"), 50));
+    expect(await Promise.race([first, waited])).toBe("nothing yet");
+    flushed.resolve();
+    expect(decoder.decode((await first).value)).toContain("id: 1\n");
+    await reader.cancel();
+  });
+});
+
+it("puts what models wrote before a fact into the same commit, ahead of it", async () => {
+  await inObject(async ({ journal, log }) => {
+    journal.commit(entry(turnStarted), 1);
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once");
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, " and the rest");
+    journal.commit(entry(settled), 2);
+    const rows = [...log.read({ after: 0, upTo: 9, deltas: true })];
+    expect(rows.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, "turn.started"],
+      [2, "stream.delta"],
+      [3, "stream.delta"],
+      [4, "attempt.started"],
+    ]);
+  });
+});
+
+it("keeps nothing of a refused transaction and gives the object up, to begin again from what is stored", async () => {
+  await inObject(async ({ journal, log, disk }) => {
+    journal.commit(entry(turnStarted), 1);
+    disk.refuses = true;
+    expect(() => journal.commit(entry(settled), 2)).toThrow("disk full");
+    expect(disk.aborted).toEqual(["a transaction failed"]);
+    expect([...log.read({ after: 0, upTo: 9, deltas: true })]).toHaveLength(1);
+  });
+});
