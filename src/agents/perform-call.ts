@@ -27,7 +27,7 @@ const MOST_TOOL_CALLS = 1_024;
 
 /** Performs one try of a model call. Never throws, except what the signal was aborted with. */
 export async function performCall(options: CallOptions): Promise<Performed> {
-  const heard: Heard = { anything: false, usage: null };
+  const heard: Heard = { anything: false, reply: false, usage: null };
   try {
     return await listen(options, heard);
   } catch (error) {
@@ -37,7 +37,13 @@ export async function performCall(options: CallOptions): Promise<Performed> {
 }
 
 /** What a failed call is known to have got as far as. */
-type Heard = { anything: boolean; usage: Usage | null };
+type Heard = {
+  /** Bytes of a body that was no refusal, be it keep-alive comments. */
+  anything: boolean;
+  /** A piece of the reply itself. */
+  reply: boolean;
+  usage: Usage | null;
+};
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
 async function listen({ provider, request, signal, onDelta, onUsage }: CallOptions, heard: Heard): Promise<Performed> {
@@ -46,6 +52,7 @@ async function listen({ provider, request, signal, onDelta, onUsage }: CallOptio
   });
   for await (const event of stream) {
     heard.anything = true;
+    heard.reply = true;
     if (event.type === "stop") return toPerformed(event, heard);
     if (event.type === "usage") {
       heard.usage = event.usage;
@@ -73,17 +80,26 @@ function toPerformed({ items, reason, usage }: Stop, heard: Heard): Performed {
 }
 
 function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFailure {
-  const { failureClass, code, message, details } = known(error);
-  const refused = details.status !== undefined && details.status >= 300;
-  const unreached = code === "connection_failed" && !headersCame;
+  const failure = known(error);
+  const { failureClass, code, message, details } = failure;
   return {
     class: failureClass,
     code,
     message,
     retryAfterMs: details.retryAfterMs ?? null,
     usage: heard.usage,
-    reached: !refused && !unreached,
+    reached: !isUnworked(failure, heard, headersCame),
   };
+}
+
+/** Statuses of 500 and above that say that no reply was begun; what else a gateway says may be that it no longer waited. */
+const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530]);
+
+/** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
+function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, headersCame: boolean): boolean {
+  if (code === "connection_refused") return !headersCame;
+  if (status === undefined || heard.reply) return false;
+  return heard.anything ? status >= 400 && status < 500 : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
 }
 
 /** A throw that no adapter explained may hold anything, keys too, so its words stay out of the log. */

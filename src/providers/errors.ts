@@ -90,6 +90,12 @@ const BY_STATUS: Readonly<Record<number, readonly [FailureClass, string]>> = {
 const INTERRUPTIONS =
   /durable object (reset|has been reset)|its code was updated|object to be reset|cannot resolve durable object due to transient|durable object storage operation exceeded|the script will never generate a response/i;
 
+/**
+ * Nothing was sent: nobody listens there, or the name is nobody's. workerd's words do not tell this apart from a connection
+ * that broke later; on the edge such an origin comes as a status of its own (521 to 523, 530).
+ */
+const REFUSALS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
+
 /** The failure as the protocol's rules want it, in the provider's words, without keys. */
 export function classify(failure: Failure, secrets: readonly string[]): ProviderError {
   const { words, marks, status } = readFailure(failure);
@@ -113,8 +119,11 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
   const words = toMessage([...new Set(chain.map((one) => one.message).filter(Boolean))].join(": ") || String(error), secrets);
   if (chain.some((one) => INTERRUPTIONS.test(one.message))) return new ProviderError("interrupted", "interrupted", words);
   if (chain.some((one) => one instanceof SyntaxError)) return new ProviderError("transient", "bad_response", words);
-  return new ProviderError("transient", "connection_failed", words);
+  const refused = chain.some((one) => REFUSALS.test(one.message) || REFUSALS.test(codeOf(one)));
+  return new ProviderError("transient", refused ? "connection_refused" : "connection_failed", words);
 }
+
+const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "");
 
 function applies(rule: Rule, status: number | undefined, words: string, marks: readonly string[]): boolean {
   if (!rule.statuses.includes(status)) return false;

@@ -65,7 +65,7 @@ export class ProviderError extends Error {
   constructor(
     /** Which rule of `protocol.md` §7 applies. */
     readonly failureClass: FailureClass,
-    /** Stable, snake_case: `rate_limited`, `overloaded`, `server_error`, `timeout`, `connection_failed`, `stream_cut` … */
+    /** Stable, snake_case: `rate_limited`, `overloaded`, `server_error`, `timeout`, `connection_refused`, `connection_failed`, `stream_cut` … */
     readonly code: string,
     message: string,
     readonly details: {

@@ -96,16 +96,41 @@ describe("a call that fails", () => {
       script: [failed("bad_request", "redirect_refused", { status: 302 })],
       want: { reached: false },
     },
+    ...[400, 401, 404, 408, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map((status) => ({
+      name: `answered with ${status} before any reply was never worked on`,
+      script: [failed("transient", "server_error", { status })],
+      want: { reached: false },
+    })),
+    ...[504, 520, 524, 598].map((status) => ({
+      name: `answered with ${status} may have cost something: whoever said so only stopped waiting`,
+      script: [failed("transient", "timeout", { status })],
+      want: { reached: true },
+    })),
     {
-      name: "without a connection was never worked on",
-      script: [failed("transient", "connection_failed")],
+      name: "refused in a stream before a word of the reply was never worked on",
+      script: ["heard", failed("transient", "rate_limited", { status: 429 })],
+      want: { reached: false },
+    },
+    {
+      name: "refused in a stream after a word of the reply may have cost something",
+      script: ["heard", text("a"), failed("transient", "rate_limited", { status: 429 })],
+      want: { reached: true },
+    },
+    {
+      name: "that failed in its stream may have cost something, whatever status the stream tells",
+      script: ["heard", failed("transient", "server_error", { status: 502 })],
+      want: { reached: true },
+    },
+    {
+      name: "whose connection was refused was never worked on",
+      script: [failed("transient", "connection_refused")],
       want: { reached: false, retryAfterMs: null },
     },
     {
-      name: "cut before its headers was never worked on",
+      name: "whose connection was lost before its headers may have cost something: the model may be at work",
       script: [failed("transient", "connection_failed")],
       headersCame: false,
-      want: { reached: false },
+      want: { reached: true },
     },
     {
       name: "cut after its headers may have cost something",
@@ -220,8 +245,13 @@ describe("through a real adapter", () => {
     },
     {
       name: "a refused connection was not",
-      respond: () => Promise.reject(new TypeError("connect ECONNREFUSED")),
-      want: { code: "connection_failed", reached: false },
+      respond: () => Promise.reject(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") })),
+      want: { code: "connection_refused", reached: false },
+    },
+    {
+      name: "a lost connection may have been",
+      respond: () => Promise.reject(new Error("Network connection lost.")),
+      want: { code: "connection_failed", reached: true },
     },
   ])("$name", async ({ respond, want }) => {
     const { performed } = await perform(providerFor(respond));

@@ -44,11 +44,11 @@ export function errorsContract(wire: Wire, call: Call): void {
     expect(got.some((event) => event.type === "stop")).toBe(false);
   });
 
-  it("calls a refused connection transient", async () => {
+  it("calls a refused connection transient, and knows that nothing was sent", async () => {
     const gone = await startRawServer();
     await gone.close();
     const { error } = await collect(create(wire, gone.origin).stream(REQUEST, new AbortController().signal));
-    expect(error).toMatchObject(failed("transient", "connection_failed"));
+    expect(error).toMatchObject(failed("transient", "connection_refused"));
   });
 }
 

@@ -121,9 +121,21 @@ describe("toProviderError", () => {
       name: "a refused connection",
       given: wrapped(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") })),
       is: "transient",
+      code: "connection_refused",
+    },
+    {
+      name: "a connection refused at every address",
+      given: wrapped(Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })),
+      is: "transient",
+      code: "connection_refused",
+    },
+    { name: "a name nobody knows", given: new Error("getaddrinfo ENOTFOUND x"), is: "transient", code: "connection_refused" },
+    {
+      name: "a broken connection",
+      given: wrapped(new TypeError("fetch failed", { cause: new Error("read ECONNRESET") })),
+      is: "transient",
       code: "connection_failed",
     },
-    { name: "a name nobody knows", given: new Error("getaddrinfo ENOTFOUND x"), is: "transient", code: "connection_failed" },
     { name: "broken JSON", given: new SyntaxError("Unexpected token"), is: "transient", code: "bad_response" },
     {
       name: "a deploy",
