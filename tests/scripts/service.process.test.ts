@@ -59,6 +59,14 @@ it("npm run deploy -- --dry-run prints the size and uploads nothing", () => {
   expect(status).toBe(0);
 });
 
+it("npm start refuses to serve other machines", () => {
+  const { status, stdout, stderr } = script("start", "--ip=0.0.0.0");
+  expect([status, stdout]).toEqual([1, ""]);
+  expect(stderr).toBe(
+    "Without keys the service is for this machine only: --ip 0.0.0.0 would open it to others; leave it out, or name 127.0.0.1.\n",
+  );
+});
+
 it("npm start serves on loopback alone, and leaves nothing behind when it is ended", async () => {
   rmSync(path.join(clone, "migrations/1000_broken.sql"), { force: true });
   rmSync(path.join(clone, "migrations/0999_later.sql"), { force: true });
