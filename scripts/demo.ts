@@ -4,7 +4,6 @@ import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
 import { SCENARIO } from "./demo/scenario";
 import { type DemoService, startService } from "./demo/service";
 import { type Shown, showRun, whatNext } from "./demo/show";
-import { nodeProblem } from "./local-setup";
 import { startSimulatedProviders } from "./simulated-providers/server";
 
 /**
@@ -15,8 +14,6 @@ const USAGE = "usage: npm run demo [-- --once] [--port N]";
 
 async function main(): Promise<ExitCode> {
   const { once, port } = readOptions();
-  const problem = nodeProblem(process.versions.node, process.platform);
-  if (problem) throw new CliError(EXIT.execution, problem);
   const signal = interruption();
   const providers = await startSimulatedProviders(SCENARIO);
   try {

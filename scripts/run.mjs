@@ -1,6 +1,8 @@
 // Runs a TypeScript entry point: `node scripts/run.mjs scripts/demo.ts --once`.
 // esbuild bundles it (packages stay outside) and this very process executes the bundle, so arguments, signals, exit code and
-// terminal are the entry's own. Plain JavaScript, so that it also starts on a Node that is too old for everything else.
+// terminal are the entry's own. Plain JavaScript, so that it also starts on a Node that is too old for everything else and can
+// say so.
+import "./check-node.mjs";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";

@@ -26,4 +26,5 @@ const human = Object.entries(CAST).map(([name, script]) => [name, paced(PACE, sc
 const models = { ...SCENARIO.models, ...Object.fromEntries(human) };
 const providers = await startSimulatedProviders({ models, port: Number(values.port) });
 console.log(`Simulated providers on ${providers.baseUrl}\nModels: ${Object.keys(models).join(", ")}\nCtrl+C ends them.`);
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void providers.close().then(() => process.exit(0)));
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => void providers.close().then(() => process.exit(0)));

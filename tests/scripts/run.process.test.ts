@@ -53,6 +53,17 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("broken.ts:1");
   });
 
+  it.each([
+    { name: "a script", args: ["scripts/run.mjs", "cli/main.ts", "--help"] },
+    { name: "the tests", args: ["scripts/check-node.mjs"] },
+  ])("says what to do instead of starting $name on a Node that is too old", ({ args }) => {
+    const old = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })`;
+    const preload = `data:text/javascript,${encodeURIComponent(old)}`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", preload, ...args], { encoding: "utf8" });
+    expect([status, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^Node 22\.12 or newer is needed; this is 20\.20\.2\. .*\n$/);
+  });
+
   it("leaves signals to the script", async () => {
     const file = entry(
       "signal.ts",
