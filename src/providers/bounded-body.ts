@@ -1,17 +1,26 @@
-import { MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./limits";
+import { MAX_JSON_BYTES, MAX_LINE_BYTES, MAX_REPLY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 const LESS_THAN = 60;
 
+type Limits = { lineBytes: number; totalBytes: number };
+const STREAM_LIMITS: Limits = { lineBytes: MAX_LINE_BYTES, totalBytes: MAX_REPLY_BYTES };
+/** One JSON text is one line as often as not. */
+export const JSON_LIMITS: Limits = { lineBytes: MAX_JSON_BYTES, totalBytes: MAX_JSON_BYTES };
+
 /**
  * The body of a streamed reply with its bounds: no endless line, no endless reply, no web page where events belong, not
  * nothing at all. The parsers above it keep a line until it is complete, so this is the only place that can bound them.
  */
-export function boundedBody(body: ReadableStream<Uint8Array>, heard: () => void): ReadableStream<Uint8Array> {
+export function boundedBody(
+  body: ReadableStream<Uint8Array>,
+  heard: () => void,
+  limits: Limits = STREAM_LIMITS,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
-  const bounds = createBounds();
+  const bounds = createBounds(limits);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -39,7 +48,7 @@ export function boundedBody(body: ReadableStream<Uint8Array>, heard: () => void)
  */
 export function boundedChunks(body: ReadableStream<Uint8Array>, heard: () => void): AsyncIterableIterator<Uint8Array> {
   const reader = body.getReader();
-  const bounds = createBounds();
+  const bounds = createBounds(STREAM_LIMITS);
   return {
     async next() {
       const { done, value } = await reader.read();
@@ -62,7 +71,7 @@ export function boundedChunks(body: ReadableStream<Uint8Array>, heard: () => voi
   };
 }
 
-function createBounds() {
+function createBounds({ lineBytes, totalBytes }: Limits) {
   let total = 0;
   let line = 0;
   return {
@@ -71,8 +80,8 @@ function createBounds() {
       total += bytes.length;
       line = lineAfter(line, bytes);
       if (page) return badResponse("The provider sent a web page instead of a stream of events.");
-      if (line > MAX_LINE_BYTES) return badResponse(`The provider sent a line of more than ${MAX_LINE_BYTES} bytes.`);
-      if (total > MAX_REPLY_BYTES) return badResponse(`The provider sent more than ${MAX_REPLY_BYTES} bytes.`);
+      if (line > lineBytes) return badResponse(`The provider sent a line of more than ${lineBytes} bytes.`);
+      if (total > totalBytes) return badResponse(`The provider sent more than ${totalBytes} bytes.`);
       return null;
     },
     atEnd: () => (total === 0 ? new ProviderError("transient", "empty_reply", "The provider sent an empty reply.") : null),

@@ -1,4 +1,4 @@
-import { boundedBody, boundedChunks, readAtMost } from "./bounded-body";
+import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-body";
 import { classify } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
@@ -28,7 +28,7 @@ export function checkedFetch({ fetch: send, allowedHeaders, secrets, heard }: Ch
     if (!response.body) throw new ProviderError("transient", "empty_reply", "The provider sent an empty reply.");
     const { status, headers: received } = response;
     if (!EVENTS.test(received.get("content-type") ?? "")) {
-      return new Response(boundedBody(response.body, heard), { status, headers: received });
+      return new Response(boundedBody(response.body, heard, JSON_LIMITS), { status, headers: received });
     }
     const events = new Response(null, { status, headers: received }); // SDKs read `body` as any async iterable
     return Object.defineProperty(events, "body", { value: boundedChunks(response.body, heard) });

@@ -14,6 +14,15 @@ export const CALL_TIME_LIMITS = { firstByteMs: 120_000, idleMs: 90_000, totalMs:
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
 export const MAX_LINE_BYTES = 2 * 1024 * 1024;
 
+/** Most bytes of a reply that comes as one JSON text, from a server that ignores `stream`: all of it is in memory at once. */
+export const MAX_JSON_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Most characters of one reply, decoded: text, reasoning, arguments and names together. 128k output tokens are about 0.5 MB;
+ * a session's agents hold their replies in memory side by side.
+ */
+export const MAX_REPLY_CHARS = 4 * 1024 * 1024;
+
 /** Most bytes read of an error's body; what a provider has to say fits in far less. */
 export const MAX_ERROR_BODY_BYTES = 64 * 1024;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { MAX_LINE_BYTES } from "../../src/providers/limits";
+import { MAX_JSON_BYTES, MAX_LINE_BYTES } from "../../src/providers/limits";
 import { ProviderError } from "../../src/providers/provider";
 import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, USAGE } from "./contract-support";
 import { answer, events, type Script, SSE_HEADERS, startRawServer } from "./raw-server";
@@ -84,6 +84,11 @@ export function brokenContract(wire: Wire, call: Call): void {
       code: "bad_response",
     },
     { name: "a line without end", script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]), code: "bad_response" },
+    {
+      name: "JSON that does not end",
+      script: answer(200, JSON.stringify(["x".repeat(MAX_JSON_BYTES)]), { "content-type": "application/json" }),
+      code: "bad_response",
+    },
     { name: "JSON that is no reply", script: answer(200, "[1]", { "content-type": "application/json" }), code: "bad_response" },
   ])("calls $name transient", async ({ script, code }) => {
     const { events: got, error } = await call(script);

@@ -1,11 +1,13 @@
-import type { StopReason, Usage } from "../../protocol/events";
-import { type ModelEvent, ProviderError, type ReplyItem } from "../provider";
+import type { Usage } from "../../protocol/events";
+import type { ModelEvent, ReplyItem } from "../provider";
 import { type Chunk, readCalls, readChunk, readReasoning, readText, textOf } from "./schema";
+import { replySize } from "../reply-size";
+import { toStopReason } from "./stop-reason";
 import { createToolCalls } from "./tool-calls";
 import { decodeUsage } from "./usage";
 
 export type Decoder = {
-  /** Takes one parsed chunk; gives the events it makes. Never throws for what it does not know. */
+  /** Takes one parsed chunk; gives the events it makes. Throws for a reply without measure only, not for what it does not know. */
   push(value: unknown): ModelEvent[];
   /** The reply's `stop`. Throws `stream_cut` if the provider never said that it was complete. */
   end(): ModelEvent;
@@ -21,10 +23,17 @@ export type Decoder = {
 export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   const text: string[] = [];
   const reasoning: string[] = [];
-  const calls = createToolCalls(takenIds);
+  const grow = replySize();
+  const calls = createToolCalls(takenIds, grow);
   let usage: Usage | null = null;
   let finishReason = "";
   let refused = false;
+
+  const keep = (pieces: string[], event: ModelEvent & { text: string }): ModelEvent => {
+    grow(event.text.length);
+    pieces.push(event.text);
+    return event;
+  };
 
   function* choiceEvents({ delta, finishReason: reason }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
     const thought = readReasoning(delta);
@@ -59,45 +68,5 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   };
 }
 
-function keep(pieces: string[], event: ModelEvent & { text: string }): ModelEvent {
-  pieces.push(event.text);
-  return event;
-}
-
 const said = (type: "text" | "reasoning", pieces: readonly string[]): ReplyItem[] =>
   pieces.length === 0 ? [] : [{ type, text: pieces.join("") }];
-
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  stop: "stop",
-  eos: "stop",
-  eos_token: "stop",
-  end_turn: "stop",
-  stop_sequence: "stop",
-  tool_calls: "tool_calls",
-  function_call: "tool_calls",
-  tool_use: "tool_calls",
-  length: "length",
-  max_tokens: "length",
-  model_length: "length",
-  content_filter: "content_filter",
-  sensitive: "content_filter",
-  safety: "content_filter",
-  refusal: "refusal",
-};
-
-/** Finish reasons by which servers say, in a well-formed stream, that the reply broke off. */
-const BROKEN_OFF = new Set(["error", "network_error", "abort", "insufficient_system_resource"]);
-
-function toStopReason(finishReason: string, refused: boolean, hasCalls: boolean): StopReason {
-  const name = finishReason.toLowerCase();
-  if (name === "") {
-    throw new ProviderError("transient", "stream_cut", "The stream ended before the provider said that the reply is complete.");
-  }
-  if (BROKEN_OFF.has(name)) {
-    throw new ProviderError("transient", "stream_cut", `The provider broke off its reply (${name}).`);
-  }
-  const reason = STOP_REASONS[name] ?? "unknown";
-  if (refused && reason === "stop") return "refusal";
-  if (reason === "stop" || reason === "unknown") return hasCalls ? "tool_calls" : reason;
-  return reason === "tool_calls" && !hasCalls ? "stop" : reason;
-}

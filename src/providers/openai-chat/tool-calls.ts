@@ -1,5 +1,6 @@
 import { parseJson } from "../json";
 import type { ModelEvent, ReplyItem } from "../provider";
+import { CALL_CHARS } from "../reply-size";
 import type { CallPiece } from "./schema";
 
 type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number };
@@ -13,12 +14,14 @@ export type ToolCalls = {
 /**
  * Puts tool calls together from their pieces. A piece belongs to the call of its index; where a server sends no index, or one
  * index for all calls, ids and names tell where the next call begins. Ids come out unique among themselves and `takenIds`.
+ * `grow` is told how much is kept.
  */
-export function createToolCalls(takenIds: ReadonlySet<string>): ToolCalls {
+export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: number) => void): ToolCalls {
   const calls: Call[] = [];
   const byIndex = new Map<number, Call>();
 
   const begin = (piece: CallPiece): Call => {
+    grow(CALL_CHARS + piece.id.length);
     const call: Call = { index: calls.length, wireId: piece.id, name: "", pieces: [], sent: 0 };
     calls.push(call);
     if (piece.index !== null) byIndex.set(piece.index, call);
@@ -33,8 +36,10 @@ export function createToolCalls(takenIds: ReadonlySet<string>): ToolCalls {
   return {
     push(piece) {
       const call = find(piece) ?? begin(piece);
+      const kept = call.wireId.length + call.name.length;
       call.wireId ||= piece.id;
       call.name = joinName(call, piece.name);
+      grow(call.wireId.length + call.name.length - kept + piece.arguments.length);
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
       return argumentsEvent(call);
     },

@@ -1,0 +1,16 @@
+import { MAX_REPLY_CHARS } from "./limits";
+import { ProviderError } from "./provider";
+
+/** What a tool call takes in memory beside its texts, in characters: a reply of empty calls must end too. */
+export const CALL_CHARS = 64;
+
+/** Counts what a decoder keeps of one reply. The counter throws when it is more than any honest reply holds. */
+export function replySize(): (chars: number) => void {
+  let total = 0;
+  return (chars) => {
+    total += chars;
+    if (total > MAX_REPLY_CHARS) {
+      throw new ProviderError("transient", "bad_response", `The reply is longer than ${MAX_REPLY_CHARS} characters.`);
+    }
+  };
+}
