@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, isHealthy } from "../service/loopback";
+import { signalGroup } from "../service/process-group";
 import { wranglerCommand, wranglerQuietly } from "../wrangler";
 
 /** The service in a process group of its own, on a loopback port, with storage that is gone afterwards. */
@@ -85,15 +86,6 @@ function launch(port: number, state: string, args: string[]): DemoService {
   return { server: `http://127.0.0.1:${port}`, logTail, failure, stop };
 }
 
-function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // nobody is left in the group
-  }
-}
-
 function tailOf({ stdout, stderr }: ChildProcess): () => string {
   let kept = "";
   const keep = (chunk: Buffer) => {
@@ -106,31 +98,9 @@ function tailOf({ stdout, stderr }: ChildProcess): () => string {
 
 async function healthy(server: string, signal: AbortSignal): Promise<void> {
   const giveUp = AbortSignal.any([signal, AbortSignal.timeout(READY_WITHIN_MS)]);
-  while (!(await answers(`${server}/healthz`, giveUp))) {
+  while (!(await isHealthy(server, giveUp))) {
     signal.throwIfAborted();
     if (giveUp.aborted) throw new Error(`The service did not answer within ${READY_WITHIN_MS / 1000} seconds.`);
     await sleep(100);
   }
-}
-
-const answers = (url: string, signal: AbortSignal): Promise<boolean> =>
-  fetch(url, { signal }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return response.ok;
-    },
-    () => false,
-  );
-
-/** Also for a port that was asked for: whoever holds it would answer in the service's place. */
-async function freePort(wanted = 0): Promise<number> {
-  const probe = createServer();
-  const listening = new Promise<void>((done, failed) => probe.once("error", failed).listen(wanted, "127.0.0.1", done));
-  await listening.catch((cause: unknown) => {
-    throw new Error(`Port ${wanted} is not free. Name another with --port, or none to get a free one.`, { cause });
-  });
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  if (!address || typeof address === "string") throw new Error("There is no free port on 127.0.0.1.");
-  return address.port;
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, isHealthy } from "./loopback";
+import { signalGroup } from "./process-group";
 import { planRuntime, type RuntimePlan } from "./runtime-plan";
 
 const READY_WITHIN_MS = 20_000;
@@ -52,7 +53,7 @@ export class ServiceProcess {
     child.stderr.on("data", (chunk: Buffer) => this.#keep(chunk));
     child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
     child.stdin.end(config);
-    while (!(await answers(`${this.url}/healthz`))) {
+    while (!(await isHealthy(this.url))) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The service ended at once:\n${this.#log}`);
       if (performance.now() - startedAt > READY_WITHIN_MS) throw new Error(`The service does not answer:\n${this.#log}`);
       await sleep(READY_EVERY_MS);
@@ -67,7 +68,7 @@ export class ServiceProcess {
     process.off("exit", this.#killAtExit);
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
-    process.kill(-child.pid, "SIGKILL");
+    signalGroup(child, "SIGKILL");
     await gone;
   }
 
@@ -86,22 +87,4 @@ export class ServiceProcess {
   #keep(chunk: Buffer): void {
     this.#log = (this.#log + chunk.toString()).slice(-LOG_CHARS);
   }
-}
-
-const answers = (url: string): Promise<boolean> =>
-  fetch(url).then(
-    async (response) => {
-      await response.arrayBuffer();
-      return response.ok;
-    },
-    () => false,
-  );
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const address = probe.address();
-  await new Promise((closed) => probe.close(closed));
-  if (!address || typeof address === "string") throw new Error("There is no free port on 127.0.0.1.");
-  return address.port;
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
+import { parseJson } from "../../src/providers/json";
 import type { RecordedRequest } from "./ledger";
 import { now, play } from "./play";
 import { capped, outputTokens, type Reply, type ReportedUsage, type Script, tokensOf } from "./reply";
@@ -148,12 +149,4 @@ function refuse(res: ServerResponse, status: number, message: string): void {
   if (res.headersSent) return void res.destroy();
   res.writeHead(status, { "content-type": "application/json" });
   res.end(JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code: null } }));
-}
-
-function parseJson(source: string): unknown {
-  try {
-    return JSON.parse(source);
-  } catch {
-    return null;
-  }
 }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { PRESENTATION } from "../../scripts/demo/texts";
+import { freePort, isHealthy } from "../../scripts/service/loopback";
 
 /** `npm run demo` as its user meets it: a real process, the real service below it. */
 type Demo = { child: ChildProcess; output: { stdout: string; stderr: string }; ended: Promise<number | null> };
@@ -42,18 +43,7 @@ async function portInUse(): Promise<{ port: number; server: Server }> {
   return { port: address.port, server };
 }
 
-async function freePort(): Promise<number> {
-  const { port, server } = await portInUse();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-const healthy = (port: number) =>
-  fetch(`http://127.0.0.1:${port}/healthz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
+const healthy = (port: number) => isHealthy(`http://127.0.0.1:${port}`);
 
 describe("npm run demo", () => {
   it("shows a run from start to end, prints the answer, and leaves nothing behind", async () => {

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { freePort } from "../../scripts/service/loopback";
 
 /** The scripts as a newcomer runs them: in a clone of their own that has never been set up. */
 const PARTS = [
@@ -84,12 +84,3 @@ it("npm start serves on loopback alone, and leaves nothing behind when it is end
   }
   await vi.waitFor(() => expect(fetch(healthz)).rejects.toThrow(), { timeout: 10_000 });
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => (typeof address === "object" && address ? resolve(address.port) : reject(new Error("no port"))));
-    });
-  });
-}
