@@ -2,7 +2,7 @@ import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
 import { isUnaffordable } from "./owed";
-import { isWhole } from "./stop-reason";
+import { isCut } from "./stop-reason";
 import { personasEnd } from "./timers";
 
 /** One call on the first agent's backend writes a persona per agent; whatever goes wrong, the team goes on without. */
@@ -23,7 +23,7 @@ export function awaitPersonas(draft: Draft): boolean {
 }
 
 export function personasReplied(draft: Draft, { stopReason, personas }: Reply): void {
-  if (!isWhole(stopReason)) return skipPersonas(draft);
+  if (isCut(stopReason)) return skipPersonas(draft);
   const byAgent = draft.turn.aliases.flatMap((alias, index) => {
     const text = personas?.[alias]?.trim();
     return text ? [[draft.agent(index).id, text] as const] : [];

@@ -63,6 +63,9 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
   if (isWithheld(stopReason)) {
     return { code: stopReason, message: "The final text was withheld by its provider." };
   }
+  if (!isWhole(stopReason)) {
+    return { code: "unknown_ending", message: "Its provider did not say in a known way that the final text is complete." };
+  }
   if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
   if (byteLength(text) > LIMITS.finalBytes) return { code: "too_large", message: "The final text was too large." };
   return null;

@@ -8,7 +8,7 @@ import { LIMITS } from "./limits";
 import { personasReplied } from "./personas";
 import { judgementReplied, presentationReplied } from "./presentation";
 import { failRound } from "./rounds";
-import { isWhole, isWithheld } from "./stop-reason";
+import { isCut, isWithheld } from "./stop-reason";
 import { refuseTools, requestTools } from "./tools";
 import { proposeVote } from "./vote";
 
@@ -64,7 +64,7 @@ function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
     failRound(draft, index, { code: reply.stopReason, message: "The model's reply was withheld by its provider." });
     return;
   }
-  if (!isWhole(reply.stopReason)) return cutReplied(draft, index, reply);
+  if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);
   if (reply.tools.length === 0) {
     judgeDecisions(draft, index, { decisions: reply.decisions, workspaceFiles: reply.workspaceFiles });
     return;

@@ -3,5 +3,11 @@ import type { StopReason } from "../protocol/events";
 /** The provider held the reply, or the rest of it, back. */
 export const isWithheld = (reason: StopReason): boolean => reason === "content_filter" || reason === "refusal";
 
-/** A reply that was cut may hold half a tool call that looks like a whole one: nothing in it counts. */
-export const isWhole = (reason: StopReason): boolean => reason !== "length" && !isWithheld(reason);
+/** Nothing in a cut reply counts: it may hold half a tool call that looks like a whole one. */
+export const isCut = (reason: StopReason): boolean => reason === "length" || isWithheld(reason);
+
+/**
+ * Where a text counts by itself, the provider must have said that it is all. A reason nobody knows may mean a cut; there only
+ * tool calls count, whose JSON shows that they are complete.
+ */
+export const isWhole = (reason: StopReason): boolean => reason === "stop" || reason === "tool_calls";

@@ -9,6 +9,11 @@ const words = (from: number, to: number): string => Array.from({ length: to - fr
 describe("new_answer", () => {
   table([
     {
+      name: "counts when its provider ended the reply for a reason nobody knows: the call is whole",
+      when: (world) => world.does("a", answers("A", { stopReason: "unknown" })),
+      then: ["call.completed a", "answer.submitted a agent1.1"],
+    },
+    {
       name: "gets the next revision and label, and voids every valid vote, each named",
       given: (world) => {
         allAnswer(world);

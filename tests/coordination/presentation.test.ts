@@ -53,6 +53,41 @@ describe("the presentation", () => {
       then: ["call.completed a", "tool.completed a search ok", "call.started a nothing"],
     },
     {
+      name: "shows the winning answer instead when its provider ended it for a reason nobody knows",
+      world: two,
+      given: presenting,
+      when: (world) => world.does("a", says("The fin", { stopReason: "unknown" })),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer unknown_ending",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "runs no tools of a reply that ended for a reason nobody knows",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: presenting,
+      when: (world) => world.does("a", uses(["search"], [], { stopReason: "unknown" })),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final answer unknown_ending",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
+      name: "of a single agent is what it wrote when its provider ended it for a reason nobody knows",
+      world: { agents: ["a"], rules: { skip_coordination: true } },
+      given: (world) => {
+        world.writing = { a: "The fin" };
+      },
+      when: (world) => world.does("a", says("The fin", { stopReason: "unknown" })),
+      then: [
+        "call.completed a",
+        "presentation.completed a agent1.final partial unknown_ending",
+        "turn.completed a agent1.final skipped",
+      ],
+    },
+    {
       name: "shows the winning answer instead when it is empty",
       world: two,
       given: presenting,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { answers, confirms, fails, rejects, says, tool, uses, votes } from "./builders";
-import { allAnswer, table } from "./table";
+import { allAnswer, type Row, table } from "./table";
 import { World } from "./world";
 
 const world = { agents: ["a", "b"], rules: { max_orchestration_restarts: 1 } };
@@ -50,18 +50,20 @@ describe("a presentation that is not the last allowed", () => {
       when: (at) => at.does("a", says("I like it.")),
       then: ["call.completed a", "turn.completed a agent1.final consensus"],
     },
-    {
-      name: "is the answer when the verdict was cut",
-      world,
-      given: presented,
-      when: (at) =>
-        at.does("a", (acting) => {
-          const outcome = again(acting);
-          if (outcome.what && "reply" in outcome.what) outcome.what.reply.stopReason = "length";
-          return outcome;
-        }),
-      then: ["call.completed a", "turn.completed a agent1.final consensus"],
-    },
+    ...(["length", "unknown"] as const).map(
+      (stopReason): Row => ({
+        name: `is the answer when the verdict ended with ${stopReason}`,
+        world,
+        given: presented,
+        when: (at) =>
+          at.does("a", (acting) => {
+            const outcome = again(acting);
+            if (outcome.what && "reply" in outcome.what) outcome.what.reply.stopReason = stopReason;
+            return outcome;
+          }),
+        then: ["call.completed a", "turn.completed a agent1.final consensus"],
+      }),
+    ),
     {
       name: "is the answer when judging fails",
       world,

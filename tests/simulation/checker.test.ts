@@ -166,6 +166,12 @@ const ROWS: Row[] = [
   },
   { name: "a decision forced without a nudge", lie: changes("call.started", { forced: true }), invariant: "offers" },
   { name: "a presentation of a loser", lie: changes("presentation.started", { agent: "ada" }), invariant: "presentation" },
+  {
+    name: "a cut reply presented as the final text",
+    story: "single-agent",
+    lie: changes("call.completed", { stop_reason: "unknown" }, 2),
+    invariant: "presentation",
+  },
   { name: "more restarts than allowed", story: "restart-attempt", lie: restartsAllowed(0), invariant: "presentation" },
   { name: "a total that leaves a call out", lie: changes("turn.completed", { cost_usd: 0 }), invariant: "totals" },
 ];

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, answerOf, type Board } from "./board";
+import { agentOf, answerOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, unless } from "./types";
 
 /** The winner presents once per attempt; what stands in for its text is its winning answer, word for word. */
@@ -56,11 +56,17 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
       event.source !== "presentation" || presenter?.round?.last?.type === "call.completed",
       "a presentation without a reply",
     ),
+    ...unless(event.source !== "presentation" || endedWell(presenter), "a final text of a reply that was cut or withheld"),
     ...unless(
       event.tools.join() === (presenter?.round?.executed ?? []).join(),
       "the final text does not list the tools that ran",
     ),
   ];
+}
+
+function endedWell(presenter: BoardAgent | undefined): boolean {
+  const last = presenter?.round?.last;
+  return last?.type === "call.completed" && (last.stop_reason === "stop" || last.stop_reason === "tool_calls");
 }
 
 function restarted(event: EventOf<"attempt.restarted">, board: Board): string[] {

@@ -52,7 +52,8 @@ function coordination(drawing: Drawing, base: Reply): Reply {
 function presentation(drawing: Drawing, base: Reply): Reply {
   const { chance, has } = drawing.temper;
   const text = has("silence") && chance.is(0.3) ? " " : drawText(chance);
-  const stopReason = has("silence") && chance.is(0.2) ? "length" : "stop";
+  const cut = has("silence") && chance.is(0.2);
+  const stopReason = cut ? chance.pick(["length", "unknown"] as const) : "stop";
   return { ...base, stopReason, text, tools: drawTools(drawing, 0.3) };
 }
 
