@@ -14,13 +14,14 @@ import {
   runningTurn,
   type SessionState,
 } from "../src/coordination";
-import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
+import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { NO_USAGE } from "../src/protocol/usage";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
 import { CALL_SLOTS } from "./limits";
+import { plannedCalls } from "./planned-calls";
 import { isPlatformFault } from "./platform-fault";
 import { restore } from "./restore";
 import type { SessionLog } from "./session-log";
@@ -212,8 +213,13 @@ export class Engine {
       history: brought.events.some(({ type }) => type.endsWith("started")) ? this.#history(brought.events) : [],
       reply: brought.reply ?? null,
       toolResult: brought.toolResult ?? null,
-      planned: [],
+      planned: brought.events.flatMap((event) => (event.type === "presentation.started" ? this.#planned(event) : [])),
     });
+  }
+
+  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"] {
+    const agent = this.facts.team.agents.findIndex((member) => member.id === id);
+    return plannedCalls(this.#log, this.journal.calls, { turn, attempt, agent, id });
   }
 
   /** Earlier turns never change, so they are read once for a turn. */

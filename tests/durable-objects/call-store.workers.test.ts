@@ -3,7 +3,11 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { CallStore } from "../../durable-objects/call-store";
 import { STORE } from "../../durable-objects/limits";
+import { toRow } from "../../durable-objects/frames";
+import { plannedCalls } from "../../durable-objects/planned-calls";
 import { createTables } from "../../durable-objects/schema";
+import { SessionLog } from "../../durable-objects/session-log";
+import type { SessionEvent } from "../../src/protocol/events";
 import type { CallRecord, RoundRecord } from "../../src/agents/records";
 
 const at = (agent: number, record: CallRecord): RoundRecord => ({ agent, attempt: 1, round: 1, record });
@@ -24,5 +28,37 @@ it("gives back every record of a round in order, however large, in rows that a r
     const sizes = sql.exec<{ size: number }>("SELECT length(CAST(body AS BLOB)) AS size FROM calls").toArray();
     expect(sizes.length).toBeGreaterThan(5);
     for (const { size } of sizes) expect(size).toBeLessThan(1_000_000);
+  });
+});
+
+it("finds the calls an agent planned in this attempt, with their arguments, and nobody else's", async () => {
+  const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    createTables(sql);
+    const log = new SessionLog(sql);
+    const store = new CallStore(sql);
+    const completed = (agent: string, attempt: number, tool_call: string, outcome: "planned" | "ok"): SessionEvent => ({
+      type: "tool.completed",
+      at: 1,
+      turn: 1,
+      attempt,
+      agent,
+      round: 1,
+      tool_call,
+      name: "send_mail",
+      outcome,
+    });
+    log.placeTurn(1, null, 1);
+    log.append([
+      toRow(completed("ann", 1, "old", "planned")),
+      toRow(completed("ann", 2, "read", "ok")),
+      toRow(completed("ann", 2, "mail", "planned")),
+      toRow(completed("ben", 2, "other", "planned")),
+    ]);
+    const items = [{ type: "tool_call" as const, id: "mail", name: "send_mail", arguments: '{"to":"all"}' }];
+    store.append(1, [{ agent: 0, attempt: 2, round: 1, record: { kind: "reply", items } }]);
+    expect(plannedCalls(log, store, { turn: 1, attempt: 2, agent: 0, id: "ann" })).toEqual([
+      { agent: 0, name: "send_mail", arguments: '{"to":"all"}' },
+    ]);
   });
 });
