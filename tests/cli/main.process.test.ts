@@ -1,53 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runLinks } from "../../src/protocol/api";
 import * as b from "../protocol/builders";
+import { Ask } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";
-
-/** The command as users start it: a process of its own, a real server, real signals. */
-class Ask {
-  stdout = "";
-  stderr = "";
-  readonly #child: ChildProcess;
-
-  constructor(args: string[], env: Record<string, string> = {}) {
-    const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-    const child = spawn(process.execPath, ["scripts/run.mjs", "cli/main.ts", ...args], {
-      stdio,
-      env: { ...process.env, ...env },
-    });
-    child.stdout.on("data", (chunk) => {
-      this.stdout += chunk;
-    });
-    child.stderr.on("data", (chunk) => {
-      this.stderr += chunk;
-    });
-    this.#child = child;
-  }
-
-  async ended(): Promise<number | null> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, "close");
-    return this.#child.exitCode;
-  }
-  interrupt(): void {
-    this.#child.kill("SIGINT");
-  }
-  closeStdout(): void {
-    this.#child.stdout?.destroy();
-  }
-  /** Waits until stderr holds `text`. */
-  async says(text: string): Promise<void> {
-    const deadline = Date.now() + 20_000;
-    while (!this.stderr.includes(text)) {
-      if (Date.now() > deadline) throw new Error(`"${text}" was never said, only: ${this.stderr}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
-}
 
 const events = b.log(b.story);
 const start = (options: Partial<ServiceOptions> = {}) => Service.start({ events, ...options });
