@@ -22,7 +22,7 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
     personas: null,
     workspaceFiles: workspace ? chance.pick([0, 1, 5]) : null,
   };
-  if (has("withheld_replies") && chance.is(0.1))
+  if (has("withheld_replies") && chance.is(0.15))
     return { ...base, stopReason: chance.pick(["content_filter", "refusal"] as const) };
   switch (effect.purpose) {
     case "coordination":
@@ -60,7 +60,7 @@ function presentation(drawing: Drawing, base: Reply): Reply {
 /** The provider's ids are unique within the round: the call's own id makes them so. */
 function drawTools({ temper: { chance, has }, effect }: Drawing, rate: number): { toolCall: string; name: string }[] {
   if (!has("tools") || !chance.is(rate)) return [];
-  const many = chance.weighted({ one: 60, few: 30, dozen: 8, flood: 1 });
+  const many = chance.weighted({ one: 60, few: 30, dozen: 8, flood: has("stubborn") ? 20 : 1 });
   const number = { one: 1, few: 3, dozen: 12, flood: 70 }[many];
   return Array.from({ length: number }, (_, nth) => ({
     toolCall: `${effect.id}_use_${nth + 1}`,
