@@ -1,6 +1,6 @@
 import type { SessionEvent, Usage, WireEvent } from "../../src/protocol/events";
-import type { TeamRules } from "../../src/protocol/team";
 import { apply, emptyView, type SessionView } from "../../src/protocol/view";
+import { agentRules, teamRules } from "../builders/team-rules";
 
 /** Small builders of logs: a row of a table reads like the story it tells. */
 
@@ -30,33 +30,10 @@ export const usage = (input: number, output: number): Usage => ({
   cached_tokens: 0,
 });
 
-export const rules = (...ids: string[]): TeamRules => ({
-  agents: ids.map((id) => ({
-    id,
-    provider: "chatcompletion",
-    model: `model-of-${id}`,
-    context_window: 128_000,
-    max_output_tokens: 4_096,
-    price: { input: 1, cached_input: 0.5, output: 2 },
-    forces_tools: true,
-    workspace: false,
-    tools: [],
-  })),
-  max_new_answers_per_agent: 5,
-  max_new_answers_global: null,
-  fairness_lead_cap_answers: 2,
-  answer_novelty_requirement: "lenient",
-  max_midstream_injections_per_round: 2,
-  defer_voting_until_all_answered: false,
-  skip_coordination: false,
-  max_orchestration_restarts: 0,
-  planning_mode: false,
-  personas: false,
-  orchestrator_timeout_ms: 1_800_000,
-  initial_round_timeout_ms: 600_000,
+export const created = (...ids: string[]): Body => ({
+  type: "session.created",
+  rules: teamRules(ids.map((id) => agentRules(id))),
 });
-
-export const created = (...ids: string[]): Body => ({ type: "session.created", rules: rules(...ids) });
 
 export const turnStarted = (...ids: string[]): Body => ({
   type: "turn.started",
