@@ -7,7 +7,7 @@ import type { CallRecord } from "./records";
 
 /** From a round's records to what its next call sends. */
 
-export type Conversation = { system: string; messages: Message[] };
+type Conversation = { system: string; messages: Message[] };
 
 type Result = Extract<CallRecord, { kind: "result" }>;
 type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
@@ -23,7 +23,7 @@ export function toMessages(records: readonly CallRecord[]): Conversation {
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
   const messages: Message[] = [{ role: "user", text: start.user }];
-  for (const stretch of stretchesOf(records)) messages.push(...messagesOf(stretch));
+  for (const stretch of stretchesOf(records)) append(messages, stretch);
   return { system: start.system, messages };
 }
 
@@ -49,14 +49,22 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
   return stretches;
 }
 
-function messagesOf({ items, results, notes }: Stretch): Message[] {
+/** A reply that said nothing is left out: servers refuse empty messages, and some refuse reasoning that nothing follows. */
+function append(messages: Message[], { items, results, notes }: Stretch): void {
+  if (items.some(isSaid)) messages.push({ role: "assistant", items: [...items] });
   const calls = items.filter((item) => item.type === "tool_call");
   const lastVote = calls.findLast(({ name }) => name === "vote");
-  const messages: Message[] = items.length === 0 ? [] : [{ role: "assistant", items: [...items] }];
   for (const call of calls) messages.push(resultOf(call, results.get(call.id), call === lastVote));
-  // One message: some servers take no two of the same role in a row.
-  if (notes.length > 0) messages.push({ role: "user", text: notes.join("\n\n") });
-  return messages;
+  if (notes.length > 0) say(messages, notes.join("\n\n"));
+}
+
+const isSaid = (item: ReplyItem): boolean => item.type === "tool_call" || (item.type === "text" && item.text.trim() !== "");
+
+/** One message: some servers take no two of the same role in a row. What was sent stays its beginning, for prompt caches. */
+function say(messages: Message[], text: string): void {
+  const last = messages.at(-1);
+  if (last?.role === "user") messages.splice(-1, 1, { role: "user", text: `${last.text}\n\n${text}` });
+  else messages.push({ role: "user", text });
 }
 
 function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolean): Message {
@@ -71,7 +79,7 @@ function unspoken(name: string, isLastVote: boolean): { text: string; isError: b
   return { text: RESULTS.notExecuted, isError: true };
 }
 
-export type RequestParts = {
+type RequestParts = {
   records: readonly CallRecord[];
   agent: TeamAgent;
   /** Of the whole team. */
@@ -103,8 +111,9 @@ const mayAct = (offers: readonly string[]): boolean => !offers.includes("submit"
 const OVERHEAD = { request: 64, withTools: 512, tool: 32, message: 16, item: 16 } as const;
 
 /** No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. */
-export function inputTokenBound({ system, messages, tools }: ModelRequest): number {
-  const base = OVERHEAD.request + byteLength(system) + (tools.length > 0 ? OVERHEAD.withTools : 0);
+export function inputTokenBound({ system, messages, tools, params }: ModelRequest): number {
+  const fixed = byteLength(system) + byteLength(JSON.stringify(params)); // parameters may hold prompts of their own
+  const base = OVERHEAD.request + fixed + (tools.length > 0 ? OVERHEAD.withTools : 0);
   const said = messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
   return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), base + said);
 }

@@ -1,9 +1,7 @@
-import { LIMITS, runningTurn, type SessionState, type TurnState } from "../coordination";
+import { LIMITS, placeOfCall, runningTurn, type SessionState, type TurnState } from "../coordination";
 import type { DeltaItem } from "../protocol/events";
 import { LongestText } from "./longest-text";
 import { partialContent } from "./partial-content";
-
-export { partialContent } from "./partial-content";
 
 /** Where a piece of streamed text belongs; a stored delta item is one. `name` is that of the tool whose arguments stream. */
 export type WrittenPiece = Pick<DeltaItem, "agent" | "round" | "call" | "kind" | "name">;
@@ -24,11 +22,12 @@ export class PartialTexts {
   #attempt = 0;
   #turn = 0;
   #written = new Map<string, Written>();
+  /** By call id: whether its pieces count. Many come, and an id says the same each time. */
+  #counts = new Map<string, boolean>();
 
   /** Pieces of attempts that are over are dropped; the first piece of a new one lets go of everything before. */
   add(piece: WrittenPiece, text: string): void {
-    const place = placeOf(piece.call);
-    if (!place || text === "" || !this.#enter(place)) return;
+    if (text === "" || !this.#isOfLatest(piece.call)) return;
     switch (piece.kind) {
       case "tool_arguments":
         if (piece.name === "new_answer") this.#of(piece.agent).answer.append(piece.call, text);
@@ -60,12 +59,23 @@ export class PartialTexts {
     return view;
   }
 
-  /** Whether the piece belongs to the latest attempt. */
-  #enter({ turn, attempt }: Place): boolean {
-    if (turn < this.#turn || (turn === this.#turn && attempt < this.#attempt)) return false;
-    if (turn > this.#turn || attempt > this.#attempt) this.#written = new Map();
-    this.#turn = turn;
-    this.#attempt = attempt;
+  #isOfLatest(call: string): boolean {
+    const known = this.#counts.get(call);
+    if (known !== undefined) return known;
+    const counts = this.#enter(call);
+    this.#counts.set(call, counts);
+    return counts;
+  }
+
+  /** Whether the call belongs to the latest attempt; that of a later one makes it the latest. */
+  #enter(call: string): boolean {
+    const place = placeOfCall(call);
+    if (!place || place.turn < this.#turn) return false;
+    if (place.turn === this.#turn && place.attempt <= this.#attempt) return place.attempt === this.#attempt;
+    this.#written = new Map();
+    this.#counts = new Map();
+    this.#turn = place.turn;
+    this.#attempt = place.attempt;
     return true;
   }
 
@@ -94,11 +104,3 @@ function read(turn: TurnState, index: number, written: Written): string {
 
 /** The generator's round comes before all others of the attempt. */
 const wrotePersonas = (turn: TurnState, index: number): boolean => turn.rules.personas && index === 0;
-
-type Place = { turn: number; attempt: number };
-
-/** Call ids say which attempt they belong to (`coordination/effects.ts`). */
-function placeOf(call: string): Place | null {
-  const [, turn, attempt] = /^call_(\d+)_(\d+)_/.exec(call) ?? [];
-  return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;
-}

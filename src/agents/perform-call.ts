@@ -4,13 +4,13 @@ import { toProviderError } from "../providers/errors";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ReplyItem } from "../providers/provider";
 
 /** How a call ended; both are inputs to the rules. */
-export type Performed =
+type Performed =
   | { type: "replied"; items: ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null }
   | { type: "failed"; failure: CallFailure };
 
 export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments"; name?: string; text: string };
 
-export type CallOptions = {
+type CallOptions = {
   provider: Provider;
   request: ModelRequest;
   signal: AbortSignal;

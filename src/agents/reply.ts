@@ -4,13 +4,13 @@ import type { ReplyItem } from "../providers/provider";
 import { type Checked, objectFields, textFields } from "./call-arguments";
 import { personasOf, type ToolCall, verdictOf } from "./verdict";
 
-export { takenCallIds, uniqueCallIds } from "./call-ids";
+export { takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
 /** What a complete reply means to the rules. Only tool calls count: no text is searched for decisions, no broken JSON is mended. */
 
-export type CompleteReply = { items: readonly ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null };
+type CompleteReply = { items: readonly ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null };
 
-export type ReplyContext = {
+type ReplyContext = {
   purpose: Purpose;
   /** Names of the agent's own tools. */
   ownTools: readonly string[];

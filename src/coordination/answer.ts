@@ -25,10 +25,10 @@ export function proposeAnswer(draft: Draft, index: number, proposed: NewAnswer, 
   return refusal === limit ? "at_limit" : "refused";
 }
 
-export type Submission = { content: string; origin: "tool" | "partial"; workspaceFiles: number | null };
+type Submission = { content: string; origin: "tool" | "partial"; workspaceFiles: number | null };
 
 /** Accepts an answer: next revision and label, a snapshot of its files, and no vote is valid any more. */
-export function submitAnswer(draft: Draft, index: number, { content, origin, workspaceFiles }: Submission): void {
+function submitAnswer(draft: Draft, index: number, { content, origin, workspaceFiles }: Submission): void {
   const label = answerLabel(index, draft.agent(index).answers + 1);
   const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
     vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],

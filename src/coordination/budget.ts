@@ -9,7 +9,7 @@ import { candidates, type TurnState } from "./state";
  */
 type Amount = { tokens: number; usd: number };
 
-export type Reservation = { maxOutputTokens: number; tokens: number; costUsd: number };
+type Reservation = { maxOutputTokens: number; tokens: number; costUsd: number };
 
 const PER_MILLION = 1_000_000;
 /** No UTF-16 code unit takes more bytes than this. */
@@ -23,7 +23,7 @@ export function costOf(price: Price | null, usage: Usage): number {
 }
 
 /** Cap less what is settled and reserved; Infinity where nothing is capped. */
-export function remaining(turn: TurnState): Amount {
+function remaining(turn: TurnState): Amount {
   let { spentTokens: tokens, spentUsd: usd } = turn;
   for (const entry of Object.values(turn.inFlight)) {
     if (entry.type !== "model_call") continue;
@@ -80,7 +80,7 @@ function bound(price: Price | null, inputTokens: number, outputTokens: number): 
 }
 
 /** What the dearest candidate's presentation may cost; nothing while there is nothing to present. */
-export function presentationReserve(turn: TurnState): Amount {
+function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
   const texts = answers.reduce((sum, { bytes }) => sum + bytes, turn.questionBytes);

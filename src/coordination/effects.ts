@@ -21,6 +21,12 @@ type CallPlace = { turn: number; attempt: number; agent: number; round: number; 
 export const callId = (place: CallPlace): string =>
   `call_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.call}_${place.sent + 1}`;
 
+/** Where a call id says that the call stands, as far as anyone asks; null for what is no such id. */
+export function placeOfCall(id: string): Pick<CallPlace, "turn" | "attempt"> | null {
+  const [, turn, attempt] = /^call_(\d+)_(\d+)_\d+_\d+_\d+_\d+$/.exec(id) ?? [];
+  return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;
+}
+
 type ToolPlace = { turn: number; attempt: number; agent: number; round: number; toolCall: string };
 
 export const toolEffectId = (place: ToolPlace): string =>

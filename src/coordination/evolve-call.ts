@@ -147,7 +147,7 @@ function charge(turn: TurnState, { usage, tokens, usd }: { usage: Usage | null; 
   };
 }
 
-export function withAgent(turn: TurnState, index: number, change: (agent: AgentState) => AgentState): TurnState {
+function withAgent(turn: TurnState, index: number, change: (agent: AgentState) => AgentState): TurnState {
   const agents = turn.attempt.agents.with(index, change(agentAt(turn.attempt, index)));
   return { ...turn, attempt: { ...turn.attempt, agents } };
 }

@@ -8,7 +8,7 @@ import { type AgentState, type Answer, candidates, isLive, newestRevision, type 
 type Via = "tool_result" | "message" | "reopened";
 
 /** Whether the agent has yet to be shown an answer. An agent without an answer of its own is never due. */
-export function isDue(turn: TurnState, agent: AgentState): boolean {
+function isDue(turn: TurnState, agent: AgentState): boolean {
   return isLive(agent) && agent.answers > 0 && agent.seen < newestRevision(turn.attempt);
 }
 

@@ -1,6 +1,6 @@
 /** The names of answers, for people, files and the API. Models see aliases only. */
-export type AnswerLabel = `agent${number}.${number}`;
-export type FinalLabel = `agent${number}.final`;
+type AnswerLabel = `agent${number}.${number}`;
+type FinalLabel = `agent${number}.final`;
 
 /** `agentIndex` counts from 0, `nth` (the agent's answers in this attempt) from 1. */
 export const answerLabel = (agentIndex: number, nth: number): AnswerLabel => `agent${agentIndex + 1}.${nth}`;

@@ -13,7 +13,6 @@ export const LIMITS = {
   answerBytes: 128 * 1024,
   finalBytes: 256 * 1024,
   reasonBytes: 4 * 1024,
-  questionBytes: 200 * 1024,
   /** A provider that asks for a longer wait is treated as out of quota. */
   retryAfterMs: 60_000,
   backoffBaseMs: 500,

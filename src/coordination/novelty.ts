@@ -3,7 +3,7 @@ import type { TeamRules } from "../protocol/team";
 /** Above this overlap of words an answer is too close to one its author was shown. */
 const MOST_OVERLAP: Record<TeamRules["answer_novelty_requirement"], number> = { lenient: 1, balanced: 0.7, strict: 0.5 };
 
-export type Novelty = "new" | "duplicate" | "too_similar";
+type Novelty = "new" | "duplicate" | "too_similar";
 
 /** How an answer stands to the answers its author was shown. */
 export function novelty(

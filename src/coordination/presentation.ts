@@ -124,7 +124,7 @@ const SILENCE: Partial<Record<EndedBy, string>> = {
   budget: "The budget was used up before it wrote anything.",
 };
 
-export function winningAnswer(draft: Draft): Answer | null {
+function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;
   return revision === null ? null : answerAt(draft.attempt, revision);
 }

@@ -65,7 +65,7 @@ export function failAgent(draft: Draft, index: number, problem: { code: string; 
 }
 
 /** An agent out of rounds, calls or effects leaves the live set; its answers stay. */
-export function capReached(draft: Draft, index: number, problem: { code: string; message: string }): void {
+function capReached(draft: Draft, index: number, problem: { code: string; message: string }): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0 || submitPartial(draft, index)) {
     draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });

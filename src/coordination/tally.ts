@@ -1,6 +1,6 @@
 import { type AgentState, type Answer, type AttemptState, candidates } from "./state";
 
-export type Tally = {
+type Tally = {
   winner: Answer | null;
   /** Votes by label, of the votes that counted. */
   votes: Record<string, number>;

@@ -1,7 +1,7 @@
 import { type Identity, identitySections } from "./identity";
 import { paragraphs } from "./quote";
 
-export type VotingSensitivity = "lenient" | "balanced" | "strict";
+type VotingSensitivity = "lenient" | "balanced" | "strict";
 
 export type CoordinationSystem = Identity & {
   votingSensitivity: VotingSensitivity;

@@ -2,7 +2,7 @@ import { announcement, paragraphs } from "./quote";
 import { answersBlock, type ShownAnswer } from "./shown-answers";
 import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionBlock } from "./task";
 
-export type RoundMessage = {
+type RoundMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
   question: string;

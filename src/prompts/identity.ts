@@ -4,7 +4,7 @@ export type Identity = {
   persona: Persona | null;
 };
 
-export type Persona = {
+type Persona = {
   text: string;
   /** `soften`: from the first answer on it is one viewpoint among others, not the way to work. */
   strength: "full" | "softened";

@@ -5,7 +5,7 @@ import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionB
 
 /** The final text: by the winner on behalf of its team, or by an agent that works alone. */
 
-export type PresentationSystem = Identity & { afterCoordination: boolean };
+type PresentationSystem = Identity & { afterCoordination: boolean };
 
 export function presentationSystem(system: PresentationSystem): string {
   return paragraphs(...identitySections(system), system.afterCoordination ? PRESENTER : ALONE, QUOTED_DATA);
@@ -31,7 +31,7 @@ The user message begins with the code that marks the orchestrator's blocks. Answ
 export type CountedVote = { voter: string; target: string; reason: string };
 export type PlannedCall = { name: string; arguments: string };
 
-export type PresentationMessage = {
+type PresentationMessage = {
   nonce: string;
   history: readonly EarlierTurn[];
   question: string;

@@ -4,7 +4,7 @@ import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
 import { retryAfterMs } from "./retry-after";
 
-export type CheckedFetchOptions = {
+type CheckedFetchOptions = {
   fetch: typeof fetch;
   /** Names of the headers that may leave; SDKs add their own, and some read more from the environment. */
   allowedHeaders: ReadonlySet<string>;

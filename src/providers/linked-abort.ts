@@ -1,5 +1,5 @@
 /** An abort of our own that also follows somebody else's signal. `unlink` must be called when the work is over. */
-export type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
+type LinkedAbort = { signal: AbortSignal; abort(reason?: unknown): void; unlink(): void };
 
 /** Unlike `AbortSignal.any`, leaves nothing behind on a signal that outlives the call. */
 export function linkedAbort(parent: AbortSignal): LinkedAbort {

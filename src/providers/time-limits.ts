@@ -1,7 +1,7 @@
 import { linkedAbort } from "./linked-abort";
 import { type Provider, ProviderError } from "./provider";
 
-export type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
+type TimeLimits = { firstByteMs: number; idleMs: number; totalMs: number };
 
 /** Time as the limits need it; the shells pass the real one, tests a manual one. */
 export type Timers<Handle = unknown> = {

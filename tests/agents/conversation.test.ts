@@ -30,6 +30,26 @@ describe("a conversation", () => {
       want: ["user U", "assistant", "user N\n\nM"],
     },
     {
+      name: "leaves out a reply that said nothing, and goes on in the message before it",
+      records: [start, reply(), note("N"), reply({ type: "text", text: " \n" }), note("M")],
+      want: ["user U\n\nN\n\nM"],
+    },
+    {
+      name: "leaves out a reply that only reasoned",
+      records: [start, reply({ type: "reasoning", text: "hm", opaque: "sig" }), note("N")],
+      want: ["user U\n\nN"],
+    },
+    {
+      name: "goes on after results in one message, whatever silence lies between",
+      records: [start, reply(call("t", {}, "a")), result("a", "A"), note("N"), reply(), note("M")],
+      want: ["user U", "assistant", "tool A", "user N\n\nM"],
+    },
+    {
+      name: "begins a message after a reply that said something, after one that did not",
+      records: [start, reply(), note("N"), reply({ type: "text", text: "x" }), note("M")],
+      want: ["user U\n\nN", "assistant", "user M"],
+    },
+    {
       name: "calls the last vote without a result recorded, earlier ones superseded",
       records: [start, reply(call("vote", {}, "a"), call("vote", {}, "b")), note("N")],
       want: [
@@ -49,11 +69,6 @@ describe("a conversation", () => {
       name: "takes the first of two results, and none without a call",
       records: [start, reply(call("t", {}, "a")), result("a", "A"), result("a", "again"), result("z", "Z")],
       want: ["user U", "assistant", "tool A"],
-    },
-    {
-      name: "leaves out a reply without anything in it",
-      records: [start, reply(), note("N")],
-      want: ["user U", "user N"],
     },
     {
       name: "keeps results of different replies apart",
@@ -125,6 +140,11 @@ describe("the bound on a request's input tokens", () => {
       least: 200,
     },
     { name: "an earlier call's arguments", by: grown(withItems(call("t", "x".repeat(100)))), least: 100 },
+    {
+      name: "the config's parameters",
+      by: grown({ params: { ...base.params, extra_body: { prompt: "ä".repeat(50) } } }),
+      least: 100,
+    },
     { name: "a tool's schema", by: grown({ tools: [ownTool, { ...ownTool, description: "x".repeat(100) }] }), least: 100 },
   ])("grows with $name by all its bytes, and not by much more", ({ by, least }) => {
     expect(by).toBeGreaterThanOrEqual(least);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { partialContent } from "../../src/agents/partial";
+import { partialContent } from "../../src/agents/partial-content";
 
 describe("content of unfinished arguments", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toReply, uniqueCallIds } from "../../src/agents/reply";
+import { toReply } from "../../src/agents/reply";
 import { LIMITS } from "../../src/coordination";
 import type { Purpose, StopReason } from "../../src/protocol/events";
 import type { ReplyItem } from "../../src/providers/provider";
@@ -242,32 +242,5 @@ describe("personas", () => {
     );
     expect(personas?.["agent1"]).toBe("Doubt.");
     expect(Object.getPrototypeOf(personas)).toBe(Object.prototype);
-  });
-});
-
-describe("ids of calls", () => {
-  const idsOf = (ids: string[], taken: string[] = []) =>
-    uniqueCallIds(
-      ids.map((id) => call("t", {}, id)),
-      new Set(taken),
-    ).map((item) => (item.type === "tool_call" ? item.id : ""));
-
-  it.each([
-    { name: "stay where they are unique", ids: ["functions.t:0", "b"], taken: ["c"], want: ["functions.t:0", "b"] },
-    { name: "change where the round has used them", ids: ["a"], taken: ["a"], want: ["call00001"] },
-    { name: "change where two calls share one", ids: ["a", "a"], taken: [], want: ["a", "call00001"] },
-    { name: "are made where there are none", ids: ["", ""], taken: [], want: ["call00000", "call00001"] },
-    { name: "change where they are too long", ids: ["i".repeat(129)], taken: [], want: ["call00000"] },
-    { name: "pass over those that are taken", ids: ["", ""], taken: ["call00001"], want: ["call00002", "call00003"] },
-  ])("$name", ({ ids, taken, want }) => {
-    expect(idsOf(ids, taken)).toEqual(want);
-  });
-
-  it("leave all other items alone", () => {
-    const items: ReplyItem[] = [
-      { type: "text", text: "a" },
-      { type: "reasoning", text: "b", opaque: { sig: 1 } },
-    ];
-    expect(uniqueCallIds(items, new Set())).toEqual(items);
   });
 });

@@ -1,4 +1,5 @@
 import OpenAI from "openai";
+import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
 import { classify } from "../errors";
 import { guarded } from "../guarded";
@@ -8,7 +9,7 @@ import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { createDecoder, type Decoder } from "./decode";
 import { explainFailure } from "./errors";
-import { takenIds, toBody } from "./request";
+import { toBody } from "./request";
 
 /** Chat Completions over the official SDK. An empty `apiKey` means an endpoint that wants none. */
 export function createOpenAiChat(options: ProviderOptions): Provider {
@@ -32,7 +33,7 @@ async function* streamReply({ options, host, request, signal, heard }: Call): As
     .post<AsyncIterable<unknown>>("/chat/completions", { body: toBody(request, host), stream: true, signal })
     .withResponse();
   const chunks = isJson(response) ? wholeReply(response, [options.apiKey]) : data;
-  const decoder = createDecoder(takenIds(request.messages));
+  const decoder = createDecoder(takenCallIds(request.messages));
   yield* decodeAll(chunks, decoder);
   yield decoder.end();
 }

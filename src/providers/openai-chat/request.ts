@@ -22,12 +22,6 @@ export function toBody(request: ModelRequest, host: Host): Body {
   };
 }
 
-/** Ids of the tool calls already in the conversation, which a new call must not repeat. */
-export function takenIds(messages: readonly Message[]): Set<string> {
-  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
-  return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
-}
-
 /** An empty list of tools is an error to some servers, and so is a tool choice without tools. */
 function toolFields({ tools, toolChoice }: ModelRequest, host: Host): Body {
   if (tools.length === 0) return { tools: undefined, tool_choice: undefined };

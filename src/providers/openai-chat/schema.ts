@@ -1,3 +1,5 @@
+import { isJsonObject } from "../json";
+
 /**
  * The few fields read from a Chat Completions chunk. Servers that call themselves compatible leave out, rename or null almost
  * anything, so nothing here throws: what has another shape counts as absent.
@@ -11,8 +13,7 @@ export type Chunk = { choice: Choice | null; usage: unknown };
 /** A piece of a tool call. `index` is null where the server sends none. */
 export type CallPiece = { index: number | null; id: string; name: string; arguments: string };
 
-export const fieldsOf = (value: unknown): Fields | null =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+export const fieldsOf = (value: unknown): Fields | null => (isJsonObject(value) ? value : null);
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 

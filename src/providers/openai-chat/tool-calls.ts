@@ -1,3 +1,4 @@
+import { uniqueCallIds } from "../call-ids";
 import { parseJson } from "../json";
 import type { ModelEvent, ReplyItem } from "../provider";
 import { CALL_CHARS } from "../reply-size";
@@ -5,7 +6,7 @@ import type { CallPiece } from "./schema";
 
 type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number };
 
-export type ToolCalls = {
+type ToolCalls = {
   /** Takes a piece; gives the event it makes, if the call's name is known by now. */
   push(piece: CallPiece): ModelEvent | null;
   items(): ReplyItem[];
@@ -43,7 +44,7 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
       return argumentsEvent(call);
     },
-    items: () => toItems(calls, takenIds),
+    items: () => uniqueCallIds(calls.map(toItem), takenIds),
   };
 }
 
@@ -78,20 +79,7 @@ function argumentsEvent(call: Call): ModelEvent | null {
   return { type: "tool_arguments", index: call.index, name: call.name, text };
 }
 
-function toItems(calls: readonly Call[], takenIds: ReadonlySet<string>): ReplyItem[] {
-  const used = new Set(takenIds);
-  return calls.map((call) => {
-    const id = call.wireId !== "" && !used.has(call.wireId) ? call.wireId : freeId(used);
-    used.add(id);
-    const text = call.pieces.join("");
-    return { type: "tool_call", id, name: call.name, arguments: text.trim() === "" ? "{}" : text };
-  });
-}
-
-/** Nine letters and digits: the strictest server takes no other ids. */
-function freeId(used: ReadonlySet<string>): string {
-  for (let n = used.size; ; n++) {
-    const id = `call${String(n).padStart(5, "0")}`;
-    if (!used.has(id)) return id;
-  }
+function toItem({ wireId, name, pieces }: Call): ReplyItem {
+  const text = pieces.join("");
+  return { type: "tool_call", id: wireId, name, arguments: text.trim() === "" ? "{}" : text };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findHost } from "../../../src/providers/hosts";
-import { takenIds, toBody } from "../../../src/providers/openai-chat/request";
+import { toBody } from "../../../src/providers/openai-chat/request";
 import type { Message, ModelRequest } from "../../../src/providers/provider";
 
 const OPENAI = findHost("https://api.openai.com/v1");
@@ -166,15 +166,5 @@ describe("messages", () => {
       },
     ];
     expect(messages(given, THINKING)).toEqual([{ role: "assistant", content: "ok", reasoning_content: "hm" }]);
-  });
-
-  it("knows the ids of earlier calls", () => {
-    const call = { type: "tool_call" as const, id: "a", name: "f", arguments: "{}" };
-    expect(
-      takenIds([
-        { role: "user", text: "x" },
-        { role: "assistant", items: [call, { ...call, id: "b" }] },
-      ]),
-    ).toEqual(new Set(["a", "b"]));
   });
 });

@@ -1,8 +1,8 @@
-import type { Message, ReplyItem } from "../providers/provider";
+import type { Message, ReplyItem } from "./provider";
 
-/** Ids of tool calls, which results refer to and effects are named after: unique within a round, and of bounded length. */
+/** Ids of tool calls, which results refer to and effects are named after: unique within a round, printable and not long. */
 
-const LONGEST_ID = 128;
+const FITTING_ID = /^[!-~]{1,128}$/;
 
 /** The ids a round's conversation has used so far. */
 export function takenCallIds(messages: readonly Message[]): Set<string> {
@@ -10,12 +10,12 @@ export function takenCallIds(messages: readonly Message[]): Set<string> {
   return new Set(items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])));
 }
 
-/** The same items; calls whose id is taken, missing or too long get another. */
+/** The same items; calls whose id is taken, missing or does not fit get another. */
 export function uniqueCallIds(items: readonly ReplyItem[], taken: ReadonlySet<string>): ReplyItem[] {
   const used = new Set(taken);
   return items.map((item) => {
     if (item.type !== "tool_call") return item;
-    const fits = item.id !== "" && item.id.length <= LONGEST_ID && !used.has(item.id);
+    const fits = FITTING_ID.test(item.id) && !used.has(item.id);
     const id = fits ? item.id : freeId(used);
     used.add(id);
     return fits ? item : { ...item, id };

@@ -1,0 +1,14 @@
+import { describe, expect, it } from "vitest";
+import { placeOfCall } from "../../src/coordination";
+import { callId } from "../../src/coordination/effects";
+
+describe("the place a call's id tells", () => {
+  it("is the one it was made of", () => {
+    const id = callId({ turn: 12, attempt: 3, agent: 0, round: 4, call: 5, sent: 6 });
+    expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
+  });
+
+  it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])("is none in %j", (id) => {
+    expect(placeOfCall(id)).toBeNull();
+  });
+});
