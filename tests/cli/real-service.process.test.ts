@@ -45,7 +45,7 @@ async function asking(...models: (keyof typeof MODELS)[]): Promise<Ask> {
       `  - id: ${model}\n    backend: {type: chatcompletion, model: ${model}, base_url: "${providers.baseUrl}", api_key: simulated}\n`,
   );
   const team = path.join(folder, `${models.join("-")}.yaml`);
-  await writeFile(team, `agents:\n${agents.join("")}`);
+  await writeFile(team, `ui: {display_type: simple}\nagents:\n${agents.join("")}`);
   return new Ask(["When does water boil?", "--config", team, "--server", service.url]);
 }
 
@@ -62,6 +62,7 @@ describe("Ctrl+C, with the service itself", () => {
     await ask.says("thorough presents the final answer");
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
+    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n00:00 {2}turn 1 begins/);
 
     const again = new Ask(attachArguments(ask));
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
