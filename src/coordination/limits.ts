@@ -13,6 +13,8 @@ export const LIMITS = {
   answerBytes: 128 * 1024,
   finalBytes: 256 * 1024,
   reasonBytes: 4 * 1024,
+  /** Of a cancelled turn's answer and text together, as JSON: both lie in one event, and that in one row. */
+  cancelledJsonBytes: 1_700_000,
   /** A provider that asks for a longer wait is treated as out of quota. */
   retryAfterMs: 60_000,
   backoffBaseMs: 500,

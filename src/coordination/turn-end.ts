@@ -1,6 +1,8 @@
 import type { EventOf, SessionEvent } from "../protocol/events";
+import { jsonBytes, jsonPrefix } from "./byte-length";
 import { cancelEffects } from "./calls";
 import { Draft } from "./draft";
+import { LIMITS } from "./limits";
 import { runningTurn, type SessionState, type TurnState } from "./state";
 import { count } from "./tally";
 
@@ -32,20 +34,21 @@ export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"])
 
 /** The user's wish, in any phase: the best there is so far is kept, and nothing new begins. */
 export function cancelTurn(draft: Draft): void {
-  const text = writtenSoFar(draft);
+  const written = writtenSoFar(draft);
   cancelEffects(draft, null, "cancelled");
   if (!draft.attempt.settled) settleAttempt(draft, "cancelled");
   const winner = draft.attempt.settled?.winner ?? draft.turn.rejected?.agent ?? null;
   const revision = draft.attempt.settled?.revision ?? null;
-  const answer = revision === null ? undefined : draft.attempt.answers[revision - 1];
+  const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];
+  const answer = counted?.content ?? draft.turn.rejected?.content ?? null;
   draft.add({
     type: "turn.cancelled",
     at: draft.at,
     turn: draft.turn.number,
     partial: {
       winner: winner === null ? null : draft.agent(winner).id,
-      answer: answer?.content ?? draft.turn.rejected?.content ?? null,
-      text,
+      answer,
+      text: written && jsonPrefix(LIMITS.cancelledJsonBytes - jsonBytes(answer ?? ""), written),
     },
     ...spent(draft),
   });

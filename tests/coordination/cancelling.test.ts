@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { cancel, says, tool, used, uses, votes } from "./builders";
+import { byteLength } from "../../src/coordination";
+import { answers, cancel, rejects, says, tool, used, uses, votes } from "./builders";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
-import { World } from "./world";
+import { World, type WorldOptions } from "./world";
 
 const two = { agents: ["a", "b"] };
 
@@ -102,6 +103,54 @@ describe("cancelling", () => {
       then: [],
     },
   ]);
+
+  const ROW_BYTES = 1_800_000;
+  const presentingWith = (answer: string, rules: WorldOptions["rules"] = {}) => {
+    const world = new World({ ...two, rules });
+    world.ask();
+    world.does("a", answers(answer));
+    world.does("b", answers("B"));
+    world.does("a", votes("a"));
+    world.does("b", votes("a"));
+    return world;
+  };
+  const bytesOf = (event: unknown) => byteLength(JSON.stringify(event));
+
+  it("keeps both texts whole where a row holds them", () => {
+    const [answer, text] = ["€".repeat(40_000), "\u0001".repeat(100_000)];
+    const world = presentingWith(answer);
+    world.writing = { a: text };
+    world.give(cancel);
+    expect(world.ending).toMatchObject({ partial: { answer, text } });
+  });
+
+  it.each([
+    { name: "an answer and a text full of control characters", answer: "\u0001".repeat(131_072), text: "\u0002".repeat(262_144) },
+    { name: "a text full of quotation marks and wide characters", answer: "A", text: '"€'.repeat(400_000) },
+    { name: "a text full of halved characters", answer: "A", text: "\ud800".repeat(400_000) },
+  ])("leaves $name as far as a row holds them, the answer first", ({ answer, text }) => {
+    const world = presentingWith(answer);
+    world.writing = { a: text };
+    world.give(cancel);
+    const { ending } = world;
+    expect(bytesOf(ending)).toBeLessThan(ROW_BYTES);
+    expect(bytesOf(ending)).toBeGreaterThan(ROW_BYTES * 0.85);
+    expect(ending).toMatchObject({ partial: { answer } });
+    const kept = ending.type === "turn.cancelled" ? ending.partial.text : null;
+    expect(text.startsWith(kept ?? "-")).toBe(true);
+  });
+
+  it("leaves the final text of an attempt that was rejected before the scrap of the next", () => {
+    const world = new World({ ...two, rules: { max_orchestration_restarts: 1, skip_coordination: true } });
+    const final = "\u0001".repeat(262_144);
+    world.ask();
+    world.does("a", says(final));
+    world.does("a", rejects("No.", "Again."));
+    world.writing = { a: "\u0002".repeat(200_000) };
+    world.give(cancel);
+    expect(world.ending).toMatchObject({ partial: { answer: final } });
+    expect(bytesOf(world.ending)).toBeLessThan(ROW_BYTES);
+  });
 
   it("charges a call in flight what it has reported, else what it reserved", () => {
     const world = new World();
