@@ -8,6 +8,7 @@ export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
 export { inFlight, owed } from "./owed";
 export * from "./state";
+export { SteadyClock } from "./steady-clock";
 export { count } from "./tally";
 export { nextTimerAt } from "./timers";
 export { failInternally } from "./turn-end";
