@@ -10,7 +10,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
   return [
     ...(attempt ? voteLines(attempt) : []),
     ...failureLines(turn),
-    ...(turn.winner === null ? [] : [fact("winner", winner(turn, attempt))]),
+    ...(turn.winner === null ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
     fact(
       "tokens",
       `${formatTokens(totalTokens(turn.usage))} (in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)})`,
@@ -49,7 +49,8 @@ function winner(turn: TurnView, attempt: AttemptView | undefined): string {
   if (!attempt || !label) return name;
   const tally = Object.entries(tallyOf(attempt)).map(([voted, count]) => `${voted}: ${count}`);
   const counts = tally.length > 0 ? `, votes ${tally.join(", ")}` : "";
-  return `${name} with ${label}, by ${attempt.settlement?.endedBy ?? "consensus"}${counts}`;
+  const by = turn.status === "cancelled" ? "" : `, by ${attempt.settlement?.endedBy ?? "consensus"}`;
+  return `${name} with ${label}${by}${counts}`;
 }
 
 function failureLines({ failure, status }: TurnView): Line[] {

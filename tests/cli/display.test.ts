@@ -147,6 +147,10 @@ describe("the summary of a turn", () => {
       `run     ${url}`,
     ]);
   });
+  it("names who was ahead when the turn was cancelled", () => {
+    const open = b.story.slice(0, b.story.findIndex(({ type }) => type === "presentation.started"));
+    expect(text([...open, b.cancelled("so far")])).toContain("ahead   anna with agent1.1, votes agent1.1: 2");
+  });
   it("names each agent's reason when the turn failed", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([
       "failed  No agent gave an answer.",
