@@ -68,7 +68,8 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
   const found = findStarted(draft, effectId);
   if (!found) return null;
   const { index, tool } = found;
-  if (ruleOf(draft, index, tool.name)?.idempotent && tool.interruptions + 1 < LIMITS.interruptionsPerCall) {
+  const mayRepeat = tool.interruptions + 1 < LIMITS.interruptionsPerCall && effectsLeft(draft.turn) > 0;
+  if (ruleOf(draft, index, tool.name)?.idempotent && mayRepeat) {
     draft.add({ type: "tool.interrupted", ...draft.inRound(index), tool_call: tool.id, name: tool.name });
     return null;
   }

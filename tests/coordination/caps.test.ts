@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answers, fails, says, tool, used, uses, votes } from "./builders";
 import { allAnswer, table } from "./table";
+import { tell } from "./telling";
 import { World } from "./world";
 
 const every = { tools: [tool("search")] };
@@ -139,6 +140,18 @@ describe("the cap of 1,000 effects per turn", () => {
     world.tool("a");
     expect(world.turn.effects).toBe(1_000);
     expect(world.turn.attempt.settled?.endedBy).toBe("no_agents");
+  });
+
+  it("runs no tool again that a restart cut off at the cap, however safe that would be", () => {
+    const world = new World({ every: { tools: [tool("search", { idempotent: true })] } });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 3);
+    world.does("a", uses(["search", "search"]));
+    world.startsTool("a");
+    expect(tell(world.interrupt())).toContain("tool.unknown a search");
+    world.tool("a");
+    expect(world.turn.effects).toBe(1_000);
   });
 
   it("leaves the presenter its calls, but no more tools", () => {

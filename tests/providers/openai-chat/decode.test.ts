@@ -1,31 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { createDecoder } from "../../../src/providers/openai-chat/decode";
-import { type ModelEvent, ProviderError, type ReplyItem } from "../../../src/providers/provider";
+import type { ModelEvent, ReplyItem } from "../../../src/providers/provider";
+import { calls, decode, delta, ends, says } from "./chunks";
 
-const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields, finish_reason: null }] });
-const says = (content: string) => delta({ content });
-const ends = (reason: string | null) => ({ choices: [{ index: 0, delta: {}, finish_reason: reason }] });
-type Piece = { index?: number; id?: string | null; name?: string; args?: unknown };
-const calls = (...pieces: Piece[]) =>
-  delta({ tool_calls: pieces.map(({ index, id, name, args }) => ({ index, id, function: { name, arguments: args } })) });
 const call = (id: string, name: string, args: string): ReplyItem => ({ type: "tool_call", id, name, arguments: args });
 const text = (value: string): ReplyItem => ({ type: "text", text: value });
 const thought = (value: string): ReplyItem => ({ type: "reasoning", text: value });
 
-function decode(chunks: readonly unknown[], taken: string[] = []) {
-  const decoder = createDecoder(new Set(taken));
-  const events = chunks.flatMap((chunk) => decoder.push(chunk));
-  return { events, stop: decoder.end() };
-}
 const itemsOf = (chunks: readonly unknown[], taken?: string[]) => {
   const { stop } = decode(chunks, taken);
   return stop.type === "stop" ? stop.items : [];
 };
-const reasonOf = (chunks: readonly unknown[]) => {
-  const { stop } = decode(chunks);
-  return stop.type === "stop" ? stop.reason : null;
-};
-
 describe("text and reasoning", () => {
   it.each([
     { name: "joins the pieces of a text", given: [says("Hel"), says("lo")], gives: [text("Hello")] },
@@ -220,123 +204,6 @@ describe("tool calls", () => {
   it("holds arguments back until the name is known", () => {
     const given = [calls({ index: 0, args: "{" }), calls({ index: 0, args: '"a"' }), calls({ index: 0, name: "f", args: ":1}" })];
     expect(decode([...given, ends("stop")]).events).toEqual([{ type: "tool_arguments", index: 0, name: "f", text: '{"a":1}' }]);
-  });
-});
-
-describe("the length of a reply", () => {
-  const long = "x".repeat(1024 * 1024);
-  const piece = (kind: number) =>
-    [says(long), delta({ reasoning_content: long }), calls({ index: 0, id: "a", name: "f", args: long })][kind];
-
-  it.each([
-    { name: "text", kinds: [0, 0, 0, 0] },
-    { name: "text, reasoning and arguments together", kinds: [0, 1, 2, 2] },
-  ])("in $name may be 4 MiB of characters and no more", ({ kinds }) => {
-    const given = kinds.map(piece);
-    expect(() => decode([...given, ends("stop")].slice(1))).not.toThrow();
-    const tooLong = expect.objectContaining({
-      failureClass: "transient",
-      code: "bad_response",
-      message: expect.stringContaining("4194304"),
-    });
-    expect(() => decode([...given, says("one more"), ends("stop")])).toThrow(tooLong);
-  });
-
-  it("counts calls too, so that endless empty ones end", () => {
-    const flood = Array.from({ length: 100_000 }, (_, index) => calls({ index, id: `${index}`, name: "f", args: "" }));
-    expect(() => decode([...flood, ends("stop")])).toThrow(expect.objectContaining({ code: "bad_response" }));
-  });
-
-  it("counts names that never end", () => {
-    const flood = Array.from({ length: 5 }, () => calls({ index: 0, name: long }));
-    expect(() =>
-      decode([...flood.map((chunk, n) => (n === 0 ? chunk : calls({ index: 0, name: `${n}${long}` }))), ends("stop")]),
-    ).toThrow(expect.objectContaining({ code: "bad_response" }));
-  });
-});
-
-describe("stop reasons", () => {
-  const withCall = [calls({ index: 0, id: "a", name: "f", args: "{}" })];
-  it.each([
-    { name: "stop", given: [says("a"), ends("stop")], gives: "stop" },
-    { name: "length", given: [says("a"), ends("length")], gives: "length" },
-    { name: "content filter", given: [ends("content_filter")], gives: "content_filter" },
-    { name: "tool calls", given: [...withCall, ends("tool_calls")], gives: "tool_calls" },
-    { name: "the older function_call", given: [...withCall, ends("function_call")], gives: "tool_calls" },
-    { name: "stop although there are calls", given: [...withCall, ends("stop")], gives: "tool_calls" },
-    { name: "a reason nobody knows although there are calls", given: [...withCall, ends("whatever")], gives: "unknown" },
-    { name: "length although there are calls, since the last may be cut", given: [...withCall, ends("length")], gives: "length" },
-    { name: "tool_calls without any call", given: [says("a"), ends("tool_calls")], gives: "stop" },
-    { name: "a reason nobody knows", given: [says("a"), ends("whatever")], gives: "unknown" },
-    { name: "capital letters", given: [says("a"), ends("STOP")], gives: "stop" },
-    { name: "a reason that an empty chunk follows", given: [ends("stop"), ends(null)], gives: "stop" },
-    { name: "a refusal", given: [delta({ refusal: "I can" }), delta({ refusal: "not" }), ends("stop")], gives: "refusal" },
-  ])("reads $name", ({ given, gives }) => expect(reasonOf(given)).toBe(gives));
-
-  it.each([
-    ...["eos", "end_turn", "completed", "complete", "finished", "end", "done"].map((reason) => ({ reason, gives: "stop" })),
-    ...[
-      "max_tokens",
-      "MAX_TOKENS",
-      "max_output_tokens",
-      "max-output-tokens",
-      "model_length",
-      "model_context_window_exceeded",
-      "context_length_exceeded",
-      "incomplete",
-      "truncated",
-    ].map((reason) => ({ reason, gives: "length" })),
-    ...[
-      "content-filter",
-      "contentFilter",
-      "content_filtered",
-      "content_filter_error",
-      "sensitive",
-      "SAFETY",
-      "image_safety",
-      "RECITATION",
-      "prohibited_content",
-      "blocklist",
-      "SPII",
-      "guardrail_intervened",
-      "moderation",
-      "blocked",
-    ].map((reason) => ({ reason, gives: "content_filter" })),
-    ...["whatever", "other", "FINISH_REASON_UNSPECIFIED"].map((reason) => ({ reason, gives: "unknown" })),
-  ])("reads $reason as $gives", ({ reason, gives }) => {
-    expect(reasonOf([says("a"), ends(reason)])).toBe(gives);
-    expect(reasonOf([...withCall, ends(reason)])).toBe(gives === "stop" ? "tool_calls" : gives);
-  });
-
-  it("keeps a refusal out of the answer", () => {
-    expect(decode([delta({ refusal: "I cannot" }), ends("stop")])).toEqual({
-      events: [],
-      stop: { type: "stop", reason: "refusal", items: [], usage: null },
-    });
-  });
-
-  it.each([
-    { name: "no finish reason", given: [says("a")] },
-    { name: "an empty finish reason", given: [says("a"), ends("")] },
-    { name: "nothing at all", given: [] },
-    { name: "a complete call but no finish reason", given: withCall },
-    { name: "finish reason error", given: [says("a"), ends("error")] },
-    ...[
-      "abort",
-      "aborted",
-      "cancelled",
-      "canceled",
-      "timeout",
-      "time_limit",
-      "network_error",
-      "server_error",
-      "MALFORMED_FUNCTION_CALL",
-      "malformed_response",
-      "unexpected_tool_call",
-    ].map((reason) => ({ name: `finish reason ${reason}`, given: [...withCall, ends(reason)] })),
-  ])("takes a stream with $name for cut", ({ given }) => {
-    expect(() => decode(given)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
-    expect(() => decode(given)).toThrow(ProviderError);
   });
 });
 

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { calls, decode, delta, ends, says } from "./chunks";
+
+describe("the length of a reply", () => {
+  const long = "x".repeat(1024 * 1024);
+  const piece = (kind: number) =>
+    [says(long), delta({ reasoning_content: long }), calls({ index: 0, id: "a", name: "f", args: long })][kind];
+
+  it.each([
+    { name: "text", kinds: [0, 0, 0, 0] },
+    { name: "text, reasoning and arguments together", kinds: [0, 1, 2, 2] },
+  ])("in $name may be 4 MiB of characters and no more", ({ kinds }) => {
+    const given = kinds.map(piece);
+    expect(() => decode([...given, ends("stop")].slice(1))).not.toThrow();
+    const tooLong = expect.objectContaining({
+      failureClass: "transient",
+      code: "bad_response",
+      message: expect.stringContaining("4194304"),
+    });
+    expect(() => decode([...given, says("one more"), ends("stop")])).toThrow(tooLong);
+  });
+
+  it("counts calls too, so that endless empty ones end", () => {
+    const flood = Array.from({ length: 100_000 }, (_, index) => calls({ index, id: `${index}`, name: "f", args: "" }));
+    expect(() => decode([...flood, ends("stop")])).toThrow(expect.objectContaining({ code: "bad_response" }));
+  });
+
+  it("counts names that never end", () => {
+    const flood = Array.from({ length: 5 }, () => calls({ index: 0, name: long }));
+    expect(() =>
+      decode([...flood.map((chunk, n) => (n === 0 ? chunk : calls({ index: 0, name: `${n}${long}` }))), ends("stop")]),
+    ).toThrow(expect.objectContaining({ code: "bad_response" }));
+  });
+});
