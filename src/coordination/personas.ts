@@ -1,7 +1,7 @@
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
-import { isUnaffordable } from "./owed";
+import { effectsLeft, isUnaffordable } from "./owed";
 import { isCut } from "./stop-reason";
 import { personasEnd } from "./timers";
 
@@ -11,12 +11,13 @@ import { personasEnd } from "./timers";
 export function awaitPersonas(draft: Draft): boolean {
   if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
   const agent = draft.agent(0);
-  if (agent.round === null) {
+  const exhausted = effectsLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
+  if (agent.round === null && !exhausted) {
     const place = { ...draft.of(0), round: agent.rounds + 1 };
     draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });
     return true;
   }
-  if (draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent)) return true;
+  if (!exhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent)) return true;
   cancelEffects(draft, agent.index, "personas_timeout");
   skipPersonas(draft);
   return false;

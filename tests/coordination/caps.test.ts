@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answers, fails, says, tool, used, uses, votes } from "./builders";
+import { answers, fails, rejects, says, tool, used, uses, votes } from "./builders";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World } from "./world";
@@ -152,6 +152,20 @@ describe("the cap of 1,000 effects per turn", () => {
     expect(tell(world.interrupt())).toContain("tool.unknown a search");
     world.tool("a");
     expect(world.turn.effects).toBe(1_000);
+  });
+
+  it("lets no personas be written for an attempt that cannot work any more", () => {
+    const world = new World({ every, rules: { personas: true, max_orchestration_restarts: 1 } });
+    world.ask();
+    world.does("a", says("no personas"));
+    allAnswer(world);
+    useEffects(world, 1);
+    world.does("a", says("hm"));
+    world.does("c", says("The final text."));
+    const events = tell(world.does("c", rejects("No.", "Again.")));
+    expect(events).toContain("attempt.restarted c");
+    expect(events).toContain("personas.assigned");
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
   it("leaves the presenter its calls, but no more tools", () => {

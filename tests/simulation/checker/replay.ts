@@ -51,6 +51,8 @@ function beginTurn(board: Board, event: EventOf<"turn.started">): void {
 function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
+  // Rounds are numbered from 1 again; what was asked for in a round that is given up is never run.
+  board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
   board.secondAnswerAt = null;
   board.agents = (board.rules?.agents ?? []).map(newAgent);
