@@ -1,6 +1,5 @@
 import { type RunRequest, sessionPath } from "../src/protocol/api";
 import type { TurnView } from "../src/protocol/view";
-import { isTimeout } from "../src/protocol/view-agent";
 import { cancelRun, latestTurn, startRun } from "./client";
 import type { TurnDisplay } from "./display";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
@@ -103,6 +102,7 @@ export function report(turn: TurnView, { sessionId }: Pick<Place, "sessionId">, 
 export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
   if (status === "completed") return EXIT.ok;
   if (status === "cancelled") return EXIT.interrupted;
-  const outOfTime = isTimeout(failure?.code ?? "") || attempts.at(-1)?.settlement?.endedBy === "deadline";
+  const lateAgent = failure?.agents.some(({ code }) => code === "deadline") ?? false;
+  const outOfTime = lateAgent || attempts.at(-1)?.settlement?.endedBy === "deadline";
   return outOfTime ? EXIT.timeout : EXIT.execution;
 }

@@ -10,7 +10,9 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
   return [
     ...(attempt ? voteLines(attempt) : []),
     ...failureLines(turn),
-    ...(turn.winner === null ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
+    ...(turn.winner === null || turn.failure
+      ? []
+      : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
     fact(
       "tokens",
       `${formatTokens(totalTokens(turn.usage))} (in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)})`,

@@ -4,17 +4,23 @@ import { ApiError } from "./errors";
 /** The longest request: a config and a question at their limits, escaped. */
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
+/** An answer does not mirror whatever it is sent. */
+const MOST_ERRORS = 20;
+const MAX_DETAIL_CHARS = 300;
+
 /** The JSON body, checked. Reading stops at the limit; nothing is written before it is whole and valid. */
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   requireJson(request.headers);
   const value = parse(await readText(request));
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors = result.error.issues.map(({ path, message }) => ({ pointer: toPointer(path), detail: message }));
+  const errors = result.error.issues.slice(0, MOST_ERRORS).map(({ path, message }) => ({
+    pointer: toPointer(path),
+    detail: message.slice(0, MAX_DETAIL_CHARS).toWellFormed(),
+  }));
   const [first] = errors;
-  throw new ApiError("request_invalid", `The request is not valid: ${first?.pointer || "the body"} ${first?.detail}.`, {
-    errors,
-  });
+  const where = first?.pointer ? `\`${first.pointer}\`` : "the body";
+  throw new ApiError("request_invalid", `The request is not valid, at ${where}: ${first?.detail}.`, { errors });
 }
 
 function requireJson(headers: Headers): void {

@@ -62,18 +62,23 @@ function priceUnknown(agents: readonly string[]): ApiError {
 
 /** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
 function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Team; warnings: readonly Fault[] } {
-  const named = typeof config === "string" || config === undefined;
-  const source = config_yaml ?? (named ? env.teams[config ?? "demo"] : config);
+  const name = config_yaml === undefined && typeof config !== "object" ? (config ?? "demo") : null;
+  const source = config_yaml ?? (name === null ? config : namedTeam(env.teams, name));
   if (source === undefined) {
     throw new ApiError("unknown_team", `There is no team of that name. On offer: ${Object.keys(env.teams).join(", ")}.`);
   }
   const result = parseTeam(source, env.config);
   if (result.ok) return { team: result.team, warnings: result.warnings };
   const [first] = result.errors;
-  const place = first?.line ? `line ${first.line}: ` : "";
+  const team = name === null ? "" : `The team "${name}" cannot run here: `;
+  const place = team || (first?.line ? `line ${first.line}: ` : "");
   const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
   throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
 }
+
+/** Only what is on offer: a name may be any text, also that of a member every object has. */
+const namedTeam = (teams: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(teams, name) ? teams[name] : undefined;
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 

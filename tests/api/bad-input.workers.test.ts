@@ -73,11 +73,21 @@ describe("POST /api/runs refuses", () => {
     expect(problem.errors).toContainEqual(expect.objectContaining({ line: 5, detail: expect.stringContaining("model") }));
   });
 
-  it("a team that is not on offer, naming those that are", async () => {
-    const response = await post("/api/runs", { question, config: "nobody" });
+  it("a hundred thousand unknown fields, in few words", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]));
+    const response = await post("/api/runs", { question, ...fields });
     expect(response.status).toBe(422);
-    expect(await response.json()).toMatchObject({ code: "unknown_team", detail: expect.stringContaining("demo") });
+    expect((await response.text()).length).toBeLessThan(2_000);
   });
+
+  it.each(["nobody", "__proto__", "constructor", "toString"])(
+    "the team %s, which is not on offer, naming those that are",
+    async (config) => {
+      const response = await post("/api/runs", { question, config });
+      expect(response.status).toBe(422);
+      expect(await response.json()).toMatchObject({ code: "unknown_team", detail: expect.stringContaining("demo") });
+    },
+  );
 
   it("a cap in dollars for a model whose price nobody knows, naming the agent and the way out", async () => {
     const response = await post("/api/runs", { question, config: teamOf(["quick"]), budget: { max_cost_usd: 1 } });

@@ -148,7 +148,10 @@ describe("the summary of a turn", () => {
     ]);
   });
   it("names who was ahead when the turn was cancelled", () => {
-    const open = b.story.slice(0, b.story.findIndex(({ type }) => type === "presentation.started"));
+    const open = b.story.slice(
+      0,
+      b.story.findIndex(({ type }) => type === "presentation.started"),
+    );
     expect(text([...open, b.cancelled("so far")])).toContain("ahead   anna with agent1.1, votes agent1.1: 2");
   });
   it("names each agent's reason when the turn failed", () => {

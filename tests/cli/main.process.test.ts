@@ -129,6 +129,12 @@ describe("exit codes and messages", () => {
     },
     { name: "3 when time ran out without an answer", options: ended(b.failed("anna"), [deadline]), code: 3, says: "failed" },
     {
+      name: "3 when a single agent's time was up",
+      options: ended({ ...b.failed("anna"), agents: [{ agent: "anna", code: "deadline", message: "Time is up." }] } as b.Body),
+      code: 3,
+      says: "failed",
+    },
+    {
       name: "4 when somebody cancelled it",
       options: ended(b.cancelled("so far")),
       code: 4,

@@ -24,5 +24,8 @@ export function decodeUsage(value: unknown): Usage | null {
   };
 }
 
+/** More tokens than any call can have: a report beyond it is none, and its sums stay exact. */
+const MOST_TOKENS = 1_000_000_000;
+
 const count = (value: unknown): number =>
-  typeof value === "number" && value > 0 && Number.isFinite(value) ? Math.trunc(value) : 0;
+  typeof value === "number" && value > 0 && value <= MOST_TOKENS ? Math.trunc(value) : 0;

@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { decodeUsage } from "../../../src/providers/openai-chat/usage";
+
+it.each([
+  { name: "more tokens than any call can have", usage: { prompt_tokens: 9e15, completion_tokens: 1 } },
+  { name: "numbers beyond all numbers", usage: { prompt_tokens: Number.POSITIVE_INFINITY, completion_tokens: 1e300 } },
+  { name: "negative counts", usage: { prompt_tokens: -5, completion_tokens: -5 } },
+  { name: "words", usage: { prompt_tokens: "many", completion_tokens: null } },
+])("takes $name for no report, and every sum stays an exact integer", ({ usage }) => {
+  const decoded = decodeUsage(usage);
+  for (const count of Object.values(decoded ?? {})) {
+    expect(Number.isSafeInteger(count)).toBe(true);
+    expect(count).toBeLessThanOrEqual(1_000_000_000);
+  }
+  expect(decoded?.input_tokens ?? 0).toBe(0);
+});
+
+it("rounds fractions down", () => {
+  expect(decodeUsage({ prompt_tokens: 10.5, completion_tokens: 2 })).toMatchObject({ input_tokens: 10, output_tokens: 2 });
+});
