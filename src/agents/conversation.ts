@@ -72,10 +72,9 @@ function resultOf(call: ToolCall, result: Result | undefined, isLastVote: boolea
   return { role: "tool", toolCallId: call.id, name: call.name, text, isError };
 }
 
-/** A vote without a result was recorded, unless a later one in the same reply took its place. */
+/** A vote without a result was recorded, unless a later one in the same reply took its place; anything else was not done. */
 function unspoken(name: string, isLastVote: boolean): { text: string; isError: boolean } {
   if (name === "vote") return { text: isLastVote ? RESULTS.voteRecorded : RESULTS.superseded, isError: false };
-  if (name === "new_answer") return { text: RESULTS.answerRecorded, isError: false };
   return { text: RESULTS.notExecuted, isError: true };
 }
 

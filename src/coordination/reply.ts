@@ -130,8 +130,9 @@ const toolOf = (decision: Decision): "new_answer" | "vote" => (decision.name ===
 
 type Refused = { decisions: readonly Decision[]; code: string; message: string };
 
+/** A reply may hold any number of decisions; the log names no more of them than of other tools. */
 function refuseAll(draft: Draft, index: number, { decisions, code, message }: Refused): "refused" {
-  for (const decision of decisions) {
+  for (const decision of decisions.slice(0, LIMITS.toolsPerReply)) {
     const type = toolOf(decision) === "vote" ? "vote.refused" : "answer.refused";
     draft.add({ type, ...draft.inRound(index), tool_call: decision.tool_call, code, message });
   }

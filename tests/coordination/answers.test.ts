@@ -90,6 +90,11 @@ describe("new_answer", () => {
       then: ["call.completed b", "answer.submitted b agent2.2", "round.started b #3 answered [agent1.2 agent2.2 agent3.1]"],
     },
     {
+      name: "is refused when hundreds come in one reply, and named no more than sixty-four times",
+      when: (world) => world.does("a", decides(Array.from({ length: 500 }, (_, nth) => anAnswer(`answer ${nth}`)))),
+      then: ["call.completed a", ...Array.from({ length: 64 }, () => "answer.refused a two_answers"), "round.nudged a 1"],
+    },
+    {
       name: "is refused when two come in one reply, both",
       when: (world) => world.does("a", decides([anAnswer("one"), anAnswer("two")])),
       then: ["call.completed a", "answer.refused a two_answers", "answer.refused a two_answers", "round.nudged a 1"],
