@@ -12,6 +12,7 @@ import {
   nextTimerAt,
   owed,
   runningTurn,
+  SteadyClock,
   type SessionState,
 } from "../src/coordination";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
@@ -64,6 +65,7 @@ export class Engine {
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
   #endedAt: number | null = null;
+  #clock = new SteadyClock(() => Date.now());
   /** Time of the last input: what was due by then is dealt with. */
   #toldAt = 0;
   #earlier: { turn: number; history: History } | null = null;
@@ -79,6 +81,7 @@ export class Engine {
       sessionId,
       maxReaders: options.maxReaders,
       endedAt: () => this.#endedAt,
+      now: () => this.#clock.now(),
       openTurn: () => runningTurn(this.#state)?.number ?? null,
     });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
@@ -93,6 +96,7 @@ export class Engine {
   boot(): void {
     const { state, open, broken } = restore(this.#log, this.facts.sessionId, this.facts.team.rules);
     this.#state = state;
+    this.#clock = new SteadyClock(() => Date.now(), state.lastAt);
     if (!open) {
       this.#endedAt = state.lastAt;
     } else if (broken) {
@@ -115,7 +119,7 @@ export class Engine {
     const view = this.journal.queries.turn(turn);
     const usage = view?.usage ?? NO_USAGE;
     const message = "The log of this turn was written by another version of the service and cannot be continued.";
-    const at = Math.max(Date.now(), this.#state.lastAt);
+    const at = this.#clock.now();
     const event: SessionEvent = {
       type: "turn.failed",
       at,
@@ -137,7 +141,7 @@ export class Engine {
     const before = this.#state;
     const input: Input = {
       ...body,
-      at: Date.now(),
+      at: this.#clock.now(),
       seed: randomSeed(),
       partials: this.#written.partials(before),
       usages: Object.fromEntries(this.#usages),
@@ -171,7 +175,7 @@ export class Engine {
   fault(error: unknown): void {
     this.#report(error);
     const decided = this.#failed(this.#state);
-    if (decided.events.length > 0) this.#commit(decided, Date.now());
+    if (decided.events.length > 0) this.#commit(decided, this.#clock.now());
     this.#perform();
   }
 
@@ -199,7 +203,7 @@ export class Engine {
   }
 
   #failed(before: SessionState): Decided {
-    const events = failInternally(before, Date.now());
+    const events = failInternally(before, this.#clock.now());
     return { events, rows: events.map(toRow), state: events.reduce(evolve, before), records: [] };
   }
 
@@ -243,9 +247,10 @@ export class Engine {
 
   #perform(): void {
     const state = this.#state;
-    for (const run of this.#runner.sync(owed(state), inFlight(state), Math.max(Date.now(), state.lastAt)))
-      this.#ctx.waitUntil(run);
-    this.#ctx.waitUntil(this.#wakeUp.arm(runningTurn(state) !== null, nextTimerAt(state, this.#toldAt)));
+    const now = this.#clock.now();
+    for (const run of this.#runner.sync(owed(state), inFlight(state), now)) this.#ctx.waitUntil(run);
+    const next = nextTimerAt(state, this.#toldAt);
+    this.#ctx.waitUntil(this.#wakeUp.arm(runningTurn(state) !== null, next === null ? null : next - now));
   }
 
   /** What agents had written before the restart, for partial texts. */

@@ -17,6 +17,8 @@ type Options = {
   maxReaders: number;
   /** When the latest turn ended, unix ms; null while it runs. */
   endedAt: () => number | null;
+  /** The session's time, unix ms. */
+  now: () => number;
   /** The turn whose models write; null if none runs. */
   openTurn: () => number | null;
 };
@@ -84,7 +86,7 @@ export class Journal {
   }
 
   #flush(): void {
-    const rows = this.#transaction(() => this.#appendDeltas(Date.now()));
+    const rows = this.#transaction(() => this.#appendDeltas(this.#options.now()));
     if (rows.length > 0) this.#publish(rows);
   }
 

@@ -15,15 +15,16 @@ export class WakeUp {
     this.#onTime = onTime;
   }
 
-  /** While a turn runs: `nextTimerAt` in unix ms, or null where only the watchdog matters. */
-  async arm(isRunning: boolean, nextTimerAt: number | null): Promise<void> {
+  /** While a turn runs: how long until the next timer, in ms, or null where only the watchdog matters. */
+  async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     if (!isRunning) return this.#disarm();
-    const now = Date.now();
     // Rounded up: a timer that rings a fraction of a millisecond early finds nothing due.
-    const wanted = Math.min(now + WATCHDOG_MS, Math.max(now, Math.ceil(nextTimerAt ?? Number.POSITIVE_INFINITY)));
-    this.#timer = setTimeout(this.#onTime, wanted - now);
+    const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
+    this.#timer = setTimeout(this.#onTime, delay);
+    const now = Date.now();
+    const wanted = now + delay;
     // An alarm that should have rung and did not is lost; it keeps no other from being set.
     if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now - WATCHDOG_MS) return;
     this.#alarmAt = wanted;

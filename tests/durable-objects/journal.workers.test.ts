@@ -43,7 +43,15 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
       waitUntil: () => {},
       abort: (why: string) => void disk.aborted.push(why),
     } as unknown as DurableObjectState;
-    const journal = new Journal({ ctx, log, sessionId: "session_x", maxReaders: 5, endedAt: () => null, openTurn: () => 1 });
+    const journal = new Journal({
+      ctx,
+      log,
+      sessionId: "session_x",
+      maxReaders: 5,
+      endedAt: () => null,
+      now: () => 1,
+      openTurn: () => 1,
+    });
     await test({ journal, log, disk });
   });
 }
