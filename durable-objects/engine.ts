@@ -15,6 +15,7 @@ import {
   SteadyClock,
   type SessionState,
 } from "../src/coordination";
+import type { TurnResponse } from "../src/protocol/api";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { NO_USAGE } from "../src/protocol/usage";
 import type { DeltaSource } from "./delta-buffer";
@@ -114,9 +115,18 @@ export class Engine {
     this.handle({ type: "clock" });
   }
 
+  #viewOfBroken(turn: number): TurnResponse | null {
+    try {
+      return this.journal.queries.turn(turn);
+    } catch (error) {
+      this.#report(error);
+      return null;
+    }
+  }
+
   #endBroken(turn: number, broken: unknown): void {
     this.#report(broken);
-    const view = this.journal.queries.turn(turn);
+    const view = this.#viewOfBroken(turn);
     const usage = view?.usage ?? NO_USAGE;
     const message = "The log of this turn was written by another version of the service and cannot be continued.";
     const at = this.#clock.now();

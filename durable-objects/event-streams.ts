@@ -107,6 +107,7 @@ export class EventStreams {
         reader.wake = resolve;
       });
       reader.wake = null;
+      if (!this.#readers.has(reader)) return;
       if (Date.now() - reader.sentAt >= STREAM.heartbeatMs) return this.#send(reader, controller, encoder.encode(":\n\n"));
     }
   }

@@ -5,7 +5,7 @@ import { apply, emptyView, type SessionView, type TurnView } from "../src/protoc
 import { type LogRow, toJson } from "./frames";
 import type { AnswerText, EventPage, PageRequest } from "./session-api";
 import type { SessionLog, TurnPlace } from "./session-log";
-import { STREAM } from "./limits";
+import { STORE, STREAM } from "./limits";
 
 /**
  * Answers about a session, all projected from its log by the reducer every client uses. The running turn's view is kept up to
@@ -25,7 +25,8 @@ export class SessionQueries {
   note(rows: readonly LogRow[], ended: number | null): void {
     if (this.#view) this.#applyAll(this.#view, rows);
     if (ended === null) return;
-    this.#log.saveSummary(ended, JSON.stringify(slim(this.#turnView(ended))));
+    const summary = this.#summary(ended);
+    if (summary !== null) this.#log.saveSummary(ended, summary);
     this.#view = null;
   }
 
@@ -76,6 +77,17 @@ export class SessionQueries {
     return earlier;
   }
 
+  /** null where there is none that fits: a turn's end never depends on what can be shown of it. */
+  #summary(turn: number): string | null {
+    try {
+      const summary = JSON.stringify(slim(this.#turnView(turn)));
+      return summary.length <= STORE.eventRowBytes / 3 ? summary : null;
+    } catch (error) {
+      console.error("no summary", this.#sessionId, turn, error instanceof Error ? error.message : error);
+      return null;
+    }
+  }
+
   #parentOf({ parent }: TurnPlace): TurnPlace | null {
     return parent === null ? null : this.#log.turn(parent);
   }
@@ -86,7 +98,10 @@ export class SessionQueries {
   }
 
   #build(): SessionView {
-    const turns = this.#log.summaries().map((summary): TurnView => JSON.parse(summary));
+    const turns = this.#log
+      .summaries()
+      .map((summary): TurnView | null => JSON.parse(summary))
+      .filter((turn) => turn !== null);
     const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
     const view = running ? this.#viewOf(running) : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
     return { ...view, turns: [...turns, ...view.turns] };
@@ -109,8 +124,16 @@ export class SessionQueries {
     );
   }
 
+  /** A row the reducer cannot read, because another version wrote it, is passed over: what is left can still be shown. */
   #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
-    for (const row of rows) if (row.type !== "stream.delta") apply(view, this.#parse(row));
+    for (const row of rows) {
+      if (row.type === "stream.delta") continue;
+      try {
+        apply(view, this.#parse(row));
+      } catch (error) {
+        console.error("unreadable event", this.#sessionId, row.seq, row.type, error instanceof Error ? error.message : error);
+      }
+    }
     return view;
   }
 
@@ -146,6 +169,12 @@ function slim(turn: TurnView | null): TurnView | null {
     attempts: turn.attempts.map((attempt) => ({
       ...attempt,
       personas: {},
+      feedback: attempt.feedback && { reason: cut(attempt.feedback.reason), instructions: cut(attempt.feedback.instructions) },
+      restart: attempt.restart && {
+        ...attempt.restart,
+        reason: cut(attempt.restart.reason),
+        instructions: cut(attempt.restart.instructions),
+      },
       answers: attempt.answers.map((answer) => ({ ...answer, content: "" })),
       votes: attempt.votes.map((vote) => ({ ...vote, reason: "" })),
       presentation: attempt.presentation && { ...attempt.presentation, content: "" },

@@ -144,12 +144,12 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
 
   #streamCode({ after, turn }: { after: number; turn: number | null }): StreamCode {
     if (!this.#engine) return "session_not_found";
-    if (this.#engine.journal.streams.isFull) return "too_many_readers";
     const log = this.#log();
     const place = turn === null ? null : log.turn(turn);
     if (turn !== null && !place) return "turn_not_found";
     if (place?.lastSeq != null && after >= place.lastSeq) return "over";
-    return after > log.head ? "event_id_ahead" : "open";
+    if (after > log.head) return "event_id_ahead";
+    return this.#engine.journal.streams.isFull ? "too_many_readers" : "open";
   }
 
   #start(engine: Engine, turn: StartTurn, team: Team | null): Started {

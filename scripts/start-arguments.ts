@@ -1,7 +1,7 @@
 import { isLoopbackHost } from "../src/config/addresses";
 
-/** What would let others in: the way itself, or another name for requests, by which the service tells its own machine. */
-const OPENING = /^--(host|local-?upstream|tunnel)/i;
+/** What would let others in: the way itself, a debugger, another machine, or another name for requests, by which the service tells its own machine. */
+const OPENING = /^(--(host|local-?upstream|tunnel|inspector-?ip|remote)|-r$)/i;
 
 /**
  * The arguments of wrangler for `npm start`. Throws if they would open the service to other machines: open access on loopback

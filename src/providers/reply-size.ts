@@ -2,7 +2,7 @@ import { MAX_REPLY_CHARS } from "./limits";
 import { ProviderError } from "./provider";
 
 /** What a tool call takes in memory beside its texts, in characters: a reply of empty calls must end too. */
-export const CALL_CHARS = 64;
+export const CALL_CHARS = 2_048;
 
 /** Counts what a decoder keeps of one reply. The counter throws when it is more than any honest reply holds. */
 export function replySize(): (chars: number) => void {

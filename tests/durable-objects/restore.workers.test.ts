@@ -6,20 +6,23 @@ import { follow, post, type Run, request, start, teamOf, typesOf } from "./sessi
 const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(session_id));
 
 /** As if a later version of the service had written an event that this one does not know. */
-async function writeStrangeEvent(run: Run): Promise<void> {
+async function writeStrangeEvent(run: Run, type = "round.nudged", body = '{"round":1,"nudge":1}'): Promise<void> {
   await runInDurableObject(stubOf(run), (_, { storage: { sql } }) => {
     const { seq } = sql
       .exec<{ seq: number }>("SELECT max(seq) + 1 AS seq FROM (SELECT seq FROM events UNION SELECT seq FROM deltas)")
       .one();
-    const values = [seq, 1, 1, "nobody", "round.nudged", 1, '{"round":1,"nudge":1}'];
+    const values = [seq, 1, 1, "nobody", type, 1, body];
     sql.exec("INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)", ...values);
   });
   await abortAllDurableObjects();
 }
 
-it("ends an open turn whose log does not fold, once, and goes on with the next", async () => {
+it.each([
+  { name: "that no rule knows", type: "round.nudged", body: '{"round":1,"nudge":1}' },
+  { name: "that neither the rules nor the view can read", type: "call.completed", body: '{"round":1,"call":"x"}' },
+])("ends an open turn with an event $name, once, and goes on with the next", async ({ type, body }) => {
   const run = await start(teamOf(["hanging", "hanging"]));
-  await writeStrangeEvent(run);
+  await writeStrangeEvent(run, type, body);
   const { events } = await follow(run);
   expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
   await abortAllDurableObjects();
@@ -27,6 +30,15 @@ it("ends an open turn whose log does not fold, once, and goes on with the next",
   expect(await (await request(`/api/sessions/${run.session_id}`)).json()).toMatchObject({ turns: [{ status: "failed" }] });
   expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" })).status).toBe(202);
   await post(`/api/sessions/${run.session_id}/cancel`);
+});
+
+it("can still end a turn whose view cannot be read", async () => {
+  const run = await start(teamOf(["hanging", "hanging"]));
+  await writeStrangeEvent(run, "votes.cleared", "{}");
+  await post(`/api/sessions/${run.session_id}/cancel`);
+  const { events } = await follow(run);
+  expect(typesOf(events).filter((type) => ["turn.cancelled", "turn.failed"].includes(type))).toHaveLength(1);
+  expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(200);
 });
 
 it("does not fold a settled turn again: what follows it in the log changes nothing", async () => {
