@@ -89,6 +89,11 @@ export class Engine {
     this.#runner = new EffectRunner(options.performer(this), CALL_SLOTS);
   }
 
+  /** The session's time, unix ms: it never runs backwards. */
+  now(): number {
+    return this.#clock.now();
+  }
+
   get state(): SessionState {
     return this.#state;
   }

@@ -23,6 +23,8 @@ type Options = {
   log: SessionLog;
   sessionId: string;
   maxReaders: number;
+  /** The session's time, unix ms. */
+  now: () => number;
   /** When the latest turn ended, unix ms; null while it runs. */
   endedAt: () => number | null;
 };
@@ -69,7 +71,7 @@ export class EventStreams {
 
   /** A stream of frames that begins after `request.after`. */
   open(request: StreamRequest): ReadableStream<Uint8Array> {
-    const now = Date.now();
+    const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
     const reader: Reader = {
       request,
@@ -108,12 +110,13 @@ export class EventStreams {
       });
       reader.wake = null;
       if (!this.#readers.has(reader)) return;
-      if (Date.now() - reader.sentAt >= STREAM.heartbeatMs) return this.#send(reader, controller, encoder.encode(":\n\n"));
+      if (this.#options.now() - reader.sentAt >= STREAM.heartbeatMs)
+        return this.#send(reader, controller, encoder.encode(":\n\n"));
     }
   }
 
   #send(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
-    reader.sentAt = Date.now();
+    reader.sentAt = this.#options.now();
     controller.enqueue(bytes);
   }
 
@@ -147,7 +150,7 @@ export class EventStreams {
 
   /** A turn's stream ends with the turn; a session's some time after its last turn, and any connection at its time limit. */
   #isOver(reader: Reader): boolean {
-    const now = Date.now();
+    const now = this.#options.now();
     if (now - reader.openedAt >= STREAM.connectionMs) return true;
     if (reader.request.turn !== null) return hasAll(reader);
     const endedAt = this.#options.endedAt();
@@ -161,7 +164,7 @@ export class EventStreams {
   }
 
   #tick(): void {
-    const now = Date.now();
+    const now = this.#options.now();
     for (const reader of this.#readers) {
       const isStuck = !reader.wake && now - reader.openedAt >= STREAM.connectionMs;
       if (isStuck && reader.controller) this.#close(reader, reader.controller);

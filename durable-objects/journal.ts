@@ -35,11 +35,11 @@ export class Journal {
   readonly #deltas: DeltaBuffer;
 
   constructor(options: Options) {
-    const { ctx, log, sessionId, maxReaders, endedAt } = options;
+    const { ctx, log, sessionId, maxReaders, endedAt, now } = options;
     this.#options = options;
     this.calls = new CallStore(ctx.storage.sql);
     this.queries = new SessionQueries(log, sessionId);
-    this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt });
+    this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt, now });
     this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
   }
 

@@ -64,7 +64,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
   }
 
   async status() {
-    const status = this.#engine?.journal.queries.status(Date.now());
+    const status = this.#engine?.journal.queries.status(this.#engine.now());
     return status ? ({ ok: true, status } as const) : NOT_FOUND;
   }
 

@@ -30,7 +30,13 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
     };
     log.append([toRow(started)]);
     log.placeTurn(1, null, 1);
-    const streams = new EventStreams({ log, sessionId: "session_x", maxReaders: 10, endedAt: () => endedAt });
+    const streams = new EventStreams({
+      log,
+      sessionId: "session_x",
+      maxReaders: 10,
+      now: () => Date.now(),
+      endedAt: () => endedAt,
+    });
     const publish = (rows: LogRow[]) => streams.publish(rows);
     await test({
       log,
