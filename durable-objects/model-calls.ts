@@ -14,7 +14,7 @@ import {
 import type { DeltaKind } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
 import type { ModelRequest, Provider } from "../src/providers/provider";
-import { createProvider } from "../src/providers/registry";
+import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import type { Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "./engine";
@@ -126,8 +126,9 @@ function countingFetch(onHeaders: () => void, headers: { came: boolean }): typeo
   };
 }
 
-function provider({ format, baseUrl }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
-  return withTimeLimits(createProvider(format, { baseUrl, apiKey, fetch }), CALL_TIME_LIMITS, SYSTEM_TIMERS);
+function provider({ format, baseUrl, host, apiVersion }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
+  const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background: false };
+  return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
 }
 
 const KEY_MISSING: CallFailure = {

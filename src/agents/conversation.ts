@@ -100,6 +100,8 @@ export function toRequest(parts: RequestParts): ModelRequest {
     toolChoice: parts.forced ? "required" : "auto",
     maxOutputTokens: parts.maxOutputTokens,
     params: agent.backend.params,
+    hostedTools: mayAct(offers) ? agent.backend.hostedTools : [],
+    continues: ownTools.length > 0 || offers.includes("vote") || parts.records.some(({ kind }) => kind === "reply"),
   };
 }
 
@@ -130,6 +132,17 @@ function messageBytes(message: Message): number {
 
 function itemBytes(item: ReplyItem): number {
   const opaque = item.opaque === undefined ? 0 : byteLength(JSON.stringify(item.opaque) ?? "");
-  const text = item.type === "tool_call" ? item.name + item.id + item.arguments : item.text;
-  return opaque + byteLength(text);
+  return opaque + byteLength(textOf(item));
+}
+
+function textOf(item: ReplyItem): string {
+  switch (item.type) {
+    case "tool_call":
+      return item.name + item.id + item.arguments;
+    case "hosted":
+      return "";
+    case "text":
+    case "reasoning":
+      return item.text;
+  }
 }

@@ -36,7 +36,18 @@ export function readBackend(section: Section, context: ConfigContext): BackendAn
   const key = readApiKey(section, baseUrl, context.storedKeys);
   const typeName = read(section, "type", text(MAX_NAME_CHARS), "");
   return {
-    backend: { type: typeName, format: type.format, model, baseUrl, key, capsOutput: cap !== null, params },
+    backend: {
+      type: typeName,
+      format: type.format,
+      host: findHost(baseUrl).id,
+      model,
+      baseUrl,
+      key,
+      capsOutput: cap !== null,
+      params,
+      apiVersion: null,
+      hostedTools: [],
+    },
     rules: toRules({ model, baseUrl, facts, maxOutputTokens }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Budget, TeamRules } from "../protocol/team";
+import type { HostedTool } from "../providers/provider";
 
 /**
  * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
@@ -23,7 +24,9 @@ export type Backend = {
   /** The type written in the config (`openai`, `chatcompletion` …); the key of `providers/registry.ts`. */
   type: string;
   /** Which wire format speaks to it. */
-  format: "openai-chat";
+  format: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
+  /** Id of the row in `providers/hosts.ts` that says how the endpoint differs; the address alone does not tell of a local one. */
+  host: string;
   model: string;
   /** No trailing slash. */
   baseUrl: string;
@@ -34,8 +37,12 @@ export type Backend = {
   key: { from: "literal"; value: string } | { from: "stored"; name: string } | { from: "none" };
   /** Whether the config itself caps the output of a call. If not, a cap is sent only where a budget must hold it down. */
   capsOutput: boolean;
-  /** Provider parameters, sent as they are. */
+  /** Provider parameters by their names in the config; the format's adapter says them as the provider wants. */
   params: Record<string, unknown>;
+  /** Dated version of the endpoint's API, where it is asked for one; null: the current one. */
+  apiVersion: string | null;
+  /** Tools the provider runs itself, each at most so often in one call. */
+  hostedTools: HostedTool[];
 };
 
 export type PersonaSettings = {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
 import { BudgetSchema, TeamRulesSchema } from "./team";
 
 /**
@@ -6,12 +7,19 @@ import { BudgetSchema, TeamRulesSchema } from "./team";
  * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`tests/golden/`).
  */
 
-/** `cached_tokens` are part of `input_tokens`, `reasoning_tokens` part of `output_tokens`. */
+/**
+ * `cached_tokens` and `cache_write_tokens` are parts of `input_tokens`, `reasoning_tokens` of `output_tokens`. The optional
+ * fields are absent where they would be 0.
+ */
 export const UsageSchema = z.object({
   input_tokens: z.number().int(),
   output_tokens: z.number().int(),
   reasoning_tokens: z.number().int(),
   cached_tokens: z.number().int(),
+  /** Input that was written into the provider's cache, where that costs more than reading it. */
+  cache_write_tokens: z.number().int().optional(),
+  /** Uses of hosted tools that are charged each. */
+  hosted_uses: z.partialRecord(HostedToolNameSchema, z.number().int()).optional(),
 });
 export type Usage = z.infer<typeof UsageSchema>;
 
@@ -102,6 +110,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     offers: z.array(z.string()),
     forced: z.boolean(),
     max_output_tokens: z.number().int(),
+    /** The hosted tools this call may use, each so often; absent: none. */
+    hosted_tools: z.array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() })).optional(),
     reserved: z.object({ tokens: z.number().int(), cost_usd: z.number() }),
   }),
   z.object({
@@ -110,6 +120,9 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** Tokens of input the call needs room for before it can be paid. */
     input_tokens: z.number().int(),
   }),
+  /** What hosted tools did in a call, and the sources of its text; both come before its `call.completed`. */
+  z.object({ type: z.literal("hosted_tool.completed"), ...ofCall, ...HostedUseSchema.shape }),
+  z.object({ type: z.literal("citations.added"), ...ofCall, citations: z.array(CitationSchema) }),
   z.object({
     type: z.literal("call.completed"),
     ...ofCall,
@@ -231,8 +244,8 @@ const DeltaItemSchema = z.object({
   agent,
   round: z.number().int(),
   call: z.string(),
-  kind: z.enum(["text", "reasoning", "tool_arguments", "final"]),
-  /** Of the tool whose arguments these are; `offset` then counts within that tool's. */
+  kind: z.enum(["text", "reasoning", "tool_arguments", "hosted_tool", "final"]),
+  /** Of the tool whose arguments or input this is; `offset` then counts within that tool's. */
   name: z.string().optional(),
   offset: z.number().int(),
   text: z.string(),

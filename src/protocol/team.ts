@@ -1,17 +1,35 @@
 import { z } from "zod";
+import { HostedToolNameSchema } from "./hosted-tools";
 
 /**
  * What the coordination rules need to know about a team, as plain data: it lies in `session.created`, so a log can be folded
  * without anything else. Prompts, keys and addresses are private and live elsewhere (`config/team.ts`).
  */
 
-/** US dollars per million tokens. */
-const PriceSchema = z.object({ input: z.number(), cached_input: z.number(), output: z.number() });
+/** US dollars per million tokens; `cache_write` where writing into the provider's cache has a price of its own. */
+const PriceSchema = z.object({
+  input: z.number(),
+  cached_input: z.number(),
+  cache_write: z.number().optional(),
+  output: z.number(),
+});
 export type Price = z.infer<typeof PriceSchema>;
 
 /** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
 const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
+
+/** A hosted tool an agent may use, as far as budgets care. */
+const HostedToolRuleSchema = z.object({
+  name: HostedToolNameSchema,
+  /** Most uses in one call. */
+  max_uses: z.number().int(),
+  /** US dollars of one use; null: unknown, so that only `max_tokens` can cap a run. */
+  usd_per_use: z.number().nullable(),
+  /** Input tokens that the results of one use may add to the call. */
+  tokens_per_use: z.number().int(),
+});
+export type HostedToolRule = z.infer<typeof HostedToolRuleSchema>;
 
 const AgentRulesSchema = z.object({
   id: z.string(),
@@ -28,6 +46,8 @@ const AgentRulesSchema = z.object({
   /** Whether the agent has a workspace, so that its answers carry snapshots. */
   workspace: z.boolean(),
   tools: z.array(ToolRuleSchema),
+  /** Absent: none. */
+  hosted_tools: z.array(HostedToolRuleSchema).optional(),
 });
 export type AgentRules = z.infer<typeof AgentRulesSchema>;
 

@@ -7,10 +7,10 @@ type Stream = Provider["stream"];
  * an abort as `signal.reason`, whatever the SDK below throws, swallows or still has in its buffers.
  */
 export function guarded(explain: (error: unknown) => ProviderError, stream: Stream): Stream {
-  return async function* guardedStream(request, signal, heard) {
+  return async function* guardedStream(request, signal, heard, from) {
     signal.throwIfAborted();
     try {
-      for await (const event of stream(request, signal, heard)) {
+      for await (const event of stream(request, signal, heard, from)) {
         signal.throwIfAborted(); // nothing that was still in a buffer comes after an abort
         yield event;
       }

@@ -1,7 +1,19 @@
+import type { HostedToolName } from "../protocol/hosted-tools";
+
 /**
  * The known hosts of OpenAI-compatible endpoints and how they differ. All differences between them are in this table; the wire
  * format's code reads it and knows no host.
  */
+
+/** What is known of a tool that a provider runs itself. */
+export type HostedToolFacts = {
+  /** How it is called in requests. */
+  wireName: string;
+  /** US dollars of one use; null: unknown. */
+  usdPerUse: number | null;
+  /** Input tokens that the results of one use may add to the call: a cautious guess where the provider names no bound. */
+  tokensPerUse: number;
+};
 
 export type Host = {
   /** Stable, lower case; the `provider` of events and logs. */
@@ -20,9 +32,19 @@ export type Host = {
   forcesTools: boolean;
   /** Whether thinking models must get their own `reasoning_content` back within a round of tool calls. */
   wantsReasoningBack: boolean;
+  /** The header that carries the key, with `Bearer ` before it or alone. */
+  auth: "bearer" | "api-key";
+  /** Tools the provider runs itself, by our names. */
+  hostedTools: Readonly<Partial<Record<HostedToolName, HostedToolFacts>>>;
 };
 
-const ORDINARY = { tokenLimit: "max_tokens", forcesTools: true, wantsReasoningBack: false } as const;
+const ORDINARY = {
+  tokenLimit: "max_tokens",
+  forcesTools: true,
+  wantsReasoningBack: false,
+  auth: "bearer",
+  hostedTools: {},
+} as const;
 
 export const HOSTS: readonly Host[] = [
   {
@@ -167,7 +189,12 @@ export const UNKNOWN_HOST: Host = {
   tokenLimit: "max_tokens",
   forcesTools: false,
   wantsReasoningBack: false,
+  auth: "bearer",
+  hostedTools: {},
 };
+
+/** The row with this id; `UNKNOWN_HOST` if there is none. */
+export const hostById = (id: string): Host => HOSTS.find((host) => host.id === id) ?? UNKNOWN_HOST;
 
 /** The row of a base URL's host, `UNKNOWN_HOST` for any other host or for what is no URL. */
 export function findHost(baseUrl: string): Host {

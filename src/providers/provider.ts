@@ -1,4 +1,6 @@
 import type { FailureClass, StopReason, Usage } from "../protocol/events";
+import type { Citation, HostedToolName, HostedUse } from "../protocol/hosted-tools";
+import type { Host } from "./hosts";
 
 /**
  * The seam between the agents and every wire format. A format's folder turns a `ModelRequest` into its provider's request and
@@ -8,6 +10,9 @@ import type { FailureClass, StopReason, Usage } from "../protocol/events";
 /** A tool offered to the model; `parameters` is a JSON Schema of type object. */
 export type ToolSpec = { name: string; description: string; parameters: Record<string, unknown> };
 
+/** A tool the provider runs on its own machines, at most `maxUses` times in one call. */
+export type HostedTool = { name: HostedToolName; maxUses: number };
+
 /**
  * A part of a model's reply, kept to be sent back in the next call of the round. `opaque` holds whatever the provider wants
  * returned unchanged (signatures, encrypted reasoning, item ids); only the folder that made it reads it.
@@ -16,7 +21,9 @@ export type ReplyItem =
   | { type: "text"; text: string; opaque?: unknown }
   | { type: "reasoning"; text: string; opaque?: unknown }
   /** `arguments` is the raw JSON text as received; empty becomes "{}". `id` is unique within the round. */
-  | { type: "tool_call"; id: string; name: string; arguments: string; opaque?: unknown };
+  | { type: "tool_call"; id: string; name: string; arguments: string; opaque?: unknown }
+  /** What a hosted tool was asked or gave, in its place among the others; all of it is in `opaque`. Never part of an answer. */
+  | { type: "hosted"; name: HostedToolName; opaque?: unknown };
 
 export type Message =
   | { role: "user"; text: string }
@@ -29,12 +36,15 @@ export type ModelRequest = {
   system: string;
   messages: Message[];
   tools: ToolSpec[];
+  hostedTools: readonly HostedTool[];
   /** `required`: the reply must call a tool. Adapters whose provider cannot force one send `auto`. */
   toolChoice: "auto" | "required";
   /** null: no cap of ours, so the provider's own applies. */
   maxOutputTokens: number | null;
-  /** Provider parameters of the config (temperature, top_p …), validated there, sent as they are. */
+  /** Provider parameters of the config (temperature, top_p …) by their names there, validated there by the format's `params.ts`. */
   params: Readonly<Record<string, unknown>>;
+  /** Whether another call is likely to go on from this one's end within minutes, so that paying for a cache of all of it pays. */
+  continues: boolean;
 };
 
 /** `index` numbers the tool calls of one reply from 0, in order of appearance. */
@@ -42,9 +52,27 @@ export type ModelEvent =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
   | { type: "tool_arguments"; index: number; name: string; text: string }
+  /** What a hosted tool is asked (a query, a piece of code), as it is written. */
+  | { type: "hosted_tool"; name: HostedToolName; text: string }
+  /** From here the reply can be taken up again by `resume`, without what came before. */
+  | { type: "resume_point"; point: ResumePoint }
   /** Usage known before the end, so that a cut or cancelled call can be charged what was reported. */
   | { type: "usage"; usage: Usage }
-  | { type: "stop"; reason: StopReason; items: ReplyItem[]; usage: Usage | null };
+  | Stop;
+
+type Stop = {
+  type: "stop";
+  reason: StopReason;
+  items: ReplyItem[];
+  usage: Usage | null;
+  /** What hosted tools did, in order; absent: nothing. */
+  hosted?: readonly HostedUse[];
+  /** Sources of the reply's text; absent: none. */
+  citations?: readonly Citation[];
+};
+
+/** Where a reply that the provider goes on writing by itself can be taken up. Plain data, meaningful to its adapter only. */
+export type ResumePoint = { id: string; after: number };
 
 /**
  * One model reply as a stream. Yields deltas in order and ends with exactly one `stop`. Every failure is thrown, as
@@ -53,12 +81,28 @@ export type ModelEvent =
  */
 export type Provider = {
   readonly id: string;
-  /** `heard` is called for whatever arrives from the provider, keep-alive comments included; it must be cheap. */
-  stream(request: ModelRequest, signal: AbortSignal, heard?: () => void): AsyncIterable<ModelEvent>;
+  /**
+   * `heard` is called for whatever arrives from the provider, keep-alive comments included; it must be cheap. With `from`, a
+   * point that a call for the same request gave, the reply goes on from there instead of being asked for anew; only deltas
+   * after the point come, but `stop` holds the whole reply. Adapters that give no points are never given one.
+   */
+  stream(request: ModelRequest, signal: AbortSignal, heard?: () => void, from?: ResumePoint): AsyncIterable<ModelEvent>;
 };
 
-/** `fetch` is the caller's: it counts what waits for headers, and in tests it is the only way out. */
-export type ProviderOptions = { baseUrl: string; apiKey: string; fetch: typeof fetch };
+export type ProviderOptions = {
+  /** What the format's paths are added to; no trailing slash. */
+  baseUrl: string;
+  /** Empty: the endpoint wants none. */
+  apiKey: string;
+  /** The caller's: it counts what waits for headers, and in tests it is the only way out. */
+  fetch: typeof fetch;
+  /** How the endpoint differs from others of its format. */
+  host: Host;
+  /** For endpoints that are asked for a dated version of their API; null: the current one. */
+  apiVersion: string | null;
+  /** Whether replies are written in the background where the endpoint can, so that a cut stream can be taken up again. */
+  background: boolean;
+};
 
 /** A call that failed. `message` is for people, in the provider's words, keys removed; `code` is stable. */
 export class ProviderError extends Error {

@@ -1,12 +1,11 @@
-import { createOpenAiChat } from "./openai-chat";
 import type { Provider, ProviderOptions } from "./provider";
 
 /** Which backend types a config may name, and what serves them. Facts about hosts and models lie beside, as data. */
 
-export { findHost, HOSTS, type Host, KEY_ORIGINS, mayReceiveKey, UNKNOWN_HOST } from "./hosts";
+export { findHost, HOSTS, hostById, type Host, KEY_ORIGINS, mayReceiveKey, UNKNOWN_HOST } from "./hosts";
 export { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "./models";
 
-export type Format = "openai-chat";
+export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
 /** `served: false`: a backend type of MassGen's that is known by name and refused by it. */
 export type BackendType =
@@ -52,9 +51,23 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
   autogen: notServed("AG2"),
 };
 
-const FORMATS: Readonly<Record<Format, (options: ProviderOptions) => Provider>> = { "openai-chat": createOpenAiChat };
+type Create = (options: ProviderOptions) => Provider;
+
+/** Loaded when first asked for: each brings an SDK, and an object that starts should not read those it does not need. */
+const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
+  "openai-chat": async () => (await import("./openai-chat")).createOpenAiChat,
+  "openai-responses": async () => (await import("./openai-responses")).createOpenAiResponses,
+  anthropic: async () => (await import("./anthropic")).createAnthropic,
+  gemini: async () => (await import("./gemini")).createGemini,
+};
 
 /** The provider that speaks this wire format to this endpoint. Without time limits: see `withTimeLimits`. */
 export function createProvider(format: Format, options: ProviderOptions): Provider {
-  return FORMATS[format](options);
+  return {
+    id: options.host.id,
+    async *stream(...call) {
+      const create = await FORMATS[format]();
+      yield* create(options).stream(...call);
+    },
+  };
 }

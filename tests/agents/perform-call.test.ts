@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type CallDelta, performCall } from "../../src/agents/perform-call";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from "../../src/providers/provider";
+import { endpointAt } from "../fakes/endpoint";
 
 const usage = { input_tokens: 3, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
 const request: ModelRequest = {
@@ -12,6 +13,8 @@ const request: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 9,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 const text = (words: string): ModelEvent => ({ type: "text", text: words });
 const stop: ModelEvent = {
@@ -220,7 +223,7 @@ describe("a call that is aborted", () => {
 
 describe("through a real adapter", () => {
   const providerFor = (respond: () => Promise<Response>) =>
-    createOpenAiChat({ baseUrl: "https://models.example/v1", apiKey: "k", fetch: respond });
+    createOpenAiChat(endpointAt("https://models.example/v1", { fetch: respond }));
   const sse = (...chunks: unknown[]) => chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join("");
   const chunk = (delta: unknown, finish_reason: string | null = null) => ({ choices: [{ index: 0, delta, finish_reason }] });
   const stream = (body: string) => () =>

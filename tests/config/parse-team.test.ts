@@ -32,6 +32,9 @@ describe("a team", () => {
         baseUrl: "https://api.openai.com/v1",
         key: { from: "stored", name: "OPENAI_API_KEY" },
         capsOutput: false,
+        host: "openai",
+        apiVersion: null,
+        hostedTools: [],
         params: {},
       },
     });

@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type { ModelEvent, ModelRequest, ReplyItem } from "../../src/providers/provider";
 import type { RawServer, Script } from "./raw-server";
 import type { Reply, Wire } from "./wire";
+import { endpointAt } from "../fakes/endpoint";
 
 /** What the parts of the provider contract share: one request, one full reply, and a call that tells all that came of it. */
 
@@ -14,6 +15,8 @@ export const REQUEST: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 100,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 export const USAGE = { input_tokens: 12, output_tokens: 7, reasoning_tokens: 3, cached_tokens: 8 };
 export const FULL: Reply = {
@@ -30,8 +33,7 @@ export const FULL: Reply = {
 export type Outcome = { events: ModelEvent[]; error: unknown; server: RawServer };
 export type Call = (script: Script, change?: Partial<ModelRequest>) => Promise<Outcome>;
 
-export const create = (wire: Wire, origin: string, apiKey = KEY) =>
-  wire.create({ baseUrl: origin + wire.basePath, apiKey, fetch });
+export const create = (wire: Wire, origin: string, apiKey = KEY) => wire.create(endpointAt(origin + wire.basePath, { apiKey }));
 
 export async function run(wire: Wire, server: RawServer, script: Script, change: Partial<ModelRequest> = {}): Promise<Outcome> {
   server.answer(script);

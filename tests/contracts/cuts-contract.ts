@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { ModelEvent } from "../../src/providers/provider";
+import { endpointAt } from "../fakes/endpoint";
 import { type Call, collect, FULL, itemsOf, KEY, REQUEST } from "./contract-support";
 import { cutAfter, SSE_HEADERS } from "./raw-server";
 import type { Wire } from "./wire";
@@ -28,11 +29,8 @@ export function cutsContract(wire: Wire, call: Call): void {
 
   it("never take a part for the whole, wherever the stream ends", async () => {
     for (let k = 0; k < bytes.length; k++) {
-      const provider = wire.create({
-        baseUrl: `https://provider.test${wire.basePath}`,
-        apiKey: KEY,
-        fetch: async () => new Response(bytes.subarray(0, k), { headers: SSE_HEADERS }),
-      });
+      const answer = async () => new Response(bytes.subarray(0, k), { headers: SSE_HEADERS });
+      const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }));
       check(k, await collect(provider.stream(REQUEST, new AbortController().signal)));
     }
   });

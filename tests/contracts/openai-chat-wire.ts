@@ -89,4 +89,5 @@ export const OPENAI_CHAT: Wire = {
   ],
   midStreamError: { frame: frame(error(null, "The server had an error", "server_error")), failureClass: "transient" },
   stops: ["stop", "length", "content_filter", "refusal", "unknown"],
+  hostedTools: [],
 };

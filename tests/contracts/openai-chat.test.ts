@@ -4,6 +4,7 @@ import { createOpenAiChat } from "../../src/providers/openai-chat";
 import type { ModelEvent, ModelRequest } from "../../src/providers/provider";
 import { OPENAI_CHAT } from "./openai-chat-wire";
 import { describeProviderContract } from "./provider-contract";
+import { endpointAt } from "../fakes/endpoint";
 
 describeProviderContract(OPENAI_CHAT);
 
@@ -22,7 +23,7 @@ describe("Chat Completions against a simulated provider", () => {
   afterAll(() => mock.stop());
 
   const ask = async (text: string) => {
-    const provider = createOpenAiChat({ baseUrl: `${mock.url}/v1`, apiKey: "k", fetch });
+    const provider = createOpenAiChat(endpointAt(`${mock.url}/v1`));
     const request: ModelRequest = {
       model: "gpt-4o",
       system: "be brief",
@@ -31,6 +32,8 @@ describe("Chat Completions against a simulated provider", () => {
       toolChoice: "auto",
       maxOutputTokens: 50,
       params: {},
+      hostedTools: [],
+      continues: false,
     };
     const events: ModelEvent[] = [];
     for await (const event of provider.stream(request, new AbortController().signal)) events.push(event);

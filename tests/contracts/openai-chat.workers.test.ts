@@ -3,6 +3,7 @@ import { createOpenAiChat } from "../../src/providers/openai-chat";
 import type { ModelEvent, ModelRequest } from "../../src/providers/provider";
 import { itemsOf, FULL, USAGE } from "./contract-support";
 import { OPENAI_CHAT } from "./openai-chat-wire";
+import { endpointAt } from "../fakes/endpoint";
 
 /** The adapter and its SDK in the runtime they are made for; the provider is a stream in the same isolate. */
 
@@ -14,11 +15,13 @@ const REQUEST: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 1,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 const SSE = { headers: { "content-type": "text/event-stream" } };
 
 function create(answer: typeof fetch) {
-  return createOpenAiChat({ baseUrl: "https://provider.test/v1", apiKey: "k", fetch: answer });
+  return createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
 }
 
 it("reads a reply in workerd", async () => {
@@ -57,7 +60,7 @@ it("calls an error of the platform an interruption", async () => {
 });
 
 it("takes the runtime's own fetch", async () => {
-  const provider = createOpenAiChat({ baseUrl: "http://127.0.0.1:9/v1", apiKey: "k", fetch });
+  const provider = createOpenAiChat(endpointAt("http://127.0.0.1:9/v1"));
   const read = async () => {
     for await (const _ of provider.stream(REQUEST, new AbortController().signal));
   };

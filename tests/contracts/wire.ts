@@ -1,10 +1,15 @@
 import type { FailureClass, StopReason, Usage } from "../../src/protocol/events";
+import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
 import type { Provider, ProviderOptions } from "../../src/providers/provider";
 
 /** What a model replies, in no format: each list holds the pieces in which it streams. */
 export type Reply = {
   reasoning?: string[];
+  /** Uses of hosted tools, before the text. */
+  hosted?: HostedUse[];
   text?: string[];
+  /** Sources of the text. */
+  citations?: Citation[];
   calls?: { id: string; name: string; pieces: string[] }[];
   stop: StopReason;
   usage?: Usage;
@@ -32,4 +37,6 @@ export type Wire = {
   midStreamError: { frame: string; failureClass: FailureClass };
   /** The reasons the format has words for. */
   stops: readonly StopReason[];
+  /** Hosted tools of the endpoint; empty where the format has none. */
+  hostedTools: readonly HostedToolName[];
 };

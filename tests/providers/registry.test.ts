@@ -10,6 +10,7 @@ import {
   UNKNOWN_HOST,
   UNKNOWN_MODEL,
 } from "../../src/providers/registry";
+import { endpointAt } from "../fakes/endpoint";
 
 describe("hosts", () => {
   it.each([
@@ -95,6 +96,6 @@ describe("backend types", () => {
   });
 
   it("makes a provider named for its host", () => {
-    expect(createProvider("openai-chat", { baseUrl: "https://api.groq.com/openai/v1", apiKey: "k", fetch }).id).toBe("groq");
+    expect(createProvider("openai-chat", endpointAt("https://api.groq.com/openai/v1")).id).toBe("groq");
   });
 });

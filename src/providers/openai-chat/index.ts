@@ -3,7 +3,6 @@ import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
 import { classify } from "../errors";
 import { guarded } from "../guarded";
-import { findHost, type Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
@@ -13,24 +12,23 @@ import { toBody } from "./request";
 
 /** Chat Completions over the official SDK. An empty `apiKey` means an endpoint that wants none. */
 export function createOpenAiChat(options: ProviderOptions): Provider {
-  const host = findHost(options.baseUrl);
   const secrets = [options.apiKey];
   return {
-    id: host.id,
+    id: options.host.id,
     stream: guarded(
       (error) => explainFailure(error, secrets),
-      (request, signal, heard) => streamReply({ options, host, request, signal, heard: heard ?? ignore }),
+      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
     ),
   };
 }
 
 const ignore = () => undefined;
 
-type Call = { options: ProviderOptions; host: Host; request: ModelRequest; signal: AbortSignal; heard: () => void };
+type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
-async function* streamReply({ options, host, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
+async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
   const { data, response } = await createClient(options, heard)
-    .post<AsyncIterable<unknown>>("/chat/completions", { body: toBody(request, host), stream: true, signal })
+    .post<AsyncIterable<unknown>>("/chat/completions", { body: toBody(request, options.host), stream: true, signal })
     .withResponse();
   const chunks = isJson(response) ? wholeReply(response, [options.apiKey]) : data;
   const decoder = createDecoder(takenCallIds(request.messages));

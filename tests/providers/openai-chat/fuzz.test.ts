@@ -5,6 +5,7 @@ import { createDecoder } from "../../../src/providers/openai-chat/decode";
 import { type ModelEvent, type ModelRequest, ProviderError } from "../../../src/providers/provider";
 import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { OPENAI_CHAT } from "../../contracts/openai-chat-wire";
+import { endpointAt } from "../../fakes/endpoint";
 
 const REQUEST: ModelRequest = {
   model: "m",
@@ -14,6 +15,8 @@ const REQUEST: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 1,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 
 async function read(chunks: readonly Uint8Array[]) {
@@ -25,7 +28,7 @@ async function read(chunks: readonly Uint8Array[]) {
       },
     });
   const answer = async () => new Response(body(), { headers: { "content-type": "text/event-stream" } });
-  const provider = createOpenAiChat({ baseUrl: "https://provider.test/v1", apiKey: "k", fetch: answer });
+  const provider = createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
   const events: ModelEvent[] = [];
   for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);
   return events;

@@ -16,6 +16,8 @@ const request = (change: Partial<ModelRequest> = {}): ModelRequest => ({
   toolChoice: "auto",
   maxOutputTokens: 100,
   params: {},
+  hostedTools: [],
+  continues: false,
   ...change,
 });
 const body = (change: Partial<ModelRequest>, host = OPENAI) => JSON.parse(JSON.stringify(toBody(request(change), host)));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createOpenAiChat } from "../../../src/providers/openai-chat";
 import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
+import { endpointAt } from "../../fakes/endpoint";
 
 /** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
 
@@ -19,11 +20,13 @@ const REQUEST: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 1,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 
 async function replay(bytes: Uint8Array<ArrayBuffer>) {
   const answer = async () => new Response(bytes, { headers: { "content-type": "text/event-stream" } });
-  const provider = createOpenAiChat({ baseUrl: "https://provider.test/v1", apiKey: "k", fetch: answer });
+  const provider = createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
   const events: ModelEvent[] = [];
   try {
     for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);

@@ -1,0 +1,21 @@
+/** What a wire format says of the parameters a config may set for it: data, read by the config check. */
+
+export type ParamKind =
+  | { type: "number"; min: number; max: number }
+  | { type: "integer"; min: number; max: number }
+  | { type: "words"; words: readonly string[] }
+  | { type: "flag" }
+  | { type: "text" }
+  | { type: "list" }
+  | { type: "mapping" };
+
+export type FormatParams = {
+  /** Parameters by their names in a config, and what each takes. The format's `request.ts` says them as the provider wants. */
+  kinds: Readonly<Record<string, ParamKind>>;
+  /** Names under which a config may cap the output tokens of a call. */
+  outputCaps: readonly string[];
+  /** Top-level fields of the request that are the service's own to set: `extra_body` may not hold them. */
+  reserved: readonly string[];
+  /** Parameters of other formats, and how to say them in this one. */
+  foreign: Readonly<Record<string, string>>;
+};
