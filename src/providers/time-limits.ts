@@ -25,7 +25,7 @@ export const SYSTEM_TIMERS: Timers<ReturnType<typeof setTimeout>> = {
 export function withTimeLimits<Handle>(provider: Provider, limits: TimeLimits, timers: Timers<Handle>): Provider {
   return {
     id: provider.id,
-    async *stream(request, signal, heard) {
+    async *stream(request, signal, heard, from) {
       const link = linkedAbort(signal);
       const watch = createWatch(limits, timers, (message) => link.abort(new ProviderError("transient", "timeout", message)));
       const noted = () => {
@@ -33,7 +33,7 @@ export function withTimeLimits<Handle>(provider: Provider, limits: TimeLimits, t
         heard?.();
       };
       try {
-        for await (const event of provider.stream(request, link.signal, noted)) {
+        for await (const event of provider.stream(request, link.signal, noted, from)) {
           watch.pause();
           yield event;
           watch.resume();
@@ -52,34 +52,37 @@ export function withTimeLimits<Handle>(provider: Provider, limits: TimeLimits, t
  * deadline has moved and goes back to sleep until then.
  */
 function createWatch<Handle>(limits: TimeLimits, timers: Timers<Handle>, expire: (message: string) => void) {
-  const startedAt = timers.now();
+  const alarm = createAlarm(timers, (unseen) => {
+    if (heardInSleep && lastHeardAt !== null) lastHeardAt += unseen; // in doubt, it was heard late
+    check();
+  });
   let lastHeardAt: number | null = null;
+  let heardInSleep = false;
   let paused = false;
-  let timer: Handle;
 
   const nearest = (now: number) => {
-    const total = { at: startedAt + limits.totalMs, message: `The reply took longer than ${limits.totalMs} ms in total.` };
+    const total = { at: limits.totalMs, message: `The reply took longer than ${limits.totalMs} ms in total.` };
     const silence =
       lastHeardAt === null
-        ? { at: startedAt + limits.firstByteMs, message: `The first byte took longer than ${limits.firstByteMs} ms.` }
+        ? { at: limits.firstByteMs, message: `The first byte took longer than ${limits.firstByteMs} ms.` }
         : { at: (paused ? now : lastHeardAt) + limits.idleMs, message: `Nothing was heard for ${limits.idleMs} ms.` };
     return silence.at < total.at ? silence : total;
   };
   const check = () => {
-    const now = timers.now();
+    const now = alarm.now();
     const { at, message } = nearest(now);
+    heardInSleep = false;
     if (now >= at) expire(message);
-    else timer = timers.set(check, at - now);
+    else alarm.set(at);
   };
   const heard = () => {
     const first = lastHeardAt === null;
-    lastHeardAt = timers.now();
-    if (!first) return;
-    timers.clear(timer); // the timer was set for the first byte; silence may be due earlier
-    check();
+    lastHeardAt = alarm.now();
+    heardInSleep = true;
+    if (first) check(); // the alarm was set for the first byte; silence may be due earlier
   };
 
-  timer = timers.set(check, nearest(startedAt).at - startedAt);
+  check();
   return {
     heard,
     pause() {
@@ -90,6 +93,40 @@ function createWatch<Handle>(limits: TimeLimits, timers: Timers<Handle>, expire:
       heard();
       paused = false;
     },
-    stop: () => timers.clear(timer),
+    stop: () => alarm.clear(),
   };
+}
+
+/**
+ * An alarm with a time of its own, in ms from its making, that survives a wall clock set anew. A timer sleeps by no wall clock:
+ * when it rings, exactly what it was set for has passed. The wall only tells how far it is in between, so it may neither go
+ * back nor beyond the ring. `ring` is told how much of the sleep the wall did not show.
+ */
+function createAlarm<Handle>(timers: Timers<Handle>, ring: (unseen: number) => void) {
+  let told = 0;
+  let wall = timers.now();
+  let ringsAt = 0;
+  let timer: { handle: Handle } | null = null;
+
+  const now = () => {
+    const latest = timers.now();
+    told = Math.min(ringsAt, told + Math.max(0, latest - wall));
+    wall = latest;
+    return told;
+  };
+  const rang = () => {
+    const unseen = ringsAt - now();
+    told = ringsAt;
+    ring(unseen);
+  };
+  const clear = () => {
+    if (timer) timers.clear(timer.handle);
+    timer = null;
+  };
+  const set = (at: number) => {
+    clear();
+    ringsAt = at;
+    timer = { handle: timers.set(rang, at - told) };
+  };
+  return { now, set, clear };
 }

@@ -6,9 +6,10 @@ type Entry = { at: number; run: () => void };
 export class ManualTimers implements Timers<Entry> {
   #now = 0;
   #entries = new Set<Entry>();
+  #jumped = 0;
   asked = 0;
 
-  now = () => this.#now;
+  now = () => this.#now + this.#jumped;
   set = (run: () => void, ms: number): Entry => {
     const entry = { at: this.#now + ms, run };
     this.#entries.add(entry);
@@ -18,6 +19,11 @@ export class ManualTimers implements Timers<Entry> {
   clear = (entry: Entry) => void this.#entries.delete(entry);
   get waiting(): number {
     return this.#entries.size;
+  }
+
+  /** The wall clock is set anew, by this much; timers do not follow it. */
+  jump(ms: number): void {
+    this.#jumped += ms;
   }
 
   /** Goes on by `ms`, runs what falls due on the way in order, and lets promises settle. */

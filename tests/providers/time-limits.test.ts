@@ -12,6 +12,8 @@ const REQUEST: ModelRequest = {
   toolChoice: "auto",
   maxOutputTokens: 1,
   params: {},
+  hostedTools: [],
+  continues: false,
 };
 const piece = (text: string): ModelEvent => ({ type: "text", text });
 
@@ -171,5 +173,41 @@ describe("time limits", () => {
     expect(fed.seen).toMatchObject({ ended: true });
     expect(fed.seen.signal.aborted).toBe(true);
     expect(timers.waiting).toBe(0);
+  });
+
+  describe.each([{ by: -3_600_000 }, { by: 3_600_000 }])("where the wall clock jumps by $by ms", ({ by }) => {
+    it("fail a call in time whose first byte does not come", async () => {
+      const run = await start();
+      await run.timers.advance(100);
+      run.timers.jump(by);
+      await run.timers.advance(19);
+      expect(run.done()).toBe(false);
+      await run.timers.advance(1);
+      expect(run.failure()).toEqual(timeout(/first byte took longer than 120 ms/));
+    });
+
+    it("spare a call that is heard of, and fail it soon after it falls silent", async () => {
+      const run = await start();
+      await run.send(piece("a"));
+      run.timers.jump(by);
+      await run.timers.advance(80);
+      run.seen.heard();
+      await run.timers.advance(80);
+      expect(run.done()).toBe(false);
+      await run.timers.advance(90);
+      expect(run.failure()).toEqual(timeout(/Nothing was heard for 90 ms/));
+    });
+
+    it("end a lively call in time, however often it does", async () => {
+      const run = await start();
+      await run.send(piece("a"));
+      for (let at = 0; at < 1000; at += 40) {
+        expect(run.done()).toBe(false);
+        run.timers.jump(by);
+        run.seen.heard();
+        await run.timers.advance(40);
+      }
+      expect(run.failure()).toEqual(timeout(/longer than 1000 ms in total/));
+    });
   });
 });
