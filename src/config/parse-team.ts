@@ -1,9 +1,11 @@
 import type { TeamRules } from "../protocol/team";
+import { byteLength } from "../coordination";
 import { type AgentAndRules, readAgents } from "./agents";
 import type { ConfigContext } from "./backend";
 import { checkKeys } from "./check-keys";
 import { asSection, below, flag, read, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
+import { MAX_TEAM_BYTES } from "./limits";
 import { type Coordination, readCoordination, readOrchestrator, readTimeouts, SENSITIVITIES } from "./orchestrator";
 import { type ConfigProblem, Findings, inTextOrder } from "./problems";
 import { readSource } from "./source";
@@ -26,9 +28,18 @@ export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const findings = new Findings(read.locate);
   const root = asRoot(read.root, findings);
   const team = root && readTeam(root, context);
+  if (team) checkSize(team, findings);
   const warnings = inTextOrder(findings.warnings);
   if (!team || findings.errors.length > 0) return { ok: false, errors: inTextOrder(findings.errors), warnings };
   return { ok: true, team, warnings };
+}
+
+/** Few characters may come to a large team: an alias repeats a text for the price of its name. */
+function checkSize(team: Team, findings: Findings): void {
+  const size = byteLength(JSON.stringify(team));
+  if (size <= MAX_TEAM_BYTES) return;
+  const detail = `The team may take ${MAX_TEAM_BYTES} bytes, with what its aliases repeat; this takes ${size}. Shorten its texts.`;
+  findings.error("too_large", [], detail);
 }
 
 /** An empty document is a config without agents, and says so. */

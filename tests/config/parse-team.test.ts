@@ -293,3 +293,24 @@ describe("a warning", () => {
     },
   );
 });
+
+describe("a team of 32 agents that share one text by an alias", () => {
+  const sharing = (text: string) => {
+    const agent = (nth: number) =>
+      `  - {id: a${nth}, backend: {type: chatcompletion, model: gpt-5-mini}, system_message: *text}\n`;
+    const first = agent(0).replace("*text", `&text "${text}"`);
+    return `agents:\n${first}${Array.from({ length: 31 }, (_, nth) => agent(nth + 1)).join("")}`;
+  };
+
+  it.each([
+    { name: "is taken while the whole fits into a row", text: "x".repeat(40_000), errors: [] },
+    { name: "is refused where it does not", text: "x".repeat(60_000), errors: ["1:1 too_large "] },
+    { name: "counts in bytes", text: "é".repeat(30_000), errors: ["1:1 too_large "] },
+  ])("$name", ({ text, errors }) => {
+    expect(errorsOf(sharing(text))).toEqual(errors);
+  });
+
+  it("is told what it takes and what it may take", () => {
+    expect(detailsOf(parseTeam(sharing("x".repeat(60_000)), CONTEXT))[0]).toMatch(/1500000 bytes.*this takes 19\d{5}/);
+  });
+});
