@@ -94,11 +94,13 @@ function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFail
 
 /** Statuses of 500 and above that say that no reply was begun; what else a gateway says may be that it no longer waited. */
 const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530]);
+/** A refusal by its number only: a gateway says so too when it no longer waited for a model. */
+const GAVE_UP = 408;
 
 /** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
 function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, headersCame: boolean): boolean {
   if (code === "connection_refused") return !headersCame;
-  if (status === undefined || heard.reply) return false;
+  if (status === undefined || status === GAVE_UP || heard.reply) return false;
   return heard.anything ? status >= 400 && status < 500 : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
 }
 

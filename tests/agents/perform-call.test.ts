@@ -99,12 +99,12 @@ describe("a call that fails", () => {
       script: [failed("bad_request", "redirect_refused", { status: 302 })],
       want: { reached: false },
     },
-    ...[400, 401, 404, 408, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map((status) => ({
+    ...[400, 401, 404, 413, 429, 500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530].map((status) => ({
       name: `answered with ${status} before any reply was never worked on`,
       script: [failed("transient", "server_error", { status })],
       want: { reached: false },
     })),
-    ...[504, 520, 524, 598].map((status) => ({
+    ...[408, 504, 520, 524, 598].map((status) => ({
       name: `answered with ${status} may have cost something: whoever said so only stopped waiting`,
       script: [failed("transient", "timeout", { status })],
       want: { reached: true },
@@ -113,6 +113,11 @@ describe("a call that fails", () => {
       name: "refused in a stream before a word of the reply was never worked on",
       script: ["heard", failed("transient", "rate_limited", { status: 429 })],
       want: { reached: false },
+    },
+    {
+      name: "given up in a stream before a word of the reply may have cost something",
+      script: ["heard", failed("transient", "timeout", { status: 408 })],
+      want: { reached: true },
     },
     {
       name: "refused in a stream after a word of the reply may have cost something",
