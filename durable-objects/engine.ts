@@ -189,8 +189,9 @@ export class Engine {
   /** A fault of our own ends the turn; it never leaves it hanging. */
   fault(error: unknown): void {
     this.#report(error);
-    const decided = this.#failed(this.#state);
-    if (decided.events.length > 0) this.#commit(decided, this.#clock.now());
+    const at = this.#clock.now();
+    const decided = this.#failed(this.#state, at);
+    if (decided.events.length > 0) this.#commit(decided, at);
     this.#perform();
   }
 
@@ -204,7 +205,7 @@ export class Engine {
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#report(error);
-      return this.#failed(before);
+      return this.#failed(before, input.at);
     }
   }
 
@@ -217,8 +218,8 @@ export class Engine {
     console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
   }
 
-  #failed(before: SessionState): Decided {
-    const events = failInternally(before, this.#clock.now());
+  #failed(before: SessionState, at: number): Decided {
+    const events = failInternally(before, at);
     return { events, rows: events.map(toRow), state: events.reduce(evolve, before), records: [] };
   }
 
