@@ -18,4 +18,11 @@ export type FormatParams = {
   reserved: readonly string[];
   /** Parameters of other formats, and how to say them in this one. */
   foreign: Readonly<Record<string, string>>;
+  /** What no single parameter shows: combinations the provider refuses, or a model that does not take one. Pure. */
+  check?(params: Readonly<Record<string, unknown>>, model: string): readonly ParamProblem[];
+  /** Whether a tool call can be forced with these parameters; absent: wherever the host can. Pure. */
+  forcesTools?(params: Readonly<Record<string, unknown>>, model: string): boolean;
 };
+
+/** `key` is the parameter the config's author should change; `detail` says why and to what. */
+export type ParamProblem = { key: string; detail: string };
