@@ -31,3 +31,15 @@ export const MAX_MESSAGE_CHARS = 500;
 
 /** The longest delay of `setTimeout` (2^31 - 1 ms): the SDK wants a number; the limits above are what counts. */
 export const NO_SDK_TIMEOUT_MS = 2_147_483_647;
+
+/**
+ * What is kept of hosted tools and citations: enough for a person to see what was asked and found. One use, and all citations
+ * of a reply, fit many times into a row (2 MB).
+ */
+export const MAX_HOSTED_USES = 64;
+export const MAX_HOSTED_INPUT_CHARS = 4_000;
+export const MAX_HOSTED_OUTPUT_CHARS = 16_000;
+export const MAX_CITATIONS = 100;
+export const MAX_CITATION_URL_CHARS = 2_000;
+export const MAX_CITATION_TITLE_CHARS = 300;
+export const MAX_CITATION_TEXT_CHARS = 500;
