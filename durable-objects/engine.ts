@@ -15,9 +15,8 @@ import {
   SteadyClock,
   type SessionState,
 } from "../src/coordination";
-import type { TurnResponse } from "../src/protocol/api";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
-import { NO_USAGE } from "../src/protocol/usage";
+import { billOf } from "./bill";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
@@ -26,7 +25,7 @@ import { CALL_SLOTS } from "./limits";
 import { plannedCalls } from "./planned-calls";
 import { isPlatformFault } from "./platform-fault";
 import { restore } from "./restore";
-import type { SessionLog } from "./session-log";
+import type { SessionLog, TurnPlace } from "./session-log";
 import { WakeUp } from "./wake-up";
 
 /** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
@@ -106,7 +105,7 @@ export class Engine {
     if (!open) {
       this.#endedAt = state.lastAt;
     } else if (broken) {
-      this.#endBroken(open.turn, broken);
+      this.#endBroken(open, broken);
     } else {
       this.#resume(open.firstSeq);
     }
@@ -120,32 +119,14 @@ export class Engine {
     this.handle({ type: "clock" });
   }
 
-  #viewOfBroken(turn: number): TurnResponse | null {
-    try {
-      return this.journal.queries.turn(turn);
-    } catch (error) {
-      this.#report(error);
-      return null;
-    }
-  }
-
-  #endBroken(turn: number, broken: unknown): void {
+  #endBroken({ turn, firstSeq }: TurnPlace, broken: unknown): void {
     this.#report(broken);
-    const view = this.#viewOfBroken(turn);
-    const usage = view?.usage ?? NO_USAGE;
-    const message = "The log of this turn was written by another version of the service and cannot be continued.";
     const at = this.#clock.now();
-    const event: SessionEvent = {
-      type: "turn.failed",
-      at,
-      turn,
-      code: "internal",
-      message,
-      agents: [],
-      usage,
-      cost_usd: view?.cost_usd ?? 0,
-    };
-    this.#commit({ events: [event], rows: [toRow(event)], state: { ...this.#state, lastAt: at }, records: [] }, at);
+    const { usage, costUsd, settles } = billOf(this.#log.read({ after: firstSeq - 1, upTo: this.#log.head, deltas: false }), at);
+    const message = "The log of this turn was written by another version of the service and cannot be continued.";
+    const end: SessionEvent = { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, cost_usd: costUsd };
+    const events = [...settles, end];
+    this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [] }, at);
   }
 
   /**

@@ -1,7 +1,8 @@
 import { abortAllDurableObjects, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { expect, it } from "vitest";
-import { follow, post, type Run, request, start, teamOf, typesOf } from "./session-client";
+import { expect, it, vi } from "vitest";
+import type { WireEvent } from "../../src/protocol/events";
+import { eventsPath, follow, post, type Run, request, start, teamOf, typesOf } from "./session-client";
 
 const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(session_id));
 
@@ -17,13 +18,25 @@ async function writeStrangeEvent(run: Run, type = "round.nudged", body = '{"roun
   await abortAllDurableObjects();
 }
 
+/** The turn's calls with the tokens they reserved. */
+async function startedCalls(run: Run): Promise<[string, number][]> {
+  const page = await request(eventsPath(run), { headers: { accept: "application/json" } });
+  const { data } = await page.json<{ data: WireEvent[] }>();
+  return data.flatMap((event): [string, number][] =>
+    event.type === "call.started" ? [[event.call, event.reserved.tokens]] : [],
+  );
+}
+
 it.each([
   { name: "that no rule knows", type: "round.nudged", body: '{"round":1,"nudge":1}' },
   { name: "that neither the rules nor the view can read", type: "call.completed", body: '{"round":1,"call":"x"}' },
 ])("ends an open turn with an event $name, once, and goes on with the next", async ({ type, body }) => {
   const run = await start(teamOf(["hanging", "hanging"]));
+  await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2));
   await writeStrangeEvent(run, type, body);
   const { events } = await follow(run);
+  const charged = events.flatMap((event) => (event.type === "call.failed" ? [[event.call, event.tokens]] : []));
+  expect(charged).toEqual(await startedCalls(run));
   expect(events.at(-1)).toMatchObject({ type: "turn.failed", code: "internal" });
   await abortAllDurableObjects();
   expect(typesOf((await follow(run)).events).filter((type) => type === "turn.failed")).toHaveLength(1);
