@@ -1,4 +1,4 @@
-import { inputTokenBound, toRequest } from "../src/agents/conversation";
+import { inputTokenBound } from "../src/agents/conversation";
 import { performCall } from "../src/agents/perform-call";
 import { takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
 import type { Backend, TeamAgent } from "../src/config/team";
@@ -18,6 +18,7 @@ import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import type { Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "./engine";
+import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 
 type Options = {
   engine: Engine;
@@ -38,16 +39,13 @@ export class ModelCalls implements Performer {
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#engine.state);
     if (!turn) return null;
-    const request = this.#request(turn, effect);
-    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens: inputTokenBound(request) });
+    const parts = this.#parts(turn, effect);
+    const inputTokens = inputTokenBound(askedRequest(parts));
+    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens });
     const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type !== "call.started") return null;
-    const granted: ModelRequest = {
-      ...request,
-      maxOutputTokens: isCapped(turn, this.#agent(effect.agent)) ? started.max_output_tokens : null,
-      toolChoice: started.forced ? "required" : "auto",
-    };
-    return { send: (signal, onHeaders) => this.#send(effect, { request: granted, onHeaders, signal }) };
+    const request = grantedRequest(parts, started, isCapped(turn, parts.agent));
+    return { send: (signal, onHeaders) => this.#send(effect, { request, onHeaders, signal }) };
   }
 
   /** No tool of an agent's own has a performer; a config cannot name one. */
@@ -62,17 +60,15 @@ export class ModelCalls implements Performer {
     this.#engine.fault(error);
   }
 
-  #request(turn: TurnState, { agent, round }: ModelCallEffect): ModelRequest {
+  #parts(turn: TurnState, { agent, round }: ModelCallEffect): AskedParts {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
-    return toRequest({
+    return {
       records: this.#engine.journal.calls.read(place),
       agent: this.#agent(agent),
       aliases: turn.aliases,
       offers: offersOf(turn, agentAt(turn.attempt, agent)),
-      forced: false,
-      maxOutputTokens: null,
       ownTools: [],
-    });
+    };
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */

@@ -78,7 +78,7 @@ function unspoken(name: string, isLastVote: boolean): { text: string; isError: b
   return { text: RESULTS.notExecuted, isError: true };
 }
 
-type RequestParts = {
+export type RequestParts = {
   records: readonly CallRecord[];
   agent: TeamAgent;
   /** Of the whole team. */

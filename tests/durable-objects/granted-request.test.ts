@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { type AskedParts, askedRequest, grantedRequest } from "../../durable-objects/granted-request";
+import type { EventOf } from "../../src/protocol/events";
+import { teamOf, yamlWith } from "../config/teams";
+
+const [agent] = teamOf(yamlWith()).agents;
+if (!agent) throw new Error("a team has agents");
+const parts: AskedParts = {
+  records: [{ kind: "start", system: "Be brief.", user: "Why?" }],
+  agent,
+  aliases: ["agent1", "agent2"],
+  offers: ["new_answer", "vote"],
+  ownTools: [],
+};
+const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.started"> => ({
+  type: "call.started",
+  at: 1,
+  turn: 1,
+  attempt: 1,
+  agent: agent.id,
+  round: 1,
+  call: "c1",
+  purpose: "coordination",
+  try: 1,
+  provider: "p",
+  model: "m",
+  offers: ["new_answer", "vote"],
+  forced: false,
+  max_output_tokens: 700,
+  reserved: { tokens: 1, cost_usd: 0 },
+  ...more,
+});
+
+it("sends what was measured where the rules granted just that", () => {
+  expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
+});
+
+it.each([
+  {
+    name: "the tools the log offers, not those that were asked for",
+    granted: started({ offers: ["vote"] }),
+    has: { tools: [{ name: "vote" }] },
+  },
+  { name: "no tools where the log offers none", granted: started({ offers: [] }), has: { tools: [] } },
+  { name: "that a tool must be used", granted: started({ forced: true }), has: { toolChoice: "required" } },
+  { name: "the output limit where one is set", granted: started(), has: { maxOutputTokens: 700 } },
+])("sends $name", ({ granted, has }) => {
+  expect(grantedRequest(parts, granted, true)).toMatchObject(has);
+});
