@@ -63,13 +63,33 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "votes.cleared":
     case "vote.cast":
     case "attempt.settled":
+    case "citations.added":
     case "presentation.completed":
     case "attempt.restarted":
       inAttempt(turn, event);
       return;
-    default:
+    case "round.started":
+    case "round.failed":
+    case "round.nudged":
+    case "call.started":
+    case "call.deferred":
+    case "call.completed":
+    case "call.failed":
+    case "tool.started":
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+    case "answer.refused":
+    case "vote.stale":
+    case "vote.refused":
+    case "answers.injected":
+    case "agent.failed":
+    case "agent.abstained":
+    case "presentation.started":
       work(turn, event);
       return;
+    default:
+      event satisfies never; // of a later version: what it means is not known, so it changes nothing
   }
 }
 
@@ -176,4 +196,4 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
 }
 
 export type * from "./view-types";
-export { tallyOf } from "./view-attempt";
+export { citationsOf, tallyOf } from "./view-attempt";

@@ -103,4 +103,16 @@ describe("any log", () => {
     const late = fold(140_000, 20_000);
     expect(late).toBeLessThan(10 * early + 50); // copying 7 MB per delta would take minutes
   });
+
+  it.each([
+    { name: "of no agent", fields: {} },
+    { name: "of an agent of the turn", fields: { agent: "anna", attempt: 1, round: 1 } },
+    { name: "of an agent nobody knows", fields: { agent: "carl" } },
+  ])("passes over an event of a later version: one $name", ({ fields }) => {
+    const view = b.view(b.log(base));
+    const before = structuredClone(view);
+    const strange = { type: "thought.begun", at: before.updatedAt + 1, turn: 1, sequence_number: 9, session_id: b.SESSION };
+    apply(view, JSON.parse(JSON.stringify({ ...strange, ...fields })));
+    expect(view).toEqual({ ...before, lastSequence: 9, updatedAt: before.updatedAt + 1 });
+  });
 });
