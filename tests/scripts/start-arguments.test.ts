@@ -32,6 +32,10 @@ describe("npm start", () => {
     { name: "another name in wrangler's other words", args: ["--local-upstream=localhost"], says: "--local-upstream" },
     { name: "the same in camel case", args: ["--localUpstream", "localhost"], says: "--localUpstream" },
     { name: "a tunnel", args: ["--tunnel"], says: "--tunnel" },
+    { name: "a debugger for other machines", args: ["--inspector-ip", "0.0.0.0"], says: "--inspector-ip" },
+    { name: "such a debugger in camel case", args: ["--inspectorIp=0.0.0.0"], says: "--inspectorIp" },
+    { name: "to run on the edge", args: ["--remote"], says: "--remote" },
+    { name: "to run on the edge, in short", args: ["-r"], says: "-r" },
     { name: "a named tunnel", args: ["--tunnel", "--tunnel-name=mine"], says: "--tunnel" },
   ])("refuses $name, and says what it serves", ({ args, says }) => {
     expect(() => startArguments(args)).toThrow(says);
