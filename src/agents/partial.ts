@@ -39,6 +39,7 @@ export class PartialTexts {
         this.#of(piece.agent).final.append(piece.call, text);
         return;
       case "reasoning":
+      case "hosted_tool":
         return;
     }
   }

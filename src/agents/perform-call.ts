@@ -1,14 +1,31 @@
 import type { CallFailure } from "../coordination";
 import type { StopReason, Usage } from "../protocol/events";
+import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import { toProviderError } from "../providers/errors";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ReplyItem } from "../providers/provider";
+import {
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  ProviderError,
+  type ReplyItem,
+  type ResumePoint,
+} from "../providers/provider";
 
 /** How a call ended; both are inputs to the rules. */
 type Performed =
-  | { type: "replied"; items: ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null }
+  | {
+      type: "replied";
+      items: ReplyItem[];
+      text: string;
+      stopReason: StopReason;
+      usage: Usage | null;
+      hosted: readonly HostedUse[];
+      citations: readonly Citation[];
+    }
   | { type: "failed"; failure: CallFailure };
 
-export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments"; name?: string; text: string };
+/** `name`: of the tool whose arguments or input this is. */
+export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool"; name?: string; text: string };
 
 type CallOptions = {
   provider: Provider;
@@ -18,6 +35,10 @@ type CallOptions = {
   onDelta: (delta: CallDelta) => void;
   /** Usage known before the end; should the call be cancelled, it is charged this. */
   onUsage?: (usage: Usage) => void;
+  /** From here the reply can be taken up again, should the connection be lost. */
+  onResumePoint?: (point: ResumePoint) => void;
+  /** Takes a reply to the same request up again instead of asking anew. */
+  from?: ResumePoint;
   /** Whether response headers came; absent, only what was heard of the reply tells. */
   headersCame?: () => boolean;
 };
@@ -46,37 +67,51 @@ type Heard = {
 };
 type Stop = Extract<ModelEvent, { type: "stop" }>;
 
-async function listen({ provider, request, signal, onDelta, onUsage }: CallOptions, heard: Heard): Promise<Performed> {
-  const stream = provider.stream(request, signal, () => {
+async function listen(options: CallOptions, heard: Heard): Promise<Performed> {
+  const { provider, request, signal, from } = options;
+  const onHeard = () => {
     heard.anything = true;
-  });
-  for await (const event of stream) {
+  };
+  for await (const event of provider.stream(request, signal, onHeard, from)) {
     heard.anything = true;
     heard.reply = true;
-    if (event.type === "stop") return toPerformed(event, heard);
-    if (event.type === "usage") {
-      heard.usage = event.usage;
-      onUsage?.(event.usage);
-    } else if (event.text !== "") onDelta(toDelta(event));
+    const performed = take(event, options, heard);
+    if (performed) return performed;
   }
   signal.throwIfAborted();
   throw new ProviderError("transient", "stream_cut", "The stream ended before the reply was complete.");
 }
 
-type Piece = Exclude<ModelEvent, { type: "stop" | "usage" }>;
-
-function toDelta(event: Piece): CallDelta {
-  if (event.type === "tool_arguments") return { kind: event.type, name: event.name, text: event.text };
-  return { kind: event.type, text: event.text };
+/** Passes on what came; answers the reply once it is complete. */
+function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOptions, heard: Heard): Performed | null {
+  switch (event.type) {
+    case "stop":
+      return toPerformed(event, heard);
+    case "usage":
+      heard.usage = event.usage;
+      onUsage?.(event.usage);
+      return null;
+    case "resume_point":
+      onResumePoint?.(event.point);
+      return null;
+    case "tool_arguments":
+    case "hosted_tool":
+      if (event.text !== "") onDelta({ kind: event.type, name: event.name, text: event.text });
+      return null;
+    case "text":
+    case "reasoning":
+      if (event.text !== "") onDelta({ kind: event.type, text: event.text });
+      return null;
+  }
 }
 
-function toPerformed({ items, reason, usage }: Stop, heard: Heard): Performed {
+function toPerformed({ items, reason, usage, hosted = [], citations = [] }: Stop, heard: Heard): Performed {
   heard.usage = usage ?? heard.usage;
   if (items.filter(({ type }) => type === "tool_call").length > MOST_TOOL_CALLS) {
     throw new ProviderError("transient", "too_many_tool_calls", `The reply held more than ${MOST_TOOL_CALLS} tool calls.`);
   }
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
-  return { type: "replied", items, text, stopReason: reason, usage: heard.usage };
+  return { type: "replied", items, text, stopReason: reason, usage: heard.usage, hosted, citations };
 }
 
 function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFailure {

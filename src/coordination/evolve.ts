@@ -75,6 +75,9 @@ function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
     case "tool.interrupted":
     case "tool.unknown":
       return evolveCall(turn, event);
+    case "hosted_tool.completed":
+    case "citations.added":
+      return turn; // for people; no rule asks
     default:
       return { ...turn, attempt: evolveAgent(turn, event) };
   }

@@ -15,6 +15,7 @@ export type WorkEvent = EventOf<
   | "tool.completed"
   | "tool.interrupted"
   | "tool.unknown"
+  | "hosted_tool.completed"
   | "answer.refused"
   | "vote.stale"
   | "vote.refused"
@@ -38,6 +39,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   restarts: 0,
   tokens: 0,
   costUsd: 0,
+  hostedUses: {},
   call: null,
   retryAt: null,
   tools: [],
@@ -49,8 +51,8 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
 
 /** A new attempt: the agent is fresh, only what it has used stays. */
 export function resetAgent(agent: AgentView, at: number): void {
-  const { id, alias, provider, model, tokens, costUsd } = agent;
-  Object.assign(agent, newAgent(id, alias, at), { provider, model, tokens, costUsd });
+  const { id, alias, provider, model, tokens, costUsd, hostedUses } = agent;
+  Object.assign(agent, newAgent(id, alias, at), { provider, model, tokens, costUsd, hostedUses });
 }
 
 /** Changes `agent`. */
@@ -98,6 +100,9 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "tool.interrupted":
     case "tool.unknown":
       agent.tools = agent.tools.filter(({ toolCall }) => toolCall !== event.tool_call);
+      return;
+    case "hosted_tool.completed":
+      agent.hostedUses[event.name] = (agent.hostedUses[event.name] ?? 0) + 1;
       return;
     case "round.nudged":
     case "answer.refused":

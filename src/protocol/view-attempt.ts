@@ -1,4 +1,5 @@
 import type { EventOf } from "./events";
+import type { Citation } from "./hosted-tools";
 import { resetAgent } from "./view-agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./view-types";
 
@@ -10,9 +11,13 @@ export type AttemptEvent = EventOf<
   | "votes.cleared"
   | "vote.cast"
   | "attempt.settled"
+  | "citations.added"
   | "presentation.completed"
   | "attempt.restarted"
 >;
+
+/** Most sources of one final text. */
+const MOST_CITATIONS = 100;
 
 /** Changes `turn`. */
 export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
@@ -38,6 +43,9 @@ export function applyAttempt(turn: TurnView, event: AttemptEvent): void {
     case "attempt.settled":
       attemptSettled(turn, attempt, event);
       return;
+    case "citations.added":
+      citationsAdded(turn, attempt, event);
+      return;
     case "presentation.completed":
       presentationCompleted(turn, attempt, event);
       return;
@@ -55,6 +63,12 @@ export function tallyOf(attempt: AttemptView): Record<string, number> {
   const counts = new Map<string, number>();
   for (const { valid, label } of attempt.votes) if (valid) counts.set(label, (counts.get(label) ?? 0) + 1);
   return Object.fromEntries(counts);
+}
+
+/** Sources of the turn's final text; none where an answer stands in for a presentation. */
+export function citationsOf({ attempts, final }: TurnView): readonly Citation[] {
+  const attempt = attempts.findLast(({ number }) => number === final?.attempt);
+  return attempt?.presentation?.source === "presentation" ? attempt.citations : [];
 }
 
 /** Ends an agent's open work: what it was doing is over, what it had decided stays visible. */
@@ -77,6 +91,7 @@ function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void
     votes: [],
     settlement: null,
     presentation: null,
+    citations: [],
     restart: null,
   });
   turn.phase = "initial_answer";
@@ -128,6 +143,19 @@ function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"at
   turn.winner = winner;
   turn.phase = "presentation";
   for (const agent of turn.agents) retire(agent, endedBy === "deadline" ? "timeout" : "completed");
+}
+
+function citationsAdded(turn: TurnView, attempt: AttemptView, event: EventOf<"citations.added">): void {
+  const agent = agentById(turn, event.agent);
+  if (!agent) return;
+  agent.lastActivityAt = event.at;
+  if (agent.call?.id !== event.call || agent.call.purpose !== "presentation") return;
+  const known = new Set(attempt.citations.map(({ url }) => url));
+  for (const citation of event.citations) {
+    if (attempt.citations.length >= MOST_CITATIONS) return;
+    if (!known.has(citation.url)) attempt.citations.push(citation);
+    known.add(citation.url);
+  }
 }
 
 function presentationCompleted(turn: TurnView, attempt: AttemptView, event: EventOf<"presentation.completed">): void {

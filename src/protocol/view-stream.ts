@@ -14,6 +14,7 @@ export const emptyStream = (call: string): StreamView => ({
   text: { text: "", length: 0 },
   reasoning: { text: "", length: 0 },
   tool_arguments: { text: "", length: 0 },
+  hosted_tool: { text: "", length: 0 },
   final: { text: "", length: 0 },
 });
 

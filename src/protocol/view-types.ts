@@ -1,4 +1,5 @@
 import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
+import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
 
 /**
@@ -30,7 +31,10 @@ export type TurnView = {
   endedAt: number | null;
   status: TurnStatus;
   phase: Phase;
-  /** In the order of the config. Answers, votes and status are those of the latest attempt; tokens and cost those of the turn. */
+  /**
+   * In the order of the config. Answers, votes and status are those of the latest attempt; tokens, cost and uses of hosted tools
+   * those of the turn.
+   */
   agents: AgentView[];
   attempts: AttemptView[];
   /** The agent whose answer won the latest attempt that settled. */
@@ -59,6 +63,8 @@ export type AttemptView = {
   votes: VoteView[];
   settlement: Settlement | null;
   presentation: PresentationView | null;
+  /** Sources of what its presenter wrote, each address once. */
+  citations: Citation[];
   /** Why its presenter rejected it. */
   restart: { agent: string; reason: string; instructions: string } | null;
 };
@@ -122,6 +128,8 @@ export type AgentView = {
   /** Input and output, as charged. */
   tokens: number;
   costUsd: number;
+  /** How often it used tools that its provider runs. */
+  hostedUses: Partial<Record<HostedToolName, number>>;
   /** The call in flight. */
   call: CallView | null;
   /** Unix ms of the next try of a failed call. */

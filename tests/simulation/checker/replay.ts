@@ -116,6 +116,8 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "answer.refused":
     case "vote.refused":
     case "vote.stale":
+    case "hosted_tool.completed":
+    case "citations.added":
       return;
     default:
       return noteEffect(board, agent, event);
