@@ -79,6 +79,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":
+    case "hosted_tool.completed":
     case "answer.refused":
     case "vote.stale":
     case "vote.refused":
