@@ -80,6 +80,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "tool.interrupted":
     case "tool.unknown":
     case "hosted_tool.completed":
+    case "hosted_tool.completed":
     case "answer.refused":
     case "vote.stale":
     case "vote.refused":
