@@ -16,6 +16,7 @@ import {
   type SessionState,
 } from "../src/coordination";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
+import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import { billOf } from "./bill";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
@@ -193,7 +194,7 @@ export class Engine {
   /** A fault of the platform is none of the run's: the object begins again. Only a fault of our own is told and gone on from. */
   #report(error: unknown): void {
     if (isPlatformFault(error)) {
-      this.#ctx.abort("the platform failed");
+      this.#ctx.abort(BEGINS_AGAIN);
       throw error;
     }
     console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);

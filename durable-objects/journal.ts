@@ -1,5 +1,6 @@
 import type { RoundRecord } from "../src/agents/records";
 import { isTerminal, type SessionEvent } from "../src/protocol/events";
+import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import { CallStore } from "./call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
 import { EventStreams } from "./event-streams";
@@ -73,7 +74,7 @@ export class Journal {
     try {
       return ctx.storage.transactionSync(work);
     } catch (error) {
-      ctx.abort("a transaction failed");
+      ctx.abort(BEGINS_AGAIN);
       throw error;
     }
   }

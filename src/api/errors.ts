@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Problem } from "../protocol/api";
+import { UNAVAILABLE } from "../providers/platform-words";
 import type { Services } from "./services";
 
 /** The only place that knows HTTP statuses. A new code does not compile until it has one. */
@@ -25,6 +26,7 @@ const HTTP_STATUS = {
   price_unknown: 422,
   too_many_readers: 429,
   internal: 500,
+  interrupted: 503,
 } as const;
 
 export type ErrorCode = keyof typeof HTTP_STATUS;
@@ -48,8 +50,8 @@ const TITLES: Partial<Record<ErrorCode, string>> = { config_invalid: "The config
 
 /** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
 export function toProblem(error: Error, context: Context<{ Bindings: Services }>): Response {
-  const known = error instanceof ApiError ? error : new ApiError("internal", "The service met a fault of its own. Try again.");
-  if (known.code === "internal") console.error("request failed", error.stack);
+  const known = toApiError(error);
+  if (!(error instanceof ApiError) || known.code === "internal") console.error("request failed", known.code, error.stack);
   const { headers = {}, errors, ...members } = known.more;
   const status = HTTP_STATUS[known.code];
   const problem: Problem = {
@@ -64,3 +66,18 @@ export function toProblem(error: Error, context: Context<{ Bindings: Services }>
   };
   return context.body(JSON.stringify(problem), status, { ...headers, "content-type": "application/problem+json" });
 }
+
+/** A session whose object is taken down in the middle of a request, by a deploy for one, is back at the next. */
+function toApiError(error: Error): ApiError {
+  if (error instanceof ApiError) return error;
+  if (!isPassing(error)) return new ApiError("internal", "The service met a fault of its own. Try again.");
+  const message = "The service was interrupted before it answered. Ask again; what this request was to start may have begun.";
+  return new ApiError("interrupted", message, { headers: { "retry-after": "1" } });
+}
+
+/** By the platform's words, or by the marks it puts on what it throws to who asks an object. */
+const isPassing = (error: Error): boolean =>
+  UNAVAILABLE.test(error.message) || isMarked(error, "retryable") || isMarked(error, "overloaded");
+
+const isMarked = (error: Error, mark: string): boolean =>
+  Object.entries(error).some(([name, value]) => name === mark && value === true);

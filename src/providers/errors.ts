@@ -1,5 +1,6 @@
 import type { FailureClass } from "../protocol/events";
 import { isJsonObject, parseJson } from "./json";
+import { INTERRUPTIONS } from "./platform-words";
 import { ProviderError } from "./provider";
 import { toMessage } from "./redact";
 
@@ -81,14 +82,6 @@ const BY_STATUS: Readonly<Record<number, readonly [FailureClass, string]>> = {
   524: ["transient", "timeout"],
   529: ["transient", "overloaded"],
 };
-
-/**
- * The platform interrupting us: a deploy, a move, a restart. Never the provider's fault, so never charged to a run's tries.
- * "Network connection lost." is not among them: towards a provider, workerd says so of refused and broken connections too, and
- * those want the back-off of a transient failure. Where it means that we ourselves were reset, no code is left to read it.
- */
-const INTERRUPTIONS =
-  /durable object (reset|has been reset)|its code was updated|object to be reset|cannot resolve durable object due to transient|durable object storage operation exceeded|the script will never generate a response/i;
 
 /**
  * Nothing was sent: nobody listens there, or the name is nobody's. workerd's words do not tell this apart from a connection

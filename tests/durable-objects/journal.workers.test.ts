@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
+import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 import { toRow } from "../../durable-objects/frames";
 import { Journal } from "../../durable-objects/journal";
 import { createTables } from "../../durable-objects/schema";
@@ -96,7 +97,7 @@ it("keeps nothing of a refused transaction and gives the object up, to begin aga
     journal.commit(entry(turnStarted), 1);
     disk.refuses = true;
     expect(() => journal.commit(entry(settled), 2)).toThrow("disk full");
-    expect(disk.aborted).toEqual(["a transaction failed"]);
+    expect(disk.aborted).toEqual([BEGINS_AGAIN]);
     expect([...log.read({ after: 0, upTo: 9, deltas: true })]).toHaveLength(1);
   });
 });

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/api/app";
+import type { Services, SessionStub } from "../../src/api/services";
+import { BEGINS_AGAIN } from "../../src/providers/platform-words";
+
+/** What the API answers when a session's object throws this at it. */
+function answerTo(thrown: Error): Promise<Response> {
+  const fail = () => Promise.reject(thrown);
+  const stub: SessionStub = {
+    create: fail,
+    startTurn: fail,
+    cancel: fail,
+    status: fail,
+    turn: fail,
+    answer: fail,
+    events: fail,
+    fetch: fail,
+  };
+  const services: Services = {
+    session: () => stub,
+    config: { storedKeys: [], allowedOrigins: [] },
+    teams: {},
+    openOnLoopback: true,
+  };
+  return Promise.resolve(createApp().fetch(new Request("http://127.0.0.1/api/sessions/session_unknown00"), services));
+}
+
+describe("an object that throws", () => {
+  beforeEach(() => void vi.spyOn(console, "error").mockImplementation(() => undefined));
+  afterEach(() => void vi.restoreAllMocks());
+
+  it.each([
+    "Durable Object reset because its code was updated.",
+    "Network connection lost.",
+    "Cannot resolve Durable Object due to transient issue on remote node.",
+    "Durable Object is overloaded. Requests queued for too long.",
+    "Cannot access storage because object has moved to a different machine",
+    "internal error; reference = abc123",
+    BEGINS_AGAIN,
+  ])("the platform's words is answered with 503 and when to ask again: %s", async (message) => {
+    const response = await answerTo(new Error(message));
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    const problem = await response.text();
+    expect(JSON.parse(problem)).toMatchObject({ status: 503, code: "interrupted" });
+    expect(problem).not.toContain(message);
+  });
+
+  it.each(["retryable", "overloaded"])("what the platform marks as %s is answered alike", async (mark) => {
+    const response = await answerTo(Object.assign(new Error("words of next year"), { [mark]: true }));
+    expect(response.status).toBe(503);
+  });
+
+  it.each([new Error("no agent at index 3"), Object.assign(new Error("strange"), { retryable: false, remote: true })])(
+    "anything else is a fault of ours, without its words: %s",
+    async (thrown) => {
+      const response = await answerTo(thrown);
+      expect([response.status, response.headers.get("retry-after")]).toEqual([500, null]);
+      const problem = await response.text();
+      expect(JSON.parse(problem)).toMatchObject({ code: "internal" });
+      expect(problem).not.toContain(thrown.message);
+    },
+  );
+});
