@@ -61,8 +61,8 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   },
   {
     module: /^openai(\/|$)/,
-    only: /^src\/providers\/openai-chat\//,
-    why: "an SDK is known only to the folder of its wire format",
+    only: /^src\/providers\/openai-(chat\/|responses\/|client\.ts)/,
+    why: "an SDK is known only to the folders of its wire formats",
   },
   { module: /^node:/, only: /^(cli|src\/agents|durable-objects)\//, why: "the rules, the schemas and the page run without Node" },
 ];
@@ -76,4 +76,4 @@ export const CLOSED_TYPES: { name: RegExp; only: RegExp; why: string }[] = [
 export const VENDORS =
   /\b(openai|anthropic|claude|gemini|grok|xai|mistral|deepseek|cerebras|groq|openrouter|fireworks|moonshot|dashscope|nebius)/i;
 /** Names of wire formats, which a team's plain data carries. */
-export const FORMATS = new Set(["openai-chat"]);
+export const FORMATS = new Set(["openai-chat", "openai-responses"]);

@@ -13,6 +13,10 @@ export type HostedToolFacts = {
   usdPerUse: number | null;
   /** Input tokens that the results of one use may add to the call: a cautious guess where the provider names no bound. */
   tokensPerUse: number;
+  /** What else its entry among the tools of a request must hold. */
+  wireFields?: Readonly<Record<string, unknown>>;
+  /** What must be asked for so that its results are shown. */
+  include?: string;
 };
 
 export type Host = {
@@ -36,6 +40,12 @@ export type Host = {
   auth: "bearer" | "api-key";
   /** Tools the provider runs itself, by our names. */
   hostedTools: Readonly<Partial<Record<HostedToolName, HostedToolFacts>>>;
+  /** The field of a request that caps the uses of all its hosted tools together; absent: there is none. */
+  usesLimit?: "max_tool_calls" | "max_turns";
+  /** Models that give their reasoning encrypted, to be sent back; others refuse to be asked for it. Absent: none. */
+  encryptsReasoning?: RegExp;
+  /** Whether replies can be written in the background, so that a cut stream can be taken up again. */
+  background?: boolean;
 };
 
 const ORDINARY = {
@@ -46,6 +56,10 @@ const ORDINARY = {
   hostedTools: {},
 } as const;
 
+/** By name only: a deployment may be called anything, and one that is not known by its name is not asked. */
+const THINKING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
+const THINKING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
+
 export const HOSTS: readonly Host[] = [
   {
     ...ORDINARY,
@@ -55,6 +69,9 @@ export const HOSTS: readonly Host[] = [
     keyNames: ["OPENAI_API_KEY"],
     origins: ["https://api.openai.com", "https://eu.api.openai.com", "https://us.api.openai.com"],
     tokenLimit: "max_completion_tokens", // its reasoning models refuse the older name
+    usesLimit: "max_tool_calls",
+    encryptsReasoning: THINKING_GPT,
+    background: true,
   },
   {
     ...ORDINARY,
@@ -149,6 +166,8 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["x.ai"],
     keyNames: ["XAI_API_KEY"],
     origins: ["https://api.x.ai"],
+    usesLimit: "max_turns",
+    encryptsReasoning: THINKING_GROK,
   },
   {
     ...ORDINARY,
