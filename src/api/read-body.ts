@@ -1,8 +1,13 @@
 import type { z } from "zod";
+import { MAX_CONFIG_CHARS } from "../config/limits";
+import { MAX_QUESTION_CHARS } from "../protocol/api";
 import { ApiError } from "./errors";
 
-/** The longest request: a config and a question at their limits, escaped. */
-const MAX_BODY_BYTES = 2 * 1024 * 1024;
+/** JSON may write a UTF-16 code unit as `\uXXXX`. */
+const ESCAPED_BYTES = 6;
+const MIB = 1024 * 1024;
+/** In whole MiB: room for a config's text and a question at their limits, all of it escaped, and for the fields around them. */
+const MAX_BODY_BYTES = Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
 
 /** An answer does not mirror whatever it is sent. */
 const MOST_ERRORS = 20;
@@ -32,7 +37,7 @@ function requireJson(headers: Headers): void {
 }
 
 async function readText(request: Request): Promise<string> {
-  const tooLarge = new ApiError("body_too_large", `The body is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB.`);
+  const tooLarge = new ApiError("body_too_large", `The body is larger than ${MAX_BODY_BYTES / MIB} MiB.`);
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const parts: string[] = [];

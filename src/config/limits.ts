@@ -1,6 +1,6 @@
 /** Every bound on what a config may ask for. */
 
-/** A team file is a page or two; MassGen's longest example has 20 KB. */
+/** Of a config as text. A team file is a page or two; MassGen's longest example has 20 KB. */
 export const MAX_CONFIG_CHARS = 256 * 1024;
 /** Of the team a config comes to, as JSON in UTF-8, its aliases written out: it is stored in one row, and a row ends at 2 MB. */
 export const MAX_TEAM_BYTES = 1_500_000;

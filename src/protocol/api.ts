@@ -11,8 +11,7 @@ export const IdSchema = z.string().regex(/^[a-z0-9_]{10,64}$/, "is not an id");
 /** `agent2.1` or `agent2.final`. */
 export const LabelSchema = z.string().regex(/^agent[1-9][0-9]?\.([1-9][0-9]{0,5}|final)$/, "is not an answer label");
 
-const MAX_QUESTION_CHARS = 200_000;
-const MAX_YAML_CHARS = 1_000_000;
+export const MAX_QUESTION_CHARS = 200_000;
 /** Far beyond any run, near enough that sums stay exact. */
 const MAX_BUDGET_USD = 1_000_000;
 const MAX_BUDGET_TOKENS = 1_000_000_000_000;
@@ -40,8 +39,8 @@ export const RunRequestSchema = z
   .strictObject({
     /** The name of a team on offer, or a team's config as an object. */
     config: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())]).optional(),
-    /** A team's config as YAML text: errors then carry line and column. */
-    config_yaml: z.string().min(1).max(MAX_YAML_CHARS).optional(),
+    /** A team's config as YAML text: errors then carry line and column. How long it may be is for who reads configs to say. */
+    config_yaml: z.string().min(1).optional(),
     question: QuestionSchema,
     ...limits,
   })

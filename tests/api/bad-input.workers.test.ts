@@ -73,6 +73,19 @@ describe("POST /api/runs refuses", () => {
     expect(problem.errors).toContainEqual(expect.objectContaining({ line: 5, detail: expect.stringContaining("model") }));
   });
 
+  it("a config that is too long, in the config's words", async () => {
+    const response = await post("/api/runs", { question, config_yaml: `# ${"x".repeat(1_100_000)}` });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ code: "config_invalid", errors: [{ code: "too_large" }] });
+  });
+
+  it("nothing for its size that its parts may have: the longest config and question, all of it escaped", async () => {
+    const escaped = (length: number) => "\\u0416".repeat(length);
+    const config_yaml = `# ${escaped(256 * 1024 - 2)}`;
+    const response = await raw(`{"question": "${escaped(200_000)}", "config_yaml": "${config_yaml}"}`);
+    expect(await response.json()).toMatchObject({ status: 422, code: "config_invalid", errors: [{ code: "missing" }] });
+  });
+
   it("a hundred thousand unknown fields, in few words", async () => {
     const fields = Object.fromEntries(Array.from({ length: 100_000 }, (_, nth) => [`field${nth}`, 1]));
     const response = await post("/api/runs", { question, ...fields });
