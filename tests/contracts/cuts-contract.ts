@@ -23,7 +23,7 @@ export function cutsContract(wire: Wire, call: Call): void {
       expect(stop, `cut after byte ${k}`).toBeUndefined();
       expect(error, `cut after byte ${k}`).toMatchObject({ failureClass: expect.stringMatching(/transient|interrupted/) });
     } else {
-      expect(stop, `cut after byte ${k}`).toMatchObject({ reason: "tool_calls", items: itemsOf(FULL) });
+      expect(stop, `cut after byte ${k}`).toMatchObject({ reason: "tool_calls", items: itemsOf(FULL, wire.givesCallIds) });
     }
   };
 

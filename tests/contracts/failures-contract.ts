@@ -80,7 +80,7 @@ export function brokenContract(wire: Wire, call: Call): void {
     { name: "comments and nothing else", script: events([": hello\n\n", ": bye\n\n"]), code: "stream_cut" },
     {
       name: "data that is not JSON",
-      script: events([frames[0] ?? "", "data: oops\n\n", ...frames.slice(1)]),
+      script: events([frames[0] ?? "", wire.brokenFrame ?? "data: oops\n\n", ...frames.slice(1)]),
       code: "bad_response",
     },
     { name: "a line without end", script: events(["data: ", "x".repeat(MAX_LINE_BYTES + 1)]), code: "bad_response" },
@@ -107,6 +107,7 @@ export function brokenContract(wire: Wire, call: Call): void {
   };
   it.each<{ name: string; script: Script }>([
     { name: "CRLF", script: events([whole.replaceAll("\n", "\r\n")]) },
+    { name: "a byte order mark", script: events([`\uFEFF${whole}`]) },
     { name: "CR only", script: events([whole.replaceAll("\n", "\r")]) },
     { name: "keep-alive comments in between", script: events(frames.flatMap((frame) => [": keep-alive\n\n", frame])) },
     { name: "no blank line at the end", script: events([whole.trimEnd()]) },
@@ -114,6 +115,6 @@ export function brokenContract(wire: Wire, call: Call): void {
   ])("reads a stream with $name", async ({ script }) => {
     const { events: got, error } = await call(script);
     expect(error).toBeUndefined();
-    expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL), usage: USAGE });
+    expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL, wire.givesCallIds), usage: USAGE });
   });
 }

@@ -1,5 +1,6 @@
 import type { StopReason } from "../../src/protocol/events";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
+import { isJsonObject, parseJson } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
 /** Chat Completions as its servers speak it. */
@@ -90,4 +91,45 @@ export const OPENAI_CHAT: Wire = {
   midStreamError: { frame: frame(error(null, "The server had an error", "server_error")), failureClass: "transient" },
   stops: ["stop", "length", "content_filter", "refusal", "unknown"],
   hostedTools: [],
+  acceptsHistory,
+  prefixOf,
 };
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});
+
+function prefixOf(body: unknown): readonly unknown[] {
+  const { tools, messages } = fieldsOf(body);
+  return [...listOf(tools), ...listOf(messages)];
+}
+
+/** As the strictest servers want it: after a message with calls one result for each, at once and in order, and no id twice. */
+function acceptsHistory(body: unknown): string | null {
+  const seen = new Set<unknown>();
+  let owed: unknown[] = [];
+  for (const [n, message] of listOf(fieldsOf(body)["messages"]).map(fieldsOf).entries()) {
+    const at = `messages[${n}]`;
+    if (message["role"] === "tool") {
+      if (message["tool_call_id"] !== owed.shift()) return `${at}: a result in the wrong place`;
+      if (typeof message["content"] !== "string") return `${at}: a result without text`;
+      continue;
+    }
+    if (owed.length > 0) return `${at}: calls ${owed.join(", ")} have no result`;
+    if (message["role"] === "system" && n > 0) return `${at}: instructions after the first message`;
+    if (message["role"] !== "assistant") continue;
+    const calls = listOf(message["tool_calls"]).map(fieldsOf);
+    if (calls.length === 0 && !message["content"]) return `${at}: an empty message`;
+    const problem = calls.map((call) => callProblem(call, seen)).find((one) => one !== null);
+    if (problem) return `${at}: ${problem}`;
+    owed = calls.map((call) => call["id"]);
+  }
+  return owed.length > 0 ? `calls ${owed.join(", ")} have no result` : null;
+}
+
+function callProblem({ id, function: called }: Readonly<Record<string, unknown>>, seen: Set<unknown>): string | null {
+  const { name, arguments: text } = fieldsOf(called);
+  if (typeof id !== "string" || id === "" || seen.has(id)) return `id ${id} is missing or taken`;
+  seen.add(id);
+  if (typeof name !== "string" || name === "") return "a call without a name";
+  return typeof text === "string" && isJsonObject(parseJson(text)) ? null : "arguments that are no JSON object";
+}

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { type Call, run } from "./contract-support";
 import { cutsContract } from "./cuts-contract";
 import { abortContract, timeContract } from "./endings-contract";
+import { historyContract } from "./history-contract";
+import { hostedContract } from "./hosted-contract";
 import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "./raw-server";
 import { repliesContract, requestsContract } from "./replies-contract";
@@ -17,6 +19,8 @@ export function describeProviderContract(wire: Wire): void {
     const call: Call = (script, change) => run(wire, server(), script, change);
     describe("replies", () => repliesContract(wire, server, call));
     describe("requests", () => requestsContract(wire, call));
+    describe("history", () => historyContract(wire, call));
+    if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));

@@ -4,19 +4,24 @@ import { answer, events, type RawServer, SSE_HEADERS } from "./raw-server";
 import type { Reply, Wire } from "./wire";
 
 export function repliesContract(wire: Wire, server: () => RawServer, call: Call): void {
+  const items = (reply: Reply) => itemsOf(reply, wire.givesCallIds);
+  const cacheWriting: Reply = { text: ["x"], stop: "stop", usage: { ...USAGE, cache_write_tokens: 2 } };
   const rows: { name: string; reply: Reply }[] = [
     { name: "a text", reply: { text: ["Hello", " there"], stop: "stop", usage: USAGE } },
     { name: "reasoning, text and several calls in pieces", reply: FULL },
     { name: "a call without arguments", reply: { calls: [{ id: "a", name: "vote", pieces: [] }], stop: "tool_calls" } },
+    { name: "calls and nothing else", reply: { calls: FULL.calls ?? [], stop: "tool_calls", usage: USAGE } },
     { name: "a reply without usage", reply: { text: ["x"], stop: "stop" } },
+    { name: "a usage without cached tokens", reply: { text: ["x"], stop: "stop", usage: { ...USAGE, cached_tokens: 0 } } },
     { name: "calls under the finish reason of a text", reply: { ...FULL, stop: "stop" } },
+    ...(wire.reportsCacheWrites ? [{ name: "a usage with tokens written into a cache", reply: cacheWriting }] : []),
   ];
   it.each(rows)("gives $name as deltas and exactly one stop, last", async ({ reply }) => {
     const { events: got, error } = await call(events(wire.encode(reply)));
     expect(error).toBeUndefined();
     expect(got.filter((event) => event.type === "stop")).toHaveLength(1);
     const reason = reply.calls ? "tool_calls" : reply.stop;
-    expect(got.at(-1)).toEqual({ type: "stop", reason, items: itemsOf(reply), usage: reply.usage ?? null });
+    expect(got.at(-1)).toEqual({ type: "stop", reason, items: items(reply), usage: reply.usage ?? null });
     expect(textIn(got, "text")).toBe((reply.text ?? []).join(""));
     expect(textIn(got, "reasoning")).toBe((reply.reasoning ?? []).join(""));
   });
@@ -32,6 +37,25 @@ export function repliesContract(wire: Wire, server: () => RawServer, call: Call)
     const { events: got, error } = await call(events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })));
     expect(error).toBeUndefined();
     expect(got.at(-1)).toMatchObject({ type: "stop", reason: stop });
+  });
+
+  it.each(wire.stops.filter((stop) => stop !== "refusal").map((stop) => ({ stop })))(
+    "keeps the calls of a reply with stop reason $stop",
+    async ({ stop }) => {
+      const { events: got, error } = await call(events(wire.encode({ ...FULL, stop })));
+      expect(error).toBeUndefined();
+      expect(got.at(-1)).toMatchObject({ type: "stop", items: items(FULL) });
+    },
+  );
+
+  it("gives ids that no earlier call of the round has", async () => {
+    const earlier = { type: "tool_call" as const, id: "id_a", name: "vote", arguments: "{}" };
+    const result = { role: "tool" as const, toolCallId: "id_a", name: "vote", text: "no", isError: true };
+    const messages = [...REQUEST.messages, { role: "assistant" as const, items: [earlier] }, result];
+    const { events: got } = await call(events(wire.encode(FULL)), { messages });
+    const stop = got.at(-1);
+    const ids = stop?.type === "stop" ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])) : [];
+    expect(new Set(["id_a", "", ...ids]).size).toBe(4);
   });
 
   it("gives each piece when it comes, not at the end", async () => {
@@ -56,9 +80,28 @@ export function repliesContract(wire: Wire, server: () => RawServer, call: Call)
   it("serves several calls at once", async () => {
     const one = events(wire.encode(FULL));
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => call(one)));
-    for (const { events: got } of outcomes) expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL) });
+    for (const { events: got } of outcomes) expect(got.at(-1)).toMatchObject({ type: "stop", items: items(FULL) });
   });
 }
+
+/** What the SDKs read by themselves. */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  OPENAI_CUSTOM_HEADERS: "X-Leak: yes",
+  OPENAI_ORG_ID: "org-leak",
+  OPENAI_PROJECT_ID: "project-leak",
+  OPENAI_API_KEY: "leak-openai",
+  OPENAI_ADMIN_KEY: "leak-admin",
+  OPENAI_BASE_URL: "http://127.0.0.1:9/leak",
+  ANTHROPIC_CUSTOM_HEADERS: "X-Leak: yes",
+  ANTHROPIC_API_KEY: "leak-anthropic",
+  ANTHROPIC_AUTH_TOKEN: "leak-token",
+  ANTHROPIC_BASE_URL: "http://127.0.0.1:9/leak",
+  GOOGLE_API_KEY: "leak-google",
+  GEMINI_API_KEY: "leak-gemini",
+  GOOGLE_GEMINI_BASE_URL: "http://127.0.0.1:9/leak",
+  GOOGLE_GENAI_USE_VERTEXAI: "true",
+  GOOGLE_CLOUD_PROJECT: "leak-project",
+};
 
 export function requestsContract(wire: Wire, call: Call): void {
   const ok = events(wire.encode({ text: ["x"], stop: "stop" }));
@@ -67,18 +110,20 @@ export function requestsContract(wire: Wire, call: Call): void {
     const received = await (await call(ok)).server.request();
     expect(received).toMatchObject({ method: "POST", path: wire.basePath + wire.path });
     expect(received.headers[wire.keyHeader.name]).toBe(wire.keyHeader.value(KEY));
-    expect(Object.keys(received.headers).filter((name) => /^x-stainless|^openai-/.test(name))).toEqual([]);
+    expect(Object.keys(received.headers).filter((name) => /^(x-stainless|openai|x-goog-api-client|helicone)/.test(name))).toEqual(
+      [],
+    );
   });
 
-  it("carry no header out of the environment", async () => {
-    process.env["OPENAI_CUSTOM_HEADERS"] = "X-Leak: yes";
-    process.env["OPENAI_ORG_ID"] = "org-leak";
+  it("carry nothing out of the environment, and go where they were told", async () => {
+    const names = Object.keys(ENVIRONMENT).filter((name) => process.env[name] === undefined);
+    for (const name of names) process.env[name] = ENVIRONMENT[name];
     try {
-      const { headers } = await (await call(ok)).server.request();
-      expect(JSON.stringify(headers)).not.toMatch(/leak/i);
+      const { server, error } = await call(ok);
+      expect(error).toBeUndefined();
+      expect(JSON.stringify((await server.request()).headers)).not.toMatch(/leak/i);
     } finally {
-      delete process.env["OPENAI_CUSTOM_HEADERS"];
-      delete process.env["OPENAI_ORG_ID"];
+      for (const name of names) delete process.env[name];
     }
   });
 

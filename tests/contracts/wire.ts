@@ -39,4 +39,17 @@ export type Wire = {
   stops: readonly StopReason[];
   /** Hosted tools of the endpoint; empty where the format has none. */
   hostedTools: readonly HostedToolName[];
+  /** False where calls may come without ids, so that the adapter gives them some. Default: true. */
+  givesCallIds?: boolean;
+  /** Whether usage tells what was written into a cache. Default: false. */
+  reportsCacheWrites?: boolean;
+  /** A frame whose data is no JSON, of a kind that is read. Default: one without a name. */
+  brokenFrame?: string;
+  /**
+   * Whether the provider would take the conversation in this request's body: ids match, each call has its result, all stands in
+   * the order it wants, what must come back is there. Null if so, else what is wrong.
+   */
+  acceptsHistory(body: unknown): string | null;
+  /** What the provider's cache compares of this request's body, in its order: tools, instructions, messages, part by part. */
+  prefixOf(body: unknown): readonly unknown[];
 };

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import type { Message, ReplyItem } from "../../src/providers/provider";
+import { type Call, FULL, REQUEST } from "./contract-support";
+import { events } from "./raw-server";
+import type { Reply, Wire } from "./wire";
+
+/** A round of several calls: what a reply gave goes back in the next request, and the provider takes it and finds it cached. */
+export function historyContract(wire: Wire, call: Call): void {
+  /** The same id again, as servers that count the calls of one reply give it. */
+  const second: Reply = {
+    reasoning: ["now this"],
+    text: ["One more."],
+    calls: [{ id: "id_a", name: "read_file", pieces: ['{"path":"b.txt"}'] }],
+    stop: "tool_calls",
+  };
+  const bodies = async (replies: readonly Reply[], between: Message[] = []) => {
+    let messages: Message[] = REQUEST.messages;
+    const sent: unknown[] = [];
+    for (const reply of replies) {
+      const { events: got, error, server } = await call(events(wire.encode(reply)), { messages, continues: true });
+      expect(error).toBeUndefined();
+      sent.push((await server.request()).body);
+      const stop = got.at(-1);
+      messages = [...messages, ...roundTrip(stop?.type === "stop" ? stop.items : []), ...between];
+    }
+    return sent;
+  };
+  const last: Reply = { text: ["done"], stop: "stop" };
+
+  describe.each([
+    { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
+    { name: "calls only", replies: [{ ...FULL, text: [], reasoning: [] }, last], between: [] },
+    { name: "a text without calls", replies: [{ text: ["hm"], stop: "stop" as const }, last], between: [nudge("go on")] },
+    { name: "newer answers told after the results", replies: [FULL, second, last], between: [nudge("newer answers")] },
+  ])("of $name", ({ replies, between }) => {
+    it("is what the provider accepts, after it was stored", async () => {
+      const sent = await bodies(replies, between);
+      expect(sent.map((body) => wire.acceptsHistory(body))).toEqual(sent.map(() => null));
+    });
+
+    it("begins as the call before it did, so that the provider's cache holds", async () => {
+      const prefixes = (await bodies(replies, between)).map((body) => wire.prefixOf(body));
+      for (const [n, prefix] of prefixes.entries()) {
+        const before = prefixes[n - 1] ?? [];
+        expect(prefix.slice(0, before.length)).toEqual(before);
+        expect(prefix.length).toBeGreaterThan(before.length);
+      }
+    });
+  });
+}
+
+const nudge = (text: string): Message => ({ role: "user", text });
+
+/** The reply as the next request holds it, with a result for each call, after being stored as JSON. */
+function roundTrip(items: ReplyItem[]): Message[] {
+  const results = items.flatMap((item): Message[] =>
+    item.type === "tool_call"
+      ? [{ role: "tool", toolCallId: item.id, name: item.name, text: `result of ${item.name}`, isError: false }]
+      : [],
+  );
+  return JSON.parse(JSON.stringify([{ role: "assistant", items }, ...results]));
+}

@@ -1,0 +1,74 @@
+import { expect, it } from "vitest";
+import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
+import type { ModelEvent } from "../../src/providers/provider";
+import { type Call, FULL, textIn } from "./contract-support";
+import { events } from "./raw-server";
+import type { Reply, Wire } from "./wire";
+
+const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
+  web_search: { name: "web_search", input: "weather in Bern", outcome: "ok", output: "" },
+  x_search: { name: "x_search", input: "posts on Bern", outcome: "ok", output: "" },
+  code_execution: { name: "code_execution", input: "print(6 * 7)", outcome: "ok", output: "42-from-the-machine" },
+};
+const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
+
+/** Tools that the provider runs itself: told beside the answer, never in it, and never in the way of the agent's own calls. */
+export function hostedContract(wire: Wire, call: Call): void {
+  const uses = wire.hostedTools.map((name) => SAMPLES[name]);
+  const cited = wire.hostedTools.some((name) => name !== "code_execution");
+  const reply: Reply = { ...FULL, hosted: uses, ...(cited && { citations: [CITATION] }) };
+  const ask = async (change: Partial<Reply> = {}) => {
+    const hostedTools = wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
+    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), { hostedTools });
+    expect(error).toBeUndefined();
+    const stop = got.at(-1);
+    if (stop?.type !== "stop") throw new Error("the reply has no stop");
+    return { got, stop };
+  };
+
+  it("take no call of the same reply away", async () => {
+    const { stop } = await ask();
+    expect(stop.reason).toBe("tool_calls");
+    const calls = stop.items.flatMap((item) => (item.type === "tool_call" ? [[item.name, item.arguments]] : []));
+    expect(calls).toEqual(FULL.calls?.map(({ name, pieces }) => [name, pieces.join("")]));
+  });
+
+  it("are told in the stop, with what they were asked", async () => {
+    const { stop } = await ask();
+    expect(stop.hosted).toEqual(
+      uses.map(({ name, input, outcome, output }) =>
+        expect.objectContaining({ name, input, outcome, ...(output !== "" && { output: expect.stringContaining(output) }) }),
+      ),
+    );
+  });
+
+  it("leave nothing of their results in the text", async () => {
+    const { got, stop } = await ask();
+    const said = (FULL.text ?? []).join("");
+    expect(textIn(got, "text")).toBe(said);
+    expect(stop.items.map((item) => (item.type === "text" ? item.text : "")).join("")).toBe(said);
+  });
+
+  it("show what they are asked while it is written", async () => {
+    const { got } = await ask();
+    for (const { name, input } of uses) expect(hostedText(got, name)).toBe(input);
+    expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(got.findIndex((event) => event.type === "text"));
+  });
+
+  if (cited) {
+    it("give the sources of the text apart from it", async () => {
+      const { stop } = await ask();
+      expect(stop.citations).toEqual([expect.objectContaining(CITATION)]);
+    });
+  }
+
+  it("are absent from the stop where none was used", async () => {
+    const { stop } = await ask({ hosted: [], citations: [] });
+    expect(stop).not.toHaveProperty("hosted");
+    expect(stop).not.toHaveProperty("citations");
+  });
+}
+
+function hostedText(got: readonly ModelEvent[], name: HostedToolName): string {
+  return got.map((event) => (event.type === "hosted_tool" && event.name === name ? event.text : "")).join("");
+}
