@@ -1,4 +1,5 @@
 import type { StreamRequest } from "../protocol/stream-request";
+import { wantedForm } from "./accept";
 import { ApiError } from "./errors";
 import { type App, type Call, refuse, route, sessionOf, turnOf } from "./routes";
 import { openStream } from "./open-stream";
@@ -14,7 +15,7 @@ export function eventRoutes(app: App): void {
 
 async function showEvents(context: Call): Promise<Response> {
   const asked: StreamRequest = { after: afterOf(context), turn: turnOf(context), deltas: detailOf(context) };
-  return context.req.header("accept")?.includes("application/json") ? page(context, asked) : stream(context, asked);
+  return wantedForm(context, "stream") === "json" ? page(context, asked) : stream(context, asked);
 }
 
 async function stream(context: Call, asked: StreamRequest): Promise<Response> {

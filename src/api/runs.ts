@@ -4,6 +4,7 @@ import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
 import { type TeamRules, unpricedAgents } from "../protocol/team";
 import { type RunRequest, RunRequestSchema, type RunResponse, runLinks, TurnRequestSchema } from "../protocol/api";
+import { wantedForm } from "./accept";
 import { ApiError, type Fault } from "./errors";
 import { openStream } from "./open-stream";
 import { readBody } from "./read-body";
@@ -85,7 +86,7 @@ type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly
 /** 202 with links, or, for who asks for it and can have it, the turn's stream itself. */
 async function answer(context: Call, { id, stub, turn, warnings }: Running): Promise<Response> {
   const links = runLinks(id, turn);
-  const opened = wantsStream(context) ? await openStream(stub, { after: 0, turn, deltas: true }) : null;
+  const opened = wantedForm(context, "json") === "stream" ? await openStream(stub, { after: 0, turn, deltas: true }) : null;
   if (opened?.code === "open") {
     opened.response.headers.set("location", links.session);
     return opened.response;
@@ -99,5 +100,3 @@ async function answer(context: Call, { id, stub, turn, warnings }: Running): Pro
   };
   return context.json(body, 202, { location: links.session });
 }
-
-const wantsStream = (context: Call): boolean => context.req.header("accept")?.includes("text/event-stream") ?? false;
