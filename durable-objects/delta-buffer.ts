@@ -28,7 +28,7 @@ export class DeltaBuffer {
 
   add(source: DeltaSource, text: string): void {
     if (text === "") return;
-    const key = `${source.call} ${source.kind} ${source.name ?? ""}`;
+    const key = offsetKey(source);
     const offset = this.#offsets.get(key);
     this.#offsets.set(key, (offset ?? 0) + text.length);
     const piece = this.#pieces.get(key);
@@ -39,6 +39,12 @@ export class DeltaBuffer {
     this.#begun.add(source.call);
     if (isFirst || this.#chars >= STORE.deltaRowChars) this.#onDue();
     else this.#schedule();
+  }
+
+  /** What was stored of a call before a restart: its text goes on behind it. */
+  seed({ call, kind, name, offset, text }: DeltaItem): void {
+    this.#begun.add(call);
+    this.#offsets.set(offsetKey({ call, kind, ...(name !== undefined && { name }) }), offset + text.length);
   }
 
   /** Takes everything collected, in rows that are small enough. */
@@ -65,6 +71,8 @@ export class DeltaBuffer {
     this.#timer = setTimeout(() => this.#onDue(), due);
   }
 }
+
+const offsetKey = ({ call, kind, name }: Pick<DeltaSource, "call" | "kind" | "name">): string => `${call} ${kind} ${name ?? ""}`;
 
 /** One provider chunk may be larger than a row. */
 function split(item: DeltaItem): DeltaItem[] {

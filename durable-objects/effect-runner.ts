@@ -8,6 +8,8 @@ import { type Release, Slots } from "./slots";
 export type Performer = {
   /** The call, ready to be sent; null if it is no longer owed or cannot be paid now. Journals `call.started`. */
   prepareCall(effect: ModelCallEffect): PreparedCall | null;
+  /** A call that was under way before a restart and can be taken up; null if it must be made anew. */
+  resumeCall(effect: ModelCallEffect): PreparedCall | null;
   /** Runs one of an agent's own tools from its journalled start to its journalled end. */
   performTool(effect: ToolCallEffect, signal: AbortSignal): Promise<void>;
   /** A fault of our own, in code that should not throw. */
@@ -43,14 +45,20 @@ export class EffectRunner {
     return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
   }
 
-  async #run(effect: Effect): Promise<void> {
+  /** Takes up a call that was under way before a restart; null if it cannot be. */
+  resume(effect: ModelCallEffect): Promise<void> | null {
+    const call = this.#performer.resumeCall(effect);
+    return call && this.#run(effect, call);
+  }
+
+  async #run(effect: Effect, resumed: PreparedCall | null = null): Promise<void> {
     const abort = new AbortController();
     this.#running.set(effect.id, abort);
     let release: Release = () => {};
     let settle = () => {};
     try {
       release = await this.#slots.take(abort.signal);
-      settle = await this.#perform(effect, abort.signal, release);
+      settle = await (resumed?.send(abort.signal, release) ?? this.#perform(effect, abort.signal, release));
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#performer.onFault(error);
     } finally {

@@ -2,6 +2,7 @@ import { PartialTexts } from "../src/agents/partial";
 import { type RenderInput, type RoundRecord, renderRecords } from "../src/agents/records";
 import type { Team } from "../src/config/team";
 import {
+  callInFlight,
   decide,
   emptySession,
   evolve,
@@ -17,6 +18,7 @@ import {
 } from "../src/coordination";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
+import type { ResumePoint } from "../src/providers/provider";
 import { billOf } from "./bill";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
@@ -116,8 +118,18 @@ export class Engine {
     for (const row of this.#log.readDeltas(firstSeq)) this.#restore(row);
     const cutOff = inFlight(this.#state);
     console.log("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
-    for (const effect of cutOff) this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
+    for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
+      this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
+    }
     this.handle({ type: "clock" });
+  }
+
+  /** Goes on with a call whose reply the provider has been writing all the while; to the rules nothing has happened. */
+  #takeUp(id: string): boolean {
+    const call = callInFlight(this.#state, id);
+    const run = call && this.#runner.resume(call);
+    if (run) this.#ctx.waitUntil(run);
+    return run !== null;
   }
 
   #endBroken({ turn, firstSeq }: TurnPlace, broken: unknown): void {
@@ -151,10 +163,10 @@ export class Engine {
   }
 
   /** A piece of what a model is writing; too late if nobody waits for its call any more. */
-  write(source: DeltaSource, text: string): void {
+  write(source: DeltaSource, text: string, point: ResumePoint | null): void {
     if (!runningTurn(this.#state)?.inFlight[source.call]) return;
     this.#written.add(source, text);
-    this.journal.write(source, text);
+    this.journal.write(source, text, point);
   }
 
   /** What a call in flight is known to cost so far. */
@@ -254,7 +266,10 @@ export class Engine {
   /** What agents had written before the restart, for partial texts. */
   #restore(row: LogRow): void {
     const { items }: { items: DeltaItem[] } = JSON.parse(row.body);
-    for (const item of items) this.#written.add(item, item.text);
+    for (const item of items) {
+      this.#written.add(item, item.text);
+      this.journal.seed(item);
+    }
   }
 }
 

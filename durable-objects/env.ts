@@ -10,6 +10,8 @@ export type Env = {
   ALLOWED_ORIGINS?: string;
   /** Readers of one session's streams at a time; a number. */
   MAX_READERS?: string;
+  /** `on`: replies are written in the background where a provider can, so that a restart does not pay for them twice. */
+  BACKGROUND_REPLIES?: string;
   /** `loopback`: whoever reaches the service on this machine may use it. For development only. */
   OPEN_ACCESS?: string;
 };

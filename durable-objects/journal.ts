@@ -1,10 +1,12 @@
 import type { RoundRecord } from "../src/agents/records";
-import { isTerminal, type SessionEvent } from "../src/protocol/events";
+import type { ResumePoint } from "../src/providers/provider";
+import { type DeltaItem, type EventOf, isTerminal, type SessionEvent } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import { CallStore } from "./call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
 import { EventStreams } from "./event-streams";
 import type { LogRow, NewRow } from "./frames";
+import { ResumePoints } from "./resume-points";
 import type { SessionLog } from "./session-log";
 import { SessionQueries } from "./session-queries";
 
@@ -30,6 +32,7 @@ type Options = {
  */
 export class Journal {
   readonly calls: CallStore;
+  readonly points: ResumePoints;
   readonly streams: EventStreams;
   readonly queries: SessionQueries;
   readonly #options: Options;
@@ -39,14 +42,21 @@ export class Journal {
     const { ctx, log, sessionId, maxReaders, endedAt, now } = options;
     this.#options = options;
     this.calls = new CallStore(ctx.storage.sql);
+    this.points = new ResumePoints(ctx.storage.sql);
     this.queries = new SessionQueries(log, sessionId);
     this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt, now });
     this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
   }
 
-  /** A piece of what a model is writing: kept until it is worth a row, or until the next entry. */
-  write(source: DeltaSource, text: string): void {
+  /** A piece of what a model is writing: kept until it is worth a row, or until the next entry. `point` is right behind it. */
+  write(source: DeltaSource, text: string, point: ResumePoint | null): void {
+    if (point) this.points.note(source.call, point);
     this.#deltas.add(source, text);
+  }
+
+  /** A piece that was stored before a restart, of a call that goes on. */
+  seed(item: DeltaItem): void {
+    if (this.points.has(item.call)) this.#deltas.seed(item);
   }
 
   commit(entry: Entry, at: number): void {
@@ -60,11 +70,10 @@ export class Journal {
       }
       this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       this.queries.note(facts, ended?.turn ?? null);
+      for (const event of entry.events) if (isCallEnd(event)) this.points.forget(event.call);
       return [...deltas, ...facts];
     });
-    for (const event of entry.events) {
-      if (event.type === "call.completed" || event.type === "call.failed") this.#deltas.forget(event.call);
-    }
+    for (const event of entry.events) if (isCallEnd(event)) this.#deltas.forget(event.call);
     this.#publish(written);
   }
 
@@ -83,6 +92,7 @@ export class Journal {
     const { log, openTurn } = this.#options;
     const turn = openTurn();
     const rows = this.#deltas.take(at);
+    this.points.store();
     return turn === null ? [] : rows.map((items) => log.appendDelta(turn, at, items));
   }
 
@@ -96,3 +106,6 @@ export class Journal {
     ctx.waitUntil(ctx.storage.sync().then(() => this.streams.publish(rows)));
   }
 }
+
+const isCallEnd = (event: SessionEvent): event is EventOf<"call.completed" | "call.failed"> =>
+  event.type === "call.completed" || event.type === "call.failed";

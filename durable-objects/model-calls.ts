@@ -13,7 +13,7 @@ import {
 } from "../src/coordination";
 import type { DeltaKind } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
-import type { ModelRequest, Provider } from "../src/providers/provider";
+import type { ModelRequest, Provider, ResumePoint } from "../src/providers/provider";
 import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import type { Performer, PreparedCall } from "./effect-runner";
@@ -24,16 +24,20 @@ type Options = {
   engine: Engine;
   /** The key for a backend: empty where it needs none, null where it is missing or bound to another origin. */
   keyOf: (backend: Backend) => string | null;
+  /** Whether replies are written in the background where the endpoint can, to be taken up again after a restart. */
+  background: boolean;
 };
 
 /** Performs model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
 export class ModelCalls implements Performer {
   readonly #engine: Engine;
   readonly #keyOf: Options["keyOf"];
+  readonly #background: boolean;
 
-  constructor({ engine, keyOf }: Options) {
+  constructor({ engine, keyOf, background }: Options) {
     this.#engine = engine;
     this.#keyOf = keyOf;
+    this.#background = background;
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
@@ -46,6 +50,14 @@ export class ModelCalls implements Performer {
     if (started?.type !== "call.started") return null;
     const request = grantedRequest(parts, started, isCapped(turn, parts.agent));
     return { send: (signal, onHeaders) => this.#send(effect, { request, onHeaders, signal }) };
+  }
+
+  resumeCall(effect: ModelCallEffect): PreparedCall | null {
+    const turn = runningTurn(this.#engine.state);
+    const from = this.#engine.journal.points.find(effect.id);
+    if (!turn || !from) return null;
+    const request = askedRequest(this.#parts(turn, effect)); // the provider has the real one; ids that are taken are the same
+    return { send: (signal, onHeaders) => this.#send(effect, { request, onHeaders, signal, from }) };
   }
 
   /** No tool of an agent's own has a performer; a config cannot name one. */
@@ -72,21 +84,27 @@ export class ModelCalls implements Performer {
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
-  async #send(effect: ModelCallEffect, { request, onHeaders, signal }: Sending): Promise<() => void> {
+  async #send(effect: ModelCallEffect, { request, onHeaders, signal, from }: Sending): Promise<() => void> {
     const agent = this.#agent(effect.agent);
     const apiKey = this.#keyOf(agent.backend);
     if (apiKey === null) return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: KEY_MISSING });
     const source = { agent: agent.id, round: effect.round, call: effect.id };
     const headers = { came: false };
+    let point: ResumePoint | null = null;
     const performed = await performCall({
-      provider: provider(agent.backend, apiKey, countingFetch(onHeaders, headers)),
+      provider: this.#provider(agent.backend, apiKey, countingFetch(onHeaders, headers)),
       request,
       signal,
+      ...(from && { from }),
+      onResumePoint: (next) => {
+        point = next;
+      },
       onUsage: (usage) => this.#engine.noteUsage(effect.id, usage),
       headersCame: () => headers.came,
       onDelta: ({ kind, name, text }) => {
         const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
-        this.#engine.write({ ...source, kind: shown, ...(name === undefined ? {} : { name }) }, text);
+        this.#engine.write({ ...source, kind: shown, ...(name === undefined ? {} : { name }) }, text, point);
+        point = null;
       },
     });
     if (performed.type === "failed") {
@@ -96,6 +114,11 @@ export class ModelCalls implements Performer {
     const reply = toReply({ ...performed, items }, { purpose: effect.purpose, ownTools: [], workspaceFiles: null });
     return () =>
       void this.#engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
+  }
+
+  #provider({ format, baseUrl, host, apiVersion }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
+    const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background: this.#background };
+    return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
   }
 
   #agent(index: number): TeamAgent {
@@ -122,11 +145,6 @@ function countingFetch(onHeaders: () => void, headers: { came: boolean }): typeo
   };
 }
 
-function provider({ format, baseUrl, host, apiVersion }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {
-  const endpoint = { baseUrl, apiKey, fetch, host: hostById(host), apiVersion, background: false };
-  return withTimeLimits(createProvider(format, endpoint), CALL_TIME_LIMITS, SYSTEM_TIMERS);
-}
-
 const KEY_MISSING: CallFailure = {
   class: "bad_credentials",
   code: "key_missing",
@@ -136,4 +154,4 @@ const KEY_MISSING: CallFailure = {
   reached: false,
 };
 
-type Sending = { request: ModelRequest; onHeaders: () => void; signal: AbortSignal };
+type Sending = { request: ModelRequest; onHeaders: () => void; signal: AbortSignal; from?: ResumePoint };

@@ -9,12 +9,15 @@ const TABLES = [
   "CREATE TABLE turns (turn INTEGER PRIMARY KEY, parent INTEGER, first_seq INTEGER NOT NULL, last_seq INTEGER, summary TEXT)",
   // Private: what models were sent and what they replied, never served to clients.
   "CREATE TABLE calls (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, part)) WITHOUT ROWID",
+  // Where replies that a provider writes in the background can be taken up again; a row for each such call under way.
+  "CREATE TABLE resume_points (call TEXT PRIMARY KEY, reply TEXT NOT NULL, after INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
 export function tablesExist(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").toArray().length > 0;
 }
 
+/** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
 export function createTables(sql: SqlStorage): void {
-  for (const table of TABLES) sql.exec(table);
+  for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
 }

@@ -27,6 +27,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     if (!tablesExist(ctx.storage.sql)) return;
+    createTables(ctx.storage.sql);
     this.#engine = this.#load();
     this.#engine.boot();
   }
@@ -121,7 +122,8 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
-      performer: (engine) => new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend) }),
+      performer: (engine) =>
+        new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend), background: this.env.BACKGROUND_REPLIES === "on" }),
     });
   }
 

@@ -35,7 +35,7 @@ type CallOptions = {
   onDelta: (delta: CallDelta) => void;
   /** Usage known before the end; should the call be cancelled, it is charged this. */
   onUsage?: (usage: Usage) => void;
-  /** From here the reply can be taken up again, should the connection be lost. */
+  /** From here the reply can be taken up again, should the connection be lost; told before the delta it counts with. */
   onResumePoint?: (point: ResumePoint) => void;
   /** Takes a reply to the same request up again instead of asking anew. */
   from?: ResumePoint;
@@ -48,12 +48,13 @@ const MOST_TOOL_CALLS = 1_024;
 
 /** Performs one try of a model call. Never throws, except what the signal was aborted with. */
 export async function performCall(options: CallOptions): Promise<Performed> {
-  const heard: Heard = { anything: false, reply: false, usage: null };
+  const resumed = options.from !== undefined; // then its first part was heard before, and worked on
+  const heard: Heard = { anything: resumed, reply: resumed, usage: null };
   try {
     return await listen(options, heard);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    return { type: "failed", failure: toFailure(error, heard, options.headersCame?.() ?? heard.anything) };
+    return { type: "failed", failure: toFailure(error, heard, resumed || (options.headersCame?.() ?? heard.anything)) };
   }
 }
 

@@ -6,7 +6,7 @@ export { evolve } from "./evolve";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
-export { inFlight, owed } from "./owed";
+export { callInFlight, inFlight, owed } from "./owed";
 export * from "./state";
 export { SteadyClock } from "./steady-clock";
 export { count } from "./tally";

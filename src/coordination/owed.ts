@@ -1,7 +1,7 @@
 import { reserve } from "./budget";
 import { callId, type Effect, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
-import { type AgentState, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+import { type AgentState, agentAt, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
 
 /**
  * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have.
@@ -16,6 +16,22 @@ export function owed(state: SessionState): Effect[] {
 /** Ids of effects that are started and not settled: whatever else is running must be aborted. */
 export function inFlight(state: SessionState): string[] {
   return Object.keys(runningTurn(state)?.inFlight ?? {});
+}
+
+/** The model call with this id, if it was sent and nobody has said yet how it ended. */
+export function callInFlight(state: SessionState, id: string): ModelCallEffect | null {
+  const turn = runningTurn(state);
+  const entry = turn?.inFlight[id];
+  const round = turn && entry?.type === "model_call" ? agentAt(turn.attempt, entry.agent).round : null;
+  if (!entry || !round) return null;
+  return {
+    type: "model_call",
+    id,
+    agent: entry.agent,
+    round: round.number,
+    purpose: round.purpose,
+    notBefore: round.call.notBefore,
+  };
 }
 
 /** How many more effects the turn may start, when the tools that are owed have run. */

@@ -54,7 +54,7 @@ export type ModelEvent =
   | { type: "tool_arguments"; index: number; name: string; text: string }
   /** What a hosted tool is asked (a query, a piece of code), as it is written. */
   | { type: "hosted_tool"; name: HostedToolName; text: string }
-  /** From here the reply can be taken up again by `resume`, without what came before. */
+  /** Behind the event that comes next, the reply can be taken up again: the two count together. */
   | { type: "resume_point"; point: ResumePoint }
   /** Usage known before the end, so that a cut or cancelled call can be charged what was reported. */
   | { type: "usage"; usage: Usage }

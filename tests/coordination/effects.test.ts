@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { placeOfCall } from "../../src/coordination";
+import { callInFlight, placeOfCall } from "../../src/coordination";
 import { callId } from "../../src/coordination/effects";
+import { answers } from "./builders";
+import { World } from "./world";
 
 describe("the place a call's id tells", () => {
   it("is the one it was made of", () => {
@@ -10,5 +12,17 @@ describe("the place a call's id tells", () => {
 
   it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])("is none in %j", (id) => {
     expect(placeOfCall(id)).toBeNull();
+  });
+});
+
+describe("a call in flight", () => {
+  it("is the one that was owed, until its end is told", () => {
+    const world = new World();
+    world.ask();
+    world.starts("a");
+    const id = world.callOf("a");
+    expect(callInFlight(world.state, id)).toMatchObject({ type: "model_call", id, agent: 0, round: 1, purpose: "coordination" });
+    world.does("a", answers("An answer."));
+    expect(callInFlight(world.state, id)).toBeNull();
   });
 });

@@ -29,6 +29,15 @@ describe("delta buffer", () => {
     expect(rows).toEqual([[{ ...source("c1"), offset: 0, text: "He" }]]);
   });
 
+  it("goes on behind what was stored of a call before a restart", () => {
+    const { buffer, rows } = start();
+    buffer.seed({ ...source("c1"), offset: 0, text: "Hello" });
+    buffer.seed({ ...source("c1"), offset: 5, text: ", you" });
+    buffer.add(source("c1"), "!");
+    vi.advanceTimersByTime(FLUSH.watchedMs);
+    expect(rows).toEqual([[{ ...source("c1"), offset: 10, text: "!" }]]);
+  });
+
   it.each([
     { name: "a quarter of a second while someone watches", watched: true, waitMs: FLUSH.watchedMs },
     { name: "a second while nobody watches", watched: false, waitMs: FLUSH.unwatchedMs },

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { EffectRunner, type Performer } from "../../durable-objects/effect-runner";
-import type { Effect } from "../../src/coordination";
+import type { Effect, ModelCallEffect } from "../../src/coordination";
 
-const call = (id: string, notBefore = 0): Effect => ({
+const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   type: "model_call",
   id,
   agent: 0,
@@ -10,6 +10,7 @@ const call = (id: string, notBefore = 0): Effect => ({
   purpose: "coordination",
   notBefore,
 });
+const call = (id: string, notBefore = 0): Effect => underWay(id, notBefore);
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A performer whose calls end when they are told to. */
@@ -32,6 +33,11 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
           }),
       };
     },
+    resumeCall: ({ id }) => {
+      if (refuses.has(id)) return null;
+      seen.push(`taken up ${id}`);
+      return { send: async () => () => void seen.push(`settled ${id}`) };
+    },
     performTool: async ({ id }) => void seen.push(`tool ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
@@ -40,8 +46,19 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     for (const run of runner.sync(owed, inFlight, now)) void run;
     await soon();
   };
-  return { seen, open, sync };
+  return { seen, open, sync, runner };
 }
+
+it("takes up a call that was under way, and tells its end like any other's", async () => {
+  const { seen, runner } = start(1);
+  await runner.resume(underWay("a"));
+  expect(seen).toEqual(["taken up a", "settled a"]);
+});
+
+it("says so when a call under way cannot be taken up", () => {
+  const { runner } = start(1, new Set(["a"]));
+  expect(runner.resume(underWay("a"))).toBeNull();
+});
 
 it("performs each effect once, however often it is owed", async () => {
   const { seen, sync } = start(4);

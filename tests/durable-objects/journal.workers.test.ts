@@ -19,6 +19,22 @@ const turnStarted: SessionEvent = {
   deadline_at: 9,
 };
 const settled: SessionEvent = { type: "attempt.started", at: 2, turn: 1, attempt: 1, feedback: null };
+const callFailed = (call: string): SessionEvent => ({
+  type: "call.failed",
+  at: 3,
+  turn: 1,
+  attempt: 1,
+  agent: "a",
+  round: 1,
+  call,
+  class: "transient",
+  code: "stream_cut",
+  message: "Cut.",
+  retry_at: null,
+  usage: null,
+  cost_usd: 0,
+  tokens: 0,
+});
 const entry = (...events: SessionEvent[]) => ({ events, rows: events.map(toRow), records: [] });
 
 type Rig = { journal: Journal; log: SessionLog; disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] } };
@@ -79,8 +95,8 @@ it("shows readers nothing that could still be lost", async () => {
 it("puts what models wrote before a fact into the same commit, ahead of it", async () => {
   await inObject(async ({ journal, log }) => {
     journal.commit(entry(turnStarted), 1);
-    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once");
-    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, " and the rest");
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once", null);
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, " and the rest", null);
     journal.commit(entry(settled), 2);
     const rows = [...log.read({ after: 0, upTo: 9, deltas: true })];
     expect(rows.map(({ seq, type }) => [seq, type])).toEqual([
@@ -89,6 +105,22 @@ it("puts what models wrote before a fact into the same commit, ahead of it", asy
       [3, "stream.delta"],
       [4, "attempt.started"],
     ]);
+  });
+});
+
+it("stores where a reply can be taken up together with the text it follows, until the call ends", async () => {
+  await inObject(async ({ journal, log }) => {
+    const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
+    const storedText = () => [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
+    journal.commit(entry(turnStarted), 1);
+    journal.write(written, "at once", { id: "reply_1", after: 7 });
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    journal.write(written, ", later", { id: "reply_1", after: 8 });
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    journal.commit(entry(settled), 2);
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once", ", later"], { id: "reply_1", after: 8 }]);
+    journal.commit(entry(callFailed("c")), 3);
+    expect(journal.points.find("c")).toBeNull();
   });
 });
 
