@@ -6,7 +6,7 @@ import { historyContract } from "./history-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "./raw-server";
-import { repliesContract, requestsContract } from "./replies-contract";
+import { repliesContract, requestsContract, streamsContract } from "./replies-contract";
 import type { Wire } from "./wire";
 
 /**
@@ -17,7 +17,8 @@ export function describeProviderContract(wire: Wire): void {
   describe(`${wire.name} keeps the provider contract`, () => {
     const server = useServer();
     const call: Call = (script, change) => run(wire, server(), script, change);
-    describe("replies", () => repliesContract(wire, server, call));
+    describe("replies", () => repliesContract(wire, call));
+    describe("streams", () => streamsContract(wire, server, call));
     describe("requests", () => requestsContract(wire, call));
     describe("history", () => historyContract(wire, call));
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));

@@ -3,7 +3,7 @@ import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, textIn
 import { answer, events, type RawServer, SSE_HEADERS } from "./raw-server";
 import type { Reply, Wire } from "./wire";
 
-export function repliesContract(wire: Wire, server: () => RawServer, call: Call): void {
+export function repliesContract(wire: Wire, call: Call): void {
   const items = (reply: Reply) => itemsOf(reply, wire.givesCallIds);
   const cacheWriting: Reply = { text: ["x"], stop: "stop", usage: { ...USAGE, cache_write_tokens: 2 } };
   const rows: { name: string; reply: Reply }[] = [
@@ -47,7 +47,10 @@ export function repliesContract(wire: Wire, server: () => RawServer, call: Call)
       expect(got.at(-1)).toMatchObject({ type: "stop", items: items(FULL) });
     },
   );
+}
 
+/** What a caller may count on while replies stream in. */
+export function streamsContract(wire: Wire, server: () => RawServer, call: Call): void {
   it("gives ids that no earlier call of the round has", async () => {
     const earlier = { type: "tool_call" as const, id: "id_a", name: "vote", arguments: "{}" };
     const result = { role: "tool" as const, toolCallId: "id_a", name: "vote", text: "no", isError: true };
@@ -80,7 +83,8 @@ export function repliesContract(wire: Wire, server: () => RawServer, call: Call)
   it("serves several calls at once", async () => {
     const one = events(wire.encode(FULL));
     const outcomes = await Promise.all(Array.from({ length: 8 }, () => call(one)));
-    for (const { events: got } of outcomes) expect(got.at(-1)).toMatchObject({ type: "stop", items: items(FULL) });
+    for (const { events: got } of outcomes)
+      expect(got.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL, wire.givesCallIds) });
   });
 }
 
