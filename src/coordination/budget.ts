@@ -1,25 +1,32 @@
 import type { Purpose, Usage } from "../protocol/events";
 import type { AgentRules, Price } from "../protocol/team";
 import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "./limits";
+import { type HostedGrant, type HostedUses, hostedToolsOf, mostUses } from "./hosted-tools";
 import { candidates, type TurnState } from "./state";
 
 /**
- * What a turn may still spend. Every call reserves its input bound plus its output cap before it is sent, so the sum of what
- * was settled and what is reserved never passes the cap.
+ * What a turn may still spend. Every call reserves its input bound, the uses of hosted tools it is granted and its output cap
+ * before it is sent, so the sum of what was settled and what is reserved never passes the cap.
  */
 type Amount = { tokens: number; usd: number };
 
-type Reservation = { maxOutputTokens: number; tokens: number; costUsd: number };
+type Reservation = { maxOutputTokens: number; hostedTools: HostedGrant[]; tokens: number; costUsd: number };
 
 const PER_MILLION = 1_000_000;
 /** No UTF-16 code unit takes more bytes than this. */
 const BYTES_PER_UNIT = 3;
 
-/** US dollars for a usage; 0 where the price is unknown. */
-export function costOf(price: Price | null, usage: Usage): number {
-  if (!price) return 0;
-  const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens);
-  return (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / PER_MILLION;
+/** US dollars for a usage at an agent's prices; what has no known price counts as 0. */
+export function costOf({ price, hosted_tools = [] }: AgentRules, usage: Usage): number {
+  const hosted = hosted_tools.map(({ name, usd_per_use }) => (usage.hosted_uses?.[name] ?? 0) * (usd_per_use ?? 0));
+  return hosted.reduce((sum, usd) => sum + usd, price ? costOfTokens(price, usage) : 0);
+}
+
+function costOfTokens(price: Price, usage: Usage): number {
+  const written = usage.cache_write_tokens ?? 0;
+  const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens - written);
+  const input = fresh * price.input + usage.cached_tokens * price.cached_input + written * (price.cache_write ?? price.input);
+  return (input + usage.output_tokens * price.output) / PER_MILLION;
 }
 
 /** Cap less what is settled and reserved; Infinity where nothing is capped. */
@@ -39,47 +46,65 @@ function remaining(turn: TurnState): Amount {
 type Wanted = { agent: AgentRules; purpose: Purpose; inputTokens: number; sharers: number };
 
 /**
- * What a call may reserve, with the output cap lowered to fit; null if not even a short reply can be paid, or if nobody knows
- * what it costs where money is capped. While `sharers` calls are due, one call takes more than its share only if the share would
- * be too little to write anything useful.
+ * What a call may reserve, with the uses of hosted tools and then the output cap lowered to fit; null if not even a short reply
+ * can be paid, or if nobody knows what it costs where money is capped. While `sharers` calls are due, one call takes more than
+ * its share only if the share would be too little to write anything useful.
  */
-export function reserve(turn: TurnState, wanted: Wanted): Reservation | null {
-  if (wanted.agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
+export function reserve(turn: TurnState, { agent, purpose, inputTokens, sharers }: Wanted): Reservation | null {
+  if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
-  const kept = isCoordinating(wanted.purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
+  const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
-  const share = { tokens: free.tokens / wanted.sharers, usd: free.usd / wanted.sharers };
-  const fair = outputThatFits(share, wanted);
-  const output = fair >= FAIR_OUTPUT_TOKENS ? fair : Math.min(outputThatFits(free, wanted), FAIR_OUTPUT_TOKENS);
-  if (output < Math.min(MIN_OUTPUT_TOKENS, wanted.agent.max_output_tokens)) return null;
-  const tokens = wanted.inputTokens + output;
-  return { maxOutputTokens: output, tokens, costUsd: bound(wanted.agent.price, wanted.inputTokens, output) };
+  const share = { tokens: free.tokens / sharers, usd: free.usd / sharers };
+  const usable = hostedToolsOf(turn, agent, purpose);
+  const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
+  const uses = mostUses(usable, (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful);
+  const intake = intakeOf(inputTokens, uses);
+  const fair = outputThatFits(share, agent, intake);
+  const output = fair >= FAIR_OUTPUT_TOKENS ? fair : Math.min(outputThatFits(free, agent, intake), FAIR_OUTPUT_TOKENS);
+  if (output < Math.min(MIN_OUTPUT_TOKENS, agent.max_output_tokens)) return null;
+  const hostedTools = uses.map(({ tool, count }) => ({ name: tool.name, max_uses: count }));
+  return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, costUsd: bound(agent.price, intake, output) };
 }
 
 const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination" || purpose === "personas";
 
-function outputThatFits(amount: Amount, { agent, inputTokens }: Wanted): number {
-  const byTokens = amount.tokens - inputTokens;
-  const byCost = agent.price ? outputForCost(agent.price, amount.usd, inputTokens) : Number.POSITIVE_INFINITY;
+/** What a call takes besides its output: input tokens, and the price of each use of a hosted tool. */
+type Intake = { tokens: number; usesUsd: number };
+
+function intakeOf(inputTokens: number, uses: readonly HostedUses[]): Intake {
+  return {
+    tokens: uses.reduce((sum, { tool, count }) => sum + count * tool.tokens_per_use, inputTokens),
+    usesUsd: uses.reduce((sum, { tool, count }) => sum + count * (tool.usd_per_use ?? 0), 0),
+  };
+}
+
+function outputThatFits(amount: Amount, agent: AgentRules, intake: Intake): number {
+  const byTokens = amount.tokens - intake.tokens;
+  const byCost = outputForCost(agent.price, amount.usd, intake);
   return Math.floor(Math.min(agent.max_output_tokens, byTokens, byCost));
 }
 
-function outputForCost(price: Price, usd: number, inputTokens: number): number {
-  const forOutput = usd - bound(price, inputTokens, 0);
+function outputForCost(price: Price | null, usd: number, intake: Intake): number {
+  const forOutput = usd - bound(price, intake, 0);
   if (forOutput < 0) return 0;
-  if (price.output === 0) return Number.POSITIVE_INFINITY;
+  if (!price || price.output === 0) return Number.POSITIVE_INFINITY;
   const output = Math.floor((forOutput * PER_MILLION) / price.output);
   // The division may round up by a hair, and the cap holds to the last digit.
-  return bound(price, inputTokens, output) > usd ? output - 1 : output;
+  return bound(price, intake, output) > usd ? output - 1 : output;
 }
 
-/** No usage within these tokens can cost more. */
-function bound(price: Price | null, inputTokens: number, outputTokens: number): number {
-  if (!price) return 0;
-  return (inputTokens * Math.max(price.input, price.cached_input) + outputTokens * price.output) / PER_MILLION;
+/** No usage within these tokens and uses can cost more. */
+function bound(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
+  if (!price) return usesUsd;
+  const dearest = Math.max(price.input, price.cached_input, price.cache_write ?? 0);
+  return (tokens * dearest + outputTokens * price.output) / PER_MILLION + usesUsd;
 }
 
-/** What the dearest candidate's presentation may cost; nothing while there is nothing to present. */
+/**
+ * What the dearest candidate's presentation may cost; nothing while there is nothing to present. Uses of hosted tools are not
+ * kept room for: the presenter gets them if there is some left.
+ */
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
@@ -88,7 +113,9 @@ function presentationReserve(turn: TurnState): Amount {
   const input = PRESENTATION_OVERHEAD_TOKENS + texts + reasons;
   const costs = answers.map((answer) => {
     const agent = turn.rules.agents[answer.agent];
-    return agent ? bound(agent.price, input, Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS)) : 0;
+    return agent
+      ? bound(agent.price, { tokens: input, usesUsd: 0 }, Math.min(agent.max_output_tokens, PRESENTATION_OUTPUT_TOKENS))
+      : 0;
   });
   return { tokens: input + PRESENTATION_OUTPUT_TOKENS, usd: Math.max(...costs) };
 }

@@ -24,6 +24,7 @@ export function startCall(draft: Draft, effectId: string, inputTokens: number): 
     return;
   }
   const offers = offersOf(draft.turn, draft.agent(index));
+  const { hostedTools } = reservation;
   draft.add({
     type: "call.started",
     ...draft.inRound(index),
@@ -35,6 +36,7 @@ export function startCall(draft: Draft, effectId: string, inputTokens: number): 
     offers,
     forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0),
     max_output_tokens: reservation.maxOutputTokens,
+    ...(hostedTools.length > 0 ? { hosted_tools: hostedTools } : {}),
     reserved: { tokens: reservation.tokens, cost_usd: reservation.costUsd },
   });
 }
@@ -50,7 +52,7 @@ export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): 
   const entry = reservationOf(draft, effectId);
   if (!entry) return { tokens: 0, cost_usd: 0 };
   if (!usage) return { tokens: entry.reservedTokens, cost_usd: entry.reservedUsd };
-  return { tokens: usage.input_tokens + usage.output_tokens, cost_usd: costOf(draft.rulesOf(entry.agent).price, usage) };
+  return { tokens: usage.input_tokens + usage.output_tokens, cost_usd: costOf(draft.rulesOf(entry.agent), usage) };
 }
 
 /** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */

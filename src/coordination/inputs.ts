@@ -1,4 +1,5 @@
 import type { Decision, FailureClass, StopReason, Usage } from "../protocol/events";
+import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
 
 /** What happens at the edge, told to `decide`. Every input brings the time and a seed, so that a log can be reproduced. */
@@ -42,6 +43,10 @@ export type Reply = {
   stopReason: StopReason;
   /** null: the provider did not say; the reservation is charged. */
   usage: Usage | null;
+  /** What hosted tools did, in order; absent: nothing. */
+  hosted?: readonly HostedUse[];
+  /** Sources of the text; absent: none. */
+  citations?: readonly Citation[];
   text: string;
   tools: readonly { toolCall: string; name: string }[];
   decisions: readonly Decision[];

@@ -2,6 +2,7 @@ import { proposeAnswer, submitPartial } from "./answer";
 import { chargeFor, reservationOf, usageOrReserved } from "./calls";
 import type { Draft } from "./draft";
 import type { Decision } from "../protocol/events";
+import { tellHosted } from "./hosted-tools";
 import { inject } from "./injection";
 import type { Reply } from "./inputs";
 import { LIMITS } from "./limits";
@@ -17,6 +18,7 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
   const entry = reservationOf(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
+  tellHosted(draft, index, { call: effectId, reply });
   completeCall(draft, index, { effectId, reply });
   switch (draft.round(index).purpose) {
     case "coordination":

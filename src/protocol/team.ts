@@ -76,6 +76,8 @@ export type TeamRules = z.infer<typeof TeamRulesSchema>;
 export const BudgetSchema = z.object({ max_cost_usd: z.number().optional(), max_tokens: z.number().int().optional() });
 export type Budget = z.infer<typeof BudgetSchema>;
 
-/** Ids of agents whose model has no known price: a cap in dollars cannot hold them. */
+/** Ids of agents whose model or hosted tool has no known price: a cap in dollars cannot hold them. */
 export const unpricedAgents = (rules: TeamRules): string[] =>
-  rules.agents.filter(({ price }) => price === null).map(({ id }) => id);
+  rules.agents.filter((agent) => agent.price === null || agent.hosted_tools?.some(isUnpriced)).map(({ id }) => id);
+
+const isUnpriced = ({ usd_per_use }: HostedToolRule): boolean => usd_per_use === null;

@@ -1,18 +1,35 @@
 import type { Usage } from "./events";
+import { HostedToolNameSchema } from "./hosted-tools";
 
 /** Arithmetic on token usage, the same for the rules and for everyone who looks at them. */
 
 export const NO_USAGE: Readonly<Usage> = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
-/** The sum of two usages. */
+/** The sum of two usages. Fields that may be absent are, where they would be 0. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
     cached_tokens: a.cached_tokens + b.cached_tokens,
+    ...addCacheWrites(a, b),
+    ...addHostedUses(a, b),
   };
 }
 
-/** All tokens of a usage; the other two fields are parts of these. */
+function addCacheWrites(a: Usage, b: Usage): Pick<Usage, "cache_write_tokens"> {
+  const tokens = (a.cache_write_tokens ?? 0) + (b.cache_write_tokens ?? 0);
+  return tokens > 0 ? { cache_write_tokens: tokens } : {};
+}
+
+function addHostedUses(a: Usage, b: Usage): Pick<Usage, "hosted_uses"> {
+  const sums: NonNullable<Usage["hosted_uses"]> = {};
+  for (const name of HostedToolNameSchema.options) {
+    const uses = (a.hosted_uses?.[name] ?? 0) + (b.hosted_uses?.[name] ?? 0);
+    if (uses > 0) sums[name] = uses;
+  }
+  return Object.keys(sums).length > 0 ? { hosted_uses: sums } : {};
+}
+
+/** All tokens of a usage; the other fields that count tokens are parts of these. */
 export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;

@@ -80,7 +80,6 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "tool.interrupted":
     case "tool.unknown":
     case "hosted_tool.completed":
-    case "hosted_tool.completed":
     case "answer.refused":
     case "vote.stale":
     case "vote.refused":

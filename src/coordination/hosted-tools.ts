@@ -1,0 +1,48 @@
+import type { EventOf, Purpose } from "../protocol/events";
+import type { AgentRules, HostedToolRule } from "../protocol/team";
+import type { Draft } from "./draft";
+import type { Reply } from "./inputs";
+import type { TurnState } from "./state";
+
+/** Tools that an agent's provider runs itself: which ones a call may use, how often, and what the log says of their uses. */
+
+/** As `call.started` names it. */
+export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[number];
+
+/** How often one call uses a tool. */
+export type HostedUses = { tool: HostedToolRule; count: number };
+
+/**
+ * The hosted tools a call may be granted: none where nothing but a verdict or personas is asked for, and under a cap in money
+ * none whose price nobody knows.
+ */
+export function hostedToolsOf(turn: TurnState, agent: AgentRules, purpose: Purpose): HostedToolRule[] {
+  if (purpose === "judgement" || purpose === "personas") return [];
+  const capped = turn.budget.max_cost_usd !== undefined;
+  return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
+}
+
+/**
+ * The most uses that fit: each tool's own limit, or the same lower number for all of them; a tool without any is left out. What
+ * fits must also fit with fewer uses. None fitting at all is for the caller to notice.
+ */
+export function mostUses(tools: readonly HostedToolRule[], fits: (uses: readonly HostedUses[]) => boolean): HostedUses[] {
+  let [fitting, tooMany] = [0, Math.max(0, ...tools.map(({ max_uses }) => max_uses)) + 1];
+  while (tooMany - fitting > 1) {
+    const middle = Math.floor((fitting + tooMany) / 2);
+    if (fits(usesUpTo(tools, middle))) fitting = middle;
+    else tooMany = middle;
+  }
+  return usesUpTo(tools, fitting);
+}
+
+const usesUpTo = (tools: readonly HostedToolRule[], most: number): HostedUses[] =>
+  tools.map((tool) => ({ tool, count: Math.min(tool.max_uses, most) })).filter(({ count }) => count > 0);
+
+/** What hosted tools did in a call that is about to be completed, and the sources of its text. No rule asks for either. */
+export function tellHosted(draft: Draft, index: number, { call, reply }: { call: string; reply: Reply }): void {
+  const place = { ...draft.inRound(index), call };
+  for (const use of reply.hosted ?? []) draft.add({ type: "hosted_tool.completed", ...place, ...use });
+  const { citations = [] } = reply;
+  if (citations.length > 0) draft.add({ type: "citations.added", ...place, citations: [...citations] });
+}
