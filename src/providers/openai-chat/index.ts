@@ -1,13 +1,10 @@
-import OpenAI from "openai";
 import { takenCallIds } from "../call-ids";
-import { checkedFetch } from "../checked-fetch";
 import { classify } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
-import { NO_SDK_TIMEOUT_MS } from "../limits";
+import { createOpenAiClient, explainFailure, isJsonReply } from "../openai-client";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { createDecoder, type Decoder } from "./decode";
-import { explainFailure } from "./errors";
 import { toBody } from "./request";
 
 /** Chat Completions over the official SDK. An empty `apiKey` means an endpoint that wants none. */
@@ -27,10 +24,10 @@ const ignore = () => undefined;
 type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
 async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
-  const { data, response } = await createClient(options, heard)
-    .post<AsyncIterable<unknown>>("/chat/completions", { body: toBody(request, options.host), stream: true, signal })
+  const { data, response } = await createOpenAiClient(options, heard)
+    .post<AsyncIterable<unknown>>(pathOf(options, request), { body: toBody(request, options.host), stream: true, signal })
     .withResponse();
-  const chunks = isJson(response) ? wholeReply(response, [options.apiKey]) : data;
+  const chunks = isJsonReply(response) ? wholeReply(response, [options.apiKey]) : data;
   const decoder = createDecoder(takenCallIds(request.messages));
   yield* decodeAll(chunks, decoder);
   yield decoder.end();
@@ -50,7 +47,10 @@ async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): Asy
   }
 }
 
-const isJson = (response: Response) => /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
+/** Endpoints with dated versions have a path for each deployment, which a config names as its model. */
+function pathOf({ apiVersion }: ProviderOptions, { model }: ModelRequest): string {
+  return apiVersion === null ? "/chat/completions" : `/deployments/${encodeURIComponent(model)}/chat/completions`;
+}
 
 /** Servers that ignore `stream` send the reply at once, or an error under status 200. */
 async function* wholeReply(response: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
@@ -59,29 +59,4 @@ async function* wholeReply(response: Response, secrets: readonly string[]): Asyn
   if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
   if (isJsonObject(reply["error"]) || !("choices" in reply)) throw classify({ status: undefined, body: reply }, secrets);
   yield reply;
-}
-
-/** Everything else the SDK adds (platform, retry count, headers from the environment) is nobody's business. */
-const SENT_HEADERS: ReadonlySet<string> = new Set(["accept", "authorization", "content-type", "user-agent"]);
-const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set([...SENT_HEADERS].filter((name) => name !== "authorization"));
-
-/** One client per call, because its `fetch` belongs to the call. Every option the SDK would read from the environment is set. */
-function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, heard: () => void): OpenAI {
-  return new OpenAI({
-    baseURL: baseUrl,
-    apiKey: apiKey === "" ? "none" : apiKey,
-    adminAPIKey: null,
-    organization: null,
-    project: null,
-    webhookSecret: null,
-    logLevel: "off",
-    maxRetries: 0,
-    timeout: NO_SDK_TIMEOUT_MS,
-    fetch: checkedFetch({
-      fetch,
-      allowedHeaders: apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS,
-      secrets: [apiKey],
-      heard,
-    }),
-  });
 }

@@ -1,0 +1,47 @@
+import OpenAI, { APIError } from "openai";
+import { checkedFetch } from "./checked-fetch";
+import { classify, toProviderError } from "./errors";
+import { NO_SDK_TIMEOUT_MS } from "./limits";
+import type { ProviderError, ProviderOptions } from "./provider";
+
+/** What the two formats of this SDK share: its client, kept from doing anything by itself, and what its throws mean. */
+
+/** Everything else the SDK adds (platform, retry count, headers from the environment) is nobody's business. */
+const SENT_HEADERS = ["accept", "content-type", "user-agent"];
+const KEY_HEADERS = { bearer: "authorization", "api-key": "api-key" } as const;
+
+/** One client per call, because its `fetch` belongs to the call. Every option the SDK would read from the environment is set. */
+export function createOpenAiClient(options: ProviderOptions, heard: () => void): OpenAI {
+  const { baseUrl, apiKey, apiVersion, host, fetch } = options;
+  const keyHeader = KEY_HEADERS[host.auth];
+  return new OpenAI({
+    baseURL: baseUrl,
+    apiKey: apiKey === "" ? "none" : apiKey,
+    adminAPIKey: null,
+    organization: null,
+    project: null,
+    webhookSecret: null,
+    logLevel: "off",
+    maxRetries: 0,
+    timeout: NO_SDK_TIMEOUT_MS,
+    ...(host.auth === "api-key" && { defaultHeaders: { "api-key": apiKey } }),
+    ...(apiVersion !== null && { defaultQuery: { "api-version": apiVersion } }),
+    fetch: checkedFetch({
+      fetch,
+      allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, keyHeader]),
+      secrets: [apiKey],
+      heard,
+    }),
+  });
+}
+
+/** What these formats add to the shared rules: an error object inside a stream, which the SDK throws as an APIError. */
+export function explainFailure(error: unknown, secrets: readonly string[]): ProviderError {
+  if (error instanceof APIError && error.error !== undefined) {
+    return classify({ status: error.status, body: { error: error.error } }, secrets);
+  }
+  return toProviderError(error, secrets);
+}
+
+export const isJsonReply = (response: Response): boolean =>
+  /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
