@@ -7,7 +7,9 @@ export type ParamKind =
   | { type: "flag" }
   | { type: "text" }
   | { type: "list" }
-  | { type: "mapping" };
+  | { type: "mapping" }
+  /** Either of the two; the format's `check` says what is in it. */
+  | { type: "list_or_mapping" };
 
 export type FormatParams = {
   /** Parameters by their names in a config, and what each takes. The format's `request.ts` says them as the provider wants. */
@@ -22,6 +24,8 @@ export type FormatParams = {
   check?(params: Readonly<Record<string, unknown>>, model: string): readonly ParamProblem[];
   /** Whether a tool call can be forced with these parameters; absent: wherever the host can. Pure. */
   forcesTools?(params: Readonly<Record<string, unknown>>, model: string): boolean;
+  /** For a model that takes hosted tools or functions, but not both at once: one that takes both. null or absent: it does. Pure. */
+  hostedAlone?(model: string): string | null;
 };
 
 /** `key` is the parameter the config's author should change; `detail` says why and to what. */
