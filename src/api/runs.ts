@@ -10,6 +10,7 @@ import { openStream } from "./open-stream";
 import { readBody } from "./read-body";
 import { type App, type Call, refuse, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
+import { withWarnings } from "./stream-warnings";
 
 /** Starting work: a new session with its first turn, or the next turn of one. */
 export function runRoutes(app: App): void {
@@ -89,7 +90,7 @@ async function answer(context: Call, { id, stub, turn, warnings }: Running): Pro
   const opened = wantedForm(context, "json") === "stream" ? await openStream(stub, { after: 0, turn, deltas: true }) : null;
   if (opened?.code === "open") {
     opened.response.headers.set("location", links.session);
-    return opened.response;
+    return withWarnings(opened.response, warnings);
   }
   const body: RunResponse = {
     session_id: id,

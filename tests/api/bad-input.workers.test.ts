@@ -175,6 +175,18 @@ describe("a run asked for as a stream", () => {
     expect(body.warnings).toEqual([expect.objectContaining({ detail: expect.stringContaining("display_type") })]);
   });
 
+  it("carries them as a stream too, before the first event", async () => {
+    const config = teamOf(["hanging"], { ui: { display_type: "simple" } });
+    const response = await post("/api/runs", { question, config }, { accept: "text/event-stream" });
+    expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "1"]);
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "";
+    while (!text.includes("event: ")) text += (await reader?.read())?.value ?? "";
+    expect(text).toMatch(/^: warning \{.*display_type.*\}\n\nretry: /);
+    await reader?.cancel();
+    await post(`${response.headers.get("location")}/cancel`);
+  });
+
   it("links to everything else when it is not", async () => {
     const response = await post("/api/runs", { question, config: teamOf(["quick"]) });
     const { links, status } = await response.json<{ status: string; links: Record<string, string> }>();

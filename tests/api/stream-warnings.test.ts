@@ -1,0 +1,57 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { expect, it } from "vitest";
+import { WARNINGS_HEADER, withWarnings } from "../../src/api/stream-warnings";
+
+const warning = (detail: string) => ({ pointer: "/ui", line: 3, column: 1, detail, code: "no_effect" });
+const FRAME = 'event: turn.started\nid: 2\ndata: {"turn":1}\n\n';
+
+function streamOf(text: string, onCancel = () => {}): Response {
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+    cancel: onCancel,
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream", location: "/api/sessions/s" } });
+}
+
+/** What a client of the stream is told, by its first event. */
+async function heard(response: Response): Promise<{ comments: string[]; events: EventSourceMessage[] }> {
+  const comments: string[] = [];
+  const events: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (event) => events.push(event), onComment: (text) => comments.push(text) });
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body ?? []) {
+    parser.feed(decoder.decode(bytes, { stream: true }));
+    if (events.length > 0) break;
+  }
+  return { comments, events };
+}
+
+it("passes a stream without warnings on as it is", () => {
+  const stream = streamOf(FRAME);
+  expect(withWarnings(stream, [])).toBe(stream);
+});
+
+it("begins with a comment for each warning, tells their number, and changes no event", async () => {
+  const warnings = [warning("`a` has no effect."), warning("two\nlines: \u2028 é")];
+  const response = withWarnings(streamOf(FRAME), warnings);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    "content-type": "text/event-stream",
+    location: "/api/sessions/s",
+    [WARNINGS_HEADER]: "2",
+  });
+  const { comments, events } = await heard(response);
+  expect(comments.map((text): unknown => JSON.parse(text.replace(/^warning /, "")))).toEqual(warnings);
+  expect(events).toEqual([{ event: "turn.started", id: "2", data: '{"turn":1}' }]);
+});
+
+it("lets go of the session's stream when its reader leaves", async () => {
+  let left = false;
+  const response = withWarnings(
+    streamOf(FRAME, () => {
+      left = true;
+    }),
+    [warning("x")],
+  );
+  await heard(response);
+  await expect.poll(() => left).toBe(true);
+});
