@@ -1,7 +1,7 @@
 import type { TeamAgent } from "../config/team";
 import { byteLength } from "../coordination";
 import { RESULTS } from "../prompts/results";
-import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
+import type { HostedTool, Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
 import { workflowTools } from "../tools/workflow";
 import type { CallRecord } from "./records";
 
@@ -49,7 +49,10 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
   return stretches;
 }
 
-/** A reply that said nothing is left out: servers refuse empty messages, and some refuse reasoning that nothing follows. */
+/**
+ * A reply that said nothing is left out: servers refuse empty messages, some refuse reasoning that nothing follows, and some
+ * a search whose results were still to come. One that said something goes back whole, what hosted tools did in its place.
+ */
 function append(messages: Message[], { items, results, notes }: Stretch): void {
   if (items.some(isSaid)) messages.push({ role: "assistant", items: [...items] });
   const calls = items.filter((item) => item.type === "tool_call");
@@ -88,33 +91,51 @@ export type RequestParts = {
   forced: boolean;
   maxOutputTokens: number | null;
   ownTools: readonly ToolSpec[];
+  /** Tools the provider may run in this call. */
+  hostedTools: readonly HostedTool[];
 };
 
 /** The agent's own tools come first: they stay, while the orchestrator's come and go, and prompt caches go by what stays. */
 export function toRequest(parts: RequestParts): ModelRequest {
-  const { agent, aliases, offers, ownTools } = parts;
+  const { agent, aliases, offers } = parts;
+  const ownTools = mayAct(offers) ? parts.ownTools : [];
+  const hostedTools = mayAct(offers) ? parts.hostedTools : [];
+  const hasReplied = parts.records.some(({ kind }) => kind === "reply");
   return {
     ...toMessages(parts.records),
     model: agent.backend.model,
-    tools: [...(mayAct(offers) ? ownTools : []), ...workflowTools(offers, aliases)],
+    tools: [...ownTools, ...workflowTools(offers, aliases)],
     toolChoice: parts.forced ? "required" : "auto",
     maxOutputTokens: parts.maxOutputTokens,
     params: agent.backend.params,
-    hostedTools: mayAct(offers) ? agent.backend.hostedTools : [],
-    continues: ownTools.length > 0 || offers.includes("vote") || parts.records.some(({ kind }) => kind === "reply"),
+    hostedTools,
+    continues: willContinue({ offers, usesTools: ownTools.length + hostedTools.length > 0, hasReplied }),
   };
 }
+
+type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
+
+/**
+ * Whether another call is likely to go on from this one's end within minutes: where tools are at work, where a vote may turn out
+ * to be stale, or where the round has gone on already. A verdict and personas are one call each.
+ */
+export const willContinue = ({ offers, usesTools, hasReplied }: Prospects): boolean =>
+  mayAct(offers) && (usesTools || hasReplied || offers.includes("vote"));
 
 /** A verdict and personas are given on what is there; any other tool would only be taken for silence. */
 const mayAct = (offers: readonly string[]): boolean => !offers.includes("submit") && !offers.includes("assign_personas");
 
 /** What providers add of their own: roles, separators, their instructions for tool use. In tokens. */
-const OVERHEAD = { request: 64, withTools: 512, tool: 32, message: 16, item: 16 } as const;
+const OVERHEAD = { request: 64, withTools: 512, tool: 32, hostedTool: 1_024, message: 16, item: 16 } as const;
 
-/** No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. */
-export function inputTokenBound({ system, messages, tools, params }: ModelRequest): number {
+/**
+ * No tokenizer makes more tokens than bytes, so the UTF-8 size of all that is sent bounds the input from above. What hosted
+ * tools will add in this call is not in it: the rules reserve that for each use.
+ */
+export function inputTokenBound({ system, messages, tools, hostedTools, params }: ModelRequest): number {
   const fixed = byteLength(system) + byteLength(JSON.stringify(params)); // parameters may hold prompts of their own
-  const base = OVERHEAD.request + fixed + (tools.length > 0 ? OVERHEAD.withTools : 0);
+  const hosted = hostedTools.length * OVERHEAD.hostedTool; // described by the provider, in words nobody else knows
+  const base = OVERHEAD.request + fixed + (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) + hosted;
   const said = messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
   return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), base + said);
 }

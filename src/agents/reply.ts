@@ -1,5 +1,7 @@
 import { byteLength, LIMITS, type Reply } from "../coordination";
 import type { Decision, Purpose, StopReason, Usage } from "../protocol/events";
+import type { Citation, HostedUse } from "../protocol/hosted-tools";
+import { hostedFields } from "../providers/hosted";
 import type { ReplyItem } from "../providers/provider";
 import { type Checked, objectFields, textFields } from "./call-arguments";
 import { personasOf, type ToolCall, verdictOf } from "./verdict";
@@ -8,7 +10,14 @@ export { takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
 /** What a complete reply means to the rules. Only tool calls count: no text is searched for decisions, no broken JSON is mended. */
 
-type CompleteReply = { items: readonly ReplyItem[]; text: string; stopReason: StopReason; usage: Usage | null };
+type CompleteReply = {
+  items: readonly ReplyItem[];
+  text: string;
+  stopReason: StopReason;
+  usage: Usage | null;
+  hosted?: readonly HostedUse[];
+  citations?: readonly Citation[];
+};
 
 type ReplyContext = {
   purpose: Purpose;
@@ -26,6 +35,7 @@ export function toReply(reply: CompleteReply, { purpose, ownTools, workspaceFile
   return {
     stopReason: reply.stopReason,
     usage: reply.usage,
+    ...hostedFields(reply.hosted ?? [], reply.citations ?? []),
     text: reply.text,
     tools: others.map(({ id, name }) => ({ toolCall: id, name: ownTools.includes(name) ? name : shortened(name) })),
     decisions: decisionsOf(calls.filter(decides), reply.stopReason === "length"),

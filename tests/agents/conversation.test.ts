@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { inputTokenBound, toMessages, toRequest } from "../../src/agents/conversation";
+import { inputTokenBound, toMessages, toRequest, willContinue } from "../../src/agents/conversation";
 import type { CallRecord } from "../../src/agents/records";
-import type { ModelRequest } from "../../src/providers/provider";
+import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 import { call, teamOf } from "./team-run";
 
 const start: CallRecord = { kind: "start", system: "S", user: "U" };
 const reply = (...items: Extract<CallRecord, { kind: "reply" }>["items"]): CallRecord => ({ kind: "reply", items });
 const result = (toolCall: string, text: string): CallRecord => ({ kind: "result", toolCall, name: "t", text, isError: false });
 const note = (text: string): CallRecord => ({ kind: "note", text });
+const hosted = (opaque: unknown): ReplyItem => ({ type: "hosted", name: "web_search", opaque });
 const brief = (records: CallRecord[]) =>
   toMessages(records).messages.map((message) => (message.role === "assistant" ? "assistant" : `${message.role} ${message.text}`));
 
@@ -79,6 +80,21 @@ describe("a conversation", () => {
     expect(brief(records)).toEqual(want);
   });
 
+  it.each<{ name: string; items: ReplyItem[]; sent: boolean }>([
+    { name: "with the tool call it led to", items: [hosted("found"), call("t", {}, "a"), hosted("more")], sent: true },
+    { name: "with the text that rests on it", items: [hosted("found"), { type: "text", text: "So." }], sent: true },
+    { name: "not where nothing was said after it", items: [hosted("found")], sent: false },
+    {
+      name: "not where it was only reasoned about",
+      items: [{ type: "reasoning", text: "hm" }, hosted("found"), { type: "text", text: "\n" }],
+      sent: false,
+    },
+  ])("sends back what a hosted tool did, whole and in its place, $name", ({ items, sent }) => {
+    const { messages } = toMessages([start, reply(...items), note("N")]);
+    const said = messages.flatMap((message) => (message.role === "assistant" ? [message.items] : []));
+    expect(said).toEqual(sent ? [items] : []);
+  });
+
   it("cannot be made of records without a start", () => {
     expect(() => toMessages([note("N")])).toThrow("begin with its start");
   });
@@ -87,9 +103,12 @@ describe("a conversation", () => {
 const [agent] = teamOf(["a"]).agents;
 const ownTool = { name: "read_file", description: "Reads.", parameters: { type: "object" } };
 
+const hostedTools = [{ name: "web_search", maxUses: 2 }] as const;
+
 function requestFor(offers: string[], forced = false): ModelRequest {
   if (!agent) throw new Error("no agent");
-  return toRequest({ records: [start], agent, aliases: ["agent1"], offers, forced, maxOutputTokens: 99, ownTools: [ownTool] });
+  const parts = { records: [start], agent, aliases: ["agent1"], ownTools: [ownTool], hostedTools };
+  return toRequest({ ...parts, offers, forced, maxOutputTokens: 99 });
 }
 
 describe("a request", () => {
@@ -113,6 +132,39 @@ describe("a request", () => {
       toolChoice: "required",
     });
     expect(requestFor(["vote"]).toolChoice).toBe("auto");
+  });
+
+  it.each([
+    { offers: ["new_answer", "vote"], want: hostedTools },
+    { offers: [], want: hostedTools },
+    { offers: ["submit", "restart_orchestration"], want: [] },
+    { offers: ["assign_personas"], want: [] },
+  ])("with the offers $offers may use the hosted tools $want", ({ offers, want }) => {
+    expect(requestFor(offers).hostedTools).toEqual(want);
+  });
+});
+
+describe("whether a conversation is likely to go on soon", () => {
+  const first = { offers: ["new_answer"], usesTools: false, hasReplied: false };
+  it.each([
+    { name: "not where one answer is all that is asked for", prospects: first, want: false },
+    { name: "where the agent has tools", prospects: { ...first, usesTools: true }, want: true },
+    { name: "where it went on before", prospects: { ...first, hasReplied: true }, want: true },
+    { name: "where a vote may be stale", prospects: { ...first, offers: ["new_answer", "vote"] }, want: true },
+    { name: "not for a final text without tools", prospects: { ...first, offers: [] }, want: false },
+    { name: "for a final text with tools", prospects: { offers: [], usesTools: true, hasReplied: false }, want: true },
+    {
+      name: "never for a verdict",
+      prospects: { offers: ["submit", "restart_orchestration"], usesTools: true, hasReplied: true },
+      want: false,
+    },
+    { name: "never for personas", prospects: { offers: ["assign_personas"], usesTools: true, hasReplied: true }, want: false },
+  ])("$name", ({ prospects, want }) => {
+    expect(willContinue(prospects)).toBe(want);
+  });
+
+  it("is asked with what the request really offers", () => {
+    expect([requestFor(["new_answer"]), requestFor(["submit"])].map(({ continues }) => continues)).toEqual([true, false]);
   });
 });
 
@@ -139,6 +191,7 @@ describe("the bound on a request's input tokens", () => {
       by: grown(withItems({ type: "reasoning", text: "x".repeat(100), opaque: "y".repeat(100) })),
       least: 200,
     },
+    { name: "an earlier search and its results", by: grown(withItems(hosted("x".repeat(100)))), least: 100 },
     { name: "an earlier call's arguments", by: grown(withItems(call("t", "x".repeat(100)))), least: 100 },
     {
       name: "the config's parameters",

@@ -71,6 +71,40 @@ describe("a call that is answered", () => {
     expect(performed).toMatchObject({ type: "replied", text: "Hi you", stopReason: "stop", usage });
   });
 
+  it("passes on what hosted tools are asked, and gives what they did with the reply", async () => {
+    const hosted = [{ name: "web_search", input: "passes", outcome: "ok", output: "" }] as const;
+    const citations = [{ url: "https://a.example/", title: "A" }];
+    const pieces: ModelEvent[] = [
+      { type: "hosted_tool", name: "web_search", text: "pas" },
+      { type: "hosted_tool", name: "web_search", text: "" },
+      { type: "hosted_tool", name: "web_search", text: "ses" },
+    ];
+    const { performed, deltas } = await perform(scripted([...pieces, { ...stop, hosted, citations }]));
+    expect(deltas).toEqual([
+      { kind: "hosted_tool", name: "web_search", text: "pas" },
+      { kind: "hosted_tool", name: "web_search", text: "ses" },
+    ]);
+    expect(performed).toMatchObject({ hosted, citations });
+    expect((await perform(scripted([stop]))).performed).toMatchObject({ hosted: [], citations: [] });
+  });
+
+  it("tells from where it can be taken up again, and takes up from there", async () => {
+    const given = { id: "resp_1", after: 7 };
+    const [points, asked]: unknown[][] = [[], []];
+    const provider: Provider = {
+      id: "resumable",
+      async *stream(_request, _signal, _heard, from) {
+        asked?.push(from);
+        yield { type: "resume_point", point: { id: "resp_1", after: 9 } };
+        yield stop;
+      },
+    };
+    const onResumePoint = (point: unknown) => void points?.push(point);
+    const signal = new AbortController().signal;
+    await performCall({ provider, request, signal, onDelta: () => {}, onResumePoint, from: given });
+    expect([asked, points]).toEqual([[given], [{ id: "resp_1", after: 9 }]]);
+  });
+
   it("keeps usage that came before a stop without any", async () => {
     const { performed } = await perform(
       scripted([

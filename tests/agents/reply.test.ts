@@ -170,6 +170,29 @@ describe("a coordination reply", () => {
   });
 });
 
+describe("what hosted tools did", () => {
+  const use = { name: "web_search", input: "passes", outcome: "ok", output: "three" } as const;
+  const citation = { url: "https://a.example/", title: "A" };
+  const reply = { items: [], text: "", stopReason: "stop", usage } as const;
+  const context = { purpose: "coordination", ownTools: [], workspaceFiles: null } as const;
+
+  it("is no decision and no tool of the agent's own", () => {
+    const read = toReply({ ...reply, hosted: [use], citations: [citation] }, context);
+    expect(read).toMatchObject({ hosted: [use], citations: [citation], tools: [], decisions: [] });
+  });
+
+  it("is absent where it was nothing", () => {
+    const read = toReply({ ...reply, hosted: [], citations: [] }, context);
+    expect([Object.hasOwn(read, "hosted"), Object.hasOwn(read, "citations")]).toEqual([false, false]);
+  });
+
+  it("is kept in so far as events can hold it, whatever an adapter gives", () => {
+    const citations = Array.from({ length: 300 }, (_, nth) => ({ ...citation, url: `https://a.example/${nth}` }));
+    const read = toReply({ ...reply, hosted: Array(80).fill({ ...use, output: bytes(100_000) }), citations }, context);
+    expect([read.hosted?.length, read.hosted?.[0]?.output.length, read.citations?.length]).toEqual([64, 16_000, 100]);
+  });
+});
+
 describe("a presentation", () => {
   it("has tools but no decisions", () => {
     expect(read([call("read_file", {}), call("vote", {})], "presentation")).toMatchObject({

@@ -117,7 +117,7 @@ export class TeamRun {
       description: "A tool.",
       parameters: { type: "object" },
     }));
-    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, ...offer });
+    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, hostedTools: [], ...offer });
   }
 
   #records({ agent, round }: { agent: number; round: number }): CallRecord[] {

@@ -35,6 +35,15 @@ it("sends what was measured where the rules granted just that", () => {
   expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
 });
 
+it("sends the hosted tools it was granted, and no others", () => {
+  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const hosted = (hosted_tools: EventOf<"call.started">["hosted_tools"] = []) =>
+    grantedRequest({ ...parts, agent: searching }, started({ hosted_tools }), false).hostedTools;
+  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([{ name: "web_search", maxUses: 5 }]);
+  expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([{ name: "web_search", maxUses: 2 }]);
+  expect(hosted()).toEqual([]);
+});
+
 it.each([
   {
     name: "the tools the log offers, not those that were asked for",
