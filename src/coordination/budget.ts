@@ -23,11 +23,16 @@ export function costOf({ price, hosted_tools = [] }: AgentRules, usage: Usage): 
 }
 
 function costOfTokens(price: Price, usage: Usage): number {
+  const rates = ratesFor(price, usage.input_tokens);
   const written = usage.cache_write_tokens ?? 0;
   const fresh = Math.max(0, usage.input_tokens - usage.cached_tokens - written);
-  const input = fresh * price.input + usage.cached_tokens * price.cached_input + written * (price.cache_write ?? price.input);
-  return (input + usage.output_tokens * price.output) / PER_MILLION;
+  const input = fresh * rates.input + usage.cached_tokens * rates.cached_input + written * (rates.cache_write ?? rates.input);
+  return (input + usage.output_tokens * rates.output) / PER_MILLION;
 }
+
+/** What each token of a call with so much input costs. */
+const ratesFor = (price: Price, inputTokens: number): Omit<Price, "long_prompt"> =>
+  price.long_prompt && inputTokens > price.long_prompt.above ? price.long_prompt : price;
 
 /** Cap less what is settled and reserved; Infinity where nothing is capped. */
 function remaining(turn: TurnState): Amount {
@@ -88,8 +93,9 @@ function outputThatFits(amount: Amount, agent: AgentRules, intake: Intake): numb
 function outputForCost(price: Price | null, usd: number, intake: Intake): number {
   const forOutput = usd - bound(price, intake, 0);
   if (forOutput < 0) return 0;
-  if (!price || price.output === 0) return Number.POSITIVE_INFINITY;
-  const output = Math.floor((forOutput * PER_MILLION) / price.output);
+  const rate = price ? ratesFor(price, intake.tokens).output : 0;
+  if (rate === 0) return Number.POSITIVE_INFINITY;
+  const output = Math.floor((forOutput * PER_MILLION) / rate);
   // The division may round up by a hair, and the cap holds to the last digit.
   return bound(price, intake, output) > usd ? output - 1 : output;
 }
@@ -97,8 +103,9 @@ function outputForCost(price: Price | null, usd: number, intake: Intake): number
 /** No usage within these tokens and uses can cost more. */
 function bound(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: number): number {
   if (!price) return usesUsd;
-  const dearest = Math.max(price.input, price.cached_input, price.cache_write ?? 0);
-  return (tokens * dearest + outputTokens * price.output) / PER_MILLION + usesUsd;
+  const rates = ratesFor(price, tokens);
+  const dearest = Math.max(rates.input, rates.cached_input, rates.cache_write ?? 0);
+  return (tokens * dearest + outputTokens * rates.output) / PER_MILLION + usesUsd;
 }
 
 /**

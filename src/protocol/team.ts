@@ -7,11 +7,15 @@ import { HostedToolNameSchema } from "./hosted-tools";
  */
 
 /** US dollars per million tokens; `cache_write` where writing into the provider's cache has a price of its own. */
-const PriceSchema = z.object({
+const RatesSchema = z.object({
   input: z.number(),
   cached_input: z.number(),
   cache_write: z.number().optional(),
   output: z.number(),
+});
+const PriceSchema = RatesSchema.extend({
+  /** Rates of all tokens of a call whose input is longer than `above` tokens; absent: the length does not matter. */
+  long_prompt: RatesSchema.extend({ above: z.number().int() }).optional(),
 });
 export type Price = z.infer<typeof PriceSchema>;
 

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { answers, used } from "./builders";
+import { World } from "./world";
+
+const price = {
+  input: 1,
+  cached_input: 0.5,
+  output: 2,
+  long_prompt: { above: 10_000, input: 4, cached_input: 2, cache_write: 6, output: 8 },
+};
+const worldWith = (inputTokens: number, budget = {}) => {
+  const world = new World({ agents: ["a"], every: { price, max_output_tokens: 1_000 }, budget });
+  world.inputTokens = inputTokens;
+  world.ask();
+  return world;
+};
+
+describe("a model whose long prompts are dearer", () => {
+  it.each([
+    { name: "reserves at the ordinary rates up to the limit", inputTokens: 10_000, cost: 0.012 },
+    { name: "reserves at the dearest of the others beyond it", inputTokens: 10_001, cost: 0.068006 },
+  ])("$name", ({ inputTokens, cost }) => {
+    expect(worldWith(inputTokens).starts("a")).toMatchObject([{ reserved: { cost_usd: expect.closeTo(cost, 9) } }]);
+  });
+
+  it.each([
+    { name: "a prompt that was short after all, at the ordinary rates", usage: used(10_000, 500, 2_000), cost: 0.01 },
+    { name: "a long one at the others, for all its tokens", usage: used(10_500, 500, 2_000), cost: 0.042 },
+  ])("is charged $name", ({ usage, cost }) => {
+    const world = worldWith(40_000);
+    world.does("a", answers("A", { usage }));
+    expect(world.turn.spentUsd).toBeCloseTo(cost, 9);
+  });
+
+  it("gets as much output as its dearer rate leaves within the cap", () => {
+    const world = worldWith(20_000, { max_cost_usd: 0.124 });
+    expect(world.starts("a")).toMatchObject([{ max_output_tokens: 500, reserved: { cost_usd: expect.closeTo(0.124, 9) } }]);
+  });
+});
