@@ -1,0 +1,114 @@
+import type { Citation, HostedToolName } from "../../protocol/hosted-tools";
+import { isJsonObject, parseJson } from "../json";
+import type { ModelEvent, ReplyItem } from "../provider";
+import { createJsonStrings } from "./json-strings";
+import { type Fields, fieldsOf, hostedToolOf, isServerUse, listOf, textOf } from "./schema";
+
+/** The content blocks of a reply: what each collects while it streams, and what becomes of it. */
+
+type Written = { pieces: string[]; closed: boolean };
+
+export type Block = Written &
+  (
+    | { kind: "text"; citations: unknown[] }
+    | { kind: "thinking"; signature: string[] }
+    | { kind: "redacted"; data: string }
+    | { kind: "call"; index: number; id: string; name: string; input: unknown }
+    | { kind: "use"; tool: HostedToolName; fields: Fields; strings: ReturnType<typeof createJsonStrings> }
+    | { kind: "result"; tool: HostedToolName; fields: Fields }
+    /** Nothing that we asked for or could send back. */
+    | { kind: "unknown" }
+  );
+
+/** A block as it begins; `index` is the number of the next tool call. */
+export function beginBlock(fields: Fields, index: number): Block {
+  const written = { pieces: [], closed: false };
+  const tool = hostedToolOf(fields);
+  if (tool && isServerUse(fields)) return { ...written, kind: "use", tool, fields, strings: createJsonStrings() };
+  if (tool) return { ...written, kind: "result", tool, fields };
+  switch (fields["type"]) {
+    case "text":
+      return { ...written, kind: "text", citations: [...listOf(fields["citations"])] };
+    case "thinking":
+      return { ...written, kind: "thinking", signature: [textOf(fields["signature"])] };
+    case "redacted_thinking":
+      return { ...written, kind: "redacted", data: textOf(fields["data"]) };
+    case "tool_use":
+      return { ...written, kind: "call", index, id: textOf(fields["id"]), name: textOf(fields["name"]), input: fields["input"] };
+    default:
+      return { ...written, kind: "unknown" };
+  }
+}
+
+/** What a block says already as it begins: text, thinking, or a hosted tool's whole input. */
+export function firstPiece(fields: Fields): string {
+  if (fields["type"] === "text") return textOf(fields["text"]);
+  if (fields["type"] === "thinking") return textOf(fields["thinking"]);
+  const input = fieldsOf(fields["input"]);
+  return Object.keys(input).length > 0 && hostedToolOf(fields) ? JSON.stringify(input) : "";
+}
+
+/** Adds a piece to the block; gives the event it makes, if there is something to show. */
+export function addPiece(block: Block, piece: string): ModelEvent | null {
+  if (piece === "") return null;
+  block.pieces.push(piece);
+  switch (block.kind) {
+    case "text":
+      return { type: "text", text: piece };
+    case "thinking":
+      return { type: "reasoning", text: piece };
+    case "call":
+      return { type: "tool_arguments", index: block.index, name: block.name, text: piece };
+    case "use": {
+      const text = block.strings.push(piece);
+      return text === "" ? null : { type: "hosted_tool", name: block.tool, text };
+    }
+    case "redacted":
+    case "result":
+    case "unknown":
+      return null;
+  }
+}
+
+/** The block as an item of the reply; none for a text without text, or for what we do not know. */
+export function toItems(block: Block): ReplyItem[] {
+  const text = block.pieces.join("");
+  switch (block.kind) {
+    case "text":
+      if (text === "") return [];
+      return [{ type: "text", text, ...(block.citations.length > 0 && { opaque: { citations: block.citations } }) }];
+    case "thinking":
+      return [{ type: "reasoning", text, opaque: { type: "thinking", signature: block.signature.join("") } }];
+    case "redacted":
+      return [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: block.data } }];
+    case "call":
+      return [{ type: "tool_call", id: block.id, name: block.name, arguments: argumentsOf(text, block.input) }];
+    case "use":
+      return [{ type: "hosted", name: block.tool, opaque: { block: { ...block.fields, input: inputOf(block) } } }];
+    case "result":
+      return [{ type: "hosted", name: block.tool, opaque: { block: block.fields } }];
+    case "unknown":
+      return [];
+  }
+}
+
+/** Arguments come in pieces, or whole in a reply that is not streamed. */
+function argumentsOf(text: string, input: unknown): string {
+  if (text.trim() !== "") return text;
+  return isJsonObject(input) ? JSON.stringify(input) : "{}";
+}
+
+/** What a hosted tool was asked; input that broke off is none. */
+export function inputOf(block: Block & { kind: "use" }): Fields {
+  return fieldsOf(parseJson(block.pieces.join("")));
+}
+
+/** The sources of a text, with the text as the passage that rests on them. */
+export function citationsOf(block: Block): Citation[] {
+  if (block.kind !== "text") return [];
+  const text = block.pieces.join("");
+  return block.citations.map(fieldsOf).flatMap((one) => {
+    const url = textOf(one["url"]);
+    return url === "" ? [] : [{ url, title: textOf(one["title"]), ...(text !== "" && { text }) }];
+  });
+}

@@ -1,0 +1,143 @@
+import Anthropic from "@anthropic-ai/sdk";
+import { Stream } from "@anthropic-ai/sdk/core/streaming";
+import { takenCallIds } from "../call-ids";
+import { checkedFetch } from "../checked-fetch";
+import { classify } from "../errors";
+import { guarded } from "../guarded";
+import { isJsonObject, parseJson } from "../json";
+import { NO_SDK_TIMEOUT_MS } from "../limits";
+import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import { continuation, MOST_CONTINUATIONS } from "./continuation";
+import { createDecoder, type Decoder } from "./decode";
+import { explainFailure } from "./errors";
+import { toBetas, toBody } from "./request";
+
+/** The Messages API over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+export function createAnthropic(options: ProviderOptions): Provider {
+  const secrets = [options.apiKey];
+  return {
+    id: options.host.id,
+    stream: guarded(
+      (error) => explainFailure(error, secrets),
+      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
+    ),
+  };
+}
+
+const ignore = () => undefined;
+
+type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+
+/**
+ * One reply, of several requests if the provider pauses: after a while of hosted work it stops in the middle and wants what it
+ * wrote sent back. Nobody above could tell such a part from a whole, so the pieces are joined here.
+ */
+async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
+  const { messages } = call.request;
+  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
+  const decoder = createDecoder({ takenIds: takenCallIds(messages), items });
+  for (let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS; request; left -= 1) {
+    for await (const event of decodeAll(await send({ ...call, request }), decoder)) yield event;
+    request = left > 0 ? continuation(call.request, decoder) : null;
+    if (request) decoder.goOn();
+  }
+  yield decoder.end();
+}
+
+async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
+  const response = await createClient(options, heard)
+    .post("/v1/messages", { body: toBody(request, options.host), headers: toHeaders(options, request), stream: true, signal })
+    .asResponse();
+  return isJson(response) ? wholeReply(response, [options.apiKey]) : readEvents(response, signal, [options.apiKey]);
+}
+
+/**
+ * What breaks after the stop reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early makes
+ * the SDK close the connection.
+ */
+async function* decodeAll(events: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  try {
+    for await (const event of events) {
+      for (const made of decoder.push(event)) yield made; // `yield*` would wrap every event in an iterator of its own
+    }
+  } catch (error) {
+    if (!decoder.isComplete()) throw error;
+  }
+}
+
+/** The SDK's events before it drops those without a name and logs those that are not JSON. */
+async function* readEvents(response: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
+  if (!response.body) return;
+  const whole = Object.defineProperty(new Response(null), "body", { value: wholeLines(response.body, signal) });
+  for await (const { data } of Stream.rawEvents(whole)) {
+    if (data === "") continue;
+    const event: unknown = JSON.parse(data);
+    if (isJsonObject(event) && event["type"] === "error") throw classify({ status: undefined, body: event }, secrets);
+    yield event;
+  }
+}
+
+const BLANK_LINE = new TextEncoder().encode("\n\n");
+
+/** The body up to its end or an abort, which alone does not reach what is read here. A last event may come without its blank line. */
+async function* wholeLines(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const bytes = body[Symbol.asyncIterator]();
+  const stop = () => void bytes.return?.().catch(() => undefined); // the abort is what the caller must see
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of { [Symbol.asyncIterator]: () => bytes }) yield chunk;
+    yield BLANK_LINE;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+const isJson = (response: Response) => /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
+
+/** Servers that ignore `stream` send the message at once, or an error under status 200. */
+async function* wholeReply(response: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+  const message = parseJson(await response.text());
+  if (!isJsonObject(message))
+    throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
+  if (!Array.isArray(message["content"])) throw classify({ status: undefined, body: message }, secrets);
+  yield { type: "message_start", message };
+}
+
+/**
+ * The version under which all models take what configs say of them; the one after it takes no temperature from anyone. The SDK
+ * would send its own.
+ */
+const VERSION = "2023-06-01";
+
+const SENT_HEADERS = ["accept", "anthropic-beta", "anthropic-version", "content-type", "user-agent"];
+
+/** Null takes away what the environment would set. */
+function toHeaders({ apiKey, apiVersion }: ProviderOptions, request: ModelRequest): Record<string, string | null> {
+  return {
+    "anthropic-version": apiVersion ?? VERSION,
+    "anthropic-beta": toBetas(request) || null,
+    "x-api-key": apiKey === "" ? "none" : apiKey,
+    "user-agent": USER_AGENT,
+  };
+}
+
+const USER_AGENT = "massgen-edge";
+
+/** One client per call, because its `fetch` belongs to the call. Every option the SDK would read from the environment is set. */
+function createClient({ baseUrl, apiKey, fetch }: ProviderOptions, heard: () => void): Anthropic {
+  return new Anthropic({
+    baseURL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
+    apiKey: "sent in a header of its own", // the SDK's own way puts it where older servers do not look
+    webhookKey: null,
+    logLevel: "off",
+    openTelemetry: { propagation: false, traces: false },
+    maxRetries: 0,
+    timeout: NO_SDK_TIMEOUT_MS,
+    fetch: checkedFetch({
+      fetch,
+      allowedHeaders: new Set(apiKey === "" ? SENT_HEADERS : [...SENT_HEADERS, "x-api-key"]),
+      secrets: [apiKey],
+      heard,
+    }),
+  });
+}

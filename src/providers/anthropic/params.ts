@@ -1,0 +1,100 @@
+import type { FormatParams, ParamProblem } from "../params";
+import { traitsOf } from "./generations";
+import { refusesThinking, thinks } from "./thinking";
+
+type Params = Readonly<Record<string, unknown>>;
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"];
+const SAMPLING = ["temperature", "top_p", "top_k"];
+const THINKING = ["thinking", "reasoning", "reasoning_effort", "max_thinking_tokens"];
+
+/** Parameters of the Messages API; thinking may be said in its own words or in those of MassGen. */
+export const PARAMS: FormatParams = {
+  kinds: {
+    temperature: { type: "number", min: 0, max: 1 },
+    top_p: { type: "number", min: 0, max: 1 },
+    top_k: { type: "integer", min: 0, max: 1_000_000 },
+    stop: { type: "list" },
+    stop_sequences: { type: "list" },
+    thinking: { type: "mapping" },
+    reasoning: { type: "mapping" },
+    reasoning_effort: { type: "words", words: EFFORTS },
+    max_thinking_tokens: { type: "integer", min: 0, max: 1_000_000 },
+    output_config: { type: "mapping" },
+    service_tier: { type: "words", words: ["auto", "standard_only"] },
+    metadata: { type: "mapping" },
+    betas: { type: "list" },
+  },
+  outputCaps: ["max_tokens"],
+  reserved: [
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "stream",
+    "max_tokens",
+    "thinking",
+    "output_config",
+    "container",
+    "thread",
+    "cache_control",
+    "betas",
+  ],
+  foreign: {
+    max_output_tokens: "write `max_tokens`",
+    max_completion_tokens: "write `max_tokens`",
+    model_reasoning_effort: "write `reasoning_effort`",
+    verbosity: "remove it: the format has none",
+    text: "remove it: the format has none",
+    seed: "remove it: the format has none",
+    presence_penalty: "remove it: the format has none",
+    frequency_penalty: "remove it: the format has none",
+    parallel_tool_calls: "remove it: calls always run side by side where they can",
+    safety_settings: "remove it: the format has none",
+  },
+  check: (params, model) => [...samplingProblems(params, model), ...thinkingProblems(params, model), ...listProblems(params)],
+  forcesTools: (params, model) => !thinks(params, model),
+};
+
+function samplingProblems(params: Params, model: string): ParamProblem[] {
+  const { sampling, oneSampling } = traitsOf(model);
+  const said = SAMPLING.filter((key) => params[key] !== undefined);
+  if (!sampling) return said.map((key) => ({ key, detail: `${model} takes no \`${key}\`: remove it` }));
+  if (thinks(params, model)) return said.flatMap((key) => whileThinking(key, params[key]));
+  if (!oneSampling || !said.includes("temperature") || !said.includes("top_p")) return [];
+  return [{ key: "top_p", detail: `${model} takes either \`temperature\` or \`top_p\`: remove one of them` }];
+}
+
+function whileThinking(key: string, value: unknown): ParamProblem[] {
+  if (key === "temperature" && value === 1) return [];
+  if (key === "top_p" && typeof value === "number" && value >= 0.95) return [];
+  const change = key === "top_p" ? "set it to 0.95 or more" : "remove it";
+  return [{ key, detail: `a model that thinks does not take this \`${key}\`: ${change}, or switch thinking off` }];
+}
+
+function thinkingProblems(params: Params, model: string): ParamProblem[] {
+  const key = THINKING.find((one) => params[one] !== undefined);
+  if (key === undefined || !traitsOf(model).always || !refusesThinking(params)) return [];
+  return [{ key, detail: `${model} always thinks: remove it, or ask for little with \`reasoning_effort: low\`` }];
+}
+
+/** Betas travel in a header, where anything but plain words would break it. */
+const BETA = /^[a-z0-9][a-z0-9._-]{0,99}$/i;
+
+function listProblems(params: Params): ParamProblem[] {
+  const lists = [
+    { key: "betas", fits: isBeta, detail: "each entry must be the name of a beta, as `files-api-2025-04-14`" },
+    { key: "stop", fits: isText, detail: "each entry must be a text that is not blank" },
+    { key: "stop_sequences", fits: isText, detail: "each entry must be a text that is not blank" },
+  ];
+  return lists.flatMap(({ key, fits, detail }) => {
+    const list = params[key];
+    return Array.isArray(list) && !list.every(fits) ? [{ key, detail }] : [];
+  });
+}
+
+const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+
+/** Whether a value is the name of a beta that may go into the header. */
+export const isBeta = (value: unknown): value is string => typeof value === "string" && BETA.test(value);

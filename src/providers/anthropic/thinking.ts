@@ -1,0 +1,85 @@
+import { isJsonObject } from "../json";
+import { type Traits, traitsOf } from "./generations";
+import { fieldsOf, textOf } from "./schema";
+
+/** From what a config says of thinking, in any of its spellings, to what the model takes. Pure. */
+
+type Params = Readonly<Record<string, unknown>>;
+type Body = Record<string, unknown>;
+
+/** `on` is null where the config says nothing; `effort` and `budget` are empty and 0 where it does not say how much. */
+type Wish = { on: boolean | null; effort: string; budget: number; display: unknown };
+
+/** The API takes no smaller budget. */
+const LEAST_BUDGET = 1_024;
+/** Budget where a config only says that the model shall think: what MassGen's own helper sets. */
+const USUAL_BUDGET = 8_000;
+/** Our own measure between efforts and budgets, since neither side names one. */
+const BUDGETS: Readonly<Record<string, number>> = { low: 4_000, medium: 10_000, high: 24_000, xhigh: 32_000, max: 48_000 };
+
+/** Earlier thinking that no longer fits its conversation is dropped instead of refused: an update or other tools may come before it. */
+const DROP_UNFITTING = { block_binding: { prefix_mismatch_behavior: "drop_block" } };
+const DROP_UNFITTING_BETA = "thinking-binding-controls-2026-08-01";
+
+/** The fields `thinking` and `output_config` of a request that may write `maxTokens`, thinking included. */
+export function thinkingFields(params: Params, model: string, maxTokens: number): Body {
+  const wish = wishOf(params);
+  const traits = traitsOf(model);
+  const { thinking, effort } = isActive(wish, traits) ? active(wish, traits, maxTokens) : inactive(traits);
+  const output = { ...fieldsOf(params["output_config"]), ...(effort !== "" && { effort }) };
+  return { ...(thinking && { thinking }), ...(Object.keys(output).length > 0 && { output_config: output }) };
+}
+
+/** Whether the model thinks with these parameters; while it does, the API refuses to force a tool and fixes the sampling. */
+export const thinks = (params: Params, model: string): boolean => isActive(wishOf(params), traitsOf(model));
+
+/** Whether the config asks the model not to think. */
+export const refusesThinking = (params: Params): boolean => wishOf(params).on === false;
+
+/** The beta that the thinking fields need, if any. */
+export const thinkingBetas = (params: Params, model: string): readonly string[] =>
+  traitsOf(model).bound && thinks(params, model) ? [DROP_UNFITTING_BETA] : [];
+
+const isActive = (wish: Wish, traits: Traits): boolean => traits.always || (wish.on ?? traits.byDefault);
+
+type Chosen = { thinking: Body | null; effort: string };
+
+function active(wish: Wish, traits: Traits, maxTokens: number): Chosen {
+  const byBudget = traits.thinking === "budget" || (traits.thinking === "either" && wish.budget > 0 && wish.effort === "");
+  if (byBudget) return { thinking: budgeted(wish, maxTokens), effort: "" };
+  // These models hide their thinking unless asked; people watch a run, and a silent minute looks like a stuck one.
+  const display = wish.display ?? (traits.thinking === "adaptive" ? "summarized" : undefined);
+  const thinking = { type: "adaptive", ...(display !== undefined && { display }), ...(traits.bound && DROP_UNFITTING) };
+  if (wish.on === false) return { thinking, effort: "low" };
+  return { thinking, effort: wish.effort || effortFor(wish.budget) };
+}
+
+const inactive = (traits: Traits): Chosen => ({ thinking: traits.byDefault ? { type: "disabled" } : null, effort: "" });
+
+/** At least a quarter of the reply stays for what is not thinking; a reply too short for the least budget is written without. */
+function budgeted({ budget, effort, display }: Wish, maxTokens: number): Body | null {
+  const most = Math.floor((maxTokens * 3) / 4);
+  if (most < LEAST_BUDGET) return null;
+  const wanted = budget || BUDGETS[effort] || USUAL_BUDGET;
+  const budget_tokens = Math.min(Math.max(wanted, LEAST_BUDGET), most);
+  return { type: "enabled", budget_tokens, ...(display !== undefined && { display }) };
+}
+
+/** Empty for no budget: the model's own default. */
+function effortFor(budget: number): string {
+  if (budget <= 0) return "";
+  return Object.entries(BUDGETS).find(([, tokens]) => budget <= tokens)?.[0] ?? "max";
+}
+
+function wishOf(params: Params): Wish {
+  const thinking = fieldsOf(params["thinking"]);
+  const reasoning = fieldsOf(params["reasoning"]);
+  const types = [thinking["type"], reasoning["type"]];
+  const effort = textOf(params["reasoning_effort"]) || textOf(reasoning["effort"]);
+  const budgets = [thinking["budget_tokens"], reasoning["budget_tokens"], params["max_thinking_tokens"]];
+  const budget = budgets.find((one) => typeof one === "number");
+  const display = thinking["display"] ?? undefined;
+  if (types.includes("disabled") || effort === "none" || budget === 0) return { on: false, effort: "", budget: 0, display };
+  const said = effort !== "" || budget !== undefined || isJsonObject(params["thinking"]) || types[1] !== undefined;
+  return { on: said ? true : null, effort: effort === "minimal" ? "low" : effort, budget: budget ?? 0, display };
+}

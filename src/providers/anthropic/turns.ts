@@ -1,0 +1,86 @@
+import { isJsonObject, parseJson } from "../json";
+import type { Message, ReplyItem } from "../provider";
+import { blockOf } from "./hosted-uses";
+import { type Fields, fieldsOf, textOf } from "./schema";
+import { settleServerBlocks, type Turn } from "./server-blocks";
+
+/**
+ * A conversation as the format wants it: user and assistant take turns, results of tools stand first in the message after their
+ * calls, nothing is blank. What the assistant wrote goes back block by block as it came.
+ */
+export function toTurns(messages: readonly Message[]): Turn[] {
+  const turns = resultsFirst(merged(messages.map(toTurn)));
+  return resultsFirst(merged(settleServerBlocks(turns)));
+}
+
+function toTurn(message: Message): Turn {
+  switch (message.role) {
+    case "user":
+      return { role: "user", blocks: toText(message.text) };
+    case "tool":
+      return { role: "user", blocks: [toResult(message)] };
+    case "assistant":
+      return { role: "assistant", blocks: message.items.flatMap(toBlocks) };
+  }
+}
+
+/** The API refuses texts that are empty or blank. */
+const toText = (text: string): Fields[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
+
+function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
+  return {
+    type: "tool_result",
+    tool_use_id: toolCallId,
+    ...(text.trim() !== "" && { content: text }),
+    ...(isError && { is_error: true }),
+  };
+}
+
+function toBlocks(item: ReplyItem): Fields[] {
+  switch (item.type) {
+    case "text": {
+      const citations = fieldsOf(item.opaque)["citations"];
+      return toText(item.text).map((block) => (Array.isArray(citations) ? { ...block, citations } : block));
+    }
+    case "reasoning":
+      return toThinking(item);
+    case "tool_call":
+      return [{ type: "tool_use", id: item.id, name: item.name, input: toInput(item.arguments) }];
+    case "hosted": {
+      const block = blockOf(item);
+      return "type" in block ? [block] : [];
+    }
+  }
+}
+
+/** Thinking without its signature is refused, so what has none stays out; thinking that is hidden has a signature and no text. */
+function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields[] {
+  const { type, signature, data } = fieldsOf(opaque);
+  if (type === "redacted_thinking" && textOf(data) !== "") return [{ type, data }];
+  return type === "thinking" && textOf(signature) !== "" ? [{ type, thinking: text, signature }] : [];
+}
+
+/** The API wants an object and refuses the conversation for good without one: broken arguments go back empty. */
+function toInput(text: string): unknown {
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : {};
+}
+
+function merged(turns: readonly Turn[]): Turn[] {
+  const result: Turn[] = [];
+  for (const { role, blocks } of turns) {
+    const last = result.at(-1);
+    if (blocks.length === 0) continue;
+    if (last?.role === role) last.blocks.push(...blocks);
+    else result.push({ role, blocks: [...blocks] });
+  }
+  return result;
+}
+
+function resultsFirst(turns: readonly Turn[]): Turn[] {
+  const isResult = (block: Fields) => block["type"] === "tool_result";
+  return turns.map(({ role, blocks }) => ({
+    role,
+    blocks: [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))],
+  }));
+}

@@ -1,0 +1,57 @@
+import type { Usage } from "../../protocol/events";
+import { withHostedUses } from "../hosted";
+import { fieldsOf } from "./schema";
+
+/** What one request reported so far. The input counts exclude one another. */
+export type Counts = { input: number; cacheRead: number; cacheWrite: number; output: number; thinking: number; searches: number };
+
+export const NO_COUNTS: Counts = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, thinking: 0, searches: 0 };
+
+/** The counts after another report. Reports are cumulative; what one leaves out stays as the report before it said. */
+export function readCounts(before: Counts, value: unknown): Counts {
+  const usage = fieldsOf(value);
+  const server = fieldsOf(usage["server_tool_use"]);
+  return {
+    input: count(usage["input_tokens"], before.input),
+    cacheRead: count(usage["cache_read_input_tokens"], before.cacheRead),
+    cacheWrite: count(usage["cache_creation_input_tokens"], before.cacheWrite),
+    output: count(usage["output_tokens"], before.output),
+    thinking: count(fieldsOf(usage["output_tokens_details"])["thinking_tokens"], before.thinking),
+    searches: count(server["web_search_requests"], before.searches),
+  };
+}
+
+export function addCounts(a: Counts, b: Counts): Counts {
+  return {
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+    thinking: a.thinking + b.thinking,
+    searches: a.searches + b.searches,
+  };
+}
+
+/**
+ * The usage, or null if nothing was reported. Searches are charged each, and counted by the provider. Code is charged by the
+ * time of its container and not counted, so each run counts as a use: more than is charged, never less.
+ */
+export function toUsage(counts: Counts, codeRuns: number): Usage | null {
+  const { input, cacheRead, cacheWrite, output, thinking, searches } = counts;
+  const all = input + cacheRead + cacheWrite;
+  if (all === 0 && output === 0) return null;
+  const usage: Usage = {
+    input_tokens: all,
+    output_tokens: output,
+    reasoning_tokens: Math.min(thinking, output),
+    cached_tokens: cacheRead,
+    ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
+  };
+  return withHostedUses(usage, { web_search: searches, code_execution: codeRuns });
+}
+
+/** More tokens than any call can have: a report beyond it is none, and its sums stay exact. */
+const MOST_TOKENS = 1_000_000_000;
+
+const count = (value: unknown, otherwise: number): number =>
+  typeof value === "number" && value >= 0 && value <= MOST_TOKENS ? Math.trunc(value) : otherwise;

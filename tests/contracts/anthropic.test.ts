@@ -1,0 +1,4 @@
+import { ANTHROPIC } from "./anthropic-wire";
+import { describeProviderContract } from "./provider-contract";
+
+describeProviderContract(ANTHROPIC);
