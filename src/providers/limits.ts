@@ -43,3 +43,6 @@ export const MAX_CITATIONS = 100;
 export const MAX_CITATION_URL_CHARS = 2_000;
 export const MAX_CITATION_TITLE_CHARS = 300;
 export const MAX_CITATION_TEXT_CHARS = 500;
+
+/** How often a reply that can no longer be streamed, only read whole, is asked for: seldom enough for any rate limit. */
+export const BACKGROUND_POLL_MS = 5_000;

@@ -1,0 +1,79 @@
+import { explainFailure, createOpenAiClient } from "../openai-client";
+import { ProviderError, type ProviderOptions, type ResumePoint } from "../provider";
+import { BACKGROUND_POLL_MS } from "../limits";
+import { fieldsOf } from "./schema";
+
+/** Replies that the provider writes on by itself: taking them up again, and ending them. */
+
+export const inBackground = ({ background, host }: ProviderOptions): boolean => background && host.background === true;
+
+/** What is iterated with `for await`: a stream, or a list of what came at once. */
+export type Events = AsyncIterable<unknown> | Iterable<unknown>;
+
+const UNDER_WAY: ReadonlySet<unknown> = new Set(["queued", "in_progress"]);
+
+type Resumption = { options: ProviderOptions; signal: AbortSignal; heard: () => void; from: ResumePoint };
+
+/** The events after a point. A reply too old to be streamed again is waited for, and comes whole as its last event. */
+export async function resumedEvents(resumption: Resumption): Promise<Events> {
+  const { options, signal, heard, from } = resumption;
+  const query = { stream: true, starting_after: from.after };
+  try {
+    return await createOpenAiClient(options, heard).get<AsyncIterable<unknown>>(pathOf(from.id), { query, stream: true, signal });
+  } catch (error) {
+    if (statusOf(error, options) !== 400) throw lostOr(error, options);
+    return [await wholeReply(resumption)];
+  }
+}
+
+async function wholeReply({ options, signal, heard, from }: Resumption): Promise<unknown> {
+  for (;;) {
+    const response = await readReply({ options, signal, heard, from });
+    const { status } = fieldsOf(response);
+    if (!UNDER_WAY.has(status)) return { type: `response.${String(status)}`, response };
+    await sleep(BACKGROUND_POLL_MS, signal);
+  }
+}
+
+async function readReply({ options, signal, heard, from }: Resumption): Promise<unknown> {
+  try {
+    return await createOpenAiClient(options, heard).get<unknown>(pathOf(from.id), { signal });
+  } catch (error) {
+    throw lostOr(error, options);
+  }
+}
+
+/** Asks the provider to stop writing. Nobody waits for it: should it fail, the reply is written to its end. */
+export function cancelReply(options: ProviderOptions, id: string): void {
+  createOpenAiClient(options, ignore)
+    .post(`${pathOf(id)}/cancel`)
+    .then(ignore, ignore);
+}
+
+const ignore = () => undefined;
+
+const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
+
+const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefined =>
+  explainFailure(error, [apiKey]).details.status;
+
+function lostOr(error: unknown, options: ProviderOptions): unknown {
+  if (statusOf(error, options) !== 404) return error;
+  return new ProviderError("transient", "resume_lost", "The provider no longer knows the reply that was to be taken up again.", {
+    status: 404,
+  });
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,196 @@
+import type { Citation } from "../../protocol/hosted-tools";
+import type { Usage } from "../../protocol/events";
+import { classify } from "../errors";
+import { hostedFields, withHostedUses } from "../hosted";
+import { MAX_CITATIONS } from "../limits";
+import { type ModelEvent, ProviderError, type ResumePoint } from "../provider";
+import { CALL_CHARS, replySize } from "../reply-size";
+import { countUses } from "./hosted-items";
+import { createLiveItems, type LiveItems } from "./live-items";
+import { readOutput, toCitation } from "./output";
+import { type Fields, fieldsOf, outputOf, PART_BREAK, positionOf, textOf } from "./schema";
+import { toStopReason } from "./stop-reason";
+import { decodeUsage } from "./usage";
+
+export type Decoder = {
+  /** Takes one parsed event; gives the events it makes. Throws for a reply without measure only, not for what it does not know. */
+  push(value: unknown): ModelEvent[];
+  /** Whether the provider said that the reply is complete, or that it failed: nothing that comes later counts. */
+  isOver(): boolean;
+  /** The provider's name for the reply; "" until it is known. */
+  replyId(): string;
+  /** The reply's `stop`. Throws what the provider said of its failure, or `stream_cut` if it said nothing. */
+  end(): ModelEvent;
+};
+
+type DecoderOptions = {
+  takenIds: ReadonlySet<string>;
+  secrets: readonly string[];
+  /** Whether to say where the reply can be taken up. */
+  points: boolean;
+  /** Where this stream takes it up; absent: at its beginning. */
+  from?: ResumePoint | undefined;
+};
+
+type State = {
+  id: string;
+  /** Whether reasoning was shown, so that more of it begins a new part. */
+  reasoned: boolean;
+  live: LiveItems;
+  done: Map<number, Fields>;
+  cited: Citation[];
+  grow: (chars: number) => void;
+  /** The response that ended the reply. */
+  final: Fields | null;
+  /** What the provider said of its failure. */
+  failed: unknown;
+};
+
+/**
+ * Puts a streamed reply together. Deltas are passed on and not kept: the response that comes with the end holds the whole
+ * reply, and where a server leaves it out, the finished items do.
+ */
+export function createDecoder({ takenIds, secrets, points, from }: DecoderOptions): Decoder {
+  const state: State = {
+    id: from?.id ?? "",
+    reasoned: false,
+    live: createLiveItems(from !== undefined),
+    done: new Map(),
+    cited: [],
+    grow: replySize(),
+    final: null,
+    failed: null,
+  };
+  return {
+    isOver: () => state.final !== null,
+    replyId: () => state.id,
+    push(value) {
+      const event = fieldsOf(value);
+      const idBefore = state.id;
+      const events = eventsOf(state, event);
+      const point = points && (events.length > 0 || state.id !== idBefore) ? pointAt(state, event) : null;
+      return point ? [point, ...events] : events; // told first, so that it is stored with what it counts
+    },
+    end() {
+      if (state.failed) throw classify({ status: undefined, body: { error: state.failed } }, secrets);
+      if (!state.final) {
+        throw new ProviderError(
+          "transient",
+          "stream_cut",
+          "The stream ended before the provider said that the reply is complete.",
+        );
+      }
+      return toStop(state, state.final, takenIds);
+    },
+  };
+}
+
+function eventsOf(state: State, event: Fields): ModelEvent[] {
+  const response = fieldsOf(event["response"]);
+  switch (event["type"]) {
+    case "response.created":
+    case "response.queued":
+    case "response.in_progress":
+      state.id ||= textOf(response["id"]);
+      return [];
+    case "response.output_text.delta":
+      return shown(state, "text", event["delta"]);
+    case "response.reasoning_summary_part.added":
+      return Number(event["summary_index"]) > 0 ? shown(state, "reasoning", PART_BREAK) : [];
+    case "response.reasoning_summary_text.delta":
+    case "response.reasoning_text.delta":
+      return shown(state, "reasoning", event["delta"]);
+    case "response.function_call_arguments.delta":
+    case "response.code_interpreter_call_code.delta":
+    case "response.custom_tool_call_input.delta":
+      return asked(state, event);
+    case "response.output_item.added":
+      return beginItem(state, event);
+    case "response.output_item.done":
+      return finishItem(state, event);
+    case "response.output_text.annotation.added":
+      return cite(state, fieldsOf(event["annotation"]));
+    case "response.completed":
+    case "response.done":
+    case "response.incomplete":
+      return finish(state, response);
+    case "response.failed":
+    case "response.cancelled":
+      return fail(state, response, response["error"] ?? { message: `The provider's reply ended as ${String(event["type"])}.` });
+    case "error":
+      return fail(state, {}, event["error"] ?? event);
+    default:
+      return [];
+  }
+}
+
+function shown(state: State, type: "text" | "reasoning", delta: unknown): ModelEvent[] {
+  const text = textOf(delta);
+  if (text === "") return [];
+  state.grow(text.length);
+  state.reasoned ||= type === "reasoning";
+  return [{ type, text }];
+}
+
+function asked({ grow, live }: State, event: Fields): ModelEvent[] {
+  const text = textOf(event["delta"]);
+  grow(text.length);
+  return live.delta(positionOf(event), text);
+}
+
+function beginItem(state: State, event: Fields): ModelEvent[] {
+  state.grow(CALL_CHARS);
+  const item = fieldsOf(event["item"]);
+  if (item["type"] === "reasoning") return state.reasoned ? shown(state, "reasoning", PART_BREAK) : [];
+  return state.live.begin(positionOf(event), item);
+}
+
+function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
+  const item = fieldsOf(event["item"]);
+  grow(CALL_CHARS + JSON.stringify(item).length);
+  done.set(positionOf(event), item);
+  return live.done(positionOf(event), item);
+}
+
+function cite({ cited }: State, annotation: Fields): ModelEvent[] {
+  if (annotation["type"] === "url_citation" && cited.length < MAX_CITATIONS) cited.push(toCitation(annotation));
+  return [];
+}
+
+function finish(state: State, response: Fields): ModelEvent[] {
+  state.final = response;
+  const usage = usageOf(response, outputIn(state, response));
+  return usage ? [{ type: "usage", usage }] : [];
+}
+
+function fail(state: State, response: Fields, error: unknown): ModelEvent[] {
+  state.failed = error;
+  return finish(state, response);
+}
+
+/** No point after the end: there is nothing left to take up. */
+function pointAt({ id, final }: State, event: Fields): ModelEvent | null {
+  const after = event["sequence_number"];
+  return final || id === "" || typeof after !== "number" ? null : { type: "resume_point", point: { id, after } };
+}
+
+function toStop(state: State, final: Fields, takenIds: ReadonlySet<string>): ModelEvent {
+  const output = outputIn(state, final);
+  const { items, hosted, citations, refused } = readOutput(output, takenIds);
+  const hasCalls = items.some(({ type }) => type === "tool_call");
+  return {
+    type: "stop",
+    reason: toStopReason(final, { hasCalls, refused }),
+    items,
+    usage: usageOf(final, output),
+    ...hostedFields(hosted, citations.length > 0 ? citations : state.cited),
+  };
+}
+
+const outputIn = ({ done }: State, response: Fields): Fields[] =>
+  outputOf(response) ?? [...done].sort(([a], [b]) => a - b).map(([, item]) => item);
+
+function usageOf(response: Fields, output: readonly Fields[]): Usage | null {
+  const usage = decodeUsage(response["usage"]);
+  return usage && withHostedUses(usage, countUses(output));
+}

@@ -1,0 +1,91 @@
+import { takenCallIds } from "../call-ids";
+import { classify } from "../errors";
+import { guarded } from "../guarded";
+import { isJsonObject, parseJson } from "../json";
+import { createOpenAiClient, explainFailure, isJsonReply } from "../openai-client";
+import {
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  ProviderError,
+  type ProviderOptions,
+  type ResumePoint,
+} from "../provider";
+import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
+import { createDecoder, type Decoder } from "./decode";
+import { toBody } from "./request";
+
+/** The Responses API over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+export function createOpenAiResponses(options: ProviderOptions): Provider {
+  const secrets = [options.apiKey];
+  return {
+    id: options.host.id,
+    stream: guarded(
+      (error) => explainFailure(error, secrets),
+      (request, signal, heard, from) => {
+        const call = { options, request, signal, heard: heard ?? ignore };
+        return inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
+      },
+    ),
+  };
+}
+
+const ignore = () => undefined;
+
+type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+
+async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
+  const decoder = decoderFor(call, { points: false });
+  yield* decodeAll(await sentEvents(call, false), decoder);
+  yield decoder.end();
+}
+
+/**
+ * A reply that goes on without us. Whoever leaves it before its end has it cancelled; only an interruption of our own platform
+ * leaves it to be taken up.
+ */
+async function* backgroundReply(call: Call & { from: ResumePoint | undefined }): AsyncGenerator<ModelEvent> {
+  const { options, from } = call;
+  const decoder = decoderFor(call, { points: true, from });
+  let left = true;
+  try {
+    const events = from ? resumedEvents({ ...call, from }) : sentEvents(call, true);
+    yield* decodeAll(await events, decoder);
+    left = !decoder.isOver();
+    yield decoder.end();
+  } catch (error) {
+    const { failureClass, code } = explainFailure(error, [options.apiKey]);
+    left &&= failureClass !== "interrupted" && code !== "resume_lost";
+    throw error;
+  } finally {
+    if (left && decoder.replyId() !== "") cancelReply(options, decoder.replyId());
+  }
+}
+
+function decoderFor({ options, request }: Call, where: { points: boolean; from?: ResumePoint | undefined }): Decoder {
+  return createDecoder({ takenIds: takenCallIds(request.messages), secrets: [options.apiKey], ...where });
+}
+
+/** Nothing after the end counts. Leaving the loop early makes the SDK close the connection. */
+async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  for await (const event of events) {
+    for (const one of decoder.push(event)) yield one; // `yield*` would wrap every event in an iterator of its own
+    if (decoder.isOver()) return;
+  }
+}
+
+async function sentEvents({ options, request, signal, heard }: Call, background: boolean): Promise<Events> {
+  const body = toBody(request, options.host, background);
+  const { data, response } = await createOpenAiClient(options, heard)
+    .post<AsyncIterable<unknown>>("/responses", { body, stream: true, signal })
+    .withResponse();
+  return isJsonReply(response) ? [await wholeReply(response, [options.apiKey])] : data;
+}
+
+/** Servers that ignore `stream` send the response at once, or an error under status 200. */
+async function wholeReply(response: Response, secrets: readonly string[]): Promise<unknown> {
+  const reply = parseJson(await response.text());
+  if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
+  if (isJsonObject(reply["error"]) || !("output" in reply)) throw classify({ status: undefined, body: reply }, secrets);
+  return { type: `response.${String(reply["status"])}`, response: reply };
+}

@@ -1,0 +1,61 @@
+import { isJsonObject, parseJson } from "../json";
+import type { Message, ReplyItem } from "../provider";
+import { textOf } from "./schema";
+
+type Item = Record<string, unknown>;
+
+/** The conversation as the `input` of a request, each item as it came and where it stood. */
+export function toInput(messages: readonly Message[]): Item[] {
+  return messages.flatMap(toItems);
+}
+
+function toItems(message: Message): Item[] {
+  switch (message.role) {
+    case "user":
+      return [{ type: "message", role: "user", content: [{ type: "input_text", text: message.text }] }];
+    case "tool":
+      return [{ type: "function_call_output", call_id: message.toolCallId, output: toResult(message) }];
+    case "assistant":
+      return toReply(message.items);
+  }
+}
+
+/** Reasoning that nothing follows, as in a reply that was cut short, is refused. */
+function toReply(items: readonly ReplyItem[]): Item[] {
+  const returned = items.flatMap(toReplyItem);
+  return returned.slice(0, returned.findLastIndex(({ type }) => type !== "reasoning") + 1);
+}
+
+function toReplyItem(item: ReplyItem): Item[] {
+  const opaque = isJsonObject(item.opaque) ? item.opaque : null;
+  switch (item.type) {
+    case "text":
+      return item.text === "" ? [] : [toMessage(item.text, textOf(opaque?.["phase"]))];
+    case "reasoning":
+      return opaque ? [{ ...opaque, type: "reasoning" }] : [];
+    case "tool_call":
+      return [toCall(item, textOf(opaque?.["id"]))];
+    case "hosted":
+      return opaque ? [opaque] : [];
+  }
+}
+
+function toMessage(text: string, phase: string): Item {
+  return { type: "message", role: "assistant", content: [{ type: "output_text", text }], ...(phase !== "" && { phase }) };
+}
+
+/** Servers that parse the arguments of earlier calls refuse a request for good if they are broken: those go back empty. */
+function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>, itemId: string): Item {
+  return {
+    type: "function_call",
+    ...(itemId !== "" && { id: itemId }),
+    call_id: id,
+    name,
+    arguments: isJsonObject(parseJson(text)) ? text : "{}",
+  };
+}
+
+/** The format has no mark for a failed tool, so its text must say it. */
+function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string {
+  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
+}

@@ -1,0 +1,94 @@
+import type { Citation, HostedUse } from "../../protocol/hosted-tools";
+import { uniqueCallIds } from "../call-ids";
+import type { ReplyItem } from "../provider";
+import { hostedNameOf, hostedUse, returnedHostedItem } from "./hosted-items";
+import { type Fields, isRefusal, listOf, messageText, partsOf, reasoningText, textOf } from "./schema";
+
+/** A finished reply, read from the items of its output. Items of types nobody asked for mean nothing and are left out. */
+
+type Output = { items: ReplyItem[]; hosted: HostedUse[]; citations: Citation[]; refused: boolean };
+
+/** Calls get ids that are unique among themselves and `takenIds`. */
+export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<string>): Output {
+  const messages = output.filter(({ type }) => type === "message");
+  const whole = output.every((item) => item["type"] !== "reasoning" || returnedReasoning(item) !== null);
+  return {
+    items: uniqueCallIds(
+      output.flatMap((item) => toItem(item, whole)),
+      takenIds,
+    ),
+    hosted: output.flatMap((item) => {
+      const name = hostedNameOf(item);
+      return name ? [hostedUse(name, item)] : [];
+    }),
+    citations: messages.flatMap(citationsOf),
+    refused: messages.some(isRefusal),
+  };
+}
+
+/** `whole`: whether all reasoning of the reply can go back. A call that names itself by its item is refused without its reasoning. */
+function toItem(item: Fields, whole: boolean): ReplyItem[] {
+  switch (item["type"]) {
+    case "message":
+      return toText(item);
+    case "reasoning":
+      return toReasoning(item);
+    case "function_call":
+      return [toCall(item, whole)];
+    default: {
+      const name = hostedNameOf(item);
+      return name ? [{ type: "hosted", name, opaque: returnedHostedItem(item) }] : [];
+    }
+  }
+}
+
+/** `phase` tells a remark on the way from the answer; models that set it get worse without it. */
+function toText(item: Fields): ReplyItem[] {
+  const text = messageText(item);
+  const phase = textOf(item["phase"]);
+  if (text === "") return [];
+  return [{ type: "text", text, ...(phase !== "" && { opaque: { phase } }) }];
+}
+
+function toReasoning(item: Fields): ReplyItem[] {
+  const text = reasoningText(item);
+  const opaque = returnedReasoning(item);
+  return text === "" && !opaque ? [] : [{ type: "reasoning", text, ...(opaque && { opaque }) }];
+}
+
+/**
+ * The item as it goes back; null if it holds nothing but a name for what the provider did not keep. Only what the API takes:
+ * it refuses fields of its own answers that are null, and readable text beside the encrypted.
+ */
+function returnedReasoning(item: Fields): Fields | null {
+  const encrypted = textOf(item["encrypted_content"]);
+  const content = listOf(item["content"]);
+  const status = textOf(item["status"]);
+  if (encrypted === "" && content.length === 0) return null;
+  return {
+    id: textOf(item["id"]),
+    summary: listOf(item["summary"]),
+    ...(encrypted === "" ? { content } : { encrypted_content: encrypted }),
+    ...(status !== "" && { status }),
+  };
+}
+
+function toCall(item: Fields, named: boolean): ReplyItem {
+  const text = textOf(item["arguments"]);
+  const id = textOf(item["id"]);
+  return {
+    type: "tool_call",
+    id: textOf(item["call_id"]) || id,
+    name: textOf(item["name"]),
+    arguments: text.trim() === "" ? "{}" : text,
+    ...(named && id !== "" && { opaque: { id } }),
+  };
+}
+
+const citationsOf = (message: Fields): Citation[] =>
+  partsOf(message["content"], "output_text").flatMap((part) => partsOf(part["annotations"], "url_citation").map(toCitation));
+
+export const toCitation = (annotation: Fields): Citation => ({
+  url: textOf(annotation["url"]),
+  title: textOf(annotation["title"]),
+});

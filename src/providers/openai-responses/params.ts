@@ -1,0 +1,76 @@
+import type { FormatParams, ParamProblem } from "../params";
+
+const EFFORT = { type: "words", words: ["none", "minimal", "low", "medium", "high", "xhigh"] } as const;
+const TEXT = { type: "text" } as const;
+const FLAG = { type: "flag" } as const;
+const MAPPING = { type: "mapping" } as const;
+const NO_STOP = "leave it out: this API has no stop sequences";
+const NOT_HERE = "leave it out: this API does not take it";
+
+/** Fields of the request that are the service's own; what a config sets of them never reaches it. */
+export const RESERVED = [
+  "model",
+  "instructions",
+  "input",
+  "prompt",
+  "conversation",
+  "previous_response_id",
+  "context_management",
+  "tools",
+  "tool_choice",
+  "max_tool_calls",
+  "max_turns",
+  "include",
+  "store",
+  "background",
+  "stream",
+  "stream_options",
+] as const;
+
+/** Names under which a config may cap the output tokens of a call. */
+export const OUTPUT_CAPS = ["max_output_tokens", "max_tokens", "max_completion_tokens"] as const;
+
+/** Parameters of the Responses API. */
+export const PARAMS: FormatParams = {
+  kinds: {
+    temperature: { type: "number", min: 0, max: 2 },
+    top_p: { type: "number", min: 0, max: 1 },
+    reasoning: MAPPING,
+    reasoning_effort: EFFORT,
+    model_reasoning_effort: EFFORT,
+    text: MAPPING,
+    verbosity: { type: "words", words: ["low", "medium", "high"] },
+    service_tier: TEXT,
+    truncation: { type: "words", words: ["auto", "disabled"] },
+    parallel_tool_calls: FLAG,
+    prompt_cache_key: TEXT,
+    prompt_cache_retention: TEXT,
+    safety_identifier: TEXT,
+    user: TEXT,
+    metadata: MAPPING,
+  },
+  outputCaps: OUTPUT_CAPS,
+  reserved: RESERVED,
+  foreign: {
+    max_thinking_tokens: "write `reasoning_effort`",
+    thinking: "write `reasoning_effort`",
+    response_format: "write `text.format`",
+    stop: NO_STOP,
+    stop_sequences: NO_STOP,
+    seed: NOT_HERE,
+    top_k: NOT_HERE,
+    presence_penalty: NOT_HERE,
+    frequency_penalty: NOT_HERE,
+  },
+  check: refusedSampling,
+};
+
+/** Models that always think take no say in how words are drawn; later ones do when told not to think. */
+const ALWAYS_THINKS = /^(o[134]|gpt-5)(-(mini|nano|pro|codex|preview))*(-\d{4}-\d{2}-\d{2})?$/;
+
+function refusedSampling(params: Readonly<Record<string, unknown>>, model: string): ParamProblem[] {
+  if (!ALWAYS_THINKS.test(model)) return [];
+  return ["temperature", "top_p"]
+    .filter((key) => params[key] !== undefined)
+    .map((key) => ({ key, detail: `${model} does not take it: leave it out, or choose a model that does not reason` }));
+}
