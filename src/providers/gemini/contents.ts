@@ -1,0 +1,82 @@
+import type { Content, Part } from "@google/genai/web";
+import { isJsonObject, parseJson } from "../json";
+import type { Message, ReplyItem } from "../provider";
+import { readMarks, readPart } from "./schema";
+
+type ToolCall = Extract<ReplyItem, { type: "tool_call" }>;
+type ToolResult = Extract<Message, { role: "tool" }>;
+
+/**
+ * The conversation as the provider wants it: the model's parts exactly as they came and in their order, all results of one
+ * reply in one content after it.
+ */
+export function toContents(messages: readonly Message[]): Content[] {
+  const ids = wireIds(messages);
+  const contents: Content[] = [];
+  let results: Part[] | null = null;
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const part = toResult(message, ids.get(message.toolCallId));
+      if (results === null) {
+        results = [];
+        contents.push({ role: "user", parts: results });
+      }
+      results.push(part);
+      continue;
+    }
+    results = null;
+    const parts = message.role === "user" ? [{ text: message.text }] : message.items.flatMap(toParts);
+    if (parts.length > 0) contents.push({ role: message.role === "user" ? "user" : "model", parts }); // empty ones are refused
+  }
+  return contents;
+}
+
+/** Our ids of tool calls → the provider's own, where it gave one. */
+function wireIds(messages: readonly Message[]): ReadonlyMap<string, string> {
+  const calls = messages.flatMap((message) => (message.role === "assistant" ? message.items.filter(isToolCall) : []));
+  return new Map(
+    calls.flatMap((call) => {
+      const { id } = readMarks(call.opaque);
+      return id === undefined ? [] : [[call.id, id]];
+    }),
+  );
+}
+
+const isToolCall = (item: ReplyItem): item is ToolCall => item.type === "tool_call";
+
+function toResult({ name, text, isError }: ToolResult, id: string | undefined): Part {
+  const response = isError ? { error: text } : { result: text };
+  return { functionResponse: { ...(id !== undefined && { id }), name, response } };
+}
+
+function toParts(item: ReplyItem): Part[] {
+  switch (item.type) {
+    case "text":
+    case "reasoning": {
+      const { thoughtSignature } = readMarks(item.opaque);
+      if (item.text === "" && thoughtSignature === undefined) return [];
+      return [
+        {
+          text: item.text,
+          ...(item.type === "reasoning" && { thought: true }),
+          ...(thoughtSignature !== undefined && { thoughtSignature }),
+        },
+      ];
+    }
+    case "tool_call":
+      return [toCall(item)];
+    case "hosted": {
+      const part = readPart(item.opaque);
+      return part ? [part] : [];
+    }
+  }
+}
+
+function toCall({ name, arguments: text, opaque }: ToolCall): Part {
+  const { id, thoughtSignature } = readMarks(opaque);
+  const args = parseJson(text);
+  return {
+    functionCall: { ...(id !== undefined && { id }), name, args: isJsonObject(args) ? args : {} },
+    ...(thoughtSignature !== undefined && { thoughtSignature }),
+  };
+}

@@ -1,0 +1,115 @@
+import { GoogleGenAI } from "@google/genai/web";
+import { takenCallIds } from "../call-ids";
+import { checkedFetch } from "../checked-fetch";
+import { toProviderError } from "../errors";
+import { guarded } from "../guarded";
+import { isJsonObject, parseJson } from "../json";
+import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import { createDecoder, type Decoder } from "./decode";
+import { throwIfError } from "./errors";
+import { readEvents } from "./read-events";
+import { toParameters } from "./request";
+
+/** The Gemini API (`generateContent`) over the official SDK. An empty `apiKey` means an endpoint that wants none. */
+export function createGemini(options: ProviderOptions): Provider {
+  const secrets = [options.apiKey];
+  return {
+    id: options.host.id,
+    stream: guarded(
+      (error) => toProviderError(error, secrets),
+      (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
+    ),
+  };
+}
+
+const ignore = () => undefined;
+
+type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
+
+async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
+  const { request, options } = call;
+  const reply = await send(call);
+  const decoder = createDecoder(request.model, takenCallIds(request.messages));
+  yield* decodeAll(chunksOf(reply, [options.apiKey]), decoder);
+  yield decoder.end();
+}
+
+/** What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. */
+async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  try {
+    for await (const chunk of chunks) {
+      for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
+    }
+  } catch (error) {
+    if (!decoder.isComplete()) throw error;
+  }
+}
+
+async function* chunksOf(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+  if (isJson(reply)) return yield* wholeReply(reply, secrets);
+  if (!reply.body) return;
+  for await (const data of readEvents(reply.body)) {
+    if (data === "[DONE]") continue; // proxies add it
+    const chunk: unknown = JSON.parse(data);
+    throwIfError(chunk, secrets);
+    yield chunk;
+  }
+}
+
+const isJson = (reply: Response) => /^application\/json\b/i.test(reply.headers.get("content-type") ?? "");
+
+/** Servers that ignore `alt=sse` send all chunks at once as a list, or the one reply, or an error under status 200. */
+async function* wholeReply(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+  const value = parseJson(await reply.text());
+  const chunks = (Array.isArray(value) ? value : [value]).filter(isJsonObject);
+  if (chunks.length === 0) throw new ProviderError("transient", "bad_response", "The provider sent something that is no reply.");
+  for (const chunk of chunks) {
+    throwIfError(chunk, secrets);
+    yield chunk;
+  }
+}
+
+const SENT_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type", "user-agent", "x-goog-api-key"]);
+const SENT_WITHOUT_KEY: ReadonlySet<string> = new Set([...SENT_HEADERS].filter((name) => name !== "x-goog-api-key"));
+
+/**
+ * Lets the SDK make and send the request, and takes the response from under it, unread. The SDK's own reader of streams loses
+ * errors without a numeric code and a last event without a blank line, leaves the connection open when its caller stops
+ * reading, and parses every chunk twice.
+ */
+async function send({ options, request, signal, heard }: Call): Promise<Response> {
+  const { fetch, apiKey } = options;
+  const allowedHeaders = apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
+  const checked = checkedFetch({ fetch, allowedHeaders, secrets: [apiKey], heard });
+  const { model, contents, config } = toParameters(request);
+  let sent = false;
+  const reply = Promise.withResolvers<Response>();
+  const client = createClient(options, async (input, init) => {
+    sent = true;
+    const response = await checked(input, init);
+    reply.resolve(response);
+    return response;
+  });
+  try {
+    await client.models.generateContentStream({ model, contents, config: { ...config, abortSignal: signal } });
+  } catch (error) {
+    if (sent || error instanceof ProviderError || !(error instanceof Error)) throw error;
+    throw new ProviderError("bad_request", "bad_request", error.message); // the SDK refused the request itself
+  }
+  return reply.promise;
+}
+
+const DEFAULT_VERSION = "v1beta";
+
+/**
+ * What stands before `/models/…`: an address without a path gets the API's version. One client per call, because its `fetch`
+ * belongs to the call; the build for the web reads no environment.
+ */
+function createClient({ baseUrl, apiKey, apiVersion }: ProviderOptions, fetch: ProviderOptions["fetch"]): GoogleGenAI {
+  const isOrigin = URL.canParse(baseUrl) && new URL(baseUrl).pathname === "/";
+  return new GoogleGenAI({
+    vertexai: false,
+    apiKey: apiKey === "" ? "none" : apiKey,
+    httpOptions: { baseUrl, apiVersion: isOrigin ? (apiVersion ?? DEFAULT_VERSION) : "", fetch },
+  });
+}

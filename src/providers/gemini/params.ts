@@ -1,0 +1,63 @@
+import type { FormatParams } from "../params";
+import { canCombineHosted } from "./generation";
+import { safetyProblems } from "./safety";
+import { EFFORTS, MAX_BUDGET, THINKING_LEVELS, thinkingProblems } from "./thinking";
+
+const inGenerationConfig = (name: string) => `say it as extra_body: {generationConfig: {${name}: …}}`;
+const NEITHER = "no parameter of this provider means it";
+
+/** What of `generationConfig` is the service's own to set, wherever it is written. */
+export const RESERVED_GENERATION = ["maxOutputTokens", "candidateCount", "thinkingConfig"] as const;
+
+/** Parameters of the Gemini API that a config may set. */
+export const PARAMS: FormatParams = {
+  kinds: {
+    temperature: { type: "number", min: 0, max: 2 },
+    top_p: { type: "number", min: 0, max: 1 },
+    top_k: { type: "integer", min: 1, max: 1_000_000 },
+    seed: { type: "integer", min: -2_147_483_648, max: 2_147_483_647 },
+    stop: { type: "list" },
+    safety_settings: { type: "list_or_mapping" },
+    thinking_budget: { type: "integer", min: -1, max: MAX_BUDGET },
+    thinking_level: { type: "words", words: THINKING_LEVELS },
+    reasoning_effort: { type: "words", words: EFFORTS },
+    reasoning: { type: "mapping" },
+    service_tier: { type: "words", words: ["standard", "flex", "priority"] },
+  },
+  outputCaps: ["max_tokens", "max_output_tokens"],
+  reserved: [
+    ...["model", "contents", "tools", "toolConfig", "tool_config", "systemInstruction", "system_instruction"],
+    ...["cachedContent", "cached_content", "continuationToken", "continuation_token"],
+  ],
+  foreign: {
+    max_completion_tokens: "say max_output_tokens",
+    stop_sequences: "say stop",
+    thinking: "say thinking_level or thinking_budget",
+    thinking_config: "say thinking_level or thinking_budget",
+    presence_penalty: inGenerationConfig("presencePenalty"),
+    frequency_penalty: inGenerationConfig("frequencyPenalty"),
+    response_mime_type: inGenerationConfig("responseMimeType"),
+    response_schema: inGenerationConfig("responseJsonSchema"),
+    response_format: inGenerationConfig("responseMimeType"),
+    logit_bias: NEITHER,
+    min_p: NEITHER,
+    repetition_penalty: NEITHER,
+    parallel_tool_calls: NEITHER,
+    verbosity: NEITHER,
+    text: NEITHER,
+  },
+  hostedAlone: (model) => (canCombineHosted(model) ? null : "gemini-3.8-flash"),
+  check: (params, model) => [
+    ...stopProblems(params["stop"]),
+    ...safetyProblems(params["safety_settings"]),
+    ...thinkingProblems(params, model),
+  ],
+};
+
+const MOST_STOPS = 5;
+
+function stopProblems(stop: unknown) {
+  if (!Array.isArray(stop)) return [];
+  const fits = stop.length <= MOST_STOPS && stop.every((one) => typeof one === "string" && one !== "");
+  return fits ? [] : [{ key: "stop", detail: `\`stop\` is a list of at most ${MOST_STOPS} texts.` }];
+}

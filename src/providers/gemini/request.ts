@@ -1,0 +1,131 @@
+import {
+  type FunctionCallingConfigMode as Mode,
+  FunctionCallingConfigMode,
+  type GenerateContentConfig,
+  type GenerateContentParameters,
+  HarmBlockThreshold,
+  HarmCategory,
+  ServiceTier,
+  ThinkingLevel,
+  type Tool,
+  type ToolConfig,
+} from "@google/genai/web";
+import { isJsonObject } from "../json";
+import { type HostedTool, type ModelRequest, ProviderError } from "../provider";
+import { toContents } from "./contents";
+import { canCombineHosted } from "./generation";
+import { PARAMS, RESERVED_GENERATION } from "./params";
+import { toSafety } from "./safety";
+import { toThinking } from "./thinking";
+import { toFunctionDeclaration } from "./tool-schema";
+
+type Params = ModelRequest["params"];
+
+/**
+ * Our request as the SDK takes it. Throws a ProviderError for a tool that cannot be said in this format, and for hosted tools
+ * beside others with a model that takes only one kind.
+ */
+export function toParameters(request: ModelRequest): GenerateContentParameters {
+  const extraBody = extraBodyOf(request.params);
+  return {
+    model: request.model,
+    contents: toContents(request.messages),
+    config: {
+      ...(request.system !== "" && { systemInstruction: { parts: [{ text: request.system }] } }),
+      ...(request.maxOutputTokens !== null && { maxOutputTokens: request.maxOutputTokens }),
+      ...toolFields(request),
+      ...samplingFields(request.params),
+      ...thinkingFields(request),
+      ...safetyFields(request.params),
+      ...(Object.keys(extraBody).length > 0 && { httpOptions: { extraBody } }),
+      // The SDK is to make one request: it would run tools, and ask again after a limit of the server or a lost connection.
+      automaticFunctionCalling: { disable: true },
+      automaticContinuation: false,
+    },
+  };
+}
+
+function toolFields({ model, tools, hostedTools, toolChoice }: ModelRequest): { tools?: Tool[]; toolConfig?: ToolConfig } {
+  const hosted = hostedTools.map(toHostedTool);
+  if (tools.length === 0) return hosted.length === 0 ? {} : { tools: hosted };
+  const combined = hosted.length > 0;
+  if (combined && !canCombineHosted(model)) {
+    const names = hostedTools.map(({ name }) => name).join(", ");
+    throw new ProviderError("bad_request", "bad_request", `${model} takes ${names} only without other tools.`);
+  }
+  return {
+    tools: [...hosted, { functionDeclarations: tools.map(toFunctionDeclaration) }],
+    toolConfig: {
+      functionCallingConfig: { mode: toMode(toolChoice, combined) },
+      ...(combined && { includeServerSideToolInvocations: true }),
+    },
+  };
+}
+
+function toHostedTool({ name }: HostedTool): Tool {
+  switch (name) {
+    case "web_search":
+      return { googleSearch: {} };
+    case "code_execution":
+      return { codeExecution: {} };
+    case "x_search":
+      throw new ProviderError("bad_request", "bad_request", `This provider has no hosted tool ${name}.`);
+  }
+}
+
+/** Beside hosted tools the ordinary `AUTO` is refused; `VALIDATED` means the same there. */
+function toMode(toolChoice: ModelRequest["toolChoice"], combined: boolean): Mode {
+  if (toolChoice === "required") return FunctionCallingConfigMode.ANY;
+  return combined ? FunctionCallingConfigMode.VALIDATED : FunctionCallingConfigMode.AUTO;
+}
+
+function samplingFields(params: Params): GenerateContentConfig {
+  const { temperature, top_p, top_k, seed, stop, service_tier } = params;
+  const stops = Array.isArray(stop) ? stop.filter((one) => typeof one === "string") : [];
+  const tier = Object.values(ServiceTier).find((one) => one === service_tier);
+  return {
+    ...(typeof temperature === "number" && { temperature }),
+    ...(typeof top_p === "number" && { topP: top_p }),
+    ...(typeof top_k === "number" && { topK: top_k }),
+    ...(typeof seed === "number" && { seed }),
+    ...(stops.length > 0 && { stopSequences: stops }),
+    ...(tier && { serviceTier: tier }),
+  };
+}
+
+function thinkingFields({ params, model }: ModelRequest): GenerateContentConfig {
+  const thinking = toThinking(params, model);
+  if (!thinking) return {};
+  const { thinkingLevel, ...others } = thinking;
+  return { thinkingConfig: { ...others, ...(thinkingLevel && { thinkingLevel: ThinkingLevel[thinkingLevel] }) } };
+}
+
+function safetyFields(params: Params): GenerateContentConfig {
+  const settings = toSafety(params["safety_settings"]).map(({ category, threshold }) => ({
+    category: HarmCategory[category],
+    threshold: HarmBlockThreshold[threshold],
+  }));
+  return settings.length === 0 ? {} : { safetySettings: settings };
+}
+
+/** The SDK lays it over what we say, and the provider takes two spellings of each name: what is ours to say is taken out. */
+function extraBodyOf(params: Params): Record<string, unknown> {
+  const extra = params["extra_body"];
+  if (!isJsonObject(extra)) return {};
+  const ours: ReadonlySet<string> = new Set(PARAMS.reserved.map(toCamel));
+  return Object.fromEntries(
+    Object.entries(extra).flatMap(([key, value]) => {
+      const name = toCamel(key);
+      if (ours.has(name)) return [];
+      return [name === "generationConfig" ? [name, withoutOurs(value)] : [key, value]];
+    }),
+  );
+}
+
+function withoutOurs(generation: unknown): unknown {
+  if (!isJsonObject(generation)) return {};
+  const ours: ReadonlySet<string> = new Set(RESERVED_GENERATION);
+  return Object.fromEntries(Object.entries(generation).filter(([key]) => !ours.has(toCamel(key))));
+}
+
+const toCamel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

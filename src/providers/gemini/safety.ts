@@ -1,0 +1,65 @@
+import { isJsonObject } from "../json";
+import type { ParamProblem } from "../params";
+
+/** `safety_settings` of a config: a list of {category, threshold}, or a mapping from category to threshold. */
+
+const CATEGORIES = [
+  "HARM_CATEGORY_HARASSMENT",
+  "HARM_CATEGORY_HATE_SPEECH",
+  "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+  "HARM_CATEGORY_DANGEROUS_CONTENT",
+  "HARM_CATEGORY_CIVIC_INTEGRITY",
+] as const;
+const THRESHOLDS = ["BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_LOW_AND_ABOVE", "OFF"] as const;
+
+export type Safety = { category: (typeof CATEGORIES)[number]; threshold: (typeof THRESHOLDS)[number] };
+
+const KEY = "safety_settings";
+
+/** The settings with their full names; what is written wrong is left out, `safetyProblems` names it. */
+export function toSafety(value: unknown): Safety[] {
+  return entriesOf(value).flatMap(({ category, threshold }) => {
+    const safety = { category: findCategory(category), threshold: findThreshold(threshold) };
+    return safety.category && safety.threshold ? [{ category: safety.category, threshold: safety.threshold }] : [];
+  });
+}
+
+/** What is wrong with the settings. */
+export function safetyProblems(value: unknown): ParamProblem[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) && !isJsonObject(value)) return [problem("is a list of {category, threshold}, or a mapping of them")];
+  const seen = new Set<string>();
+  return entriesOf(value).flatMap(({ category, threshold }) => {
+    const known = findCategory(category);
+    if (!known) return [problem(`has no category ${shown(category)}: it is one of ${CATEGORIES.join(", ")}`)];
+    if (seen.has(known)) return [problem(`says ${known} twice`)];
+    seen.add(known);
+    return findThreshold(threshold)
+      ? []
+      : [problem(`has no threshold ${shown(threshold)}: it is one of ${THRESHOLDS.join(", ")}`)];
+  });
+}
+
+const problem = (detail: string): ParamProblem => ({ key: KEY, detail: `\`${KEY}\` ${detail}.` });
+
+const shown = (value: unknown): string => (typeof value === "string" ? `\`${value}\`` : "of that type");
+
+function entriesOf(value: unknown): { category: unknown; threshold: unknown }[] {
+  if (Array.isArray(value)) {
+    return value.map((one) => (isJsonObject(one) ? { category: one["category"], threshold: one["threshold"] } : nothing));
+  }
+  return isJsonObject(value) ? Object.entries(value).map(([category, threshold]) => ({ category, threshold })) : [];
+}
+
+const nothing = { category: undefined, threshold: undefined };
+
+/** In any case, with or without what all categories begin with. */
+function findCategory(value: unknown): Safety["category"] | undefined {
+  if (typeof value !== "string") return undefined;
+  const name = value.toUpperCase();
+  return CATEGORIES.find((category) => category === name || category === `HARM_CATEGORY_${name}`);
+}
+
+function findThreshold(value: unknown): Safety["threshold"] | undefined {
+  return typeof value === "string" ? THRESHOLDS.find((threshold) => threshold === value.toUpperCase()) : undefined;
+}

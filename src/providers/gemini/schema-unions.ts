@@ -1,0 +1,69 @@
+import type { Node } from "./schema-refs";
+
+/** Types and values of a schema, said with one type a schema and values that are texts or numbers: more the provider does not take. */
+
+const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
+  string: ["format", "pattern", "minLength", "maxLength"],
+  number: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
+  integer: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "format"],
+  array: ["items", "prefixItems", "minItems", "maxItems", "uniqueItems"],
+  object: ["properties", "required", "additionalProperties", "minProperties", "maxProperties", "propertyOrdering"],
+};
+const OF_SOME_TYPE = new Set(Object.values(BY_TYPE).flat());
+
+/** Several types, or a nullable one, as alternatives of one type each. */
+export function splitTypes(node: Node): Node {
+  const { type, nullable, ...others } = node;
+  if (type === undefined) return withNull(others, nullable === true && others["anyOf"] !== undefined);
+  if (nullable !== true && !Array.isArray(type)) return { type, ...others };
+  const types = new Set((Array.isArray(type) ? type : [type]).filter((one) => typeof one === "string"));
+  const isNullable = types.delete("null") || nullable === true;
+  return types.size === 0 ? { ...others, type: "null" } : withNull(alternatives(others, [...types]), isNullable);
+}
+
+function alternatives(node: Node, types: readonly string[]): Node {
+  if (types.length === 1) return { ...node, type: types[0] };
+  if (node["anyOf"] !== undefined) return { ...node, type: types };
+  const outer = Object.fromEntries(Object.entries(node).filter(([key]) => !OF_SOME_TYPE.has(key)));
+  const anyOf = types.map((type) => {
+    const own = (BY_TYPE[type] ?? []).filter((key) => node[key] !== undefined).map((key) => [key, node[key]]);
+    return { type, ...Object.fromEntries(own) };
+  });
+  return { ...outer, anyOf };
+}
+
+/** The node or null. */
+function withNull(node: Node, nullable: boolean): Node {
+  if (!nullable) return node;
+  const { anyOf, ...others } = node;
+  if (Array.isArray(anyOf)) return { ...others, anyOf: [...anyOf, { type: "null" }] };
+  return { ...node, type: [node["type"], "null"] };
+}
+
+/** Fixed values as alternatives of one type each; a value that is neither text nor number stays a `const`, for words. */
+export function splitEnum(node: Node): Node {
+  const { const: fixed, enum: listed, ...others } = node;
+  const values = fixed === undefined ? listed : [fixed];
+  if (!Array.isArray(values)) return node;
+  const groups = [
+    { type: "string", enum: values.filter((one) => typeof one === "string") },
+    { type: isWhole(values, node) ? "integer" : "number", enum: values.filter((one) => typeof one === "number") },
+  ].filter((group) => group.enum.length > 0);
+  const flags = new Set(values.filter((one) => typeof one === "boolean"));
+  const schemas: Node[] = [
+    ...groups,
+    ...(flags.size === 2 ? [{ type: "boolean" }] : [...flags].map((flag) => ({ type: "boolean", const: flag }))),
+    ...(values.includes(null) || node["nullable"] === true ? [{ type: "null" }] : []),
+    ...values
+      .filter((one) => typeof one === "object" && one !== null)
+      .map((one) => ({ type: Array.isArray(one) ? "array" : "object", const: one })),
+  ];
+  const { type: _type, nullable: _nullable, ...plain } = others;
+  const [only] = schemas;
+  if (!only) return node;
+  if (schemas.length === 1) return { ...plain, ...only };
+  return plain["anyOf"] === undefined ? { ...plain, anyOf: schemas } : node;
+}
+
+const isWhole = (values: readonly unknown[], node: Node): boolean =>
+  node["type"] === "integer" && values.every((one) => typeof one !== "number" || Number.isInteger(one));

@@ -1,0 +1,112 @@
+import { isJsonObject } from "../json";
+import type { ParamProblem } from "../params";
+import { thinkingOf } from "./generation";
+
+/** How much a model is to think: words of a config in what its generation understands. */
+
+type Params = Readonly<Record<string, unknown>>;
+type Level = "MINIMAL" | "LOW" | "MEDIUM" | "HIGH";
+export type Thinking = { includeThoughts?: boolean; thinkingBudget?: number; thinkingLevel?: Level };
+
+export const THINKING_LEVELS = ["minimal", "low", "medium", "high"] as const;
+export const EFFORTS = ["none", ...THINKING_LEVELS, "xhigh"] as const;
+export const MAX_BUDGET = 65_536;
+
+/** Tokens for a word, for the generation that only counts; its smaller models allow no more than the largest of these. */
+const BUDGETS: Readonly<Record<string, number>> = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+};
+/** What its largest model must think at least, and may at most. */
+const PRO_BUDGETS: Readonly<Record<string, number>> = { ...BUDGETS, none: 128, xhigh: 32_768 };
+
+const LEVELS: Readonly<Record<string, Level>> = {
+  none: "MINIMAL",
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+};
+/** The largest models know no less than a little, and the first of them nothing between. */
+const PRO_LEVELS: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
+const FIRST_PRO_LEVELS: Readonly<Record<string, Level>> = { ...PRO_LEVELS, medium: "HIGH" };
+
+/** The thinking a request asks for; null: nothing is said of it, as a model that cannot think refuses any mention. */
+export function toThinking(params: Params, model: string): Thinking | null {
+  const thinking = { ...asked(params, model) };
+  const wants = Object.keys(thinking).length > 0;
+  const kind = thinkingOf(model);
+  // Summaries are refused where thinking is off, and the smallest model of its generation has it off unless told otherwise.
+  const thinks = kind === "level" || (kind === "budget" && (wants || !model.includes("-lite")));
+  if (thinks && thinking.thinkingBudget !== 0) return { includeThoughts: true, ...thinking };
+  return wants ? thinking : null;
+}
+
+function asked(params: Params, model: string): Thinking {
+  const { budget, words } = readAsked(params);
+  if (budget !== undefined) return { thinkingBudget: budget };
+  const word = words[0]?.word;
+  if (word === undefined) return {};
+  const isPro = /-pro\b/.test(model);
+  if (thinkingOf(model) === "budget") {
+    const thinkingBudget = (isPro ? PRO_BUDGETS : BUDGETS)[word];
+    return thinkingBudget === undefined ? {} : { thinkingBudget };
+  }
+  const levels = isPro ? (/gemini-3-pro\b/.test(model) ? FIRST_PRO_LEVELS : PRO_LEVELS) : LEVELS;
+  const thinkingLevel = levels[word];
+  return thinkingLevel === undefined ? {} : { thinkingLevel };
+}
+
+/** Thinking parameters that go against one another, are written wrong, or that the model does not take. */
+export function thinkingProblems(params: Params, model: string): ParamProblem[] {
+  const { budget, words } = readAsked(params);
+  const keys = [...(budget === undefined ? [] : [budgetKey(params)]), ...words.map(({ key }) => key)];
+  const [first, second] = keys;
+  if (first === undefined) return reasoningProblems(params);
+  if (second !== undefined) {
+    return [{ key: second, detail: `\`${first}\` already says how much the model thinks: keep one of the two.` }];
+  }
+  if (thinkingOf(model) === "none")
+    return [{ key: first, detail: `\`${model}\` does not think: remove it, or name a newer model.` }];
+  return reasoningProblems(params);
+}
+
+function reasoningProblems(params: Params): ParamProblem[] {
+  const reasoning = params["reasoning"];
+  if (!isJsonObject(reasoning)) return [];
+  const { effort, budget_tokens } = reasoning;
+  const problems: string[] = [];
+  for (const key of Object.keys(reasoning)) {
+    if (!["effort", "budget_tokens", "type", "summary"].includes(key)) problems.push(`\`${key}\` is not known in it.`);
+  }
+  if (effort !== undefined && !isEffort(effort)) problems.push(`\`effort\` is one of ${EFFORTS.join(", ")}.`);
+  if (budget_tokens !== undefined && !isBudget(budget_tokens)) {
+    problems.push(`\`budget_tokens\` is a whole number from -1 (the model decides) to ${MAX_BUDGET}.`);
+  }
+  return problems.map((detail) => ({ key: "reasoning", detail }));
+}
+
+type Asked = { budget: number | undefined; words: { key: string; word: string }[] };
+
+function readAsked(params: Params): Asked {
+  const reasoning = isJsonObject(params["reasoning"]) ? params["reasoning"] : {};
+  const budgets = [params["thinking_budget"], reasoning["budget_tokens"]].filter(isBudget);
+  const words = [
+    { key: "thinking_level", word: params["thinking_level"] },
+    { key: "reasoning_effort", word: params["reasoning_effort"] },
+    { key: "reasoning", word: reasoning["effort"] },
+  ].flatMap(({ key, word }) => (isEffort(word) ? [{ key, word }] : []));
+  return { budget: budgets[0], words };
+}
+
+const budgetKey = (params: Params): string => (isBudget(params["thinking_budget"]) ? "thinking_budget" : "reasoning");
+
+const isEffort = (value: unknown): value is string => typeof value === "string" && EFFORTS.some((effort) => effort === value);
+
+const isBudget = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= -1 && value <= MAX_BUDGET;

@@ -1,0 +1,170 @@
+import { isJsonObject } from "../json";
+import { ProviderError, type ToolSpec } from "../provider";
+import { type Node, resolve, type SchemaProblem, type Work as Writing } from "./schema-refs";
+import { describe, inWords } from "./schema-words";
+import { splitEnum, splitTypes } from "./schema-unions";
+
+/**
+ * The JSON Schema of a tool as the provider takes it (`parametersJsonSchema`): a subset without references, compositions and
+ * most constraints. Nothing is lost in silence: references are written out, constraints without a keyword are said in the
+ * description, and what can be said in neither way is refused by name.
+ */
+
+type Schema = Record<string, unknown>;
+type Declaration = { name: string; description: string; parametersJsonSchema?: Schema };
+
+const NAME = /^[A-Za-z_][\w.:-]{0,127}$/;
+
+/** Formats the provider's schemas know; others are said in words. */
+const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"]);
+
+/** Keywords passed on as they are. */
+const KEPT = new Set(["type", "enum", "minItems", "maxItems", "minimum", "maximum", "required", "propertyOrdering", "title"]);
+
+/** What decides whether a value fits, and has no like in the provider's schemas. */
+const REFUSED = new Set([
+  ...["not", "if", "then", "else", "patternProperties", "propertyNames", "dependentSchemas", "dependencies", "contains"],
+  ...["minContains", "maxContains", "additionalItems", "unevaluatedItems", "unevaluatedProperties"],
+  ...["$dynamicRef", "$recursiveRef", "contentSchema"],
+]);
+
+/** What of a tool cannot be said in this format; empty: all of it can. */
+export function toolSchemaProblems({ name, parameters }: ToolSpec): SchemaProblem[] {
+  const { problems } = convertRoot(parameters);
+  if (NAME.test(name)) return problems;
+  const detail = "it begins with a letter or _, has at most 128 characters, and no others than letters, digits, _ . : -";
+  return [{ pointer: "", keyword: "name", detail }, ...problems];
+}
+
+/** The tool as the provider wants it. Throws a ProviderError that names the tool and what of it cannot be said. */
+export function toFunctionDeclaration(tool: ToolSpec): Declaration {
+  const [problem] = toolSchemaProblems(tool);
+  if (problem) {
+    const at = problem.pointer === "" ? "" : ` at ${problem.pointer}`;
+    const message = `The tool ${tool.name} cannot be offered to this model: \`${problem.keyword}\`${at}: ${problem.detail}.`;
+    throw new ProviderError("bad_request", "bad_request", message);
+  }
+  const { schema } = convertRoot(tool.parameters);
+  const { name, description } = tool;
+  return takesNothing(schema) ? { name, description } : { name, description, parametersJsonSchema: schema };
+}
+
+/** An object without properties is refused; a tool without parameters leaves them out. */
+function takesNothing({ properties, additionalProperties, anyOf }: Schema): boolean {
+  if (isJsonObject(additionalProperties) || anyOf !== undefined) return false;
+  return !isJsonObject(properties) || Object.keys(properties).length === 0;
+}
+
+function convertRoot(parameters: Node): { schema: Schema; problems: SchemaProblem[] } {
+  const work: Work = { root: parameters, problems: [], nodes: 0 };
+  const schema = convert({ ...parameters, type: parameters["type"] ?? "object" }, { pointer: "", seen: [], depth: 0 }, work);
+  if (schema["type"] !== "object") refuse(work, "", "type", "a tool's parameters are an object");
+  return { schema, problems: work.problems };
+}
+
+type Work = Writing & { problems: SchemaProblem[] };
+type Place = { pointer: string; seen: readonly string[]; depth: number };
+
+/** More problems than anybody reads at once. */
+const MAX_PROBLEMS = 20;
+
+function refuse(work: Work, pointer: string, keyword: string, detail: string): void {
+  if (work.problems.length < MAX_PROBLEMS) work.problems.push({ pointer, keyword, detail });
+}
+
+function convert(value: unknown, place: Place, work: Work): Schema {
+  if (value === true) return {};
+  if (!isJsonObject(value)) {
+    refuse(work, place.pointer, String(value), "nothing fits it");
+    return {};
+  }
+  const resolved = resolve(value, place, work);
+  if ("problem" in resolved) {
+    refuse(work, place.pointer, resolved.problem.keyword, resolved.problem.detail);
+    return {};
+  }
+  return convertPlain(normalise(resolved.node), { ...place, seen: resolved.seen }, work);
+}
+
+/** The same node in the words of the keywords the provider knows, as far as they mean the same. */
+function normalise(node: Node): Node {
+  return splitTypes(splitEnum(withInclusiveBounds(withTuple(withAlternatives(node)))));
+}
+
+/** One of several may fit more than one: the provider takes both keywords for the same. */
+function withAlternatives(node: Node): Node {
+  if (node["oneOf"] === undefined || node["anyOf"] !== undefined) return node;
+  const { oneOf, ...others } = node;
+  return { ...others, anyOf: oneOf };
+}
+
+/** Lists with a schema for each place were written as `items` once; `items: true` says nothing. */
+function withTuple(node: Node): Node {
+  const { items, ...others } = node;
+  if (Array.isArray(items)) return { ...others, prefixItems: items };
+  if (items === true) return others;
+  const places = others["prefixItems"];
+  return items === false && Array.isArray(places) ? { ...others, maxItems: places.length } : node;
+}
+
+/** Above 3 is from 4 on, where only whole numbers fit. */
+function withInclusiveBounds(node: Node): Node {
+  if (node["type"] !== "integer") return node;
+  const { exclusiveMinimum: above, exclusiveMaximum: below, ...others } = node;
+  return {
+    ...others,
+    ...(Number.isInteger(above)
+      ? { minimum: Math.max(Number(above) + 1, Number(node["minimum"] ?? above)) }
+      : given({ exclusiveMinimum: above })),
+    ...(Number.isInteger(below)
+      ? { maximum: Math.min(Number(below) - 1, Number(node["maximum"] ?? below)) }
+      : given({ exclusiveMaximum: below })),
+  };
+}
+
+const given = (fields: Schema): Schema => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+function convertPlain(node: Node, place: Place, work: Work): Schema {
+  const schema: Schema = {};
+  const words: string[] = [];
+  for (const [keyword, value] of Object.entries(node)) {
+    if (keyword === "description" || value === undefined) continue;
+    const structure = convertStructure(keyword, value, place, work);
+    if (structure !== undefined) schema[keyword] = structure;
+    else if (KEPT.has(keyword) || (keyword === "format" && FORMATS.has(String(value)))) schema[keyword] = value;
+    else if (REFUSED.has(keyword) || keyword === "oneOf")
+      refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
+    else words.push(...[inWords(keyword, node)].filter((one) => one !== null));
+  }
+  const description = describe(node["description"], words);
+  return description === "" ? schema : { ...schema, description };
+}
+
+/** Keywords that hold schemas; undefined for any other. */
+function convertStructure(keyword: string, value: unknown, place: Place, work: Work): unknown {
+  const below = (name: string | number): Place => ({
+    ...place,
+    pointer: `${place.pointer}/${keyword}/${escapeToken(String(name))}`,
+    depth: place.depth + 1,
+  });
+  const inside: Place = { ...place, pointer: `${place.pointer}/${keyword}`, depth: place.depth + 1 };
+  switch (keyword) {
+    case "properties":
+      if (!isJsonObject(value)) break;
+      return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, convert(one, below(name), work)]));
+    case "anyOf":
+    case "prefixItems":
+      if (!Array.isArray(value)) break;
+      return value.map((one, n) => convert(one, below(n), work));
+    case "additionalProperties":
+      return typeof value === "boolean" ? value : convert(value, inside, work);
+    case "items":
+      return convert(value, inside, work);
+    default:
+      return undefined;
+  }
+  refuse(work, place.pointer, keyword, "it has no form that JSON Schema knows");
+  return {};
+}
+
+const escapeToken = (token: string): string => token.replaceAll("~", "~0").replaceAll("/", "~1");

@@ -1,0 +1,4 @@
+import { GEMINI } from "./gemini-wire";
+import { describeProviderContract } from "./provider-contract";
+
+describeProviderContract(GEMINI);
