@@ -45,11 +45,11 @@ export function servedSince(providers: SimulatedProviders, before: number): Serv
   return providers
     .requests()
     .slice(before)
-    .map(({ body, startedAt, endedAt }) => ({ stage: toSituation(body).stage, startedAt, endedAt }));
+    .map(({ asked, startedAt, endedAt }) => ({ stage: toSituation(asked).stage, startedAt, endedAt }));
 }
 
 /** The same requests for a bare loop, stage by stage in the order in which the run made them. */
 export function replayOf(providers: SimulatedProviders, records: readonly RecordedRequest[]): LoopJob {
-  const stages = Map.groupBy(records, ({ body }) => toSituation(body).stage);
+  const stages = Map.groupBy(records, ({ asked }) => toSituation(asked).stage);
   return { baseUrl: providers.baseUrl, stages: [...stages.values()].map((stage) => stage.map(({ body }) => body)) };
 }

@@ -1,5 +1,6 @@
+import { type Asked, nothingAsked } from "./asked";
+import type { Format, Json } from "./dialect";
 import type { ReportedUsage } from "./reply";
-import type { ChatRequest } from "./schema";
 
 /**
  * What reached a simulated provider and what it charged: the outside witness for tests of budget, cancellation and
@@ -8,10 +9,16 @@ import type { ChatRequest } from "./schema";
 export type RecordedRequest = {
   /** In order of arrival, from 1. */
   id: number;
+  format: Format;
+  /** From the body, or from the path where the format has it there. */
   model: string;
-  /** Lower-case names; the API key is in `authorization`. */
+  /** As it came, with its query. */
+  path: string;
+  /** Lower-case names; the API key is among them. */
   headers: Readonly<Record<string, string>>;
-  body: ChatRequest;
+  body: Json;
+  /** What of it a model reads; of a request that was refused nothing but the model. */
+  asked: Asked;
   startedAt: number;
   /** Response headers and first byte; null: none was sent. */
   firstByteAt: number | null;
@@ -26,9 +33,28 @@ export type RecordedRequest = {
   inputTokens: number;
   /** What the client was told; null if the stream never got that far. */
   reported: ReportedUsage | null;
+  /** Why the provider refused it by its own rules, whatever its model would have said; null: it did not. */
+  refusal: string | null;
   /** A script that threw; the client got a 500. */
   scriptError: string | null;
 };
+
+type Arrived = Pick<RecordedRequest, "id" | "format" | "model" | "path" | "headers" | "body" | "startedAt">;
+
+/** The record of a request that has just come. */
+export const newRecord = (arrived: Arrived): RecordedRequest => ({
+  ...arrived,
+  asked: nothingAsked(arrived.model),
+  firstByteAt: null,
+  endedAt: null,
+  outcome: "open",
+  status: 0,
+  tokensSent: 0,
+  inputTokens: 0,
+  reported: null,
+  refusal: null,
+  scriptError: null,
+});
 
 export type Charge = { at: number; model: string; inputTokens: number; outputTokens: number };
 

@@ -2,7 +2,9 @@ import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pace } from "./reply";
-import type { Frame } from "./wire";
+
+/** A piece that is written at once. `usage`: this piece tells the client what it is charged. */
+export type Frame = { bytes: string; tokens: number; usage: boolean };
 
 /** What becomes of a response once its frames are written; breaking the connection is left to the caller. */
 export type Ending = "complete" | "hang" | "cut";

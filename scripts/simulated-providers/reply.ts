@@ -1,10 +1,16 @@
+import type { HostedToolName } from "../../src/protocol/hosted-tools";
+import type { Asked } from "./asked";
 import type { Situation } from "./situation";
 
 /** What a simulated model does with one request. Everything is optional; `{}` is an empty reply at full speed. */
 export type Reply = {
   text?: string;
-  /** Streamed before the text, as `reasoning_content`. */
+  /** Streamed before the text, where the format lets the request ask for it and it did. */
   reasoning?: string;
+  /** What the provider runs for the model before the text; left out where the request does not offer it. */
+  hosted?: HostedStep[];
+  /** Sources of the text, which come from hosted tools and go with them. */
+  citations?: Source[];
   /** Tool calls, after the text, in this order. `arguments` may be raw text, for arguments that are no JSON. */
   calls?: ToolCall[];
   /** Absent: as fast as the socket takes it. */
@@ -22,11 +28,21 @@ export type Reply = {
 };
 
 export type ToolCall = { name: string; arguments: Record<string, unknown> | string };
+export type HostedStep = { name: HostedToolName; input: string; output: string };
+/** `text`: the passage that rests on it; absent: all of the reply's text. */
+export type Source = { url: string; title: string; text?: string };
 /** Headers come with the first token. `tokensPerSecond` absent: all tokens right after the first. */
 export type Pace = { ttftMs: number; tokensPerSecond?: number };
 /** `retryAfter`: the value of the header: seconds or a date. */
 export type Failure = { status: number; code?: string; type?: string; message?: string; retryAfter?: number | string };
-export type ReportedUsage = { inputTokens: number; outputTokens: number; cachedTokens?: number; reasoningTokens?: number };
+/** Cached tokens and those written to the cache are part of the input, reasoning is part of the output. */
+export type ReportedUsage = {
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+};
 
 /** A model: what it replies is a function of what it was sent, so it may be asked by many sessions at once, in any order. */
 export type Script = (situation: Situation) => Reply | Promise<Reply>;
@@ -45,6 +61,18 @@ export const argumentsText = (call: ToolCall): string =>
 export function outputTokens(reply: Reply): number {
   const calls = (reply.calls ?? []).map((call) => tokensOf(argumentsText(call)));
   return [tokensOf(reply.reasoning ?? ""), tokensOf(reply.text ?? ""), ...calls].reduce((sum, tokens) => sum + tokens, 0);
+}
+
+/** What a script would say, as far as its request lets it: no hosted tool that is not offered, no reasoning that is not to be shown. */
+export function allowed(reply: Reply, { hostedTools, thinks }: Asked): Reply {
+  const hosted = (reply.hosted ?? []).filter(({ name }) => hostedTools.includes(name));
+  const { reasoning = "", citations = [], ...rest } = reply;
+  return {
+    ...rest,
+    hosted,
+    citations: hosted.length > 0 ? citations : [],
+    ...(thinks && reasoning && { reasoning }),
+  };
 }
 
 /** Ends a reply where the request's output cap ends it, as every real provider does: mid-word, with finish reason `length`. */

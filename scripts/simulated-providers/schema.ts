@@ -1,52 +1,23 @@
 import { z } from "zod";
 
-/** The fields of a Chat Completions request that the simulated models look at. Loose: whatever else was sent is kept. */
-const Part = z.looseObject({ text: z.string().optional() });
-const Content = z.union([z.string(), z.array(Part)]).nullish();
-const RequestedCall = z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) });
+/** Any JSON object. */
+export const JsonSchema = z.record(z.string(), z.unknown());
 
-const MessageSchema = z.looseObject({
-  role: z.string(),
-  content: Content,
-  tool_call_id: z.string().optional(),
-  tool_calls: z.array(RequestedCall).optional(),
-});
-export type ChatMessage = z.infer<typeof MessageSchema>;
+/** Text as most formats hold it: one string, or parts of which some have text. */
+export const ContentSchema = z
+  .union([z.string(), z.array(z.looseObject({ type: z.string().optional(), text: z.string().optional() }))])
+  .nullish();
+export type Content = z.infer<typeof ContentSchema>;
 
-const ToolSchema = z.looseObject({
-  function: z.looseObject({ name: z.string(), description: z.string().optional(), parameters: z.unknown().optional() }),
-});
-
-export const ChatRequestSchema = z.looseObject({
-  model: z.string(),
-  messages: z.array(MessageSchema),
-  tools: z.array(ToolSchema).optional(),
-  tool_choice: z.union([z.string(), z.looseObject({})]).optional(),
-  stream: z.boolean().nullish(),
-  max_tokens: z.number().nullish(),
-  max_completion_tokens: z.number().nullish(),
-});
-export type ChatRequest = z.infer<typeof ChatRequestSchema>;
+/** The text of a content. */
+export function textOf(content: Content): string {
+  if (!content) return "";
+  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
+}
 
 /** The one thing the vote tool's JSON Schema is read for. */
 export const VoteParametersSchema = z.looseObject({
   properties: z.looseObject({ agent_id: z.looseObject({ enum: z.array(z.string()).optional() }).optional() }),
-});
-
-/** A frame of a streamed reply, as far as pacing cares: whether it carries a piece of output. */
-export const FrameSchema = z.looseObject({
-  choices: z.array(
-    z.looseObject({
-      delta: z.looseObject({
-        content: z.string().nullish(),
-        reasoning_content: z.string().nullish(),
-        tool_calls: z
-          .array(z.looseObject({ function: z.looseObject({ arguments: z.string().optional() }).optional() }))
-          .optional(),
-      }),
-    }),
-  ),
-  usage: z.looseObject({}).nullish(),
 });
 
 /** As much of JSON Schema as it takes to make up arguments that fit. */

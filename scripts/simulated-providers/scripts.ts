@@ -138,8 +138,7 @@ function chosen(situation: Situation, choice: Choice): string {
   return answer?.alias ?? situation.aliases[0] ?? "agent1";
 }
 
-const parametersOf = (name: string, { raw }: Situation): unknown =>
-  raw.tools?.find((tool) => tool.function.name === name)?.function.parameters;
+const parametersOf = (name: string, { asked }: Situation): unknown => asked.tools.find((tool) => tool.name === name)?.parameters;
 
 const changed =
   (script: Script, change: Partial<Reply>): Script =>

@@ -1,7 +1,8 @@
-import { type ChatMessage, type ChatRequest, VoteParametersSchema } from "./schema";
+import type { Asked, AskedMessage } from "./asked";
+import { VoteParametersSchema } from "./schema";
 
 /**
- * What a model finds itself in, read from a raw request the way a model would read it: from the blocks the service puts into
+ * What a model finds itself in, read from a request the way a model would read it: from the blocks the service puts into
  * its messages and from the tools it offers. Scripts decide on this alone.
  */
 export type Situation = {
@@ -24,7 +25,7 @@ export type Situation = {
   /** Replies given so far in this conversation. */
   callIndex: number;
   toolResults: { id: string; text: string }[];
-  raw: ChatRequest;
+  asked: Asked;
 };
 
 export type ShownAnswer = { alias: string; text: string };
@@ -35,33 +36,31 @@ export type Stage = "first_answer" | "deciding" | "at_limit" | "presentation" | 
 type Block = { title: string; text: string };
 
 /** Reads a request. Never throws: a conversation without any block is all question. */
-export function toSituation(raw: ChatRequest): Situation {
-  const offers = (raw.tools ?? []).map((tool) => tool.function.name);
-  const readable = raw.messages.filter(({ role }) => role === "user" || role === "tool");
+export function toSituation(asked: Asked): Situation {
+  const offers = asked.tools.map(({ name }) => name);
+  const readable = asked.messages.filter(({ role }) => role !== "assistant");
   const nonce = nonceIn(readable);
-  const perMessage = readable.map((message) => blocksIn(textOf(message), nonce));
+  const perMessage = readable.map((message) => blocksIn(message.text, nonce));
   const updates = perMessage.slice(1).map(answersIn).filter(hasSome);
   return {
-    model: raw.model,
+    model: asked.model,
     question: questionIn(perMessage[0] ?? [], readable[0]),
     offers,
     stage: stageOf(offers),
-    forced: raw.tool_choice !== undefined && raw.tool_choice !== "auto" && raw.tool_choice !== "none",
-    aliases: aliasesOffered(raw),
+    forced: asked.forced,
+    aliases: aliasesOffered(asked),
     shown: newestPerAlias(perMessage.flatMap(answersIn)),
     news: updates.at(-1) ?? [],
     updates: updates.length,
-    callIndex: raw.messages.filter(({ role }) => role === "assistant").length,
-    toolResults: readable.filter(({ role }) => role === "tool").map((m) => ({ id: m.tool_call_id ?? "", text: textOf(m) })),
-    raw,
+    callIndex: repliesIn(asked),
+    toolResults: readable.flatMap((message) => (message.role === "tool" ? [{ id: message.callId, text: message.text }] : [])),
+    asked,
   };
 }
 
-/** The text of a message, whether it came as one string or in parts. */
-export function textOf({ content }: ChatMessage): string {
-  if (!content) return "";
-  return typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
-}
+/** What the model said without being interrupted is one reply, in however many items a format holds it. */
+const repliesIn = ({ messages }: Asked): number =>
+  messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role !== "assistant").length;
 
 function stageOf(offers: string[]): Stage {
   if (offers.includes("assign_personas")) return "personas";
@@ -71,9 +70,9 @@ function stageOf(offers: string[]): Stage {
 }
 
 /** The mark of the service's own blocks. Blocks with another one are quoted text that pretends. */
-function nonceIn(messages: ChatMessage[]): string | null {
+function nonceIn(messages: AskedMessage[]): string | null {
   for (const message of messages) {
-    const nonce = /<<<(\S+) [A-Z]/.exec(textOf(message))?.[1];
+    const nonce = /<<<(\S+) [A-Z]/.exec(message.text)?.[1];
     if (nonce) return nonce;
   }
   return null;
@@ -99,9 +98,9 @@ function answersIn(blocks: Block[]): ShownAnswer[] {
   });
 }
 
-function questionIn(blocks: Block[], first: ChatMessage | undefined): string {
+function questionIn(blocks: Block[], first: AskedMessage | undefined): string {
   const block = blocks.find(({ title }) => title.startsWith("ORIGINAL MESSAGE"));
-  return block ? block.text : first ? textOf(first).trim() : "";
+  return block ? block.text : first ? first.text.trim() : "";
 }
 
 function newestPerAlias(answers: ShownAnswer[]): ShownAnswer[] {
@@ -109,9 +108,9 @@ function newestPerAlias(answers: ShownAnswer[]): ShownAnswer[] {
   return [...newest].map(([alias, text]) => ({ alias, text }));
 }
 
-function aliasesOffered(raw: ChatRequest): string[] {
-  const vote = raw.tools?.find((tool) => tool.function.name === "vote");
-  const parameters = VoteParametersSchema.safeParse(vote?.function.parameters);
+function aliasesOffered({ tools }: Asked): string[] {
+  const vote = tools.find(({ name }) => name === "vote");
+  const parameters = VoteParametersSchema.safeParse(vote?.parameters);
   return parameters.success ? (parameters.data.properties.agent_id?.enum ?? []) : [];
 }
 

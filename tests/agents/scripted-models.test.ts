@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ChatRequestSchema } from "../../scripts/simulated-providers/schema";
+import { OPENAI_CHAT } from "../../scripts/simulated-providers/formats/openai-chat";
 import { type Situation, toSituation } from "../../scripts/simulated-providers/situation";
 import { findHost } from "../../src/providers/hosts";
 import { toBody } from "../../src/providers/openai-chat/request";
@@ -14,7 +14,9 @@ describe("a scripted model finds in its request", () => {
     team,
     history,
     script: (agent, request, nth) => {
-      const situation = toSituation(ChatRequestSchema.parse(toBody(request, findHost("https://models.example/v1"))));
+      const situation = toSituation(
+        OPENAI_CHAT.read({ path: "", headers: {}, body: toBody(request, findHost("https://models.example/v1")) }),
+      );
       seen.push(situation);
       if (situation.stage === "first_answer") return answers(`answer ${agent}`);
       if (situation.stage === "presentation") return says("final");

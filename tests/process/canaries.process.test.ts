@@ -46,7 +46,7 @@ it("no request holds an agent's id, an answer's label, or a model's name but its
   expect(turn).toMatchObject({ status: "completed" });
   const requests = providers.requests();
   // All there is to say was said: an answer was improved, somebody was reminded, a final text rejected, personas were written.
-  const situations = requests.map(({ body }) => toSituation(body));
+  const situations = requests.map(({ asked }) => toSituation(asked));
   const stages = new Set(situations.map(({ stage }) => stage));
   expect(stages).toEqual(new Set(["personas", "first_answer", "deciding", "presentation", "judgement"]));
   expect(situations.some(({ updates }) => updates > 0)).toBe(true);

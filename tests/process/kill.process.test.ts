@@ -92,7 +92,7 @@ describe(`SIGKILL of the whole runtime in the middle of a run (KILL_SEED=${SEED}
 
     const replay = new Watcher(`${service.url}${sessionPath(id)}/events`);
     await replay.ended;
-    const requests = providers.requests().filter(({ body }) => toSituation(body).question === question);
+    const requests = providers.requests().filter(({ asked }) => toSituation(asked).question === question);
     expect(judge({ frames: replay.frames, status: await client.status(id), requests })).toEqual([]);
     expect((await client.turn(id)).answer).toBe(FINAL);
     expectSameBytes(full, replay.frames);

@@ -39,7 +39,7 @@ async function startRun(): Promise<Run> {
 }
 
 const requestsOf = ({ question }: Run): RecordedRequest[] =>
-  providers.requests().filter(({ body }) => toSituation(body).question === question);
+  providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
 /** Waits for the providers' word, never the service's: asking it would wake it. */
 async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T> {
@@ -57,7 +57,7 @@ const nextRequest = (run: Run, after: number, withinMs: number): Promise<Recorde
 
 const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
   heard(
-    () => requestsOf(run).find(({ body, outcome }) => toSituation(body).stage === "presentation" && outcome === "completed"),
+    () => requestsOf(run).find(({ asked, outcome }) => toSituation(asked).stage === "presentation" && outcome === "completed"),
     withinMs,
   );
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const requestsFor = (question: string): RecordedRequest[] =>
-  providers.requests().filter(({ body }) => toSituation(body).question === question);
+  providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
 /** A request as if it began with its first byte. */
 const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({

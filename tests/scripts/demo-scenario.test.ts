@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SCENARIO } from "../../scripts/demo/scenario";
 import { IMPROVED, LARGEST, PRESENTATION, ROUGH, THOROUGH } from "../../scripts/demo/texts";
 import { outputTokens, type Reply } from "../../scripts/simulated-providers/reply";
+import { nothingAsked } from "../../scripts/simulated-providers/asked";
 import type { Situation, Stage } from "../../scripts/simulated-providers/situation";
 
 const ALIAS: Readonly<Record<string, string>> = {
@@ -13,9 +14,9 @@ const ALIAS: Readonly<Record<string, string>> = {
 
 async function reply(model: string, stage: Stage, texts: string[] = []): Promise<Reply> {
   const shown = texts.map((text) => ({ alias: ALIAS[text] ?? "", text: text.trim() }));
-  const raw = { model, messages: [] };
+  const asked = nothingAsked(model);
   const none = { offers: [], forced: false, news: [], updates: 0, callIndex: 0, toolResults: [], question: SCENARIO.question };
-  const situation: Situation = { ...none, model, aliases: ["agent1", "agent2", "agent3"], stage, shown, raw };
+  const situation: Situation = { ...none, model, aliases: ["agent1", "agent2", "agent3"], stage, shown, asked };
   const script = SCENARIO.models[model];
   if (!script) throw new Error(`no script for ${model}`);
   return script(situation);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { nothingAsked } from "../../scripts/simulated-providers/asked";
 import type { Reply, Script } from "../../scripts/simulated-providers/reply";
 import { argumentsText, capped, outputTokens } from "../../scripts/simulated-providers/reply";
 import * as scripts from "../../scripts/simulated-providers/scripts";
@@ -9,8 +10,18 @@ const long: ShownAnswer = { alias: "agent2", text: "Twenty, for good reasons." }
 const improved: ShownAnswer = { alias: "agent3", text: "Twenty, in short." };
 
 function at(stage: Stage, shown: ShownAnswer[] = [], rest: Partial<Situation> = {}): Situation {
-  const raw = { model: "m", messages: [] };
-  const none = { offers: [], forced: false, news: [], updates: 0, callIndex: 0, toolResults: [], question: "?", model: "m", raw };
+  const asked = nothingAsked("m");
+  const none = {
+    offers: [],
+    forced: false,
+    news: [],
+    updates: 0,
+    callIndex: 0,
+    toolResults: [],
+    question: "?",
+    model: "m",
+    asked,
+  };
   return { ...none, aliases: ["agent1", "agent2", "agent3"], ...rest, stage, shown };
 }
 
@@ -137,8 +148,8 @@ describe("scripted agents", () => {
       properties: { agent: { type: "string", enum: ["agent1", "agent2"] }, persona: { type: "string" } },
     };
     const parameters = { type: "object", properties: { personas: { type: "array", items: persona } } };
-    const tools = [{ function: { name: "assign_personas", parameters } }];
-    const { calls } = await simple(at("personas", [], { raw: { model: "m", messages: [], tools } }));
+    const tools = [{ name: "assign_personas", parameters }];
+    const { calls } = await simple(at("personas", [], { asked: { ...nothingAsked("m"), tools } }));
     const text = expect.stringMatching(/\w+/);
     expect(calls?.[0]?.arguments).toEqual({
       personas: [

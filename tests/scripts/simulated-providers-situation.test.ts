@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ChatRequestSchema } from "../../scripts/simulated-providers/schema";
+import { OPENAI_CHAT } from "../../scripts/simulated-providers/formats/openai-chat";
 import { toSituation } from "../../scripts/simulated-providers/situation";
 import { roundMessage } from "../../src/prompts/coordination-user";
 import { updateMessage } from "../../src/prompts/update";
@@ -26,7 +26,7 @@ function situationOf({ messages = [user(question)], tools = [], tool_choice }: S
     tools: tools.map(toolNamed),
     ...(tool_choice ? { tool_choice } : {}),
   };
-  return toSituation(ChatRequestSchema.parse(request));
+  return toSituation(OPENAI_CHAT.read({ path: "", headers: {}, body: request }));
 }
 
 /** What the service itself writes. */

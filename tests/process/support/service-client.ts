@@ -5,8 +5,15 @@ export class ServiceClient {
   constructor(readonly url: string) {}
 
   /** A run of these agents at these providers. */
-  async start({ baseUrl, agents, question = "When does water boil?", config = {}, ...rest }: Asked): Promise<RunResponse> {
-    const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated" };
+  async start({
+    baseUrl,
+    agents,
+    question = "When does water boil?",
+    config = {},
+    backend: own = {},
+    ...rest
+  }: Asked): Promise<RunResponse> {
+    const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
     const team = agents.map(({ id, model }) => ({ id, backend: { ...backend, model } }));
     const body = JSON.stringify({ question, config: { agents: team, ...config }, ...rest });
     return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", body }));
@@ -48,6 +55,8 @@ export type Asked = {
   baseUrl: string;
   agents: readonly { id: string; model: string }[];
   question?: string;
+  /** Of every agent; absent: Chat Completions. */
+  backend?: Record<string, unknown>;
   /** Beside the agents. */
   config?: Record<string, unknown>;
   timeout_seconds?: number;

@@ -1,0 +1,174 @@
+import { callItem, type Item, joined, newId, newSeal } from "../../continuity";
+import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
+import { CHARACTERS_PER_TOKEN, type HostedStep } from "../../reply";
+import { toItem } from "./request";
+import { type Block, BlockSchema, type Event, EventSchema } from "./schema";
+
+/** Adds what aimock leaves out: thinking that shows nothing, hosted tools, sources, raw arguments and all of the usage. */
+export function dress(events: readonly Json[], said: Said, { asked }: Read): Dressed {
+  const parsed = events.map((event) => EventSchema.parse(event));
+  const first = parsed.findIndex(({ content_block }) => content_block !== undefined && content_block.type !== "thinking");
+  const at = first < 0 ? parsed.length - 2 : first; // before the two that end a message
+  const silent = asked.thinks && !said.reasoning ? [silentThought()] : [];
+  const added = [...silent, ...hostedBlocks(said)];
+  const shown = parsed.slice(0, at).filter(({ type }) => type === "content_block_start").length;
+  const whole = [
+    ...parsed.slice(0, at),
+    ...added.flatMap((block, index) => blockEvents(block, shown + index)),
+    ...withSources(
+      withRawArguments(
+        parsed.slice(at).map((event) => shifted(event, added.length)),
+        said,
+      ),
+      said,
+    ),
+  ];
+  return { pieces: whole.map((event) => toPiece(event, said)), given: givenIn(whole, said) };
+}
+
+const shifted = (event: Event, by: number): Event => (event.index === undefined ? event : { ...event, index: event.index + by });
+
+function toPiece(event: Event, said: Said): Piece {
+  const { text, thinking, partial_json } = event.delta ?? {};
+  const counts = Boolean(text || thinking || partial_json) && event["hosted"] === undefined;
+  return {
+    event: event.type,
+    data: JSON.stringify(toWire(event, said)),
+    tokens: counts ? 1 : 0,
+    usage: event.type === "message_delta",
+  };
+}
+
+function toWire({ hosted: _, ...event }: Event, said: Said): Json {
+  const { message, delta } = event;
+  if (event.type === "message_start") return { ...event, message: { ...message, usage: { ...usageOf(said), output_tokens: 1 } } };
+  if (event.type !== "message_delta") return event;
+  const refused = said.finishReason === "content_filter" && { stop_reason: "refusal" };
+  return { ...event, delta: { ...delta, ...refused }, usage: usageOf(said) };
+}
+
+/** Cached tokens stand beside the input here, not inside it. */
+function usageOf({ usage, hosted = [] }: Said): Json {
+  const { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0, reasoningTokens = 0 } = usage;
+  const searches = hosted.filter(({ name }) => name === "web_search").length;
+  return {
+    input_tokens: inputTokens - cachedTokens - cacheWriteTokens,
+    cache_read_input_tokens: cachedTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    output_tokens: outputTokens,
+    output_tokens_details: { thinking_tokens: reasoningTokens },
+    server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
+  };
+}
+
+const silentThought = (): Block => ({ type: "thinking", thinking: "", signature: newSeal() });
+
+/** A hosted tool is a block that asks and a block with what came of it. */
+const hostedBlocks = (said: Said): Block[] => (said.hosted ?? []).flatMap((step) => stepBlocks(step, said));
+
+function stepBlocks({ name, input, output }: HostedStep, { citations = [] }: Said): [Block, Block] {
+  const id = newId("srvtoolu_");
+  if (name === "code_execution") {
+    const content = { type: "bash_code_execution_result", stdout: output, stderr: "", return_code: 0, content: [] };
+    return [
+      { type: "server_tool_use", id, name: "bash_code_execution", input: { command: input } },
+      { type: "bash_code_execution_tool_result", tool_use_id: id, content },
+    ];
+  }
+  const found = citations.length > 0 ? citations : [{ url: "https://example.com/", title: output }];
+  const results = found.map(({ url, title }) => ({
+    type: "web_search_result",
+    url,
+    title,
+    encrypted_content: newSeal(),
+    page_age: null,
+  }));
+  return [
+    { type: "server_tool_use", id, name, input: { query: input } },
+    { type: "web_search_tool_result", tool_use_id: id, content: results },
+  ];
+}
+
+function blockEvents(block: Block, index: number): Event[] {
+  const { type, input, signature } = block;
+  const deltas =
+    type === "thinking"
+      ? [{ type: "signature_delta", signature }]
+      : type === "server_tool_use"
+        ? [{ type: "input_json_delta", partial_json: JSON.stringify(input) }]
+        : [];
+  const start = { ...block, ...(type === "server_tool_use" && { input: {} }), ...(type === "thinking" && { signature: "" }) };
+  return [
+    EventSchema.parse({ type: "content_block_start", index, content_block: start }),
+    ...deltas.map((delta) => EventSchema.parse({ type: "content_block_delta", index, delta, hosted: true })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+/** aimock parses arguments and writes them anew; models also write what is no JSON. */
+function withRawArguments(events: readonly Event[], { calls }: Said): Event[] {
+  return events.flatMap((event): Event[] => {
+    if (event.delta?.type === "input_json_delta") return [];
+    const call = event.content_block?.type === "tool_use" ? calls.find(({ id }) => id === event.content_block?.id) : undefined;
+    if (!call) return [event];
+    const deltas = piecesOf(call.arguments).map((partial_json) => ({ type: "input_json_delta", partial_json }));
+    return [event, ...deltas.map((delta) => EventSchema.parse({ type: "content_block_delta", index: event.index, delta }))];
+  });
+}
+
+const piecesOf = (text: string): string[] =>
+  Array.from({ length: Math.ceil(text.length / CHARACTERS_PER_TOKEN) }, (_, at) =>
+    text.slice(at * CHARACTERS_PER_TOKEN, (at + 1) * CHARACTERS_PER_TOKEN),
+  );
+
+function withSources(events: readonly Event[], { citations = [], text = "" }: Said): Event[] {
+  return events.flatMap((event): Event[] => {
+    if (event.content_block?.type !== "text" || citations.length === 0) return [event];
+    const sources = citations.map(({ url, title, text: passage = text }) => {
+      const citation = {
+        type: "web_search_result_location",
+        url,
+        title,
+        cited_text: passage.slice(0, 150),
+        encrypted_index: newSeal(),
+      };
+      return { type: "content_block_delta", index: event.index, delta: { type: "citations_delta", citation } };
+    });
+    return [
+      { ...event, content_block: { ...event.content_block, citations: [] } },
+      ...sources.map((one) => EventSchema.parse(one)),
+    ];
+  });
+}
+
+/** What a client that puts the stream together ends up with, block by block. */
+function givenIn(events: readonly Event[], { calls }: Said): Item[] {
+  const blocks = new Map<number, Block>();
+  for (const { index = -1, content_block, delta } of events) {
+    const block = content_block ?? blocks.get(index);
+    if (block) blocks.set(index, extended(block, delta));
+  }
+  const raw = new Map(calls.map((call) => [call.id, callItem(call.id, call.name, compact(call.arguments))]));
+  return joined([...blocks.values()].flatMap((block) => raw.get(block.id ?? "") ?? toItem(block) ?? []));
+}
+
+function extended(block: Block, delta: Event["delta"]): Block {
+  if (!delta) return block;
+  const { text = "", thinking = "", signature = "", partial_json = "" } = delta;
+  return BlockSchema.parse({
+    ...block,
+    ...(text && { text: (block.text ?? "") + text }),
+    ...(thinking && { thinking: (block.thinking ?? "") + thinking }),
+    ...(signature && { signature }),
+    ...(partial_json && block.type === "server_tool_use" && { input: JSON.parse(partial_json) }),
+  });
+}
+
+/** As JSON comes back once it was parsed. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,121 @@
+import { newId, newSeal } from "../../continuity";
+import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
+import { type HostedStep, tokensOf } from "../../reply";
+import { itemsOf } from "./request";
+import { ChunkSchema, GenerateRequestSchema, type Part, PartSchema } from "./schema";
+
+/** Adds what aimock leaves out: signatures, hosted tools, sources, all of the usage, and an end that is a chunk of its own. */
+export function dress(events: readonly Json[], said: Said, { asked, body }: Read): Dressed {
+  const written = events.flatMap((event) => ChunkSchema.parse(event).candidates[0]?.content.parts ?? []);
+  const spoken = written.filter(({ text, functionCall }) => Boolean(text) || functionCall !== undefined);
+  const first = spoken.findIndex(({ thought }) => !thought);
+  const at = first < 0 ? spoken.length : first;
+  const steps = (said.hosted ?? []).filter(({ name }) => name === "code_execution" || showsSearches(body));
+  const parts = sealed([...spoken.slice(0, at), ...steps.flatMap((step) => stepParts(step, said)), ...spoken.slice(at)], said);
+  const common = { modelVersion: asked.model, responseId: newId("") };
+  const pieces = parts.map(({ part, tokens }) => toPiece({ candidates: [candidate([part])], ...common }, tokens));
+  const last = lastPart(parts);
+  const end = {
+    candidates: [{ ...candidate([last]), finishReason: finishOf(said), ...grounding(said) }],
+    usageMetadata: usageOf(said),
+  };
+  return {
+    pieces: [...pieces, { ...toPiece({ ...end, ...common }, 0), usage: true }],
+    given: itemsOf([...parts.map(({ part }) => part), last]),
+  };
+}
+
+/** Code is always shown; searches only on request, and otherwise by what they found. */
+const showsSearches = (body: Json): boolean =>
+  GenerateRequestSchema.parse(body).toolConfig?.includeServerSideToolInvocations === true;
+
+type Paced = { part: Part; tokens: number };
+
+const candidate = (parts: readonly Part[]): Json => ({ content: { role: "model", parts }, index: 0 });
+const toPiece = (chunk: Json, tokens: number): Piece => ({ data: JSON.stringify(chunk), tokens, usage: false });
+
+/** Calls come whole, so each takes the time of all its tokens. The first of them carries the reasoning's signature. */
+function sealed(parts: readonly Part[], { calls }: Said): Paced[] {
+  const firstCall = parts.findIndex(({ functionCall }) => functionCall !== undefined);
+  return parts.flatMap((part, place): Paced[] => {
+    const { functionCall } = part;
+    if (!functionCall) return [{ part, tokens: part.text ? 1 : 0 }];
+    const text = calls.find(({ id }) => id === functionCall.id)?.arguments ?? "";
+    if (!isObject(text)) return []; // only JSON can be said here
+    return [{ part: place === firstCall ? { ...part, thoughtSignature: newSeal() } : part, tokens: tokensOf(text) }];
+  });
+}
+
+/** A reply without calls ends with an empty text that carries its signature. */
+function lastPart(parts: readonly Paced[]): Part {
+  const needsNone = parts.length === 0 || parts.some(({ part }) => part.functionCall);
+  return needsNone ? { text: "" } : { text: "", thoughtSignature: newSeal() };
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+function finishOf({ finishReason, calls }: Said): string {
+  if (finishReason === "length") return "MAX_TOKENS";
+  if (finishReason === "content_filter") return "SAFETY";
+  return calls.every((call) => isObject(call.arguments)) ? "STOP" : "MALFORMED_FUNCTION_CALL";
+}
+
+/** Thoughts stand beside the output here, not inside it. */
+function usageOf({ usage }: Said): Json {
+  const { inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 } = usage;
+  return {
+    promptTokenCount: inputTokens,
+    ...(cachedTokens > 0 && { cachedContentTokenCount: cachedTokens }),
+    candidatesTokenCount: outputTokens - reasoningTokens,
+    ...(reasoningTokens > 0 && { thoughtsTokenCount: reasoningTokens }),
+    totalTokenCount: inputTokens + outputTokens,
+  };
+}
+
+function stepParts({ name, input, output }: HostedStep, { citations = [] }: Said): Part[] {
+  const id = newId("");
+  const thoughtSignature = newSeal();
+  const parts =
+    name === "code_execution"
+      ? [
+          { executableCode: { id, language: "PYTHON", code: input }, thoughtSignature },
+          { codeExecutionResult: { id, outcome: "OUTCOME_OK", output } },
+        ]
+      : [
+          { toolCall: { id, toolType: "GOOGLE_SEARCH_WEB", args: { queries: [input] } }, thoughtSignature },
+          {
+            toolResponse: {
+              id,
+              toolType: "GOOGLE_SEARCH_WEB",
+              response: { search_suggestions: output, found: citations.length },
+            },
+          },
+        ];
+  return parts.map((part) => PartSchema.parse(part));
+}
+
+/** Places in the text count bytes here. */
+function grounding({ hosted = [], citations = [], text = "" }: Said): Json {
+  const searches = hosted.filter(({ name }) => name === "web_search");
+  if (searches.length === 0) return {};
+  const supports = citations.map(({ text: passage = text }, index) => {
+    const startIndex = Buffer.byteLength(text.slice(0, Math.max(0, text.indexOf(passage))));
+    return {
+      segment: { startIndex, endIndex: startIndex + Buffer.byteLength(passage), text: passage },
+      groundingChunkIndices: [index],
+    };
+  });
+  const groundingMetadata = {
+    webSearchQueries: searches.map(({ input }) => input),
+    groundingChunks: citations.map(({ url, title }) => ({ web: { uri: url, title } })),
+    groundingSupports: supports,
+  };
+  return { groundingMetadata };
+}

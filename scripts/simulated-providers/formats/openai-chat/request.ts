@@ -1,0 +1,94 @@
+import type { Asked, AskedMessage } from "../../asked";
+import { callItem, type Item, joined } from "../../continuity";
+import { type Json, Refused, type Sent } from "../../dialect";
+import { onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
+import type { Failure } from "../../reply";
+import { textOf } from "../../schema";
+import { type ChatMessage, ChatRequestSchema } from "./schema";
+
+const KNOWN = words(`
+  messages model audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata
+  modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options
+  prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options
+  temperature tool_choice tools top_logprobs top_p user verbosity web_search_options`);
+
+export const invalid = (message: string, code: string | null = null): Failure => ({
+  status: 400,
+  type: "invalid_request_error",
+  message,
+  ...(code && { code }),
+});
+
+export function read({ body }: Sent): Asked {
+  onlyKnown(body, KNOWN, (field) => invalid(`Unrecognized request argument supplied: ${field}`));
+  const request = ChatRequestSchema.safeParse(body);
+  if (!request.success) throw new Refused(invalid("The body is no Chat Completions request."));
+  const { model, messages, tools = [], tool_choice, max_completion_tokens, max_tokens } = request.data;
+  checkResults(messages);
+  return {
+    model,
+    system: messages
+      .filter(isSystem)
+      .map(({ content }) => textOf(content))
+      .join("\n"),
+    messages: messages.filter((message) => !isSystem(message)).map(toAsked),
+    tools: tools.map(({ function: { name, parameters } }) => ({ name, parameters })),
+    hostedTools: [],
+    forced: tool_choice !== undefined && tool_choice !== "auto" && tool_choice !== "none",
+    outputCap: max_completion_tokens ?? max_tokens ?? null,
+    thinks: true,
+  };
+}
+
+const isSystem = ({ role }: ChatMessage): boolean => role === "system" || role === "developer";
+
+function toAsked({ role, content, tool_call_id = "", tool_calls = [] }: ChatMessage): AskedMessage {
+  const text = textOf(content);
+  if (role === "tool") return { role, callId: tool_call_id, text };
+  if (role !== "assistant") return { role: "user", text };
+  return { role, text: text + tool_calls.map((call) => call.function.name + call.function.arguments).join("") };
+}
+
+/** The tool messages right after a message with calls answer each of them once. */
+function checkResults(messages: readonly ChatMessage[]): void {
+  let open: { calls: string[]; results: string[] } = { calls: [], results: [] };
+  const close = () => {
+    const problem = resultProblem(open.calls, open.results);
+    if (problem) throw new Refused(resultComplaint(problem));
+  };
+  for (const { role, tool_calls = [], tool_call_id = "" } of messages) {
+    if (role === "tool") {
+      open.results.push(tool_call_id);
+      continue;
+    }
+    close();
+    open = { calls: tool_calls.map(({ id }) => id), results: [] };
+  }
+  close();
+}
+
+function resultComplaint({ kind, id }: ResultProblem): Failure {
+  switch (kind) {
+    case "missing":
+      return invalid(
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${id}`,
+      );
+    case "unasked":
+      return invalid("messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.");
+    case "doubled":
+      return invalid(`Duplicate value for 'tool_call_id' of '${id}'.`);
+  }
+}
+
+/** Reasoning is not asked back: the endpoints that want theirs say so in other words. */
+export function broughtBack(body: Json): Item[][] {
+  const request = ChatRequestSchema.safeParse(body);
+  if (!request.success) return [];
+  const turns = request.data.messages.filter(({ role }) => role === "assistant");
+  return turns.map(({ content, tool_calls = [] }) =>
+    joined([
+      { kind: "text", id: "", content: textOf(content) },
+      ...tool_calls.map((call) => callItem(call.id, call.function.name, call.function.arguments)),
+    ]),
+  );
+}

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { ContentSchema } from "../../schema";
+
+/** The fields of a Chat Completions request that the simulated models look at. Loose: whatever else was sent is kept. */
+const RequestedCall = z.looseObject({ id: z.string(), function: z.looseObject({ name: z.string(), arguments: z.string() }) });
+
+const MessageSchema = z.looseObject({
+  role: z.string(),
+  content: ContentSchema,
+  tool_call_id: z.string().optional(),
+  tool_calls: z.array(RequestedCall).optional(),
+});
+export type ChatMessage = z.infer<typeof MessageSchema>;
+
+const ToolSchema = z.looseObject({
+  function: z.looseObject({ name: z.string(), description: z.string().optional(), parameters: z.unknown().optional() }),
+});
+
+export const ChatRequestSchema = z.looseObject({
+  model: z.string(),
+  messages: z.array(MessageSchema),
+  tools: z.array(ToolSchema).optional(),
+  tool_choice: z.union([z.string(), z.looseObject({})]).optional(),
+  max_tokens: z.number().nullish(),
+  max_completion_tokens: z.number().nullish(),
+});
+
+/** A chunk of a streamed reply, as far as pacing cares: whether it carries a piece of output. */
+export const ChunkSchema = z.looseObject({
+  choices: z.array(
+    z.looseObject({
+      delta: z.looseObject({
+        content: z.string().nullish(),
+        reasoning_content: z.string().nullish(),
+        tool_calls: z
+          .array(z.looseObject({ function: z.looseObject({ arguments: z.string().optional() }).optional() }))
+          .optional(),
+      }),
+    }),
+  ),
+  usage: z.looseObject({}).nullish(),
+});
+
+export const UsageSchema = z.looseObject({ usage: z.looseObject({}) });

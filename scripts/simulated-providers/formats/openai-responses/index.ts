@@ -1,0 +1,30 @@
+import type { Mismatch } from "../../continuity";
+import type { Dialect } from "../../dialect";
+import type { Failure } from "../../reply";
+import { failureBody } from "../openai-chat";
+import { dress } from "./dress";
+import { broughtBack, invalid, read } from "./request";
+
+/** OpenAI's Responses, streamed. */
+export const OPENAI_RESPONSES: Dialect = {
+  format: "openai-responses",
+  basePath: "/v1",
+  serves: (path) => path === "/v1/responses",
+  modelOf: ({ body }) => String(body["model"] ?? ""),
+  read,
+  broughtBack,
+  complaint,
+  failureBody,
+  callIdPrefix: "call_",
+  dress,
+};
+
+function complaint(mismatch: Mismatch): Failure {
+  if (mismatch.kind === "unknown")
+    return invalid(`The items of turn ${mismatch.turn + 1} were never given by this model.`, "item_not_found");
+  const { kind, item } = mismatch;
+  if (item.kind !== "reasoning")
+    return invalid(`Item '${item.id || "message"}' of the model's output is ${kind}.`, "invalid_item");
+  if (kind === "changed") return invalid("The encrypted content could not be verified.", "invalid_encrypted_content");
+  return invalid("Item of type 'function_call' was provided without its required 'reasoning' item.");
+}

@@ -1,0 +1,129 @@
+import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
+import type { Asked, AskedMessage } from "../../asked";
+import { callItem, type Item, joined } from "../../continuity";
+import { type Json, Refused, type Sent } from "../../dialect";
+import { onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
+import type { Failure } from "../../reply";
+import { textOf } from "../../schema";
+import { type InputItem, type ResponsesRequest, ResponsesRequestSchema } from "./schema";
+
+const KNOWN = words(`
+  background context_management conversation include input instructions max_output_tokens max_tool_calls metadata model moderation
+  parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning
+  safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user`);
+
+const HOSTED: Readonly<Record<string, HostedToolName>> = {
+  web_search: "web_search",
+  web_search_preview: "web_search",
+  x_search: "x_search",
+  code_interpreter: "code_execution",
+};
+
+export const invalid = (message: string, code: string | null = null): Failure => ({
+  status: 400,
+  type: "invalid_request_error",
+  message,
+  ...(code && { code }),
+});
+
+export function read({ body, headers }: Sent): Asked {
+  if (!headers["authorization"]?.startsWith("Bearer "))
+    throw new Refused({ ...invalid("You didn't provide an API key."), status: 401 });
+  onlyKnown(body, KNOWN, (field) => invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"));
+  const parsed = ResponsesRequestSchema.safeParse(body);
+  if (!parsed.success) throw new Refused(invalid(`Invalid request: ${parsed.error.message}`));
+  const request = parsed.data;
+  if (request.stream !== true) throw new Refused(invalid("This simulated provider only streams: send 'stream': true."));
+  const items = itemsOf(request);
+  checkStored(request, items);
+  checkResults(items);
+  const tools = request.tools ?? [];
+  return {
+    model: request.model,
+    system: [request.instructions ?? "", ...items.filter(isSystem).map(({ content }) => textOf(content))]
+      .filter(Boolean)
+      .join("\n"),
+    messages: items.filter((item) => !isSystem(item)).flatMap(toAsked),
+    tools: tools.flatMap(({ type, name = "", parameters }) => (type === "function" ? [{ name, parameters }] : [])),
+    hostedTools: tools.flatMap(({ type }) => HOSTED[type] ?? []),
+    forced: isForced(request.tool_choice),
+    outputCap: request.max_output_tokens ?? null,
+    thinks: Boolean(request.reasoning?.summary),
+  };
+}
+
+const itemsOf = ({ input }: ResponsesRequest): InputItem[] =>
+  typeof input === "string" ? [{ role: "user", content: input, output: null }] : input;
+
+const isSystem = ({ role }: InputItem): boolean => role === "system" || role === "developer";
+
+function toAsked(item: InputItem): AskedMessage[] {
+  if (item.type === "function_call_output") return [{ role: "tool", callId: item.call_id ?? "", text: textOf(item.output) }];
+  if (item.type === "function_call") return [{ role: "assistant", text: `${item.name}${item.arguments}` }];
+  if (item.role === "assistant") return [{ role: "assistant", text: textOf(item.content) }];
+  return item.role === "user" ? [{ role: "user", text: textOf(item.content) }] : [];
+}
+
+function isForced(choice: ResponsesRequest["tool_choice"]): boolean {
+  if (choice === undefined || typeof choice === "string") return choice === "required";
+  return choice.type === "allowed_tools" ? choice.mode === "required" : true;
+}
+
+/** What is not stored comes back whole or not at all. */
+function checkStored({ store }: ResponsesRequest, items: readonly InputItem[]): void {
+  const lost = items.find(({ type, encrypted_content }) => type === "reasoning" && store === false && !encrypted_content);
+  if (!lost) return;
+  throw new Refused(
+    invalid(
+      `Item with id '${lost.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    ),
+  );
+}
+
+function checkResults(items: readonly InputItem[]): void {
+  const idsOf = (wanted: string) =>
+    items.flatMap(({ type, call_id }) => (type === wanted && call_id !== undefined ? [call_id] : []));
+  const problem = resultProblem(idsOf("function_call"), idsOf("function_call_output"));
+  if (problem) throw new Refused(resultComplaint(problem));
+}
+
+function resultComplaint({ kind, id }: ResultProblem): Failure {
+  switch (kind) {
+    case "missing":
+      return invalid(`No tool output found for function call ${id}.`);
+    case "unasked":
+      return invalid(`No tool call found for function call output with call_id ${id}.`);
+    case "doubled":
+      return invalid(`Duplicate item found: function call output with call_id ${id}.`);
+  }
+}
+
+/** The model's own items between two of the client's are one turn. */
+export function broughtBack(body: Json): Item[][] {
+  const request = ResponsesRequestSchema.safeParse(body);
+  const turns: Item[][] = [[]];
+  for (const item of request.success ? itemsOf(request.data) : []) {
+    const own = toItem(item);
+    if (own) turns.at(-1)?.push(own);
+    else turns.push([]);
+  }
+  return turns.map(joined).filter((turn) => turn.length > 0);
+}
+
+/** An item of the model's, as far as it must come back unchanged; null for the client's own. */
+export function toItem(item: InputItem): Item | null {
+  const { type, role, id, content, call_id = "", name = "", arguments: args = "", encrypted_content } = item;
+  switch (type) {
+    case "reasoning":
+      return { kind: "reasoning", id: encrypted_content ?? id ?? "", content: encrypted_content ?? "" };
+    case "function_call":
+      return callItem(call_id, name, args);
+    case "web_search_call":
+    case "code_interpreter_call":
+      return { kind: "hosted", id: id ?? "", content: JSON.stringify(item.action ?? item.code ?? null) };
+    case "function_call_output":
+      return null;
+    default:
+      return role === "assistant" ? { kind: "text", id: "", content: textOf(content) } : null;
+  }
+}

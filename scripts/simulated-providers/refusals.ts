@@ -1,0 +1,23 @@
+import { type Json, Refused } from "./dialect";
+import type { Failure } from "./reply";
+
+/** Refuses the first field that nobody knows. */
+export function onlyKnown(body: Json, known: ReadonlySet<string>, complaint: (field: string) => Failure): void {
+  const unknown = Object.keys(body).find((field) => !known.has(field));
+  if (unknown !== undefined) throw new Refused(complaint(unknown));
+}
+
+/** A set of the words in a text. */
+export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** What is wrong with the results of some calls: each must have exactly one, and none may answer a call that was not made. */
+export type ResultProblem = { kind: "missing" | "doubled" | "unasked"; id: string };
+
+export function resultProblem(calls: readonly string[], results: readonly string[]): ResultProblem | null {
+  const missing = calls.find((id) => !results.includes(id));
+  if (missing !== undefined) return { kind: "missing", id: missing };
+  const unasked = results.find((id) => !calls.includes(id));
+  if (unasked !== undefined) return { kind: "unasked", id: unasked };
+  const doubled = results.find((id, place) => results.indexOf(id) !== place);
+  return doubled === undefined ? null : { kind: "doubled", id: doubled };
+}
