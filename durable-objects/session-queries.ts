@@ -178,6 +178,7 @@ function slim(turn: TurnView | null): TurnView | null {
       answers: attempt.answers.map((answer) => ({ ...answer, content: "" })),
       votes: attempt.votes.map((vote) => ({ ...vote, reason: "" })),
       presentation: attempt.presentation && { ...attempt.presentation, content: "" },
+      citations: [],
     })),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { EndedBySchema, UsageSchema } from "./events";
+import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
 
 /**
  * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what
@@ -115,6 +116,9 @@ const seconds = z.number().describe("Unix time in seconds");
 /** `in_progress` while the turn runs, `error` when it failed. */
 export const FinishReasonSchema = z.enum([...EndedBySchema.options, "error", "in_progress"]);
 
+/** How often tools that the provider runs were used, by tool; those never used are left out. */
+const HostedUsesSchema = z.partialRecord(HostedToolNameSchema, z.int());
+
 export const AgentStateSchema = z.object({
   status: AgentStatusSchema,
   answer_count: z.int(),
@@ -129,6 +133,7 @@ export const AgentStateSchema = z.object({
   stale_votes: z.int(),
   tokens: z.int(),
   cost_usd: z.number(),
+  hosted_uses: HostedUsesSchema,
 });
 
 export const TurnSummarySchema = z.object({
@@ -212,6 +217,10 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
   answer: z.string().nullable(),
   winner: z.string().nullable(),
   label: z.string().nullable(),
+  /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
+  citations: z.array(CitationSchema),
+  /** By agent. */
+  hosted_uses: z.record(z.string(), HostedUsesSchema),
   /** Of the latest attempt, voided ones among them. */
   votes: z.array(VoteSchema),
   attempts: z.array(AttemptSchema),

@@ -9,7 +9,16 @@ import type {
   VoteSchema,
 } from "./api";
 import { addUsage, NO_USAGE } from "./usage";
-import { type AgentView, type AttemptView, type SessionView, type TurnView, tallyOf, turnOf, type VoteView } from "./view";
+import {
+  type AgentView,
+  type AttemptView,
+  citationsOf,
+  type SessionView,
+  type TurnView,
+  tallyOf,
+  turnOf,
+  type VoteView,
+} from "./view";
 
 /** Views as the API shows them: MassGen's field names, times in seconds as MassGen writes them. */
 
@@ -58,6 +67,8 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     answer: turn.final?.text ?? null,
     winner: turn.winner,
     label: turn.final?.label ?? null,
+    citations: [...citationsOf(turn)],
+    hosted_uses: Object.fromEntries(turn.agents.map(({ id, hostedUses }) => [id, { ...hostedUses }])),
     votes: attempts.at(-1)?.votes ?? [],
     attempts,
     error: turn.failure,
@@ -110,6 +121,7 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     stale_votes: agent.staleVotes,
     tokens: agent.tokens,
     cost_usd: agent.costUsd,
+    hosted_uses: { ...agent.hostedUses },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { SessionEvent, Usage, WireEvent } from "../../src/protocol/events";
+import type { DeltaKind, EventOf, Purpose, SessionEvent, Usage, WireEvent } from "../../src/protocol/events";
 import { apply, emptyView, type SessionView } from "../../src/protocol/view";
 import { agentRules, teamRules } from "../builders/team-rules";
 
@@ -61,11 +61,11 @@ export const roundStarted = (agent: string, round = 1, labels: string[] = []): B
   workspace: null,
 });
 
-export const callStarted = (agent: string, call: string, round = 1): Body => ({
+export const callStarted = (agent: string, call: string, round = 1, purpose: Purpose = "coordination"): Body => ({
   type: "call.started",
   ...work(agent, round),
   call,
-  purpose: "coordination",
+  purpose,
   try: 1,
   provider: "chatcompletion",
   model: `model-of-${agent}`,
@@ -88,6 +88,26 @@ export const callCompleted = (agent: string, call: string, round = 1): Body => (
   decisions: [],
 });
 
+type Use = EventOf<"hosted_tool.completed">;
+export const hostedUse = (agent: string, call: string, use: Partial<Pick<Use, "name" | "input" | "outcome">> = {}): Body => ({
+  type: "hosted_tool.completed",
+  ...work(agent, 1),
+  call,
+  name: "web_search",
+  input: "sorting",
+  outcome: "ok",
+  output: "many results",
+  ...use,
+});
+
+/** Sources by address; each is titled after it. */
+export const cited = (agent: string, call: string, ...urls: string[]): Body => ({
+  type: "citations.added",
+  ...work(agent, 1),
+  call,
+  citations: urls.map((url) => ({ url, title: `About ${url}` })),
+});
+
 export const callFailed = (agent: string, call: string, retryAt: number | null = START + 60_000): Body => ({
   type: "call.failed",
   ...work(agent, 1),
@@ -101,7 +121,7 @@ export const callFailed = (agent: string, call: string, retryAt: number | null =
   tokens: 40,
 });
 
-type Piece = { call: string; offset: number; text: string; kind?: "text" | "reasoning" | "tool_arguments" | "final" };
+type Piece = { call: string; offset: number; text: string; kind?: DeltaKind };
 export const delta = (agent: string, ...pieces: Piece[]): Body => ({
   type: "stream.delta",
   items: pieces.map(({ kind = "text", ...piece }) => ({ agent, round: 1, kind, ...piece })),
@@ -175,7 +195,8 @@ export const presenting = (agent: string, label: string): Body => ({
   workspace: null,
 });
 
-export const presented = (agent: string, content: string): Body => ({
+type Presented = EventOf<"presentation.completed">;
+export const presented = (agent: string, content: string, how: Partial<Pick<Presented, "source" | "fallback">> = {}): Body => ({
   type: "presentation.completed",
   attempt: 1,
   agent,
@@ -184,16 +205,17 @@ export const presented = (agent: string, content: string): Body => ({
   source: "presentation",
   fallback: null,
   tools: [],
+  ...how,
 });
 
-export const completed = (winner: string, answer: string): Body => ({
+export const completed = (winner: string, answer: string, spent = usage(1_000, 200)): Body => ({
   type: "turn.completed",
   winner,
   label: "agent1.final",
   attempt: 1,
   answer,
   finish_reason: "consensus",
-  usage: usage(1_000, 200),
+  usage: spent,
   cost_usd: 2.5,
 });
 

@@ -68,6 +68,7 @@ describe("toStatus", () => {
       stale_votes: 0,
       tokens: 160,
       cost_usd: 0.75,
+      hosted_uses: {},
     });
   });
 
@@ -145,7 +146,30 @@ describe("toTurn", () => {
       ],
       error: null,
       partial: null,
+      citations: [],
+      hosted_uses: { anna: {}, ben: {} },
     });
+  });
+
+  it("says how often hosted tools were used, by agent", () => {
+    const searched = [
+      ...base,
+      b.callStarted("ben", "c1"),
+      b.hostedUse("ben", "c1"),
+      b.hostedUse("ben", "c1", { outcome: "error" }),
+    ];
+    const code = b.hostedUse("ben", "c1", { name: "code_execution" });
+    const events = b.view(b.log([...searched, code]));
+    const uses = { web_search: 2, code_execution: 1 };
+    expect(toTurn(events, 1)).toMatchObject({ hosted_uses: { anna: {}, ben: uses } });
+    expect(toStatus(events, { now: 0 })?.agents["ben"]?.hosted_uses).toEqual(uses);
+  });
+
+  it("has the totals of cache writes and hosted tools where there were any", () => {
+    const usage = { ...b.usage(10, 5), cache_write_tokens: 3, hosted_uses: { web_search: 2 } };
+    const events = b.view(b.log([...base, b.completed("anna", "x", usage)]));
+    expect(TurnResponseSchema.parse(toTurn(events, 1)).usage).toEqual(usage);
+    expect(toStatus(events, { now: 0 })?.usage).toEqual(usage);
   });
 
   it("fits its schema at every point of a run, with nothing beyond it", () => {
