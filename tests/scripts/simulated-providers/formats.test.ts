@@ -242,7 +242,11 @@ describe("what only one format says", () => {
 
   it.each<{ format: Tested; change: (asking: Client) => void; says: string }>([
     { format: "anthropic", change: (asking) => asking.say("And?"), says: "roles must alternate" },
-    { format: "gemini", change: (asking) => asking.say("And?"), says: "alternate" },
+    {
+      format: "gemini",
+      change: (asking) => asking.tamper((json) => json.replace("user", "model")),
+      says: "comes immediately after a user turn",
+    },
     {
       format: "anthropic",
       change: (asking) => (asking.extra = { tool_choice: { type: "any" } }),

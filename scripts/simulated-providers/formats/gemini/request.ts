@@ -71,20 +71,23 @@ function checkTools({ tools = [], toolConfig }: GenerateRequest): void {
     );
 }
 
-/** Turns alternate, and all calls of a turn are answered by the next one, once each. */
+/** The user may speak twice in a row, the model may not; all calls of a turn are answered by the next one, once each. */
 function checkTurns(contents: readonly Turn[]): void {
   for (const [at, turn] of contents.entries()) {
     const before = contents[at - 1];
-    if (roleOf(turn) !== (at % 2 === 0 ? "user" : "model"))
-      throw new Refused(invalid("Please ensure that multiturn requests alternate between user and model."));
-    if (roleOf(turn) === "user") checkResults(before?.parts ?? [], turn.parts ?? []);
+    if (roleOf(turn) === "user") checkResults(before && roleOf(before) === "model" ? before : {}, turn);
+    else if (!before || roleOf(before) === "model")
+      throw new Refused(
+        invalid("Please ensure that function call turn comes immediately after a user turn or after a function response turn."),
+      );
   }
-  if (contents.length % 2 === 0) throw new Refused(invalid("Please ensure that the last turn is the user's."));
+  const last = contents.at(-1);
+  if (!last || roleOf(last) !== "user") throw new Refused(invalid("Please ensure that the last turn is the user's."));
 }
 
 const roleOf = ({ role = "user" }: Turn): string => role;
 
-function checkResults(before: readonly Part[], parts: readonly Part[]): void {
+function checkResults({ parts: before = [] }: Turn, { parts = [] }: Turn): void {
   const calls = before.flatMap(({ functionCall }) => (functionCall ? [keyOf(functionCall)] : []));
   const results = parts.flatMap(({ functionResponse }) => (functionResponse ? [keyOf(functionResponse)] : []));
   if (resultProblem(calls, results))
