@@ -2,7 +2,7 @@ import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-b
 import { classify } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
-import { retryAfterMs } from "./retry-after";
+import { limitResetMs, retryAfterMs } from "./retry-after";
 
 type CheckedFetchOptions = {
   fetch: typeof fetch;
@@ -41,7 +41,10 @@ function onlyAllowed(headers: Headers, allowed: ReadonlySet<string>): Headers {
 
 async function failureOf(response: Response, secrets: readonly string[]): Promise<ProviderError> {
   const body = await readAtMost(response.body, MAX_ERROR_BODY_BYTES);
-  return classify({ status: response.status, body, retryAfterMs: retryAfterMs(response.headers, Date.now()) }, secrets);
+  const { status, headers } = response;
+  const now = Date.now();
+  const asked = { retryAfterMs: retryAfterMs(headers, now), ...(status === 429 && { limitResetMs: limitResetMs(headers, now) }) };
+  return classify({ status, body, ...asked }, secrets);
 }
 
 async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {

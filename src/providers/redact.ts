@@ -16,15 +16,19 @@ const KEY_SHAPES = [
 ];
 const BEARER = /\b(bearer|basic)\s+[^\s"',;]{6,}/gi;
 const NAMED_VALUE = /\b((?:x-)?api[-_]?key|access_token|authorization)(["']?\s*[=:]\s*["']?)(?!bearer|basic)[^\s"'&,;]{6,}/gi;
+/** In the query of an address keys have short names too. */
+const QUERY_VALUE = /([?&](?:key|token|sig|signature)=)[^\s"'&#,;)]+/gi;
+/** What a provider leaves of a key that it masked itself. */
+const MASKED = /[\w-]{0,12}\*{3,}[\w-]{0,12}/g;
 
 /** The text without keys: the given secrets wherever they stand, and whatever is shaped like a key or a bearer token. */
 export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
-  for (const secret of secrets) {
+  for (const secret of secrets.flatMap((one) => [one, encodeURIComponent(one.toWellFormed())])) {
     if (secret.length >= SHORTEST_SECRET) result = result.replaceAll(secret, HIDDEN);
   }
-  result = result.replace(BEARER, `$1 ${HIDDEN}`).replace(NAMED_VALUE, `$1$2${HIDDEN}`);
-  for (const shape of KEY_SHAPES) result = result.replace(shape, HIDDEN);
+  result = result.replace(BEARER, `$1 ${HIDDEN}`).replace(NAMED_VALUE, `$1$2${HIDDEN}`).replace(QUERY_VALUE, `$1${HIDDEN}`);
+  for (const shape of [...KEY_SHAPES, MASKED]) result = result.replace(shape, HIDDEN);
   return result;
 }
 

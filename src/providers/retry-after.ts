@@ -1,8 +1,11 @@
+/** How long to wait before another try, in ms, from every form in which providers say it. Pure. */
+
 /** All three forms of an HTTP date begin with a weekday; `Date.parse` alone takes "-1" for a date too. */
 const HTTP_DATE = /^[a-z]{3,9},?\s/i;
+const RFC_3339 = /^\d{4}-\d\d-\d\dt/i;
 
 /**
- * How long a reply's headers ask to wait, in ms; undefined if they do not say or make no sense. Large values come back as they
+ * How long a reply's headers ask to wait; undefined if they do not say or make no sense. Large values come back as they
  * are: what is too long to wait for is a rule of the coordination. An HTTP date is measured against the reply's own `date`,
  * so that a wrong clock on either side changes nothing.
  */
@@ -12,13 +15,74 @@ export function retryAfterMs(headers: Headers, now: number): number | undefined 
   const value = headers.get("retry-after");
   const seconds = toDelay(value, 1000);
   if (seconds !== undefined || value === null) return seconds;
-  const until = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
+  return HTTP_DATE.test(value) ? untilDate(value, headers, now) : undefined;
+}
+
+const LIMIT_HEADER = /^[a-z-]{0,20}ratelimit-(?:(?<field>remaining|reset)-(?<limit>.+)|(?<name>.+)-(?<part>remaining|reset))$/;
+
+/**
+ * When the last of the rate limits begins anew of which the headers say that nothing remains. Limits with something left say
+ * nothing about this refusal. Undefined if none is used up.
+ */
+export function limitResetMs(headers: Headers, now: number): number | undefined {
+  const resets = new Map<string, number>();
+  const usedUp = new Set<string>();
+  for (const [header, value] of headers) {
+    const { field, limit, name, part } = LIMIT_HEADER.exec(header)?.groups ?? {};
+    const key = limit ?? name;
+    if (key === undefined) continue;
+    if ((field ?? part) === "remaining" && Number(value) === 0) usedUp.add(key);
+    const reset = (field ?? part) === "reset" ? resetMs(value, headers, now) : undefined;
+    if (reset !== undefined) resets.set(key, reset);
+  }
+  const waits = [...usedUp].flatMap((key) => resets.get(key) ?? []);
+  return waits.length === 0 ? undefined : Math.max(...waits);
+}
+
+function resetMs(value: string, headers: Headers, now: number): number | undefined {
+  if (RFC_3339.test(value)) return untilDate(value, headers, now);
+  return toDelay(value, 1000) ?? durationMs(value);
+}
+
+const MS_OF_UNIT: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const UNIT = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?";
+const PARTS = new RegExp(String.raw`(\d+(?:\.\d+)?)\s*(${UNIT})(?![a-z])`, "gi");
+const DURATION = new RegExp(String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:${UNIT})\s*)+$`, "i");
+const ASKED = new RegExp(
+  String.raw`\b(?:try again|retry|retrying|reset|available|wait) (?:(?:in|after|for|about) )*((?:\d+(?:\.\d+)?\s*(?:${UNIT})(?![a-z])[\s,]*)+)`,
+  "i",
+);
+
+/** A duration such as "6m0s", "1.2s", "250ms" or "20 seconds"; undefined for anything else. */
+export function durationMs(text: string): number | undefined {
+  if (!DURATION.test(text)) return undefined;
+  return sumOf(text);
+}
+
+/** The wait that an error's words ask for ("Please try again in 6m0s"), or undefined. */
+export function delayInWords(words: string): number | undefined {
+  const asked = ASKED.exec(words)?.[1];
+  return asked === undefined ? undefined : sumOf(asked);
+}
+
+function sumOf(text: string): number {
+  const total = [...text.matchAll(PARTS)].reduce((sum, [, amount, unit]) => sum + Number(amount) * unitMs(unit ?? ""), 0);
+  return Math.min(Math.ceil(total), Number.MAX_SAFE_INTEGER);
+}
+
+function unitMs(unit: string): number {
+  const lower = unit.toLowerCase();
+  return MS_OF_UNIT[lower === "ms" || lower.startsWith("milli") ? "ms" : lower.charAt(0)] ?? 0;
+}
+
+function untilDate(value: string, headers: Headers, now: number): number | undefined {
+  const until = Date.parse(value);
   if (Number.isNaN(until)) return undefined;
   const sentAt = Date.parse(headers.get("date") ?? "");
   return Math.max(0, until - (Number.isNaN(sentAt) ? now : sentAt));
 }
 
-function toDelay(value: string | null, unitMs: number): number | undefined {
+function toDelay(value: string | null, unit: number): number | undefined {
   if (value === null || !/^\s*\d+(\.\d+)?\s*$/.test(value)) return undefined;
-  return Math.min(Math.ceil(Number(value) * unitMs), Number.MAX_SAFE_INTEGER);
+  return Math.min(Math.ceil(Number(value) * unit), Number.MAX_SAFE_INTEGER);
 }

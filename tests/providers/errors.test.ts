@@ -10,7 +10,8 @@ describe("classify", () => {
   it.each([
     // what the status says
     { status: 401, body: says("Incorrect API key provided"), is: "bad_credentials" },
-    { status: 403, body: says("Country not supported"), is: "bad_credentials" },
+    { status: 403, body: says("Forbidden"), is: "bad_credentials" },
+    { status: 403, body: says("Country not supported"), is: "bad_request", code: "access_blocked" },
     { status: 404, body: error({ message: "The model `x` does not exist", code: "model_not_found" }), is: "unknown_model" },
     { status: 404, body: "404 page not found", is: "unknown_model", code: "not_found" },
     { status: 429, body: says("Rate limit reached for gpt-4o"), is: "transient", code: "rate_limited" },
@@ -100,6 +101,47 @@ describe("classify", () => {
     },
     { name: "that there was nothing", body: "", gives: "HTTP 500 without a message" },
   ])("says $name", ({ body, gives }) => expect(classify({ status: 500, body }, []).message).toBe(gives));
+
+  it.each([
+    {
+      name: "to check the address where nothing answers",
+      status: 404,
+      body: "404 page not found",
+      gives: "Nothing answers at this address: check base_url and model. (404 page not found)",
+    },
+    {
+      name: "where a redirect belongs",
+      status: 308,
+      body: "",
+      gives:
+        "The endpoint redirects, and redirects are not followed: give its final address as base_url. (HTTP 308 without a message)",
+    },
+  ])("tells people $name", ({ status, body, gives }) => expect(classify({ status, body }, []).message).toBe(gives));
+
+  it.each([
+    { name: "headers before the body", retryAfterMs: 5, limitResetMs: 7, says: "try again in 9s", status: 429, waits: 5 },
+    { name: "the body before limits", limitResetMs: 7, says: "try again in 9s", status: 429, waits: 9_000 },
+    { name: "limits where nothing else is said", limitResetMs: 7, says: "slow down", status: 429, waits: 7 },
+    { name: "a body of any transient failure", says: "Retry after 2 seconds", status: 503, waits: 2_000 },
+    { name: "nothing from words where waiting does not help", says: "Bad value. Retry in 5s", status: 400, waits: undefined },
+  ])("waits as told by $name", ({ says: message, waits, ...failure }) => {
+    expect(classify({ ...failure, body: error({ message }) }, []).details.retryAfterMs).toBe(waits);
+  });
+
+  it.each([
+    { name: "deep", body: Array.from({ length: 40 }).reduce((inner) => ({ error: inner }), "x") },
+    { name: "broad", body: error({ message: "x", details: Array.from({ length: 10_000 }, () => ({ reason: "y" })) }) },
+    { name: "long", body: says(`model ${"a.b ".repeat(200_000)}`) },
+    { name: "of digits", body: says(`try again in ${"1".repeat(200_000)}`) },
+    { name: "of stars", body: says("*".repeat(200_000)) },
+    { name: "of braces", body: says(`"error": ${"{".repeat(200_000)}`) },
+    { name: "null inside", body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }) },
+    { name: "a number", body: 7 },
+  ])("reads a body that is $name in no time", ({ body }) => {
+    const begun = performance.now();
+    expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({ failureClass: "bad_request" });
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
 
   it("keeps at most 500 characters, and no key even where it was cut", () => {
     const { message } = classify({ status: 400, body: says(`${"x ".repeat(245)}${KEY} ${"y".repeat(600)}`) }, [KEY]);

@@ -19,6 +19,22 @@ it.each([
   { name: "a Google key", given: `AIza${"x".repeat(35)}`, gives: "[redacted]" },
   { name: "a bearer token", given: "Authorization: Bearer abc.def-ghi", gives: "Authorization: Bearer [redacted]" },
   { name: "a key in a query", given: "GET /v1?api_key=abcdefgh&x=1", gives: "GET /v1?api_key=[redacted]&x=1" },
+  {
+    name: "a key of short name in a query",
+    given: "GET https://x.test/v1?key=abc#d",
+    gives: "GET https://x.test/v1?key=[redacted]#d",
+  },
+  {
+    name: "the given key in the letters of an address",
+    given: "at a%2Fb%2Bcdef%3D",
+    secrets: ["a/b+cdef="],
+    gives: "at [redacted]",
+  },
+  {
+    name: "what a provider masked itself",
+    given: "Your api key: ****fcc2 or na***ys",
+    gives: "Your api key: [redacted] or [redacted]",
+  },
   { name: "a key in JSON", given: '{"api_key": "abcdefgh"}', gives: '{"api_key": "[redacted]"}' },
   { name: "a JSON web token", given: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", gives: "[redacted]" },
 ])("hides $name", ({ given, secrets = [], gives }) => expect(redact(given, secrets)).toBe(gives));
@@ -28,10 +44,15 @@ it.each([
   "install sk-learn",
   "request id req_0123456789abcdef",
   "the bearer of bad news",
+  "a **bold** word, the key=value of nothing, what a token=count is",
 ])("leaves alone: %s", (text) => expect(redact(text, [])).toBe(text));
 
 it("does not take an empty or tiny key for a secret", () => {
   expect(redact("a plain text", ["", "a"])).toBe("a plain text");
+});
+
+it("takes a key that is no proper text", () => {
+  expect(redact("key \ud800abcdef here", ["\ud800abcdef"])).toBe("key [redacted] here");
 });
 
 it("makes one line of many, and marks what it cut", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { retryAfterMs } from "../../src/providers/retry-after";
+import { delayInWords, durationMs, limitResetMs, retryAfterMs } from "../../src/providers/retry-after";
 
 const NOW = Date.parse("2026-11-01T12:00:00Z");
 
@@ -20,3 +20,79 @@ it.each([
   { name: "a negative number as nothing", headers: { "retry-after": "-1" }, gives: undefined },
   { name: "garbage as nothing", headers: { "retry-after": "soon" }, gives: undefined },
 ])("reads $name", ({ headers, gives }) => expect(retryAfterMs(new Headers(Object.entries(headers)), NOW)).toBe(gives));
+
+const DATE = "Sun, 01 Nov 2026 12:00:00 GMT";
+it.each([
+  { name: "nothing", headers: {}, gives: undefined },
+  {
+    name: "the one limit that is used up, not the longer one",
+    headers: {
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-tokens": "6m0s",
+      "x-ratelimit-remaining-requests": "5",
+      "x-ratelimit-reset-requests": "2h",
+    },
+    gives: 360_000,
+  },
+  {
+    name: "the later of two limits that are used up",
+    headers: {
+      "x-ratelimit-remaining-tokens": "0",
+      "x-ratelimit-reset-tokens": "120ms",
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "1s",
+    },
+    gives: 1_000,
+  },
+  {
+    name: "a time by the reply's own clock",
+    headers: { "some-ratelimit-tokens-remaining": "0", "some-ratelimit-tokens-reset": "2026-11-01T12:00:21Z", date: DATE },
+    gives: 21_000,
+  },
+  {
+    name: "a time in the past",
+    headers: { "some-ratelimit-tokens-remaining": "0", "some-ratelimit-tokens-reset": "2026-11-01T11:00:00Z", date: DATE },
+    gives: 0,
+  },
+  {
+    name: "plain seconds",
+    headers: { "x-ratelimit-remaining-tokens-minute": "0", "x-ratelimit-reset-tokens-minute": "33.5" },
+    gives: 33_500,
+  },
+  { name: "a limit without its reset as nothing", headers: { "x-ratelimit-remaining-tokens": "0" }, gives: undefined },
+  {
+    name: "garbage as nothing",
+    headers: { "x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "soon" },
+    gives: undefined,
+  },
+])("reads from rate limits $name", ({ headers, gives }) => {
+  expect(limitResetMs(new Headers(Object.entries(headers)), NOW)).toBe(gives);
+});
+
+it.each([
+  ["Please try again in 1.2s.", 1_200],
+  ["Please try again in 6m0s. Visit https://x.test", 360_000],
+  ["Please try again in 250ms.", 250],
+  ["try again in 1h2m3.5s", 3_723_500],
+  ["Please retry in 34.074824224s.", 34_075],
+  ["Please retry after 86400 seconds.", 86_400_000],
+  ["please wait for 2 minutes, then ask again", 120_000],
+  ["please try again after about 1 minute", 60_000],
+  ["try again in 2d", 172_800_000],
+  ["Please try again later.", undefined],
+  ["try again in 3 months", undefined],
+  ["try again in -5s", undefined],
+  ["the model has 5s of thought", undefined],
+])("reads the wait in: %s", (words, gives) => expect(delayInWords(words)).toBe(gives));
+
+it.each([
+  ["34s", 34_000],
+  ["0.5s", 500],
+  ["6m0s", 360_000],
+  ["1h", 3_600_000],
+  ["0s", 0],
+  ["s", undefined],
+  ["-3s", undefined],
+  ["3 months", undefined],
+  ["", undefined],
+])("takes %j for a duration", (text, gives) => expect(durationMs(text)).toBe(gives));

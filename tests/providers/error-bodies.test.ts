@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import type { FailureClass } from "../../src/protocol/events";
+import { checkedFetch } from "../../src/providers/checked-fetch";
+import { classify } from "../../src/providers/errors";
+import { ProviderError } from "../../src/providers/provider";
+
+/**
+ * Errors as providers send them, one a line, and what each means for a run. Ids and names of accounts are made up, the words are
+ * theirs. `status: null`: inside a stream, where the object is given as it came.
+ */
+type ErrorRow = {
+  from: string;
+  name: string;
+  status: number | null;
+  is: FailureClass;
+  code: string;
+  waitMs?: number;
+  headers?: Record<string, string>;
+  body: unknown;
+};
+const ERROR_BODIES: ErrorRow[] = readFileSync("tests/providers/error-bodies.jsonl", "utf8")
+  .trim()
+  .split("\n")
+  .map((line) => JSON.parse(line));
+
+const KEY = "canary/key+0123456789=";
+
+/** The error as an adapter meets it: as a reply of its `fetch`, or as an object in a stream. */
+async function met({ status, headers, body }: Pick<ErrorRow, "status" | "headers" | "body">): Promise<ProviderError> {
+  if (status === null) return classify({ status: undefined, body }, [KEY]);
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const send = checkedFetch({
+    fetch: async () => new Response(text, { status, ...(headers && { headers }) }),
+    allowedHeaders: new Set(),
+    secrets: [KEY],
+    heard: () => undefined,
+  });
+  const error = await send("https://provider.test/").catch((thrown: unknown) => thrown);
+  if (!(error instanceof ProviderError)) throw new Error("no ProviderError was thrown");
+  return error;
+}
+
+describe.each(ERROR_BODIES)("$from tells of $name ($status)", (row) => {
+  it(`which is ${row.is}, ${row.code}`, async () => {
+    const { failureClass, code, details } = await met(row);
+    expect({ failureClass, code }).toEqual({ failureClass: row.is, code: row.code });
+    expect(details.retryAfterMs).toBe(row.waitMs);
+  });
+
+  it("without the key, wherever it is echoed", async () => {
+    const body = planted(row.body);
+    expect(JSON.stringify(body)).toContain(KEY);
+    const error = await met({ ...row, body });
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain("canary");
+  });
+});
+
+/** The same body with the key in its words: bare, in an address, as its own headers. */
+function planted(body: unknown): unknown {
+  const echo = `${KEY} at https://x.test/v1?key=${encodeURIComponent(KEY)} with x-api-key: ${KEY}, Authorization: Bearer ${KEY}; `;
+  if (typeof body === "string") return body.includes("<title>") ? body.replace("<title>", `<title>${echo}`) : echo + body;
+  return JSON.parse(
+    JSON.stringify(body, (name, value) =>
+      /^(message|msg|error|detail|raw)$/.test(name) && typeof value === "string" ? echo + value : value,
+    ),
+  );
+}
+
+it("covers every class that a provider can cause, and every backend that is served", () => {
+  const classes = new Set(ERROR_BODIES.map(({ is }) => is));
+  expect([...classes].sort()).toEqual([
+    "bad_credentials",
+    "bad_request",
+    "content_filter",
+    "context_too_long",
+    "quota",
+    "transient",
+    "unknown_model",
+  ]);
+  expect(new Set(ERROR_BODIES.map(({ from }) => from)).size).toBeGreaterThan(22);
+});
