@@ -16,6 +16,15 @@ export type Env = {
   OPEN_ACCESS?: string;
 };
 
+/** What the operator has set of these variables, by name. */
+export const readVariables = (env: Env, names: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = readSecret(env, name);
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
 /** A secret or variable by name; undefined where it is missing, empty or not a text. */
 export function readSecret(env: Env, name: string): string | undefined {
   const found = Object.entries(env).find(([key]) => key === name)?.[1];

@@ -3,10 +3,10 @@ import { createHmac, randomBytes } from "node:crypto";
 import type { Backend, Team } from "../src/config/team";
 import { runningTurn } from "../src/coordination";
 import { unpricedAgents } from "../src/protocol/team";
-import { mayReceiveKey } from "../src/providers/registry";
+import { mayReceiveKey, OPERATOR_VARIABLES } from "../src/providers/registry";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { Engine } from "./engine";
-import { type Env, readSecret } from "./env";
+import { type Env, readSecret, readVariables } from "./env";
 import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { createTables, tablesExist } from "./schema";
@@ -135,7 +135,8 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
       case "none":
         return "";
       case "stored":
-        return mayReceiveKey(key.name, baseUrl) ? (readSecret(this.env, key.name) ?? null) : null;
+        if (!mayReceiveKey(key.name, baseUrl, readVariables(this.env, OPERATOR_VARIABLES))) return null;
+        return readSecret(this.env, key.name) ?? null;
     }
   }
 

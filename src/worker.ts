@@ -1,9 +1,9 @@
 import demoTeam from "../configs/teams/demo.yaml";
-import { type Env, readSecret } from "../durable-objects/env";
+import { type Env, readSecret, readVariables } from "../durable-objects/env";
 import { createApp } from "./api/app";
 import type { Services } from "./api/services";
 import { parseAllowedOrigins } from "./config/base-url";
-import { KEY_ORIGINS } from "./providers/registry";
+import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 
 export { SessionObject } from "../durable-objects/session";
 
@@ -20,8 +20,9 @@ function toServices(env: Env): Services {
   return {
     session: (id) => env.SESSIONS.get(env.SESSIONS.idFromName(id)),
     config: {
-      storedKeys: Object.keys(KEY_ORIGINS).filter((name) => readSecret(env, name) !== undefined),
+      storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
+      variables: readVariables(env, OPERATOR_VARIABLES),
     },
     teams: { demo: demoTeam },
     openOnLoopback: env.OPEN_ACCESS === "loopback",

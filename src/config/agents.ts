@@ -12,10 +12,13 @@ export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
 
 const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 
+/** What an agent has from its team. `vote`: whether a team of so many agents answers and votes, rather than only presents. */
+export type FromTeam = { sensitivity: TeamAgent["votingSensitivity"]; vote: (agents: number) => boolean };
+
 /** The agents of `agents`, or the one of `agent`, in the order written. */
-export function readAgents(root: Section, sensitivity: TeamAgent["votingSensitivity"], context: ConfigContext): AgentAndRules[] {
+export function readAgents(root: Section, team: FromTeam, context: ConfigContext): AgentAndRules[] {
   const sections = agentSections(root);
-  const agents = sections.flatMap((section) => readAgent(section, sensitivity, context) ?? []);
+  const agents = sections.flatMap((section) => readAgent(section, { ...team, size: sections.length }, context) ?? []);
   refuseRepeatedIds(sections);
   return agents;
 }
@@ -45,12 +48,12 @@ function agentSections(root: Section): Section[] {
   return many.flatMap((value: unknown, index) => asSection(value, ["agents", index], findings) ?? []);
 }
 
-function readAgent(section: Section, inherited: TeamAgent["votingSensitivity"], context: ConfigContext): AgentAndRules | null {
+function readAgent(section: Section, team: FromTeam & { size: number }, context: ConfigContext): AgentAndRules | null {
   checkKeys(section, AGENT_KEYS);
   const id = readId(section);
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
-  const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, inherited);
-  const found = readBackend(below(section, "backend"), context);
+  const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, team.sensitivity);
+  const found = readBackend(below(section, "backend"), context, team.vote(team.size));
   if (id === null || found === null) return null;
   return { agent: { id, systemMessage, votingSensitivity, backend: found.backend }, rules: { id, ...found.rules } };
 }

@@ -68,6 +68,12 @@ export const mapping: Kind<ReadonlyMap<unknown, unknown>> = {
   accepts: (value) => value instanceof Map,
 };
 
+export const listOrMapping: Kind<unknown[] | ReadonlyMap<unknown, unknown>> = {
+  type: "object",
+  expected: "a list, or a mapping of keys to values",
+  accepts: (value) => Array.isArray(value) || value instanceof Map,
+};
+
 /** The section below a key; an absent or empty one has no values. */
 export function below(section: Section, key: string): Section {
   return (

@@ -47,7 +47,11 @@ export const AGENT_KEYS: KeyRules = {
 };
 
 export const BACKEND_KEYS: KeyRules = {
-  served: ["type", "model", "api_key", "base_url", "extra_body"],
+  served: [
+    ...["type", "model", "api_key", "base_url", "extra_body"],
+    ...["enable_web_search", "enable_x_search", "enable_code_interpreter", "enable_code_execution", "hosted_tool_max_uses"],
+    ...["api", "api_version", "azure_endpoint", "azure_deployment", "deployment_name"],
+  ],
   ignored: {
     provider: "the provider is known from `base_url`",
     provider_name: "the provider is known from `base_url`",
@@ -63,8 +67,7 @@ export const BACKEND_KEYS: KeyRules = {
   },
   later: {
     workspaces: ["cwd", "context_paths", "enforce_read_before_delete", "exclude_file_operation_mcps", "shared_tools_directory"],
-    "web search by the provider": ["enable_web_search", "enable_x_search"],
-    "code execution by the provider": ["enable_code_interpreter", "enable_code_execution", "enable_programmatic_flow"],
+    "tools called from code": ["enable_programmatic_flow"],
     "media generation": [
       "enable_image_generation",
       "enable_audio_generation",
@@ -95,26 +98,14 @@ export const BACKEND_KEYS: KeyRules = {
   },
 };
 
-/** Parameters of other wire formats: right in their backends, and how to say it in Chat Completions. */
-export const FOREIGN_PARAMS: Readonly<Record<string, string>> = {
-  reasoning: "Chat Completions has `reasoning_effort`",
-  text: "Chat Completions has `verbosity`",
-  model_reasoning_effort: "Chat Completions has `reasoning_effort`",
-  max_output_tokens: "write `max_tokens`",
-  max_thinking_tokens: "Chat Completions has `reasoning_effort`",
-  safety_settings: "it belongs to another wire format",
-  betas: "it belongs to another wire format",
-  truncation: "it belongs to another wire format",
-  agent_config: "it belongs to another backend type",
-  group_config: "it belongs to another backend type",
-  api_version: "it belongs to another backend type",
-  azure_endpoint: "it belongs to another backend type",
-  azure_deployment: "it belongs to another backend type",
-  deployment_name: "it belongs to another backend type",
-  environment_config: "it belongs to another backend type",
-  display_width: "it belongs to another backend type",
-  display_height: "it belongs to another backend type",
-};
+/** Keys of a versioned endpoint, which only its own backend type has. */
+export const VERSIONED_KEYS = ["api_version", "azure_endpoint", "azure_deployment", "deployment_name"] as const;
+
+/** Keys of backend types that are not served: right in theirs, meaningless in any other. */
+export const OTHER_TYPES_KEYS: readonly string[] = [
+  ...["agent_config", "group_config"],
+  ...["environment_config", "display_width", "display_height"],
+];
 
 export const ORCHESTRATOR_KEYS: KeyRules = {
   served: [

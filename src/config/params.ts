@@ -1,65 +1,94 @@
-import { flag, integer, type Kind, list, mapping, number, oneOf, read, type Section, text, toPlain } from "./fields";
+import type { FormatParams, ParamKind } from "../providers/params";
+import {
+  flag,
+  integer,
+  type Kind,
+  list,
+  listOrMapping,
+  mapping,
+  number,
+  oneOf,
+  read,
+  type Section,
+  text,
+  toPlain,
+} from "./fields";
 import { MAX_NAME_CHARS } from "./limits";
 
-/** Parameters of Chat Completions that a config may set, and what they take. `extra_body` is for everything else. */
-const KINDS: Readonly<Record<string, Kind<unknown>>> = {
-  temperature: number(0, 2),
-  top_p: number(0, 1),
-  top_k: integer(0, 1_000_000),
-  min_p: number(0, 1),
-  presence_penalty: number(-2, 2),
-  frequency_penalty: number(-2, 2),
-  repetition_penalty: number(0, 10),
-  seed: integer(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-  stop: list,
-  logit_bias: mapping,
-  reasoning_effort: oneOf(["none", "minimal", "low", "medium", "high", "xhigh"]),
-  verbosity: oneOf(["low", "medium", "high"]),
-  parallel_tool_calls: flag,
-  service_tier: text(MAX_NAME_CHARS),
-  user: text(MAX_NAME_CHARS),
-  prompt_cache_key: text(MAX_NAME_CHARS),
-  chat_template_kwargs: mapping,
-  separate_reasoning: flag,
-};
+/** The parameters of a backend section, as its wire format describes them. */
 
-/** Both names of the output cap; it is a rule of the team, not passed on as it is. */
-const OUTPUT_CAPS = ["max_tokens", "max_completion_tokens"] as const;
+/** Whose parameters are read: the format's own words for them, and its name for people. */
+export type ParamsFormat = { params: FormatParams; name: string };
 
-/** What the service itself says in every request, so that no config can say otherwise. */
-const OURS = new Set([
-  ...["model", "messages", "tools", "tool_choice", "stream", "stream_options", "n", "functions", "function_call"],
-  ...OUTPUT_CAPS,
-  ...["__proto__", "constructor", "prototype"],
-]);
+/** No config may say these otherwise, in any format. */
+const NEVER = ["__proto__", "constructor", "prototype"];
 
-/** The keys that `readParams` and `readOutputCap` read. */
-export const PARAM_KEYS: readonly string[] = [...Object.keys(KINDS), ...OUTPUT_CAPS];
-
-/** The parameters a backend section sets, ready to be sent as they are. */
-export function readParams(backend: Section): Record<string, unknown> {
-  const params: [string, unknown][] = [];
-  for (const [key, kind] of Object.entries(KINDS)) {
-    const value = read(backend, key, kind, null);
-    if (value !== null) params.push([key, toPlain(value)]);
+function toKind(kind: ParamKind): Kind<unknown> {
+  switch (kind.type) {
+    case "number":
+      return number(kind.min, kind.max);
+    case "integer":
+      return integer(kind.min, kind.max);
+    case "words":
+      return oneOf(kind.words);
+    case "flag":
+      return flag;
+    case "text":
+      return text(MAX_NAME_CHARS);
+    case "list":
+      return list;
+    case "mapping":
+      return mapping;
+    case "list_or_mapping":
+      return listOrMapping;
   }
-  const extra = readExtraBody(backend);
-  if (extra) params.push(["extra_body", extra]);
-  return Object.fromEntries(params);
 }
 
-function readExtraBody(backend: Section): unknown {
+/** The parameters a backend section sets, by their names there. Refuses those of other formats, with how to say them here. */
+export function readParams(backend: Section, format: ParamsFormat, others: readonly string[]): Record<string, unknown> {
+  refuseForeign(backend, format, others);
+  const entries: [string, unknown][] = [];
+  for (const [key, kind] of Object.entries(format.params.kinds)) {
+    const value = read(backend, key, toKind(kind), null);
+    if (value !== null) entries.push([key, toPlain(value)]);
+  }
+  const extra = readExtraBody(backend, format.params);
+  if (extra) entries.push(["extra_body", extra]);
+  return Object.fromEntries(entries);
+}
+
+/** Sent as they are, they would only come back as the provider's error. */
+function refuseForeign({ path, values, findings }: Section, { params, name }: ParamsFormat, others: readonly string[]): void {
+  for (const key of others) {
+    if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key)) continue;
+    const advice = Object.hasOwn(params.foreign, key) ? params.foreign[key] : undefined;
+    const detail = `\`${key}\` is no parameter of ${name}${advice ? `: ${advice}` : ""}. What a provider adds goes under extra_body.`;
+    findings.error("unknown_key", [...path, key], detail, "key");
+  }
+}
+
+function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams): unknown {
   const extra = read(backend, "extra_body", mapping, null);
+  const ours = new Set([...reserved, ...outputCaps, ...NEVER]);
   for (const key of extra?.keys() ?? []) {
-    if (!OURS.has(String(key))) continue;
+    if (!ours.has(String(key))) continue;
     const detail = `\`${String(key)}\` is the service's own to set; extra_body may not change it.`;
     backend.findings.error("not_allowed", [...backend.path, "extra_body", String(key)], detail, "key");
   }
   return extra && toPlain(extra);
 }
 
+/** Refuses what the provider would: combinations of parameters, or one the model does not take. */
+export function checkParams(backend: Section, { params: { check } }: ParamsFormat, said: Said): void {
+  for (const { key, detail } of check?.(said.params, said.model) ?? []) {
+    backend.findings.error("not_allowed", [...backend.path, key], `${key}: ${detail.replace(/\.$/, "")}.`, "key");
+  }
+}
+
+type Said = { params: Readonly<Record<string, unknown>>; model: string };
+
 /** Most output tokens one call may ask for, as far as the config says; null if it does not. */
-export function readOutputCap(backend: Section): number | null {
-  const caps = OUTPUT_CAPS.map((key) => read(backend, key, integer(1, 10_000_000), null)).filter((cap) => cap !== null);
+export function readOutputCap(backend: Section, { params: { outputCaps } }: ParamsFormat): number | null {
+  const caps = outputCaps.map((key) => read(backend, key, integer(1, 10_000_000), null)).filter((cap) => cap !== null);
   return caps.length === 0 ? null : Math.min(...caps);
 }

@@ -55,12 +55,13 @@ function readTeam(root: Section, context: ConfigContext): Team {
   const { skipRounds, ...answers } = readOrchestrator(orchestrator);
   const coordination = readCoordination(orchestrator);
   const sensitivity = read(orchestrator, "voting_sensitivity", SENSITIVITIES, "lenient");
-  const agents = readAgents(root, sensitivity, context);
   const fullForOne = readUi(below(root, "ui"));
+  const skips = (agents: number) => skipRounds || (agents === 1 && !fullForOne);
+  const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count) }, context);
   return assemble(agents, coordination, {
     ...answers,
     ...readTimeouts(below(root, "timeout_settings")),
-    skip_coordination: skipRounds || (agents.length === 1 && !fullForOne),
+    skip_coordination: skips(agents.length),
   });
 }
 

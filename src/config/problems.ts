@@ -18,7 +18,8 @@ export type ProblemCode =
   | "key_unknown"
   | "key_bound_elsewhere"
   | "no_effect"
-  | "no_key";
+  | "no_key"
+  | "price_unknown";
 
 /** Where something stands: keys and indexes from the root. */
 export type Path = readonly (string | number)[];

@@ -1,5 +1,6 @@
 import type { Budget, TeamRules } from "../protocol/team";
 import type { HostedTool } from "../providers/provider";
+import type { Format } from "../providers/registry";
 
 /**
  * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
@@ -24,7 +25,7 @@ export type Backend = {
   /** The type written in the config (`openai`, `chatcompletion` …); the key of `providers/registry.ts`. */
   type: string;
   /** Which wire format speaks to it. */
-  format: "openai-chat" | "openai-responses" | "anthropic" | "gemini";
+  format: Format;
   /** Id of the row in `providers/hosts.ts` that says how the endpoint differs; the address alone does not tell of a local one. */
   host: string;
   model: string;

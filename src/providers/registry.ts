@@ -1,55 +1,194 @@
+import type { HostedToolName } from "../protocol/hosted-tools";
+import { HOSTS } from "./host-rows";
+import { ENDPOINT_VARIABLES } from "./hosts";
 import type { Provider, ProviderOptions } from "./provider";
 
 /** Which backend types a config may name, and what serves them. Facts about hosts and models lie beside, as data. */
 
-export { findHost, HOSTS, hostById, type Host, KEY_ORIGINS, mayReceiveKey, UNKNOWN_HOST } from "./hosts";
+export { findHost, HOSTS, hostById, type Host, KEY_NAMES, mayReceiveKey, UNKNOWN_HOST } from "./hosts";
 export { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "./models";
 
 export type Format = "openai-chat" | "openai-responses" | "anthropic" | "gemini";
 
-/** `served: false`: a backend type of MassGen's that is known by name and refused by it. */
-export type BackendType =
-  | { served: true; name: string; format: Format; defaultBaseUrl: string }
-  | { served: false; name: string };
+export type ServedType = {
+  served: true;
+  /** For people. */
+  name: string;
+  /** Id of its row in the table of hosts; null: the address tells. */
+  host: string | null;
+  format: Format;
+  /** What is spoken instead as soon as the agent may use hosted tools. */
+  hostedFormat?: Format;
+  /** What is spoken by the value of the config's key `api`; absent: there is no choice. */
+  apis?: Readonly<Record<string, Format>>;
+  /** Where the config names none. `{NAME}` stands for an operator's variable; null: it must be given. */
+  baseUrl: string | null;
+  /** An operator's variable that is taken before `baseUrl`. */
+  baseUrlVariable?: string;
+  /** For endpoints with dated versions of their API: what the address ends with, without and with one. */
+  versions?: { current: string; dated: string; variable: string };
+  /** Where the config names none; null: it must be given. */
+  model: string | null;
+};
 
-const notServed = (name: string): BackendType => ({ served: false, name });
+/** `served: false`: a backend type of MassGen's that is known by name and refused by it, with what to do instead. */
+export type BackendType = ServedType | { served: false; name: string; instead: string };
+
+/** Formats in which a provider can be asked to run tools itself. */
+const HOSTED_FORMATS: ReadonlySet<Format> = new Set<Format>(["openai-responses", "anthropic", "gemini"]);
+
+/** Whether hosted tools can be asked for in this format. */
+export const runsHostedTools = (format: Format): boolean => HOSTED_FORMATS.has(format);
+
+type ChatType = Omit<ServedType, "served" | "format">;
+const chat = (type: ChatType): ServedType => ({ served: true, format: "openai-chat", ...type });
+
+const PROGRAM =
+  "it is a program on one's own machine, which no service can start. Use the API of its models: `type: claude`, `openai` or `gemini`";
+const FRAMEWORK = "it is a Python framework, which does not run here. Name each model as an agent of its own";
+
+const program = (name: string): BackendType => ({ served: false, name, instead: PROGRAM });
+const framework = (name: string): BackendType => ({ served: false, name, instead: FRAMEWORK });
 
 export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
-  chatcompletion: {
+  openai: {
     served: true,
-    name: "Chat Completions",
-    format: "openai-chat",
-    defaultBaseUrl: "https://api.openai.com/v1",
+    name: "OpenAI Responses",
+    host: "openai",
+    format: "openai-responses",
+    baseUrl: "https://api.openai.com/v1",
+    model: "gpt-6.2-sol",
   },
-  openai: notServed("OpenAI Responses"),
-  claude: notServed("Anthropic Messages"),
-  gemini: notServed("Google Gemini"),
-  grok: notServed("Grok"),
-  azure_openai: notServed("Azure OpenAI"),
-  zai: notServed("ZAI"),
-  cerebras: notServed("Cerebras AI"),
-  together: notServed("Together AI"),
-  fireworks: notServed("Fireworks AI"),
-  groq: notServed("Groq"),
-  openrouter: notServed("OpenRouter"),
-  moonshot: notServed("Kimi"),
-  nebius: notServed("Nebius AI Studio"),
-  poe: notServed("POE"),
-  qwen: notServed("Qwen"),
-  nvidia_nim: notServed("NVIDIA NIM"),
-  lmstudio: notServed("LM Studio"),
-  vllm: notServed("vLLM"),
-  sglang: notServed("SGLang"),
-  inference: notServed("local inference"),
-  uitars: notServed("UI-TARS"),
-  claude_code: notServed("Claude Code"),
-  codex: notServed("Codex"),
-  copilot: notServed("Copilot"),
-  gemini_cli: notServed("Gemini CLI"),
-  antigravity_cli: notServed("Antigravity CLI"),
-  ag2: notServed("AG2"),
-  autogen: notServed("AG2"),
+  claude: {
+    served: true,
+    name: "Anthropic Messages",
+    host: "anthropic",
+    format: "anthropic",
+    baseUrl: "https://api.anthropic.com",
+    model: "claude-sonnet-5-5",
+  },
+  gemini: {
+    served: true,
+    name: "Google Gemini",
+    host: "google",
+    format: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com",
+    model: "gemini-3.8-flash",
+  },
+  grok: chat({
+    name: "Grok",
+    host: "xai",
+    hostedFormat: "openai-responses",
+    baseUrl: "https://api.x.ai/v1",
+    model: "grok-4.7",
+  }),
+  azure_openai: chat({
+    name: "Azure OpenAI",
+    host: "azure_openai",
+    apis: { chat_completions: "openai-chat", responses: "openai-responses" },
+    baseUrl: null,
+    baseUrlVariable: "AZURE_OPENAI_ENDPOINT",
+    versions: { current: "/openai/v1", dated: "/openai", variable: "AZURE_OPENAI_API_VERSION" },
+    model: null,
+  }),
+  chatcompletion: chat({ name: "Chat Completions", host: null, baseUrl: "https://api.openai.com/v1", model: null }),
+  zai: chat({ name: "ZAI", host: "zai", baseUrl: "https://api.z.ai/api/paas/v4", model: "glm-5.3" }),
+  cerebras: chat({ name: "Cerebras AI", host: "cerebras", baseUrl: "https://api.cerebras.ai/v1", model: "gpt-oss-120b" }),
+  together: chat({ name: "Together AI", host: "together", baseUrl: "https://api.together.xyz/v1", model: "openai/gpt-oss-120b" }),
+  fireworks: chat({
+    name: "Fireworks AI",
+    host: "fireworks",
+    baseUrl: "https://api.fireworks.ai/inference/v1",
+    model: "accounts/fireworks/models/glm-5p3",
+  }),
+  groq: chat({ name: "Groq", host: "groq", baseUrl: "https://api.groq.com/openai/v1", model: "openai/gpt-oss-120b" }),
+  openrouter: chat({ name: "OpenRouter", host: "openrouter", baseUrl: "https://openrouter.ai/api/v1", model: null }),
+  moonshot: chat({ name: "Kimi", host: "moonshot", baseUrl: "https://api.moonshot.ai/v1", model: "kimi-k3.1-pro" }),
+  nebius: chat({ name: "Nebius Token Factory", host: "nebius", baseUrl: "https://api.tokenfactory.nebius.com/v1", model: null }),
+  poe: chat({ name: "POE", host: "poe", baseUrl: "https://api.poe.com/v1", model: null }),
+  qwen: chat({
+    name: "Qwen",
+    host: "qwen",
+    baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    model: "qwen3.8-max",
+  }),
+  deepseek: chat({ name: "DeepSeek", host: "deepseek", baseUrl: "https://api.deepseek.com", model: "deepseek-flash" }),
+  mistral: chat({ name: "Mistral AI", host: "mistral", baseUrl: "https://api.mistral.ai/v1", model: "mistral-large-4" }),
+  nvidia_nim: chat({
+    name: "NVIDIA NIM",
+    host: "nvidia",
+    baseUrl: "https://integrate.api.nvidia.com/v1",
+    model: "moonshotai/kimi-k2.6",
+  }),
+  workers_ai: chat({
+    name: "Cloudflare Workers AI",
+    host: "workers_ai",
+    baseUrl: "https://api.cloudflare.com/client/v4/accounts/{CLOUDFLARE_ACCOUNT_ID}/ai/v1",
+    model: "@cf/openai/gpt-oss-120b",
+  }),
+  ollama: chat({ name: "Ollama", host: "ollama", baseUrl: "http://localhost:11434/v1", model: null }),
+  lmstudio: chat({ name: "LM Studio", host: "lmstudio", baseUrl: "http://localhost:1234/v1", model: null }),
+  vllm: chat({ name: "vLLM", host: "vllm", baseUrl: "http://localhost:8000/v1", baseUrlVariable: "VLLM_BASE_URL", model: null }),
+  sglang: chat({
+    name: "SGLang",
+    host: "sglang",
+    baseUrl: "http://localhost:30000/v1",
+    baseUrlVariable: "SGLANG_BASE_URL",
+    model: null,
+  }),
+  inference: chat({ name: "Own inference server", host: "inference", baseUrl: "http://localhost:8000/v1", model: null }),
+  uitars: {
+    served: false,
+    name: "UI-TARS",
+    instead: "it works on a screen, and there is none here. Its model answers as `type: chatcompletion` with its `base_url`",
+  },
+  claude_code: program("Claude Code"),
+  codex: program("Codex"),
+  copilot: program("Copilot"),
+  gemini_cli: program("Gemini CLI"),
+  antigravity_cli: program("Antigravity CLI"),
+  ag2: framework("AG2"),
+  autogen: framework("AG2"),
 };
+
+const servedTypes = (): [string, ServedType][] =>
+  Object.entries(BACKEND_TYPES).flatMap(([type, facts]): [string, ServedType][] => (facts.served ? [[type, facts]] : []));
+
+/** Names of the types that are served, in the order of the table. */
+export const SERVED_TYPES: readonly string[] = servedTypes().map(([type]) => type);
+
+/** Names of the types with which an agent can have this hosted tool. */
+export function typesWithTool(tool: HostedToolName): string[] {
+  const formatsOf = ({ format, hostedFormat, apis = {} }: ServedType) => [hostedFormat ?? format, ...Object.values(apis)];
+  return servedTypes()
+    .filter(([, type]) => HOSTS.find(({ id }) => id === type.host)?.hostedTools[tool] && formatsOf(type).some(runsHostedTools))
+    .map(([type]) => type);
+}
+
+const PLACEHOLDER = /\{([A-Z_]+)\}/g;
+
+/** Names of the operator's variables that types and keys may rest on. */
+export const OPERATOR_VARIABLES: readonly string[] = [
+  ...new Set([
+    ...ENDPOINT_VARIABLES,
+    ...servedTypes().flatMap(([, { baseUrl, baseUrlVariable, versions }]) => [
+      ...[...(baseUrl ?? "").matchAll(PLACEHOLDER)].flatMap(([, name]) => name ?? []),
+      ...(baseUrlVariable === undefined ? [] : [baseUrlVariable]),
+      ...(versions === undefined ? [] : [versions.variable]),
+    ]),
+  ]),
+];
+
+/** Whether an operator has a key for a backend type. `keyNames` is empty for those that want none. */
+export type KeyReport = { type: string; name: string; keyNames: readonly string[]; set: boolean };
+
+/** What the stored keys open, one entry for each served type with a host of its own. Pure; for whoever starts the service. */
+export function keyReport(storedKeys: readonly string[]): KeyReport[] {
+  return servedTypes().flatMap(([type, { name, host }]) => {
+    const keyNames = HOSTS.find(({ id }) => id === host)?.keyNames;
+    return keyNames ? [{ type, name, keyNames, set: keyNames.some((key) => storedKeys.includes(key)) }] : [];
+  });
+}
 
 type Create = (options: ProviderOptions) => Provider;
 

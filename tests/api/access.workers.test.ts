@@ -38,7 +38,7 @@ describe("open access", () => {
       session: () => {
         throw new Error("no session may be reached");
       },
-      config: { storedKeys: [], allowedOrigins: [] },
+      config: { storedKeys: [], allowedOrigins: [], variables: {} },
       teams: {},
       openOnLoopback: false,
     };

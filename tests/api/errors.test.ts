@@ -18,7 +18,7 @@ function answerTo(thrown: Error): Promise<Response> {
   };
   const services: Services = {
     session: () => stub,
-    config: { storedKeys: [], allowedOrigins: [] },
+    config: { storedKeys: [], allowedOrigins: [], variables: {} },
     teams: {},
     openOnLoopback: true,
   };

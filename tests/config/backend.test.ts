@@ -57,7 +57,7 @@ describe("an agent's key", () => {
   });
 
   it("is named with the way to set it where it is missing", () => {
-    const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [] });
+    const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [], variables: {} });
     expect(detailsOf(result)[0]).toContain("npx wrangler secret put OPENAI_API_KEY");
     expect(detailsOf(result)[0]).toContain(".dev.vars");
   });

@@ -2,11 +2,15 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
-import { KEY_ORIGINS } from "../../src/providers/hosts";
+import { KEY_NAMES } from "../../src/providers/hosts";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
 const EXAMPLES = path.resolve("../shared/massgen-configs");
-const CONTEXT = { storedKeys: Object.keys(KEY_ORIGINS), allowedOrigins: [] };
+const CONTEXT = {
+  storedKeys: KEY_NAMES,
+  allowedOrigins: [],
+  variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },
+};
 const names = existsSync(EXAMPLES)
   ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"))
   : [];

@@ -46,7 +46,7 @@ describe("a team", () => {
     { name: "a small cap", line: "max_tokens: 500", caps: true, most: 500 },
   ])("knows of an unknown model's output only what the config says: $name", ({ line, caps, most }) => {
     const backend = `{type: chatcompletion, model: strange-1, base_url: "https://models.example.com/v1", api_key: k${line && `, ${line}`}}`;
-    const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, { storedKeys: [], allowedOrigins: [] });
+    const result = parseTeam(`agents: [{id: a, backend: ${backend}}]`, { storedKeys: [], allowedOrigins: [], variables: {} });
     if (!result.ok) throw new Error(JSON.stringify(result.errors));
     expect(result.team.agents[0]?.backend.capsOutput).toBe(caps);
     expect(result.team.rules.agents[0]?.max_output_tokens).toBe(most);
@@ -206,7 +206,7 @@ describe("a config is refused, with the place, for", () => {
     ],
     [
       "a type that is not served",
-      "agents: [{id: a, backend: {type: claude, model: m}}]",
+      "agents: [{id: a, backend: {type: claude_code, model: m}}]",
       "1:34 not_served /agents/0/backend/type",
     ],
     [
@@ -257,7 +257,8 @@ describe("what an error says", () => {
       yamlWith({ backend: "reasoning: {effort: low}" }),
       "`reasoning_effort`",
     ],
-    ["names the types that are served", "agents: [{id: a, backend: {type: claude, model: m}}]", "served here: chatcompletion"],
+    ["names the types that are served", "agents: [{id: a, backend: {model: m}}]", "served here: openai, claude, gemini"],
+    ["names the way out of a type that is not", "agents: [{id: a, backend: {type: claude_code}}]", "Use the API of its models"],
   ])("%s", (_, source, words) => {
     expect(detailsOf(parseTeam(source, CONTEXT)).join("\n")).toContain(words);
   });

@@ -1,8 +1,24 @@
 import { type ConfigContext, parseTeam, type TeamResult } from "../../src/config/parse-team";
+import { KEY_NAMES } from "../../src/providers/hosts";
 import type { Team } from "../../src/config/team";
 
 /** An operator with one key and one allowed origin. */
-export const CONTEXT: ConfigContext = { storedKeys: ["OPENAI_API_KEY"], allowedOrigins: ["http://127.0.0.1:*"] };
+export const CONTEXT: ConfigContext = {
+  storedKeys: ["OPENAI_API_KEY"],
+  allowedOrigins: ["http://127.0.0.1:*"],
+  variables: {},
+};
+
+/** An operator with every key, and endpoints of their own where these are needed. */
+export const FULL_CONTEXT: ConfigContext = {
+  storedKeys: KEY_NAMES,
+  allowedOrigins: ["http://localhost:*"],
+  variables: {
+    AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com/",
+    CLOUDFLARE_ACCOUNT_ID: "abc123",
+    VLLM_BASE_URL: "http://10.0.0.5:8000/v1",
+  },
+};
 
 /** The smallest team, with more lines where a test needs them; `backend` lines are indented to fit. */
 export function yamlWith({

@@ -1,101 +1,112 @@
 import { describe, expect, it } from "vitest";
+import { FORMAT_PARAMS } from "../../src/providers/format-params";
+import { hostById, UNKNOWN_HOST } from "../../src/providers/hosts";
+import { UNKNOWN_MODEL } from "../../src/providers/models";
 import {
   BACKEND_TYPES,
   createProvider,
-  findHost,
-  HOSTS,
-  KEY_ORIGINS,
-  mayReceiveKey,
+  keyReport,
   modelFacts,
-  UNKNOWN_HOST,
-  UNKNOWN_MODEL,
+  OPERATOR_VARIABLES,
+  runsHostedTools,
+  type ServedType,
+  SERVED_TYPES,
+  typesWithTool,
 } from "../../src/providers/registry";
 import { endpointAt } from "../fakes/endpoint";
 
-describe("hosts", () => {
-  it.each([
-    { url: "https://api.openai.com/v1", id: "openai" },
-    { url: "https://api.cerebras.ai/v1", id: "cerebras" },
-    { url: "https://api.together.xyz/v1", id: "together" },
-    { url: "https://api.fireworks.ai/inference/v1", id: "fireworks" },
-    { url: "https://api.groq.com/openai/v1", id: "groq" },
-    { url: "https://api.studio.nebius.ai/v1", id: "nebius" },
-    { url: "https://openrouter.ai/api/v1", id: "openrouter" },
-    { url: "https://api.z.ai/api/paas/v4/", id: "zai" },
-    { url: "https://open.bigmodel.cn/api/paas/v4", id: "zai" },
-    { url: "https://api.moonshot.cn/v1", id: "moonshot" },
-    { url: "https://api.poe.com/v1", id: "poe" },
-    { url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", id: "qwen" },
-    { url: "https://api.x.ai/v1", id: "xai" },
-    { url: "https://api.deepseek.com", id: "deepseek" },
-    { url: "https://api.mistral.ai/v1", id: "mistral" },
-    { url: "https://integrate.api.nvidia.com/v1", id: "nvidia" },
-    { url: "https://API.OPENAI.COM./v1", id: "openai" },
-    { url: "https://notopenai.com/v1", id: "custom" },
-    { url: "https://api.openai.com.evil.example/v1", id: "custom" },
-    { url: "https://evil.example/api.openai.com", id: "custom" },
-    { url: "http://127.0.0.1:8000/v1", id: "custom" },
-    { url: "not a url", id: "custom" },
-  ])("$url is $id", ({ url, id }) => expect(findHost(url).id).toBe(id));
-
-  it("have different ids, lower-case suffixes and https origins under those suffixes", () => {
-    expect(new Set(HOSTS.map((host) => host.id)).size).toBe(HOSTS.length);
-    for (const host of HOSTS) {
-      for (const origin of host.origins) {
-        expect(new URL(origin).origin).toBe(origin);
-        expect(origin).toMatch(/^https:/);
-        expect(findHost(origin)).toBe(host);
-      }
-    }
-    expect(UNKNOWN_HOST.keyNames).toEqual([]);
-  });
-});
-
-describe("stored keys", () => {
-  it.each([
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com/v1", gives: true },
-    { key: "KIMI_API_KEY", url: "https://api.moonshot.ai/v1", gives: true },
-    { key: "OPENAI_API_KEY", url: "http://api.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com:8443/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.openai.com@evil.example/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://files.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "https://api.groq.com/openai/v1", gives: false },
-    { key: "constructor", url: "https://api.openai.com/v1", gives: false },
-    { key: "OPENAI_API_KEY", url: "nonsense", gives: false },
-  ])("$key may go to $url: $gives", ({ key, url, gives }) => expect(mayReceiveKey(key, url)).toBe(gives));
-
-  it("are bound to origins by name", () => {
-    expect(KEY_ORIGINS["GROQ_API_KEY"]).toEqual(["https://api.groq.com"]);
-  });
-});
-
-describe("models", () => {
-  it.each([
-    { model: "gpt-5", input: 1.25 },
-    { model: "gpt-5-mini-2025-08-07", input: 0.25 },
-    { model: "gpt-4o-2024-08-06", input: 2.5 },
-    { model: "gpt-4o-2024-05-13", input: 5 },
-    { model: "gpt-5-codex", input: undefined },
-    { model: "my-gpt-5", input: undefined },
-    { model: "gpt-4o-mini-2024-07-18-ft", input: undefined },
-    { model: "toString", input: undefined },
-  ])("$model costs $input a million", ({ model, input }) => expect(modelFacts(model).price?.input).toBe(input));
-
-  it("nobody listed get cautious assumptions and no price", () => {
-    expect(modelFacts("llama-99")).toEqual(UNKNOWN_MODEL);
-    expect(UNKNOWN_MODEL).toMatchObject({ contextWindow: 128_000, maxOutputTokens: 16_384, price: null });
-  });
+const served = SERVED_TYPES.flatMap((type): [string, ServedType][] => {
+  const facts = BACKEND_TYPES[type];
+  return facts?.served ? [[type, facts]] : [];
 });
 
 describe("backend types", () => {
-  it("serves Chat Completions and knows MassGen's other types by name", () => {
-    expect(BACKEND_TYPES["chatcompletion"]).toMatchObject({ served: true, format: "openai-chat" });
-    for (const type of ["openai", "claude", "gemini", "grok", "azure_openai", "claude_code", "ag2", "lmstudio", "vllm"]) {
-      expect(BACKEND_TYPES[type]).toMatchObject({ served: false });
+  it.each([
+    { type: "openai", format: "openai-responses", host: "openai" },
+    { type: "claude", format: "anthropic", host: "anthropic" },
+    { type: "gemini", format: "gemini", host: "google" },
+    { type: "grok", format: "openai-chat", host: "xai" },
+    { type: "azure_openai", format: "openai-chat", host: "azure_openai" },
+    { type: "chatcompletion", format: "openai-chat", host: null },
+    { type: "nvidia_nim", format: "openai-chat", host: "nvidia" },
+    { type: "workers_ai", format: "openai-chat", host: "workers_ai" },
+    { type: "lmstudio", format: "openai-chat", host: "lmstudio" },
+  ])("serves $type as $format of $host", (row) => {
+    const { type, ...facts } = row;
+    expect(BACKEND_TYPES[type]).toMatchObject({ served: true, ...facts });
+  });
+
+  it.each(["claude_code", "codex", "copilot", "gemini_cli", "antigravity_cli", "ag2", "autogen", "uitars"])(
+    "knows %s by name, refuses it, and says what to do instead",
+    (type) => {
+      expect(BACKEND_TYPES[type]).toMatchObject({
+        served: false,
+        name: expect.any(String),
+        instead: expect.stringMatching(/type|agent/),
+      });
+    },
+  );
+
+  it("rest on hosts that exist, each at an address of that host's", () => {
+    for (const [type, { host, baseUrl }] of served) {
+      if (host === null) continue;
+      const row = hostById(host);
+      expect(row, type).not.toBe(UNKNOWN_HOST);
+      const origin = new URL((baseUrl ?? "https://none.example").replaceAll(/[{}]/g, "")).origin;
+      const isTheirs = row.origins.includes(origin) || row.keyOptional === true || baseUrl === null;
+      expect(isTheirs, `${type} at ${origin}`).toBe(true);
     }
   });
 
-  it("makes a provider named for its host", () => {
+  it("have default models that are listed at their host, but for what a host gives away", () => {
+    const unlisted = served.filter(([, { model, host }]) => model !== null && modelFacts(model, host ?? "") === UNKNOWN_MODEL);
+    expect(unlisted.map(([type]) => type)).toEqual(["nvidia_nim"]);
+  });
+
+  it("have default models that take hosted tools beside functions", () => {
+    for (const [type, { model, format }] of served) {
+      expect(model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null), type).not.toEqual(expect.any(String));
+    }
+  });
+
+  it("speak formats that run hosted tools where they switch to one for them", () => {
+    for (const [, { hostedFormat }] of served) if (hostedFormat) expect(runsHostedTools(hostedFormat)).toBe(true);
+  });
+
+  it.each([
+    { tool: "web_search", types: ["openai", "claude", "gemini", "grok"] },
+    { tool: "x_search", types: ["grok"] },
+    { tool: "code_execution", types: ["openai", "claude", "gemini", "grok", "azure_openai"] },
+  ] as const)("with $tool are $types", ({ tool, types }) => expect(typesWithTool(tool)).toEqual(types));
+
+  it("rest on these variables of the operator's", () => {
+    expect([...OPERATOR_VARIABLES].sort()).toEqual([
+      "AZURE_OPENAI_API_VERSION",
+      "AZURE_OPENAI_ENDPOINT",
+      "CLOUDFLARE_ACCOUNT_ID",
+      "SGLANG_BASE_URL",
+      "VLLM_BASE_URL",
+    ]);
+  });
+});
+
+describe("the report of keys", () => {
+  it("says for each type whether one of its keys is there", () => {
+    const report = keyReport(["GEMINI_API_KEY", "XAI_API_KEY"]);
+    expect(report.filter(({ set }) => set).map(({ type }) => type)).toEqual(["gemini", "grok"]);
+    expect(report.find(({ type }) => type === "gemini")).toEqual({
+      type: "gemini",
+      name: "Google Gemini",
+      keyNames: ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+      set: true,
+    });
+    expect(report.find(({ type }) => type === "lmstudio")).toMatchObject({ keyNames: [], set: false });
+    expect(report.find(({ type }) => type === "chatcompletion")).toBeUndefined();
+  });
+});
+
+describe("a provider", () => {
+  it("is named for its host", () => {
     expect(createProvider("openai-chat", endpointAt("https://api.groq.com/openai/v1")).id).toBe("groq");
   });
 });

@@ -16,7 +16,7 @@ export const PARAMS: FormatParams = {
     seed: { type: "integer", min: -MOST, max: MOST },
     stop: { type: "list" },
     logit_bias: { type: "mapping" },
-    reasoning_effort: { type: "words", words: ["none", "minimal", "low", "medium", "high", "xhigh"] },
+    reasoning_effort: { type: "words", words: ["none", "minimal", "low", "medium", "high", "xhigh", "max"] },
     verbosity: { type: "words", words: ["low", "medium", "high"] },
     parallel_tool_calls: { type: "flag" },
     service_tier: SHORT_TEXT,

@@ -1,0 +1,24 @@
+import { BACKEND_TYPES, SERVED_TYPES, type ServedType } from "../providers/registry";
+import type { Section } from "./fields";
+import { nearest } from "./nearest";
+
+/** The backend type a section names; null, with an error, if it names none that is served. */
+export function readType({ path, values, findings }: Section): { name: string; facts: ServedType } | null {
+  const at = [...path, "type"];
+  const written = values.get("type");
+  if (typeof written !== "string") {
+    const detail = `type must name a backend type; served here: ${SERVED_TYPES.join(", ")}.`;
+    findings.error(written === undefined ? "missing" : "wrong_type", written === undefined ? [...path] : at, detail);
+    return null;
+  }
+  const facts = Object.hasOwn(BACKEND_TYPES, written) ? BACKEND_TYPES[written] : undefined;
+  if (facts?.served) return { name: written, facts };
+  if (facts) {
+    findings.error("not_served", at, `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`);
+    return null;
+  }
+  const meant = nearest(written, Object.keys(BACKEND_TYPES));
+  const help = meant ? `Did you mean \`${meant}\`?` : `Served here: ${SERVED_TYPES.join(", ")}.`;
+  findings.error("unknown_key", at, `No backend type has this name. ${help}`);
+  return null;
+}

@@ -1,0 +1,81 @@
+import type { HostedToolRule } from "../protocol/team";
+import type { HostedToolName } from "../protocol/hosted-tools";
+import type { Host } from "../providers/host";
+import type { FormatParams } from "../providers/params";
+import { type Format, runsHostedTools, type ServedType, typesWithTool } from "../providers/registry";
+import { flag, integer, read, type Section } from "./fields";
+import type { HostedTool } from "../providers/provider";
+
+/** Tools that the provider runs itself, as a backend section asks for them. */
+
+/** MassGen's keys. Both words for running code mean the same tool, whatever the provider calls it. */
+const KEYS: readonly (readonly [string, HostedToolName])[] = [
+  ["enable_web_search", "web_search"],
+  ["enable_x_search", "x_search"],
+  ["enable_code_interpreter", "code_execution"],
+  ["enable_code_execution", "code_execution"],
+];
+
+const SAID: Readonly<Record<HostedToolName, string>> = {
+  web_search: "web search",
+  x_search: "search on X",
+  code_execution: "code execution",
+};
+
+const DEFAULT_USES = 5;
+const MAX_USES = 50;
+
+/** A tool that is asked for, and the first key that asks. */
+export type AskedTool = { name: HostedToolName; key: string };
+
+/** The hosted tools that a backend section switches on, each once. */
+export function readAskedTools(section: Section): AskedTool[] {
+  const asked = KEYS.filter(([key]) => read(section, key, flag, false)).map(([key, name]) => ({ key, name }));
+  return asked.filter(({ name }, place) => asked.findIndex((other) => other.name === name) === place);
+}
+
+/** What must be known of a backend to say whether it can run them. `offersFunctions`: whether the agent also gets functions. */
+export type HostedPlace = {
+  type: ServedType;
+  host: Host;
+  format: Format;
+  params: FormatParams;
+  model: string;
+  offersFunctions: boolean;
+};
+
+/** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
+export function readHostedTools(
+  section: Section,
+  asked: readonly AskedTool[],
+  place: HostedPlace,
+): { tools: HostedTool[]; rules: HostedToolRule[] } {
+  const maxUses = read(section, "hosted_tool_max_uses", integer(1, MAX_USES), DEFAULT_USES);
+  const rules = asked.flatMap((tool) => {
+    const problem = problemOf(tool, place);
+    if (problem === null) return toRule(tool.name, place, maxUses);
+    section.findings.error("not_served", [...section.path, tool.key], `\`${tool.key}\`: ${problem}`, "key");
+    return [];
+  });
+  return { tools: rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses })), rules };
+}
+
+function problemOf({ name }: AskedTool, { type, host, format, params, model, offersFunctions }: HostedPlace): string | null {
+  const runs = host.hostedTools[name] !== undefined;
+  const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
+  if (runs && !runsHostedTools(format) && api !== undefined)
+    return `write \`api: ${api}\` to have ${SAID[name]} by ${host.name}.`;
+  if (!runs || !runsHostedTools(format)) {
+    return `${type.name} has no ${SAID[name]} here. Remove the key, or give the agent a backend that has it: ${typesWithTool(name).join(", ")}.`;
+  }
+  const other = offersFunctions ? (params.hostedAlone?.(model) ?? null) : null;
+  if (other === null) return null;
+  return `${model} does not run it beside the functions by which agents answer and vote. Choose a model that does, such as ${other}, or remove the key.`;
+}
+
+function toRule(name: HostedToolName, { host, model }: HostedPlace, maxUses: number): HostedToolRule[] {
+  const facts = host.hostedTools[name];
+  if (!facts) return [];
+  const usdPerUse = facts.dearer?.models.test(model) ? facts.dearer.usdPerUse : facts.usdPerUse;
+  return [{ name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse }];
+}

@@ -1,0 +1,271 @@
+import type { Host } from "./host";
+
+/** The known hosts and how they differ. All differences are in this table; the wire formats' code reads it and knows no host. */
+
+const ORDINARY = {
+  tokenLimit: "max_tokens",
+  forcesTools: true,
+  wantsReasoningBack: false,
+  auth: "bearer",
+  hostedTools: {},
+} as const;
+
+/** What runs on one's own machines: known by its backend type, as its address says nothing. */
+const OWN_SERVER = {
+  ...ORDINARY,
+  suffixes: [],
+  keyNames: [],
+  origins: [],
+  keyOptional: true,
+  forcesTools: false,
+} as const;
+
+/** By name only: a deployment may be called anything, and one that is not known by its name is not asked. */
+const THINKING_GPT = /^(o\d|codex|gpt-([5-9]|\d\d))(?!.*chat)/;
+const THINKING_GROK = /^grok-([4-9]|\d\d|code|build)(?!.*non-reasoning)/;
+
+/** A guess: pages found by one search are several thousand tokens, sometimes tens of thousands. */
+const SEARCH_TOKENS = 20_000;
+/** A guess: what a program prints, and the program, which is input once more. */
+const CODE_TOKENS = 8_000;
+
+// Prices of hosted tools are list prices of November 2026.
+export const HOSTS: readonly Host[] = [
+  {
+    ...ORDINARY,
+    id: "openai",
+    name: "OpenAI",
+    suffixes: ["openai.com"],
+    keyNames: ["OPENAI_API_KEY"],
+    origins: ["https://api.openai.com", "https://eu.api.openai.com", "https://us.api.openai.com"],
+    tokenLimit: "max_completion_tokens", // its reasoning models refuse the older name
+    hostedTools: {
+      web_search: {
+        wireName: "web_search",
+        usdPerUse: 0.01,
+        tokensPerUse: SEARCH_TOKENS,
+        include: "web_search_call.action.sources",
+      },
+      code_execution: {
+        wireName: "code_interpreter",
+        usdPerUse: 0.03, // of a container for 20 minutes, and a call lasts no longer; several uses may share one
+        tokensPerUse: CODE_TOKENS,
+        wireFields: { container: { type: "auto" } },
+        include: "code_interpreter_call.outputs",
+      },
+    },
+    usesLimit: "max_tool_calls",
+    encryptsReasoning: THINKING_GPT,
+    background: true,
+  },
+  {
+    ...ORDINARY,
+    id: "anthropic",
+    name: "Anthropic",
+    suffixes: ["anthropic.com", "claude.com"],
+    keyNames: ["ANTHROPIC_API_KEY"],
+    origins: ["https://api.anthropic.com"],
+    hostedTools: {
+      // Versions that are generally available and that all models take.
+      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS },
+      // $0.05 an hour beyond a free allowance; a call ends within a quarter of one.
+      code_execution: { wireName: "code_execution_20250825", usdPerUse: 0.0125, tokensPerUse: CODE_TOKENS },
+    },
+  },
+  {
+    ...ORDINARY,
+    id: "google",
+    name: "Google Gemini",
+    suffixes: ["googleapis.com"],
+    keyNames: ["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+    origins: ["https://generativelanguage.googleapis.com"],
+    hostedTools: {
+      web_search: {
+        wireName: "google_search",
+        usdPerUse: 0.014,
+        dearer: { models: /^gemini-[12]\./, usdPerUse: 0.035 },
+        tokensPerUse: SEARCH_TOKENS,
+      },
+      code_execution: { wireName: "code_execution", usdPerUse: 0, tokensPerUse: CODE_TOKENS },
+    },
+  },
+  {
+    ...ORDINARY,
+    id: "xai",
+    name: "Grok",
+    suffixes: ["x.ai"],
+    keyNames: ["XAI_API_KEY"],
+    origins: ["https://api.x.ai"],
+    hostedTools: {
+      web_search: { wireName: "web_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
+      x_search: { wireName: "x_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
+      code_execution: { wireName: "code_interpreter", usdPerUse: 0.005, tokensPerUse: CODE_TOKENS },
+    },
+    usesLimit: "max_turns",
+    encryptsReasoning: THINKING_GROK,
+  },
+  {
+    ...ORDINARY,
+    id: "azure_openai",
+    name: "Azure OpenAI",
+    suffixes: ["openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com"],
+    keyNames: ["AZURE_OPENAI_API_KEY"],
+    origins: [], // every resource has its own
+    endpointVariable: "AZURE_OPENAI_ENDPOINT",
+    tokenLimit: "max_completion_tokens",
+    auth: "api-key",
+    hostedTools: {
+      code_execution: {
+        wireName: "code_interpreter",
+        usdPerUse: null, // its price page shows no figures
+        tokensPerUse: CODE_TOKENS,
+        wireFields: { container: { type: "auto" } },
+        include: "code_interpreter_call.outputs",
+      },
+    },
+    usesLimit: "max_tool_calls",
+    encryptsReasoning: THINKING_GPT,
+  },
+  {
+    ...ORDINARY,
+    id: "cerebras",
+    name: "Cerebras AI",
+    suffixes: ["cerebras.ai"],
+    keyNames: ["CEREBRAS_API_KEY"],
+    origins: ["https://api.cerebras.ai"],
+  },
+  {
+    ...ORDINARY,
+    id: "together",
+    name: "Together AI",
+    suffixes: ["together.xyz", "together.ai"],
+    keyNames: ["TOGETHER_API_KEY"],
+    origins: ["https://api.together.xyz", "https://api.together.ai"],
+  },
+  {
+    ...ORDINARY,
+    id: "fireworks",
+    name: "Fireworks AI",
+    suffixes: ["fireworks.ai"],
+    keyNames: ["FIREWORKS_API_KEY"],
+    origins: ["https://api.fireworks.ai"],
+  },
+  {
+    ...ORDINARY,
+    id: "groq",
+    name: "Groq",
+    suffixes: ["groq.com"],
+    keyNames: ["GROQ_API_KEY"],
+    origins: ["https://api.groq.com"],
+  },
+  {
+    ...ORDINARY,
+    id: "nebius",
+    name: "Nebius Token Factory",
+    suffixes: ["nebius.ai", "nebius.com"],
+    keyNames: ["NEBIUS_API_KEY"],
+    origins: ["https://api.tokenfactory.nebius.com", "https://api.studio.nebius.ai", "https://api.studio.nebius.com"],
+  },
+  {
+    ...ORDINARY,
+    id: "openrouter",
+    name: "OpenRouter",
+    suffixes: ["openrouter.ai"],
+    keyNames: ["OPENROUTER_API_KEY"],
+    origins: ["https://openrouter.ai"],
+  },
+  {
+    ...ORDINARY,
+    id: "zai",
+    name: "ZAI",
+    suffixes: ["z.ai", "bigmodel.cn"],
+    keyNames: ["ZAI_API_KEY"],
+    origins: ["https://api.z.ai", "https://open.bigmodel.cn"],
+    forcesTools: false,
+    wantsReasoningBack: true,
+  },
+  {
+    ...ORDINARY,
+    id: "moonshot",
+    name: "Kimi",
+    suffixes: ["moonshot.cn", "moonshot.ai"],
+    keyNames: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
+    origins: ["https://api.moonshot.ai", "https://api.moonshot.cn"],
+    forcesTools: false,
+    wantsReasoningBack: true,
+  },
+  {
+    ...ORDINARY,
+    id: "poe",
+    name: "POE",
+    suffixes: ["poe.com"],
+    keyNames: ["POE_API_KEY"],
+    origins: ["https://api.poe.com"],
+    forcesTools: false,
+  },
+  {
+    ...ORDINARY,
+    id: "qwen",
+    name: "Qwen",
+    suffixes: ["aliyuncs.com"],
+    keyNames: ["QWEN_API_KEY", "DASHSCOPE_API_KEY"],
+    origins: ["https://dashscope-intl.aliyuncs.com", "https://dashscope.aliyuncs.com", "https://dashscope-us.aliyuncs.com"],
+    forcesTools: false,
+  },
+  {
+    ...ORDINARY,
+    id: "deepseek",
+    name: "DeepSeek",
+    suffixes: ["deepseek.com"],
+    keyNames: ["DEEPSEEK_API_KEY"],
+    origins: ["https://api.deepseek.com"],
+    forcesTools: false, // refused by its thinking models
+    wantsReasoningBack: true,
+  },
+  {
+    ...ORDINARY,
+    id: "mistral",
+    name: "Mistral AI",
+    suffixes: ["mistral.ai"],
+    keyNames: ["MISTRAL_API_KEY"],
+    origins: ["https://api.mistral.ai"],
+  },
+  {
+    ...ORDINARY,
+    id: "nvidia",
+    name: "NVIDIA NIM",
+    suffixes: ["nvidia.com"],
+    keyNames: ["NGC_API_KEY", "NVIDIA_API_KEY"],
+    origins: ["https://integrate.api.nvidia.com"],
+    forcesTools: false,
+  },
+  {
+    ...ORDINARY,
+    id: "workers_ai",
+    name: "Cloudflare Workers AI",
+    suffixes: ["cloudflare.com"],
+    keyNames: ["CLOUDFLARE_API_TOKEN"],
+    origins: ["https://api.cloudflare.com"],
+    keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,
+    forcesTools: false,
+  },
+  {
+    ...OWN_SERVER,
+    id: "ollama",
+    name: "Ollama",
+    suffixes: ["ollama.com"],
+    keyNames: ["OLLAMA_API_KEY"],
+    origins: ["https://ollama.com"],
+  },
+  {
+    ...OWN_SERVER,
+    id: "vllm",
+    name: "vLLM",
+    keyNames: ["VLLM_API_KEY"],
+    endpointVariable: "VLLM_BASE_URL",
+    forcesTools: true,
+  },
+  { ...OWN_SERVER, id: "sglang", name: "SGLang", keyNames: ["SGLANG_API_KEY"], endpointVariable: "SGLANG_BASE_URL" },
+  { ...OWN_SERVER, id: "lmstudio", name: "LM Studio" },
+  { ...OWN_SERVER, id: "inference", name: "Own inference server" },
+];
