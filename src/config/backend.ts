@@ -50,7 +50,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   const place = { type: type.facts, host, format, params: spoken.params, model, offersFunctions };
   const hosted = readHostedTools(section, asked, place);
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
-  const facts = modelFacts(host.id, model);
+  const facts = modelFacts(model, host.id);
   const price = priceOf(section, { facts, host, model, params, hosted: hosted.rules });
   return {
     backend: {

@@ -24,11 +24,11 @@ const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
  * the output cap belong to the model, wherever it runs; the price belongs to the host. At an endpoint nobody knows, a model that
  * only its maker sells has the maker's price: what stands there is a proxy.
  */
-export function modelFacts(host: string, model: string): ModelFacts {
-  return factsOf(host, model) ?? factsOf(host, model.replace(DATED, "")) ?? UNKNOWN_MODEL;
+export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
+  return factsOf(model, host) ?? factsOf(model.replace(DATED, ""), host) ?? UNKNOWN_MODEL;
 }
 
-function factsOf(host: string, id: string): ModelFacts | null {
+function factsOf(id: string, host: string): ModelFacts | null {
   const holds = ({ rows }: ModelGroup) => Object.hasOwn(rows, id);
   const here = MODEL_GROUPS.find((group) => group.host === host && holds(group));
   const group = here ?? MODEL_GROUPS.find(holds);

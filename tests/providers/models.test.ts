@@ -21,7 +21,7 @@ describe("a model's price", () => {
     { model: "gpt-4o-mini-2024-07-18-ft", host: "openai", input: undefined },
     { model: "toString", host: "openai", input: undefined },
   ])("of $model at $host is $input a million", ({ model, host, input }) => {
-    expect(modelFacts(host, model).price?.input).toBe(input);
+    expect(modelFacts(model, host).price?.input).toBe(input);
   });
 
   it.each([
@@ -31,20 +31,20 @@ describe("a model's price", () => {
     { name: "is not the maker's for a deployment", model: "gpt-4.1", host: "azure_openai", known: false },
     { name: "is not one host's at another", model: "llama-3.3-70b-versatile", host: "cerebras", known: false },
   ])("$name", ({ model, host, known }) => {
-    expect(modelFacts(host, model).price !== null).toBe(known);
-    expect(modelFacts(host, model).pricedAt !== null).toBe(known);
+    expect(modelFacts(model, host).price !== null).toBe(known);
+    expect(modelFacts(model, host).pricedAt !== null).toBe(known);
   });
 
   it("has rates of its own for writing into the cache and for long prompts, where these differ", () => {
-    expect(modelFacts("openai", "gpt-6.2-sol").price).toEqual({
+    expect(modelFacts("gpt-6.2-sol", "openai").price).toEqual({
       input: 2,
       cached_input: 0.1,
       cache_write: 2.5,
       output: 10,
       long_prompt: { above: 272_000, input: 4, cached_input: 0.2, cache_write: 5, output: 15 },
     });
-    expect(modelFacts("anthropic", "claude-opus-5-5").price).toEqual({ input: 4, cached_input: 0.2, cache_write: 5, output: 20 });
-    expect(modelFacts("google", "gemini-2.5-flash").price).toEqual({ input: 0.3, cached_input: 0.03, output: 2.5 });
+    expect(modelFacts("claude-opus-5-5", "anthropic").price).toEqual({ input: 4, cached_input: 0.2, cache_write: 5, output: 20 });
+    expect(modelFacts("gemini-2.5-flash", "google").price).toEqual({ input: 0.3, cached_input: 0.03, output: 2.5 });
   });
 });
 
@@ -54,11 +54,11 @@ describe("a model's window and output cap", () => {
     { model: "glm-5.3", host: "custom", window: 1_000_000, output: 131_072 },
     { model: "claude-3-5-haiku-20241022", host: "anthropic", window: 200_000, output: 8_192 },
   ])("are those of $model wherever it runs, as at $host", ({ model, host, window, output }) => {
-    expect(modelFacts(host, model)).toMatchObject({ contextWindow: window, maxOutputTokens: output });
+    expect(modelFacts(model, host)).toMatchObject({ contextWindow: window, maxOutputTokens: output });
   });
 
   it("are cautious assumptions for one nobody listed", () => {
-    expect(modelFacts("groq", "llama-99")).toBe(UNKNOWN_MODEL);
+    expect(modelFacts("llama-99", "groq")).toBe(UNKNOWN_MODEL);
     expect(UNKNOWN_MODEL).toMatchObject({ contextWindow: 128_000, maxOutputTokens: 16_384, price: null, pricedAt: null });
   });
 });

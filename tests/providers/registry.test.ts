@@ -59,7 +59,7 @@ describe("backend types", () => {
   });
 
   it("have default models that are listed at their host, but for what a host gives away", () => {
-    const unlisted = served.filter(([, { model, host }]) => model !== null && modelFacts(host ?? "", model) === UNKNOWN_MODEL);
+    const unlisted = served.filter(([, { model, host }]) => model !== null && modelFacts(model, host ?? "") === UNKNOWN_MODEL);
     expect(unlisted.map(([type]) => type)).toEqual(["nvidia_nim"]);
   });
 
