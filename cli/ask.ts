@@ -6,10 +6,10 @@ import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { jsonDisplay } from "./json-display";
 import { Leave } from "./leave";
 import { liveDisplay } from "./live-display";
-import { paint } from "./paint";
+import { type Line, paint } from "./paint";
 import { plainDisplay } from "./plain-display";
 import { type RequestContext, warningLines } from "./problem";
-import { finalText, partialText, summaryLines } from "./summary";
+import { finalText, partialText, sourceLines, summaryLines } from "./summary";
 import { attachCommand } from "./tail";
 import { canRedraw, type Output, wantsColor } from "./terminal";
 import { type TurnOutcome, watchTurn } from "./watch";
@@ -84,18 +84,23 @@ export function displayFor(jsonStream: boolean, { stdout, stderr, env }: Pick<Io
 
 type ReportTo = { options: Pick<AskOptions, "context" | "jsonStream">; io: Pick<Io, "stdout" | "stderr" | "env"> };
 
-/** The final answer on stdout, everything else about the turn on stderr. */
+/** The final answer on stdout, everything else about the turn, its sources first, on stderr. */
 export function report(turn: TurnView, { sessionId }: Pick<Place, "sessionId">, { options, io }: ReportTo): void {
   const { stdout, stderr, env } = io;
   if (stderr.isTTY) stderr.write("\n");
-  if (turn.final && !options.jsonStream) stdout.write(`${finalText(turn)}\n`);
+  const print = (line: Line) =>
+    stderr.write(`${paint(line, { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) })}\n`);
+  if (turn.final && !options.jsonStream) {
+    stdout.write(`${finalText(turn)}\n`);
+    const sources = sourceLines(turn);
+    if (sources.length > 0 && stderr.isTTY) stderr.write("\n");
+    for (const line of sources) print(line);
+  }
   const partial = partialText(turn);
   if (partial) stderr.write(`What there is so far:\n${partial}\n`);
   if (stderr.isTTY) stderr.write("\n");
   const url = new URL(sessionPath(sessionId), options.context.server).href;
-  for (const line of summaryLines(turn, url)) {
-    stderr.write(`${paint(line, { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) })}\n`);
-  }
+  for (const line of summaryLines(turn, url)) print(line);
 }
 
 /** An answer is a success, however the coordination ended. */

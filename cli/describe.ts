@@ -1,10 +1,9 @@
 import type { EventOf, WireEvent } from "../src/protocol/events";
-import type { HostedToolName } from "../src/protocol/hosted-tools";
 import type { TurnView } from "../src/protocol/view";
 import { formatDuration, plural } from "./format";
+import { didUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
-import { fitStart } from "./text-width";
 
 type Told = { text: string; tone?: Tone } | null;
 
@@ -152,25 +151,10 @@ function tellWork(event: WorkEvent): Told {
     case "tool.unknown":
       return { text: `${event.name} was cut off: nobody knows whether it did its work`, tone: "bad" };
     case "hosted_tool.completed":
-      return tellHostedUse(event);
+      return { text: didUse(event), ...(event.outcome === "ok" ? {} : { tone: "bad" }) };
     case "agent.failed":
       return { text: `fails: ${event.message}`, tone: "bad" };
     case "agent.abstained":
       return { text: `takes no further part: ${event.message}` };
   }
-}
-
-const HOSTED: Record<HostedToolName, { did: string; failed: string }> = {
-  web_search: { did: "searched the web", failed: "could not search the web" },
-  x_search: { did: "searched posts", failed: "could not search posts" },
-  code_execution: { did: "ran code", failed: "had code fail" },
-};
-/** Enough of a query or of code to recognise it. */
-const MOST_INPUT_COLUMNS = 200;
-
-function tellHostedUse({ name, input, outcome }: EventOf<"hosted_tool.completed">): Told {
-  const { did, failed } = HOSTED[name];
-  const asked = fitStart(toLine(input), MOST_INPUT_COLUMNS);
-  const what = asked === "" ? "" : `: ${asked}`;
-  return outcome === "ok" ? { text: `${did}${what}` } : { text: `${failed}${what}`, tone: "bad" };
 }

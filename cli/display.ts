@@ -2,6 +2,7 @@ import type { WireEvent } from "../src/protocol/events";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
 import { formatDuration, formatTokens, formatUsd, plural } from "./format";
+import { doesUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
 import { fitEnd, fitStart, padTo, widthOf } from "./text-width";
@@ -97,5 +98,6 @@ function activity(agent: AgentView, width: number, now: number): string {
 function glimpse({ stream }: AgentView): string {
   if (!stream?.latest) return "thinks";
   const text = stream[stream.latest].text.slice(-GLIMPSE);
+  if (stream.latest === "hosted_tool") return doesUse(stream.tool, text);
   return toLine(stream.latest === "tool_arguments" ? text.replace(/\\[nrt]/g, " ").replace(/\\(["\\/])/g, "$1") : text);
 }

@@ -1,4 +1,4 @@
-import { type AttemptView, tallyOf, type TurnView } from "../src/protocol/view";
+import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
 import { formatTokens, formatUsd } from "./format";
 import { type Line, segment } from "./paint";
@@ -24,6 +24,20 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
 
 /** The text that belongs on stdout: the final answer, or "" where there is none. */
 export const finalText = (turn: TurnView): string => sanitize(turn.final?.text ?? "").trimEnd();
+
+const MOST_SOURCES = 10;
+
+/** The sources of the final answer, the first few of them. */
+export function sourceLines(turn: TurnView): Line[] {
+  const sources = citationsOf(turn);
+  if (sources.length === 0) return [];
+  const lines = sources.slice(0, MOST_SOURCES).map(({ url, title }, index) => {
+    const name = toLine(title);
+    return [segment(`${index + 1}.`.padStart(4), "dim"), segment(` ${name === "" ? "" : `${name}  `}${toLine(url)}`)];
+  });
+  const more = sources.length - lines.length;
+  return [[segment("Sources", "bold")], ...lines, ...(more > 0 ? [[segment(`    and ${more} more`, "dim")]] : [])];
+}
 
 /** What a cancelled turn leaves, or "". */
 export const partialText = ({ partial }: TurnView): string => sanitize(partial?.text ?? partial?.answer ?? "").trimEnd();

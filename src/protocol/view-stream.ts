@@ -11,6 +11,7 @@ export const STREAM_TAIL = 16 * 1024;
 export const emptyStream = (call: string): StreamView => ({
   call,
   latest: null,
+  tool: null,
   text: { text: "", length: 0 },
   reasoning: { text: "", length: 0 },
   tool_arguments: { text: "", length: 0 },
@@ -23,6 +24,7 @@ export function appendDelta(agent: AgentView, item: DeltaItem): void {
   const { stream } = agent;
   if (!stream || stream.call !== item.call) return;
   stream.latest = item.kind;
+  stream.tool = item.name ?? null;
   append(stream[item.kind], item);
 }
 

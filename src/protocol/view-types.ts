@@ -146,8 +146,8 @@ export type AgentView = {
 
 export type CallView = { id: string; purpose: Purpose; try: number; startedAt: number };
 
-/** `latest` is the kind of the newest piece. */
-export type StreamView = { call: string; latest: DeltaKind | null } & Record<DeltaKind, StreamedText>;
+/** `latest` is the kind of the newest piece, `tool` the name of the tool it is for. */
+export type StreamView = { call: string; latest: DeltaKind | null; tool: string | null } & Record<DeltaKind, StreamedText>;
 
 /** `text` is the tail of it; `length` all that was written, in UTF-16 code units. */
 export type StreamedText = { text: string; length: number };
