@@ -68,7 +68,8 @@ export function createDecoder({ takenIds, secrets, points, from }: DecoderOption
       const event = fieldsOf(value);
       const idBefore = state.id;
       const events = eventsOf(state, event);
-      const point = points && (events.length > 0 || state.id !== idBefore) ? pointAt(state, event) : null;
+      const alone = events.length === 0;
+      const point = points && (!alone || state.id !== idBefore) ? pointAt(state, event, alone) : null;
       return point ? [point, ...events] : events; // told first, so that it is stored with what it counts
     },
     end() {
@@ -169,9 +170,9 @@ function fail(state: State, response: Fields, error: unknown): ModelEvent[] {
 }
 
 /** No point after the end: there is nothing left to take up. */
-function pointAt({ id, final }: State, event: Fields): ModelEvent | null {
+function pointAt({ id, final }: State, event: Fields, alone: boolean): ModelEvent | null {
   const after = event["sequence_number"];
-  return final || id === "" || typeof after !== "number" ? null : { type: "resume_point", point: { id, after } };
+  return final || id === "" || typeof after !== "number" ? null : { type: "resume_point", point: { id, after }, alone };
 }
 
 function toStop(state: State, final: Fields, takenIds: ReadonlySet<string>): ModelEvent {

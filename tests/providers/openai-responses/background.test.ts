@@ -1,0 +1,232 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { BACKGROUND_POLL_MS } from "../../../src/providers/limits";
+import { hostById } from "../../../src/providers/hosts";
+import { createOpenAiResponses } from "../../../src/providers/openai-responses";
+import type { ProviderOptions, ResumePoint } from "../../../src/providers/provider";
+import { collect, REQUEST } from "../../contracts/contract-support";
+import { endpointAt } from "../../fakes/endpoint";
+
+const FROM: ResumePoint = { id: "resp_1", after: 2 };
+const OUTPUT = [{ type: "message", content: [{ type: "output_text", text: "Hello there" }] }];
+const WHOLE = { id: "resp_1", status: "completed", output: OUTPUT };
+const EVENTS = [
+  { type: "response.created", response: { id: "resp_1", status: "queued" } },
+  { type: "response.output_text.delta", delta: "Hello" },
+  { type: "response.output_text.delta", delta: " there" },
+  { type: "response.completed", response: WHOLE },
+].map((event, sequence_number) => ({ ...event, sequence_number }));
+
+const sse = (events: readonly object[]) =>
+  new Response(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""), {
+    headers: { "content-type": "text/event-stream" },
+  });
+const failing = (status: number, message: string) => Response.json({ error: { message } }, { status });
+/** Sends the events and then nothing, until the request is aborted. */
+const hanging = (events: readonly object[], signal: AbortSignal | null | undefined) => {
+  const first = sse(events).body;
+  const body = new ReadableStream({
+    async start(controller) {
+      for await (const chunk of first ?? []) controller.enqueue(chunk);
+      signal?.addEventListener("abort", () => controller.error(signal.reason));
+    },
+  });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+};
+
+type Sent = { method: string; path: string; body: unknown; headers: Headers };
+type Answer = (sent: Sent, init: RequestInit | undefined) => Response | Promise<Response>;
+
+/** A provider whose replies are written in the background, and what it was sent. */
+function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
+  const sent: Sent[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const { pathname, search } = new URL(String(input));
+    const body = typeof init?.body === "string" ? JSON.parse(init.body) : null;
+    const one = { method: init?.method ?? "GET", path: pathname + search, body, headers: new Headers(init?.headers) };
+    sent.push(one);
+    if (one.path.endsWith("/cancel")) return Response.json({ id: "resp_1", status: "cancelled" });
+    return answer(one, init);
+  };
+  const provider = createOpenAiResponses(
+    endpointAt("https://provider.test/v1", { fetch, background: true, host: hostById("openai"), ...options }),
+  );
+  const read = (from?: ResumePoint, signal = new AbortController().signal) =>
+    collect(provider.stream(REQUEST, signal, undefined, from));
+  return { provider, read, sent, paths: () => sent.map(({ method, path }) => `${method} ${path}`) };
+}
+/** What is sent without being waited for. */
+const settled = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+const CREATE = "POST /v1/responses";
+const RESUME = "GET /v1/responses/resp_1?stream=true&starting_after=2";
+const READ = "GET /v1/responses/resp_1";
+const CANCEL = "POST /v1/responses/resp_1/cancel";
+
+describe("a reply in the background", () => {
+  it("is kept by the provider, and tells where it can be taken up", async () => {
+    const { read, sent } = start(() => sse(EVENTS));
+    const { events } = await read();
+    expect(sent[0]?.body).toMatchObject({ background: true, store: true });
+    expect(events.flatMap((event) => (event.type === "resume_point" ? [event.point] : []))).toEqual([
+      { id: "resp_1", after: 0 },
+      { id: "resp_1", after: 1 },
+      { id: "resp_1", after: 2 },
+    ]);
+  });
+
+  it.each<{ name: string; options: Partial<ProviderOptions> }>([
+    { name: "nobody wants it", options: { background: false } },
+    { name: "the host cannot", options: { host: hostById("xai") } },
+  ])("is not asked for where $name", async ({ options }) => {
+    const { read, sent } = start(() => sse(EVENTS), options);
+    const { events } = await read();
+    expect(sent[0]?.body).toMatchObject({ store: false });
+    expect(sent[0]?.body).not.toHaveProperty("background");
+    expect(events.some(({ type }) => type === "resume_point")).toBe(false);
+  });
+});
+
+describe("taking a reply up", () => {
+  it("gives what comes after the point, and the whole reply at the end", async () => {
+    const { read, paths } = start(() => sse(EVENTS.slice(3)));
+    expect(await read(FROM)).toEqual({
+      events: [expect.objectContaining({ type: "stop", items: [{ type: "text", text: "Hello there" }] })],
+      error: undefined,
+    });
+    expect(paths()).toEqual([RESUME]);
+  });
+
+  it("fails where the provider no longer knows it, so that it is made anew", async () => {
+    const { read, paths } = start(() => failing(404, "Response with id 'resp_1' not found."));
+    expect(await read(FROM)).toMatchObject({ error: { failureClass: "transient", code: "resume_lost" } });
+    await settled();
+    expect(paths()).toEqual([RESUME]);
+  });
+
+  it("reads a reply whole that is too old to be streamed", async () => {
+    const { read, paths } = start(({ path }) =>
+      path.includes("stream=true") ? failing(400, "This response can no longer be streamed.") : Response.json(WHOLE),
+    );
+    expect((await read(FROM)).events.at(-1)).toMatchObject({ type: "stop", items: [{ type: "text", text: "Hello there" }] });
+    expect(paths()).toEqual([RESUME, READ]);
+  });
+
+  it.each([
+    { name: "too many requests", status: 429, code: "rate_limited" },
+    { name: "a fault", status: 500, code: "server_error" },
+  ])("passes on $name", async ({ status, code }) => {
+    const { read } = start(() => failing(status, "no"));
+    expect(await read(FROM)).toMatchObject({ error: { failureClass: "transient", code } });
+  });
+
+  describe("with time standing still", () => {
+    afterEach(() => void vi.useRealTimers());
+
+    it("waits for a reply that is still being written", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      let reads = 0;
+      const { read, paths } = start(({ path }) => {
+        if (path.includes("stream=true")) return failing(400, "This response can no longer be streamed.");
+        reads += 1;
+        return Response.json(reads < 3 ? { id: "resp_1", status: "in_progress", output: [] } : WHOLE);
+      });
+      const reading = read(FROM);
+      await vi.advanceTimersByTimeAsync(2 * BACKGROUND_POLL_MS);
+      expect((await reading).events.at(-1)).toMatchObject({ type: "stop", reason: "stop" });
+      expect(paths()).toEqual([RESUME, READ, READ, READ]);
+    });
+
+    it("stops waiting when aborted, and has the reply cancelled", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      const { read, paths } = start(({ path }) =>
+        path.includes("stream=true") ? failing(400, "no") : Response.json({ id: "resp_1", status: "in_progress" }),
+      );
+      const user = new AbortController();
+      const reading = read(FROM, user.signal);
+      await vi.advanceTimersByTimeAsync(BACKGROUND_POLL_MS / 2);
+      const reason = new Error("enough");
+      user.abort(reason);
+      expect((await reading).error).toBe(reason);
+      expect(vi.getTimerCount()).toBe(0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(paths()).toEqual([RESUME, READ, CANCEL]);
+    });
+  });
+});
+
+describe("leaving a reply", () => {
+  it("that is aborted has it cancelled, with the key", async () => {
+    const { read, paths, sent } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal), { apiKey: "key-123456" });
+    const user = new AbortController();
+    const reading = read(undefined, user.signal);
+    await settled();
+    const reason = new Error("no longer needed");
+    user.abort(reason);
+    expect((await reading).error).toBe(reason);
+    await settled();
+    expect(paths()).toEqual([CREATE, CANCEL]);
+    expect(sent[1]?.headers.get("authorization")).toBe("Bearer key-123456");
+  });
+
+  it("by reading no further has it cancelled", async () => {
+    const { provider, paths } = start((_, init) => hanging(EVENTS.slice(0, 2), init?.signal));
+    for await (const _ of provider.stream(REQUEST, new AbortController().signal)) break;
+    await settled();
+    expect(paths()).toEqual([CREATE, CANCEL]);
+  });
+
+  it("that was cut has it cancelled, since it will be made anew", async () => {
+    const { read, paths } = start(() => sse(EVENTS.slice(0, 2)));
+    expect(await read()).toMatchObject({ error: { code: "stream_cut" } });
+    await settled();
+    expect(paths()).toEqual([CREATE, CANCEL]);
+  });
+
+  it.each<{ name: string; answer: Answer }>([
+    { name: "that is complete", answer: () => sse(EVENTS) },
+    { name: "that failed", answer: () => sse([...EVENTS.slice(0, 2), { type: "response.failed", response: { error: {} } }]) },
+    { name: "that never began", answer: () => failing(500, "down") },
+    {
+      name: "because our platform was interrupted",
+      answer: () => {
+        throw new Error("Durable Object reset because its code was updated.");
+      },
+    },
+  ])("$name sends nothing more", async ({ answer }) => {
+    const { read, paths } = start(answer);
+    await read();
+    await settled();
+    expect(paths()).toEqual([CREATE]);
+  });
+
+  it("leaves it to be taken up where our platform was interrupted in its middle", async () => {
+    const broken = new ReadableStream({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(EVENTS[0])}\n\n`));
+      },
+      pull(controller) {
+        controller.error(new Error("Durable Object reset because its code was updated."));
+      },
+    });
+    const { read, paths } = start(() => new Response(broken, { headers: { "content-type": "text/event-stream" } }));
+    expect(await read()).toMatchObject({ error: { failureClass: "interrupted" } });
+    await settled();
+    expect(paths()).toEqual([CREATE]);
+  });
+
+  it("does not fail because the provider cannot be told", async () => {
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    try {
+      const fetch: typeof globalThis.fetch = async (input) => {
+        if (String(input).endsWith("/cancel")) throw new Error("no way out");
+        return sse(EVENTS.slice(0, 2));
+      };
+      expect(await start(() => sse([]), { fetch }).read()).toMatchObject({ error: { code: "stream_cut" } });
+      await settled();
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off("unhandledRejection", unhandled);
+    }
+  });
+});

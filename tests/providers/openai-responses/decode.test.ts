@@ -1,0 +1,245 @@
+import { describe, expect, it } from "vitest";
+import { createDecoder } from "../../../src/providers/openai-responses/decode";
+import { decodeUsage } from "../../../src/providers/openai-responses/usage";
+import type { ResumePoint } from "../../../src/providers/provider";
+
+type Fields = Record<string, unknown>;
+
+const added = (item: Fields, output_index = 0) => ({ type: "response.output_item.added", output_index, item });
+const done = (item: Fields, output_index = 0) => ({ type: "response.output_item.done", output_index, item });
+const completed = (output: Fields[] = [], more: Fields = {}) => ({
+  type: "response.completed",
+  response: { status: "completed", output, ...more },
+});
+const message = (text: string, annotations: Fields[] = []) => ({
+  type: "message",
+  content: [{ type: "output_text", text, annotations }],
+});
+const call = (call_id: string, args = "{}", id = `fc_${call_id}`) => ({
+  type: "function_call",
+  id,
+  call_id,
+  name: "vote",
+  arguments: args,
+});
+
+function decode(events: readonly unknown[], options: { taken?: string[]; points?: boolean; from?: ResumePoint } = {}) {
+  const { taken = [], points = false, from } = options;
+  const decoder = createDecoder({ takenIds: new Set(taken), secrets: ["secret-key"], points, from });
+  const made = events.flatMap((event) => decoder.push(event));
+  return { events: made, decoder, end: () => decoder.end() };
+}
+const itemsOf = (events: readonly unknown[], taken: string[] = []) => {
+  const stop = decode(events, { taken }).end();
+  return stop.type === "stop" ? stop.items : [];
+};
+
+describe("the reply", () => {
+  it("is what the last event says, whatever the items said before", () => {
+    const events = [done(message("old")), completed([message("new")])];
+    expect(itemsOf(events)).toEqual([{ type: "text", text: "new" }]);
+  });
+
+  it("is its finished items where the last event lists none, in the order of the output", () => {
+    const events = [done(call("b"), 1), done(message("text"), 0), completed()];
+    expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call"]);
+  });
+
+  it("gives a call another id where its own is taken", () => {
+    const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map((item) => "id" in item && item.id);
+    expect(new Set(["a", ...ids]).size).toBe(4);
+  });
+
+  it("makes missing arguments an empty object", () => {
+    expect(itemsOf([completed([call("a", " ")])])[0]).toMatchObject({ arguments: "{}" });
+  });
+
+  it("drops the item's name of a call whose reasoning cannot go back", () => {
+    const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
+    expect(itemsOf([completed([reasoning, call("a")])])).toEqual([{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }]);
+  });
+
+  it("keeps open reasoning, which needs no name to go back", () => {
+    const content = [{ type: "reasoning_text", text: "hm" }];
+    expect(itemsOf([completed([{ type: "reasoning", id: "rs_1", summary: [], content }])])).toEqual([
+      { type: "reasoning", text: "hm", opaque: { id: "rs_1", summary: [], content } },
+    ]);
+  });
+
+  it("sends no open text back beside the encrypted, and no field that is null", () => {
+    const item = { type: "reasoning", id: "rs_1", summary: [], content: [{}], encrypted_content: "gA", status: null };
+    expect(itemsOf([completed([item])])[0]).toMatchObject({ opaque: { id: "rs_1", summary: [], encrypted_content: "gA" } });
+    expect(JSON.stringify(itemsOf([completed([item])]))).not.toMatch(/status|content":\[/);
+  });
+
+  it("leaves out items nobody asked for", () => {
+    expect(itemsOf([completed([{ type: "mcp_list_tools" }, { type: "something_new" }, message("x")])])).toHaveLength(1);
+  });
+
+  it.each([
+    { name: "calls", output: [call("a")], more: {}, reason: "tool_calls" },
+    { name: "a text", output: [message("x")], more: {}, reason: "stop" },
+    {
+      name: "a refusal",
+      output: [{ type: "message", content: [{ type: "refusal", refusal: "no" }] }],
+      more: {},
+      reason: "refusal",
+    },
+    {
+      name: "calls that were cut",
+      output: [call("a")],
+      more: { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+      reason: "length",
+    },
+    { name: "no reason", output: [], more: { status: "incomplete", incomplete_details: null }, reason: "unknown" },
+  ])("of $name ends as $reason", ({ output, more, reason }) => {
+    expect(decode([completed(output, more)]).end()).toMatchObject({ reason });
+  });
+
+  it("that never ended is cut", () => {
+    const { decoder } = decode([done(message("all of it"))]);
+    expect(decoder.isOver()).toBe(false);
+    expect(() => decoder.end()).toThrow(expect.objectContaining({ code: "stream_cut", failureClass: "transient" }));
+  });
+});
+
+describe("failures", () => {
+  it.each([
+    { name: "failed", event: { type: "response.failed", response: { error: { code: "server_error", message: "oops" } } } },
+    { name: "failed without a reason", event: { type: "response.failed", response: {} } },
+    { name: "cancelled", event: { type: "response.cancelled", response: {} } },
+    { name: "an error", event: { type: "error", code: "server_error", message: "oops" } },
+    { name: "an error in an error", event: { type: "error", error: { code: "server_error", message: "oops" } } },
+  ])("$name is thrown at the end", ({ event }) => {
+    const { decoder } = decode([event]);
+    expect(decoder.isOver()).toBe(true);
+    expect(() => decoder.end()).toThrow(expect.objectContaining({ failureClass: "transient" }));
+  });
+
+  it("keep what they cost", () => {
+    const event = { type: "response.failed", response: { error: {}, usage: { input_tokens: 5, output_tokens: 2 } } };
+    expect(decode([event]).events).toEqual([expect.objectContaining({ type: "usage" })]);
+  });
+
+  it("name no key", () => {
+    const { decoder } = decode([{ type: "error", message: "secret-key is wrong" }]);
+    expect(() => decoder.end()).toThrow("[redacted] is wrong");
+  });
+});
+
+describe("what is shown live", () => {
+  it("parts two thoughts by a blank line", () => {
+    const think = (delta: string) => ({ type: "response.reasoning_summary_text.delta", delta });
+    const { events } = decode([added({ type: "reasoning" }), think("one"), added({ type: "reasoning" }, 1), think("two")]);
+    expect(events.map((event) => "text" in event && event.text).join("")).toBe("one\n\ntwo");
+  });
+
+  it("shows a query that only the finished item tells, once", () => {
+    const item = { type: "web_search_call", action: { type: "search", queries: ["a", "b"] } };
+    const { events } = decode([added({ type: "web_search_call" }), done(item), completed([item])]);
+    expect(events).toEqual([{ type: "hosted_tool", name: "web_search", text: "a\nb" }]);
+  });
+
+  it("numbers calls beside hosted tools from 0", () => {
+    const args = (output_index: number) => ({ type: "response.function_call_arguments.delta", output_index, delta: "{}" });
+    const { events } = decode([
+      added({ type: "web_search_call" }),
+      added(call("a", ""), 1),
+      args(1),
+      added(call("b", ""), 2),
+      args(2),
+    ]);
+    expect(events.map((event) => "index" in event && event.index)).toEqual([0, 1]);
+  });
+
+  it("shows arguments that come whole, but not twice", () => {
+    const item = call("a", '{"x":1}');
+    expect(decode([added(item), done(item), completed([item])]).events).toEqual([
+      { type: "tool_arguments", index: 0, name: "vote", text: '{"x":1}' },
+    ]);
+  });
+});
+
+describe("sources", () => {
+  it("are those of the text, each page once", () => {
+    const page = { type: "url_citation", url: "https://a.example", title: "A" };
+    const { end } = decode([completed([message("x", [page, page, { type: "file_citation", file_id: "f" }])])]);
+    expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
+  });
+
+  it("are those told while it was written where the text has none", () => {
+    const annotation = { type: "url_citation", url: "https://a.example", title: "A" };
+    const { end } = decode([{ type: "response.output_text.annotation.added", annotation }, completed([message("x")])]);
+    expect(end()).toMatchObject({ citations: [{ url: "https://a.example", title: "A" }] });
+  });
+});
+
+describe("charged uses", () => {
+  const usage = { input_tokens: 5, output_tokens: 2 };
+  const charged = (...output: Fields[]) => {
+    const stop = decode([completed(output, { usage })]).end();
+    return stop.type === "stop" ? stop.usage?.hosted_uses : undefined;
+  };
+  const ran = (container_id?: string) => ({ type: "code_interpreter_call", ...(container_id && { container_id }) });
+
+  it.each([
+    { name: "a search, not the pages it opened", output: [search("search"), search("open_page")], uses: { web_search: 1 } },
+    { name: "no search that failed", output: [{ ...search("search"), status: "failed" }], uses: undefined },
+    { name: "code by its container", output: [ran("c1"), ran("c1"), ran("c2")], uses: { code_execution: 2 } },
+    { name: "code each time where no container is named", output: [ran(), ran()], uses: { code_execution: 2 } },
+    { name: "nothing where nothing was used", output: [message("x")], uses: undefined },
+  ])("count $name", ({ output, uses }) => expect(charged(...output)).toEqual(uses));
+
+  it("are not told without a report of usage", () => {
+    expect(decode([completed([search("search")])]).end()).toMatchObject({ usage: null });
+  });
+});
+
+const search = (type: string) => ({ type: "web_search_call", status: "completed", action: { type, query: "q" } });
+
+describe("usage", () => {
+  it.each([
+    { name: "nothing", value: null, gives: null },
+    { name: "zeros", value: { input_tokens: 0, output_tokens: 0 }, gives: null },
+    { name: "absurd numbers", value: { input_tokens: 1e300, output_tokens: Number.NaN }, gives: null },
+    {
+      name: "output that only the total holds",
+      value: { input_tokens: 10, output_tokens: 5, total_tokens: 40, output_tokens_details: { reasoning_tokens: 25 } },
+      gives: { input_tokens: 10, output_tokens: 30, reasoning_tokens: 25, cached_tokens: 0 },
+    },
+    {
+      name: "parts larger than the whole",
+      value: { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 8, cache_write_tokens: 9 } },
+      gives: { input_tokens: 10, output_tokens: 5, reasoning_tokens: 0, cached_tokens: 8, cache_write_tokens: 2 },
+    },
+  ])("of $name", ({ value, gives }) => expect(decodeUsage(value)).toEqual(gives));
+});
+
+describe("places to take the reply up", () => {
+  const created = { type: "response.created", sequence_number: 0, response: { id: "resp_1" } };
+  const says = (delta: string, sequence_number: number) => ({ type: "response.output_text.delta", sequence_number, delta });
+  const point = (after: number, alone = false) => ({ type: "resume_point", point: { id: "resp_1", after }, alone });
+
+  it("are told before each text, for it and all before it, and once the reply has a name", () => {
+    const events = [created, { type: "response.in_progress", sequence_number: 1 }, says("a", 2), says("b", 3)];
+    expect(decode(events, { points: true }).events).toEqual([
+      point(0, true),
+      point(2),
+      { type: "text", text: "a" },
+      point(3),
+      { type: "text", text: "b" },
+    ]);
+  });
+
+  it("are not told where nobody can go back to them, nor after the end", () => {
+    expect(decode([created, says("a", 2)]).events).toEqual([{ type: "text", text: "a" }]);
+    const last = { ...completed([message("a")], { usage: { input_tokens: 1, output_tokens: 1 } }), sequence_number: 9 };
+    expect(decode([created, last], { points: true }).events.map(({ type }) => type)).toEqual(["resume_point", "usage"]);
+  });
+
+  it("do not show again the end of what began before them", () => {
+    const item = { type: "web_search_call", action: { type: "search", query: "q" } };
+    const from = { id: "resp_1", after: 5 };
+    expect(decode([done(item, 1), done(call("a"), 2), completed([item, call("a")])], { points: true, from }).events).toEqual([]);
+  });
+});
