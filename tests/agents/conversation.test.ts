@@ -192,6 +192,7 @@ describe("the bound on a request's input tokens", () => {
       least: 200,
     },
     { name: "an earlier search and its results", by: grown(withItems(hosted("x".repeat(100)))), least: 100 },
+    { name: "a hosted tool", by: -grown({ hostedTools: [] }), least: 1_024 },
     { name: "an earlier call's arguments", by: grown(withItems(call("t", "x".repeat(100)))), least: 100 },
     {
       name: "the config's parameters",
