@@ -1,9 +1,10 @@
+import type { Usage } from "../../protocol/events";
 import { uniqueCallIds } from "../call-ids";
 import { hostedFields } from "../hosted";
 import { type ModelEvent, ProviderError, type ReplyItem } from "../provider";
 import { CALL_CHARS, replySize } from "../reply-size";
 import { addPiece, beginBlock, type Block, citationsOf, firstPiece, toItems } from "./blocks";
-import { codeRuns, hostedUses } from "./hosted-uses";
+import { hostedUses, ranCode } from "./hosted-uses";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { PAUSED, toStopReason } from "./stop-reason";
 import { addCounts, NO_COUNTS, readCounts, toUsage } from "./usage";
@@ -20,8 +21,8 @@ export type Decoder = {
   isPaused(): boolean;
   /** Gets ready for the rest of a paused reply. */
   goOn(): void;
-  /** What came so far: the items, the output tokens and the searches made. */
-  soFar(): { items: ReplyItem[]; outputTokens: number; searches: number };
+  /** What came and what was reported so far. */
+  soFar(): { items: ReplyItem[]; usage: Usage | null };
   /** The reply's `stop`. Throws `stream_cut` if the provider never said why it stopped. */
   end(): ModelEvent;
 };
@@ -43,7 +44,7 @@ export function createDecoder(before: Before): Decoder {
   let counts = NO_COUNTS;
 
   const items = () => withContainer(uniqueCallIds(blocks.flatMap(toItems), before.takenIds), container);
-  const usage = () => toUsage(addCounts(earlier, counts), codeRuns(blocks.flatMap(resultItems)));
+  const usage = () => toUsage(addCounts(earlier, counts), ranCode(blocks.flatMap(resultItems)));
   const hasCalls = () => blocks.some((block) => block.kind === "call");
 
   const begin = (index: unknown, value: unknown): ModelEvent[] => {
@@ -121,10 +122,7 @@ export function createDecoder(before: Before): Decoder {
       started = false;
       stopReason = "";
     },
-    soFar() {
-      const all = addCounts(earlier, counts);
-      return { items: items(), outputTokens: all.output, searches: all.searches };
-    },
+    soFar: () => ({ items: items(), usage: usage() }),
     end() {
       if (stopReason === "") throw cut("The stream ended before the provider said why it stopped.");
       const all = items();

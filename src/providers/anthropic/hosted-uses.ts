@@ -23,13 +23,13 @@ export function hostedUses(items: readonly ReplyItem[], before: readonly ReplyIt
   });
 }
 
-/** How often code ran: results that are no refusal to run it. */
-export function codeRuns(items: readonly ReplyItem[]): number {
-  return items.filter((item) => {
+/** Whether code ran: a result of it that is no refusal to run it. */
+export function ranCode(items: readonly ReplyItem[]): boolean {
+  return items.some((item) => {
     if (item.type !== "hosted" || item.name !== "code_execution") return false;
     const block = blockOf(item);
     return isServerResult(block) && textOf(fieldsOf(block["content"])["error_code"]) === "";
-  }).length;
+  });
 }
 
 function inputOfUse(item: ReplyItem): [string, string][] {

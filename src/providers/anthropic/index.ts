@@ -38,7 +38,7 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const decoder = createDecoder({ takenIds: takenCallIds(messages), items });
   for (let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS; request; left -= 1) {
     for await (const event of decodeAll(await send({ ...call, request }), decoder)) yield event;
-    request = left > 0 ? continuation(call.request, decoder) : null;
+    request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
     if (request) decoder.goOn();
   }
   yield decoder.end();
@@ -46,7 +46,7 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
 
 async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
   const response = await createClient(options, heard)
-    .post("/v1/messages", { body: toBody(request, options.host), headers: toHeaders(options, request), stream: true, signal })
+    .post("/v1/messages", { body: toBody(request), headers: toHeaders(options, request), stream: true, signal })
     .asResponse();
   return isJson(response) ? wholeReply(response, [options.apiKey]) : readEvents(response, signal, [options.apiKey]);
 }

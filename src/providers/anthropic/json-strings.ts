@@ -16,7 +16,7 @@ export function createJsonStrings(): JsonStrings {
   const objects: boolean[] = [];
   let inText = false;
   let wanted = false;
-  let escape: string | null = null;
+  let pending: string | null = null;
   let found = false;
 
   const outside = (char: string): string => {
@@ -38,14 +38,14 @@ export function createJsonStrings(): JsonStrings {
     return "";
   };
   const inside = (char: string): string => {
-    if (escape !== null) {
-      escape += char;
-      if (escape.startsWith("u") && escape.length < 5) return "";
-      const text = escape.startsWith("u") ? unicode(escape.slice(1)) : (ESCAPES[escape] ?? escape);
-      escape = null;
+    if (pending !== null) {
+      pending += char;
+      if (pending.startsWith("u") && pending.length < 5) return "";
+      const text = pending.startsWith("u") ? unicode(pending.slice(1)) : (ESCAPES[pending] ?? pending);
+      pending = null;
       return wanted ? text : "";
     }
-    if (char === "\\") escape = "";
+    if (char === "\\") pending = "";
     else if (char === '"') inText = false;
     else return wanted ? char : "";
     return "";

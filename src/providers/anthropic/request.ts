@@ -1,5 +1,4 @@
 import type { HostedToolName } from "../../protocol/hosted-tools";
-import type { Host } from "../hosts";
 import { modelFacts } from "../models";
 import type { HostedTool, ModelRequest, ToolSpec } from "../provider";
 import { marked, markTurns } from "./cache-marks";
@@ -21,10 +20,10 @@ const NOT_AS_THEY_ARE = new Set([
 ]);
 
 /** Our request as the body of `POST /v1/messages`. Params go in as they are or in the format's words, ours over them. */
-export function toBody(request: ModelRequest, host: Host): Body {
+export function toBody(request: ModelRequest): Body {
   const { model, system, params } = request;
-  const maxTokens = request.maxOutputTokens ?? usualMaxTokens(host, model);
-  const tools = toTools(request, host);
+  const maxTokens = request.maxOutputTokens ?? usualMaxTokens(model);
+  const tools = toTools(request);
   const turns = markTurns(toTurns(request.messages), request.continues);
   return {
     ...asTheyAre({ ...fieldsOf(params["extra_body"]), ...params }),
@@ -51,8 +50,8 @@ export function toBetas({ params, model }: ModelRequest): string {
  * The format demands a cap. Without one of ours it is the model's own, thinking included, but at most a quarter of its window: a
  * conversation is cut short at three quarters, and early models refuse a cap that the rest of the window cannot hold.
  */
-function usualMaxTokens(host: Host, model: string): number {
-  const { contextWindow, maxOutputTokens } = modelFacts(host.id, model);
+function usualMaxTokens(model: string): number {
+  const { contextWindow, maxOutputTokens } = modelFacts(model);
   return Math.min(maxOutputTokens, Math.floor(contextWindow / 4));
 }
 
@@ -67,20 +66,18 @@ function stopFields(params: ModelRequest["params"]): Body {
 const toolChoice = ({ toolChoice: wanted, params, model }: ModelRequest) =>
   wanted === "required" && !thinks(params, model) ? "any" : "auto";
 
-function toTools({ tools, hostedTools }: ModelRequest, host: Host): Fields[] {
-  return [...tools.map(toTool), ...hostedTools.flatMap((tool) => toHostedTool(tool, host))];
-}
+const toTools = ({ tools, hostedTools }: ModelRequest): Fields[] => [...tools.map(toTool), ...hostedTools.flatMap(toHostedTool)];
 
 const toTool = ({ name, description, parameters }: ToolSpec): Fields => ({ name, description, input_schema: parameters });
 
-/** Versions that are generally available and that all models of this format take. */
+/** Versions that are generally available, want no beta, and work with every model that takes the tool at all. */
 const HOSTED_TYPES: Readonly<Partial<Record<HostedToolName, string>>> = {
   web_search: "web_search_20250305",
   code_execution: "code_execution_20250825",
 };
 
-function toHostedTool({ name, maxUses }: HostedTool, host: Host): Fields[] {
-  const type = host.hostedTools[name]?.wireName ?? HOSTED_TYPES[name];
+function toHostedTool({ name, maxUses }: HostedTool): Fields[] {
+  const type = HOSTED_TYPES[name];
   if (type === undefined) return [];
   return [{ type, name, ...(name === "web_search" && { max_uses: maxUses }) }]; // running code has no such limit
 }

@@ -34,9 +34,9 @@ export function addCounts(a: Counts, b: Counts): Counts {
 
 /**
  * The usage, or null if nothing was reported. Searches are charged each, and counted by the provider. Code is charged by the
- * time of its container and not counted, so each run counts as a use: more than is charged, never less.
+ * time of its machine, of which a call has one: however often it runs, that is one use.
  */
-export function toUsage(counts: Counts, codeRuns: number): Usage | null {
+export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
   const { input, cacheRead, cacheWrite, output, thinking, searches } = counts;
   const all = input + cacheRead + cacheWrite;
   if (all === 0 && output === 0) return null;
@@ -47,7 +47,7 @@ export function toUsage(counts: Counts, codeRuns: number): Usage | null {
     cached_tokens: cacheRead,
     ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
   };
-  return withHostedUses(usage, { web_search: searches, code_execution: codeRuns });
+  return withHostedUses(usage, { web_search: searches, code_execution: ranCode ? 1 : 0 });
 }
 
 /** More tokens than any call can have: a report beyond it is none, and its sums stay exact. */

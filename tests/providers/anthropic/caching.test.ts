@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import type { Message } from "../../../src/providers/provider";
+import { assistant, body, call, result, said, thought, TOOL, user } from "./requests";
+
+/** What decides whether the provider finds a prompt in its cache: the bytes of its beginning, and where the marks are. */
+
+const MARK = '"cache_control":{"type":"ephemeral"}';
+const unmarked = (value: unknown) => JSON.stringify(value).replaceAll(`,${MARK}`, "");
+const marks = (value: unknown) => JSON.stringify(value).split(MARK).length - 1;
+const parts = { tools: [TOOL], system: "be brief", continues: true };
+
+const many = Array.from({ length: 30 }, (_, n) => `call_${n}`);
+const FIRST: Message[] = [user("the question")];
+const SECOND: Message[] = [
+  ...FIRST,
+  assistant(thought("hm"), said("so"), ...many.map((id) => call(id))),
+  ...many.map((id) => result(id)),
+];
+const THIRD: Message[] = [...SECOND, user("newer answers"), assistant(call("z")), result("z")];
+
+describe("calls of one round", () => {
+  const [first, second, third] = [FIRST, SECOND, THIRD].map((messages) => body({ ...parts, messages }));
+
+  it.each([
+    { name: "the second begins as the first", before: first, after: second },
+    { name: "the third begins as the second, where newer answers joined the results", before: second, after: third },
+  ])("$name, byte by byte apart from moved marks", ({ before, after }) => {
+    expect(unmarked(after.tools)).toBe(unmarked(before.tools));
+    expect(unmarked(after.system)).toBe(unmarked(before.system));
+    const beginning = unmarked(before.messages).replace(/\]\}\]$/, "");
+    expect(unmarked(after.messages).startsWith(beginning)).toBe(true);
+  });
+
+  it("mark the end of the tools and instructions, of what the call before wrote, and of what this one adds", () => {
+    expect(marks(first)).toBe(2);
+    for (const one of [second, third]) {
+      expect(marks(one)).toBe(3);
+      expect(marks(one.system)).toBe(1);
+      const users = one.messages.filter(({ role }: { role: string }) => role === "user");
+      for (const { content } of users.slice(-2)) expect(marks(content.at(-1))).toBe(1);
+    }
+  });
+
+  it("are looked up exactly where the call before ended, however many calls it made", () => {
+    const endOfFirst = first.messages[0].content.at(-1);
+    expect(second.messages[0].content.at(-1)).toEqual(endOfFirst);
+    expect(marks(endOfFirst)).toBe(1);
+  });
+
+  it("say the same of the same request, with nothing of the clock or of chance in it", () => {
+    expect(JSON.stringify(body({ ...parts, messages: THIRD }))).toBe(JSON.stringify(third));
+    expect(JSON.stringify(third)).not.toMatch(/\d{10,}|\d{4}-\d{2}-\d{2}T/);
+  });
+});
+
+describe("a call that nothing follows", () => {
+  it("pays for no cache of its messages", () => {
+    const last = body({ ...parts, continues: false, messages: FIRST });
+    expect(marks(last.messages)).toBe(0);
+    expect(marks(last.system)).toBe(1);
+  });
+
+  it("still reads what the call before wrote", () => {
+    const last = body({ ...parts, continues: false, messages: SECOND });
+    expect(marks(last.messages[0])).toBe(1);
+    expect(marks(last.messages.at(-1))).toBe(0);
+  });
+});
+
+it("without instructions the tools bear the mark", () => {
+  expect(marks(body({ tools: [TOOL, { ...TOOL, name: "g" }], system: "" }).tools.at(-1))).toBe(1);
+});

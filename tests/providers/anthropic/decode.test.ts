@@ -1,0 +1,267 @@
+import { describe, expect, it } from "vitest";
+import { MAX_REPLY_CHARS } from "../../../src/providers/limits";
+import { asks, block, calls, decode, ends, says, start } from "./frames";
+import { call, hosted, searchUse } from "./requests";
+
+const vote = calls(1, "toolu_1", "vote", '{"agent_id":', '"agent1"}');
+const itemsOf = (...frames: unknown[]) => decode([start(), ...frames.flat(), ends("end_turn")]).stop.items;
+
+describe("blocks", () => {
+  it.each([
+    { name: "a text in pieces", frames: [says(0, "Hel", "lo")], gives: [{ type: "text", text: "Hello" }] },
+    {
+      name: "a text that begins with its block",
+      frames: [block(0, { type: "text", text: "Hi" })],
+      gives: [{ type: "text", text: "Hi" }],
+    },
+    { name: "no text", frames: [says(0)], gives: [] },
+    {
+      name: "thinking with its signature",
+      frames: [
+        block(
+          0,
+          { type: "thinking", thinking: "", signature: "" },
+          { type: "thinking_delta", thinking: "h" },
+          { type: "thinking_delta", thinking: "m" },
+          { type: "signature_delta", signature: "c2ln" },
+        ),
+      ],
+      gives: [{ type: "reasoning", text: "hm", opaque: { type: "thinking", signature: "c2ln" } }],
+    },
+    {
+      name: "thinking that is hidden",
+      frames: [block(0, { type: "thinking", thinking: "", signature: "" }, { type: "signature_delta", signature: "c2ln" })],
+      gives: [{ type: "reasoning", text: "", opaque: { type: "thinking", signature: "c2ln" } }],
+    },
+    {
+      name: "redacted thinking",
+      frames: [block(0, { type: "redacted_thinking", data: "ZW5j" })],
+      gives: [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: "ZW5j" } }],
+    },
+    {
+      name: "a call without arguments",
+      frames: [calls(0, "a", "vote", "")],
+      gives: [{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }],
+    },
+    {
+      name: "broken arguments as they came",
+      frames: [calls(0, "a", "vote", '{"x":')],
+      gives: [{ type: "tool_call", id: "a", name: "vote", arguments: '{"x":' }],
+    },
+    {
+      name: "two calls with one id, apart",
+      frames: [calls(0, "a", "f"), calls(1, "a", "g")],
+      gives: [
+        { type: "tool_call", id: "a", name: "f", arguments: "{}" },
+        { type: "tool_call", id: "call00001", name: "g", arguments: "{}" },
+      ],
+    },
+    {
+      name: "nothing of a block nobody knows",
+      frames: [block(0, { type: "hologram" }, { type: "text_delta", text: "x" }), says(1, "ok")],
+      gives: [{ type: "text", text: "ok" }],
+    },
+    {
+      name: "nothing of a delta of another kind",
+      frames: [block(0, { type: "text", text: "" }, { type: "input_json_delta", partial_json: "x" })],
+      gives: [],
+    },
+  ])("reads $name", ({ frames, gives }) => expect(itemsOf(...frames)).toEqual(gives));
+
+  it("gives each delta as it comes, under the number of its call", () => {
+    const frames = [start(), ...says(0, "a"), ...vote, ...calls(2, "b", "read_file", "{}"), ends("tool_use")];
+    expect(decode(frames).events).toEqual([
+      { type: "text", text: "a" },
+      { type: "tool_arguments", index: 0, name: "vote", text: '{"agent_id":' },
+      { type: "tool_arguments", index: 0, name: "vote", text: '"agent1"}' },
+      { type: "tool_arguments", index: 1, name: "read_file", text: "{}" },
+    ]);
+  });
+
+  it("keeps the order in which the blocks came", () => {
+    expect(itemsOf(vote, says(2, "then"), calls(3, "b", "f")).map(({ type }) => type)).toEqual([
+      "tool_call",
+      "text",
+      "tool_call",
+    ]);
+  });
+
+  it("never repeats an id of the conversation", () => {
+    const { stop } = decode([start(), ...vote, ends("tool_use")], [], ["toolu_1"]);
+    expect(stop.items).toMatchObject([{ type: "tool_call", id: expect.not.stringMatching("toolu_1") }]);
+  });
+
+  it("is read whole where a server does not stream", () => {
+    const content = [
+      { type: "thinking", thinking: "hm", signature: "c2ln" },
+      { type: "text", text: "ok" },
+      { type: "tool_use", id: "a", name: "vote", input: { agent_id: "agent1" } },
+    ];
+    const { stop } = decode([start({ content, stop_reason: "tool_use", usage: { input_tokens: 3, output_tokens: 4 } })]);
+    expect(stop).toMatchObject({
+      reason: "tool_calls",
+      items: [
+        { type: "reasoning", text: "hm" },
+        { type: "text", text: "ok" },
+        { type: "tool_call", arguments: '{"agent_id":"agent1"}' },
+      ],
+      usage: { input_tokens: 3, output_tokens: 4 },
+    });
+  });
+
+  it("counts a message that is begun twice once", () => {
+    const whole = start({ content: [{ type: "text", text: "ok" }] });
+    expect(decode([whole, whole, ends("end_turn")]).stop.items).toEqual([{ type: "text", text: "ok" }]);
+  });
+
+  it.each([
+    { name: "in texts", frames: Array.from({ length: 5 }, () => says(0, "x".repeat(1_000_000))) },
+    {
+      name: "in signatures",
+      frames: [block(0, { type: "thinking" }, { type: "signature_delta", signature: "x".repeat(MAX_REPLY_CHARS) })],
+    },
+    { name: "in empty calls", frames: Array.from({ length: 3_000 }, (_, n) => calls(n, `a${n}`, "f")) },
+    { name: "in results", frames: [block(0, { type: "web_search_tool_result", content: "x".repeat(MAX_REPLY_CHARS) })] },
+  ])("ends a reply without measure $name", ({ frames }) => {
+    expect(() => itemsOf(...frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "bad_response" }));
+  });
+});
+
+describe("the end", () => {
+  it.each([
+    { name: "end_turn", gives: "stop" },
+    { name: "stop_sequence", gives: "stop" },
+    { name: "tool_use", gives: "stop" },
+    { name: "max_tokens", gives: "length" },
+    { name: "model_context_window_exceeded", gives: "length" },
+    { name: "refusal", gives: "refusal" },
+    { name: "pause_turn", gives: "length" },
+    { name: "whatever", gives: "unknown" },
+  ])("reads $name without calls as $gives", ({ name, gives }) => {
+    expect(decode([start(), ...says(0, "x"), ends(name)]).stop.reason).toBe(gives);
+  });
+
+  it.each([
+    { name: "end_turn", gives: "tool_calls" },
+    { name: "stop_sequence", gives: "tool_calls" },
+    { name: "tool_use", gives: "tool_calls" },
+    { name: "pause_turn", gives: "tool_calls" },
+    { name: "max_tokens", gives: "length" },
+    { name: "refusal", gives: "refusal" },
+    { name: "whatever", gives: "unknown" },
+  ])("keeps the calls under $name", ({ name, gives }) => {
+    const { stop } = decode([start(), ...vote, ends(name)]);
+    expect(stop.reason).toBe(gives);
+    expect(stop.items).toEqual([{ type: "tool_call", id: "toolu_1", name: "vote", arguments: '{"agent_id":"agent1"}' }]);
+  });
+
+  it.each([
+    { name: "nothing at all", frames: [] },
+    { name: "a message that only begins", frames: [start()] },
+    { name: "a whole call, but no stop reason", frames: [start(), ...vote] },
+    { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
+    { name: "a stop without a reason", frames: [start(), ...says(0, "x"), { type: "message_stop" }] },
+    { name: "a stop reason in the middle of a block", frames: [start(), ...vote.slice(0, 2), ends("tool_use")] },
+  ])("takes $name for cut", ({ frames }) => {
+    expect(() => decode(frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
+  });
+
+  it("needs no message_stop", () => {
+    expect(decode([start(), ...says(0, "x"), ends("end_turn")]).stop.reason).toBe("stop");
+  });
+});
+
+describe("hosted tools", () => {
+  const found = (id: string, content: unknown) => block(9, { type: "web_search_tool_result", tool_use_id: id, content });
+  const page = { type: "web_search_result", url: "https://a.example", title: "A", encrypted_content: "eA==" };
+  const ran = (id: string, content: object) => block(9, { type: "bash_code_execution_tool_result", tool_use_id: id, content });
+
+  it.each([
+    {
+      name: "a search",
+      frames: [asks(0, "s", "web_search", '{"que', 'ry":"rain"}'), found("s", [page, page])],
+      gives: [{ name: "web_search", input: "rain", outcome: "ok", output: "A – https://a.example\nA – https://a.example" }],
+    },
+    {
+      name: "a search that failed",
+      frames: [
+        asks(0, "s", "web_search", '{"query":"rain"}'),
+        found("s", { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" }),
+      ],
+      gives: [{ name: "web_search", input: "rain", outcome: "error", output: "max_uses_exceeded" }],
+    },
+    {
+      name: "code that ran",
+      frames: [
+        asks(0, "c", "bash_code_execution", '{"command":"ls"}'),
+        ran("c", { stdout: "a.txt", stderr: "warn", return_code: 0 }),
+      ],
+      gives: [{ name: "code_execution", input: "ls", outcome: "ok", output: "a.txt\nwarn" }],
+    },
+    {
+      name: "code that failed",
+      frames: [asks(0, "c", "bash_code_execution", '{"command":"ls"}'), ran("c", { stdout: "", stderr: "no", return_code: 2 })],
+      gives: [{ name: "code_execution", input: "ls", outcome: "error", output: "no" }],
+    },
+    { name: "a use whose result is still to come", frames: [asks(0, "s", "web_search", '{"query":"rain"}')], gives: undefined },
+  ])("tells $name", ({ frames, gives }) => {
+    expect(decode([start(), ...frames.flat(), ends("end_turn")]).stop.hosted).toEqual(gives);
+  });
+
+  it("finds what was asked in the reply before", () => {
+    const { stop } = decode([start(), ...found("s", [page]), ends("end_turn")], [hosted(searchUse("s")), call("a")]);
+    expect(stop.hosted).toMatchObject([{ input: "q", outcome: "ok" }]);
+  });
+
+  it("come back as blocks that survive being stored, with the machine that ran code", () => {
+    const frames = [asks(0, "c", "bash_code_execution", '{"command":"ls"}'), ran("c", { stdout: "", return_code: 0 })].flat();
+    const { stop } = decode([start(), ...frames, ends("end_turn", { container: { id: "container_1", expires_at: "later" } })]);
+    expect(JSON.parse(JSON.stringify(stop.items))).toEqual([
+      {
+        type: "hosted",
+        name: "code_execution",
+        opaque: { block: { type: "server_tool_use", id: "c", name: "bash_code_execution", input: { command: "ls" } } },
+      },
+      {
+        type: "hosted",
+        name: "code_execution",
+        opaque: {
+          block: { type: "bash_code_execution_tool_result", tool_use_id: "c", content: { stdout: "", return_code: 0 } },
+          container: "container_1",
+        },
+      },
+    ]);
+  });
+
+  it("gives sources with the passage that rests on them, and keeps them with their text", () => {
+    const citation = {
+      type: "web_search_result_location",
+      url: "https://a.example",
+      title: "A",
+      cited_text: "wet",
+      encrypted_index: "eA==",
+    };
+    const cited = block(
+      1,
+      { type: "text", text: "" },
+      { type: "text_delta", text: "It rains." },
+      { type: "citations_delta", citation },
+    );
+    const { stop } = decode([start(), ...says(0, "So: "), ...cited, ends("end_turn")]);
+    expect(stop.citations).toEqual([{ url: "https://a.example", title: "A", text: "It rains." }]);
+    expect(stop.items.at(-1)).toEqual({ type: "text", text: "It rains.", opaque: { citations: [citation] } });
+  });
+});
+
+it.each([
+  null,
+  42,
+  "x",
+  [],
+  {},
+  { type: "content_block_delta", index: 7 },
+  { type: "content_block_start" },
+  { type: "message_delta" },
+])("is not upset by %j", (frame) =>
+  expect(() => decode([start(), frame, ...says(0, "x"), { type: "content_block_stop" }, ends("end_turn")])).not.toThrow(),
+);

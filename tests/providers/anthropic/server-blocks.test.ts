@@ -1,0 +1,82 @@
+import { expect, it } from "vitest";
+import type { Message } from "../../../src/providers/provider";
+import { assistant, body, call, hosted, result, said, searchResult, searchUse, user } from "./requests";
+
+/** Short pictures of a conversation: each message by its blocks, as `assistant: text use(s) tool_use`. */
+function picture(messages: Message[]): string[] {
+  const shown = (block: Record<string, unknown>): string => {
+    if (block["type"] === "server_tool_use") return `use(${block["id"]})`;
+    if (block["type"] === "web_search_tool_result") return `found(${block["tool_use_id"]})`;
+    const { content } = block;
+    return Array.isArray(content) ? `${block["type"]}[${content.map(({ text }) => text).join("|")}]` : String(block["type"]);
+  };
+  return body({ messages }).messages.map(
+    ({ role, content }: { role: string; content: Record<string, unknown>[] }) => `${role}: ${content.map(shown).join(" ")}`,
+  );
+}
+const used = hosted(searchUse("s"));
+const found = hosted(searchResult("s"));
+
+it.each<{ name: string; given: Message[]; gives: string[] }>([
+  {
+    name: "a use and its result in one reply stay",
+    given: [user("q"), assistant(used, found, said("ok")), user("go on")],
+    gives: ["user: text", "assistant: use(s) found(s) text", "user: text"],
+  },
+  {
+    name: "a use that waits for our own tool's result stays, so that the provider runs it now",
+    given: [user("q"), assistant(used, call("a")), result("a")],
+    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result"],
+  },
+  {
+    name: "news in the same message moves into the result, where it does not end the wait",
+    given: [user("q"), assistant(used, call("a")), result("a"), user("news")],
+    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]"],
+  },
+  {
+    name: "the result at the head of the next reply answers it",
+    given: [user("q"), assistant(used, call("a")), result("a"), user("news"), assistant(found, said("ok")), user("go on")],
+    gives: ["user: text", "assistant: use(s) tool_use", "user: tool_result[done|news]", "assistant: found(s) text", "user: text"],
+  },
+  {
+    name: "the result may come a reply later still",
+    given: [
+      user("q"),
+      assistant(used, call("a")),
+      result("a"),
+      assistant(call("b")),
+      result("b"),
+      assistant(found, said("ok")),
+      user("go on"),
+    ],
+    gives: [
+      "user: text",
+      "assistant: use(s) tool_use",
+      "user: tool_result",
+      "assistant: tool_use",
+      "user: tool_result",
+      "assistant: found(s) text",
+      "user: text",
+    ],
+  },
+  {
+    name: "a use that never got its result is given up once the conversation went on",
+    given: [user("q"), assistant(used, call("a")), result("a"), assistant(said("ok")), user("go on")],
+    gives: ["user: text", "assistant: tool_use", "user: tool_result", "assistant: text", "user: text"],
+  },
+  {
+    name: "a use that nothing can wait for is given up, with its message if nothing else is in it",
+    given: [user("q"), assistant(used), user("go on")],
+    gives: ["user: text text"],
+  },
+  {
+    name: "a result without its use is left out",
+    given: [user("q"), assistant(found, said("ok")), user("go on")],
+    gives: ["user: text", "assistant: text", "user: text"],
+  },
+  {
+    name: "a paused reply goes back as it is, its open use last",
+    given: [user("q"), assistant(said("let me see"), used)],
+    gives: ["user: text", "assistant: text use(s)"],
+  },
+])("$name", ({ given, gives }) => expect(picture(given)).toEqual(gives));
