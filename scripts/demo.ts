@@ -4,7 +4,7 @@ import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
 import { SCENARIO } from "./demo/scenario";
 import { type DemoService, startService } from "./demo/service";
 import { type Shown, showRun, whatNext } from "./demo/show";
-import { startSimulatedProviders } from "./simulated-providers/server";
+import { type SimulatedProviders, startSimulatedProviders } from "./simulated-providers/server";
 
 /**
  * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models, one question from start to
@@ -20,7 +20,7 @@ async function main(): Promise<ExitCode> {
     process.stderr.write("Starting the service and three simulated models …\n");
     const service = await startService({ allowedOrigin: providers.url, port, signal });
     try {
-      return await perform(service, { providersUrl: providers.url, stay: !once && process.stdout.isTTY === true, signal });
+      return await perform(service, { providers, stay: !once && process.stdout.isTTY === true, signal });
     } finally {
       await service.stop();
     }
@@ -29,15 +29,15 @@ async function main(): Promise<ExitCode> {
   }
 }
 
-type Options = { providersUrl: string; stay: boolean; signal: AbortSignal };
+type Options = { providers: SimulatedProviders; stay: boolean; signal: AbortSignal };
 
-async function perform(service: DemoService, { providersUrl, stay, signal }: Options): Promise<ExitCode> {
+async function perform(service: DemoService, { providers, stay, signal }: Options): Promise<ExitCode> {
   const { stdout, stderr, env } = process;
   const watching = new AbortController();
   const stage = { stdout, stderr, env, signal: AbortSignal.any([signal, watching.signal]) };
   let shown: Shown;
   try {
-    shown = await Promise.race([showRun(service.server, providersUrl, stage), service.failure]);
+    shown = await Promise.race([showRun(service.server, providers, stage), service.failure]);
   } finally {
     watching.abort();
   }

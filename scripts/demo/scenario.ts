@@ -1,30 +1,31 @@
 import type { Reply, Script } from "../simulated-providers/reply";
-import { aliasOf, answersThenVotes, byStage, isShown, newAnswer, paced, vote } from "../simulated-providers/scripts";
+import { aliasOf, byStage, isShown, newAnswer, paced, vote } from "../simulated-providers/scripts";
 import type { Situation } from "../simulated-providers/situation";
-import { IMPROVED, LARGEST, PRESENTATION, QUESTION, REASONS, ROUGH, THOROUGH, WEIGHING } from "./texts";
+import { IMPROVED, LARGEST, PRESENTATION, QUESTION, REASONS, ROUGH, SEARCH, SOURCE, THOROUGH, WEIGHING } from "./texts";
 
 /**
- * The demo's story. gpt-5-mini answers fast and roughly, gpt-4o soon after; gpt-5 takes its time. When gpt-5's answer comes,
- * gpt-5-mini has voted already: its vote is void, it is shown the answer, and improves on it. gpt-4o is a careful judge: what it
- * weighs so long is overtaken twice, its vote comes too late and counts as stale. In the end all three want the same answer.
+ * The demo's story, of three agents from three vendors. The sprinter answers fast and roughly, the judge soon after; the thinker
+ * takes its time. When the thinker's answer comes, the sprinter has voted already: its vote is void, it is shown the answer, and
+ * improves on it. The judge is careful: what it weighs so long is overtaken twice, its vote comes too late and counts as stale. In
+ * the end all three want the same answer, and whoever presents it looks up what it says of Postgres and names its source.
  *
  * Who does what depends on the answers they are shown; the paces only see to it that things happen in the order told, with more
  * than a second between any two that must not swap. In any other order the team comes to the same end.
  */
 
-type DemoAgent = { id: string; model: string };
+type DemoAgent = { id: string; model: string; type: "openai" | "claude" | "gemini"; searches: boolean };
 
 export const SCENARIO: { question: string; agents: readonly DemoAgent[]; models: Readonly<Record<string, Script>> } = {
   question: QUESTION,
   agents: [
-    { id: "thinker", model: "gpt-5" },
-    { id: "sprinter", model: "gpt-5-mini" },
-    { id: "judge", model: "gpt-4o" },
+    { id: "thinker", type: "claude", model: "claude-opus-5-5", searches: false },
+    { id: "sprinter", type: "openai", model: "gpt-5.6-luna", searches: true },
+    { id: "judge", type: "gemini", model: "gemini-3.1-pro-preview", searches: false },
   ],
   models: {
-    "gpt-5": paced({ ttftMs: 1_500, tokensPerSecond: 34 }, thinker()),
-    "gpt-5-mini": paced({ ttftMs: 600, tokensPerSecond: 50 }, sprinter()),
-    "gpt-4o": paced({ ttftMs: 600, tokensPerSecond: 48 }, judge()),
+    "claude-opus-5-5": paced({ ttftMs: 1_500, tokensPerSecond: 34 }, thinker()),
+    "gpt-5.6-luna": paced({ ttftMs: 600, tokensPerSecond: 50 }, sprinter()),
+    "gemini-3.1-pro-preview": paced({ ttftMs: 600, tokensPerSecond: 48 }, judge()),
   },
 };
 
@@ -60,10 +61,9 @@ function judge(): Script {
 
 /** Answers, does `before` until the improved answer is in view, then votes for that; presents it whoever wins. */
 function answersUntilImproved(parts: { answer: string; final: string; before: (situation: Situation) => Reply }): Script {
-  const content = answersThenVotes({ answer: parts.answer, presentation: PRESENTATION });
   return byStage({
-    answering: content,
-    presenting: content,
+    answering: () => newAnswer(parts.answer),
+    presenting: () => ({ hosted: [SEARCH], text: PRESENTATION, citations: [SOURCE] }),
     deciding: (situation) => (isShown(IMPROVED, situation) ? voteFor(IMPROVED, parts.final, situation) : parts.before(situation)),
   });
 }

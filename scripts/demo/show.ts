@@ -3,6 +3,7 @@ import { startRun } from "../../cli/client";
 import { EXIT, type ExitCode } from "../../cli/exit-codes";
 import { watchTurn } from "../../cli/watch";
 import { eventsPath, sessionPath } from "../../src/protocol/api";
+import type { SimulatedProviders } from "../simulated-providers/server";
 import { SCENARIO } from "./scenario";
 
 /** What the demo writes to, and what ends it early. */
@@ -10,9 +11,9 @@ export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSigna
 export type Shown = { exitCode: ExitCode; sessionId: string; turn: number };
 
 /** Asks the demo's question, shows the run to its end, prints what came of it. Throws CliError. */
-export async function showRun(server: string, providersUrl: string, stage: Stage): Promise<Shown> {
+export async function showRun(server: string, providers: Pick<SimulatedProviders, "baseUrls">, stage: Stage): Promise<Shown> {
   stage.stderr.write(introduction());
-  const run = { question: SCENARIO.question, config: teamConfig(providersUrl) };
+  const run = { question: SCENARIO.question, config: teamConfig(providers) };
   const context = { server };
   const { session_id: sessionId, turn } = await startRun(run, context, stage.signal);
   const display = displayFor(false, stage);
@@ -37,11 +38,16 @@ The service stays up at ${server} until Ctrl+C. Things to try in another termina
 
 function introduction(): string {
   const team = SCENARIO.agents.map(({ id, model }) => `${id} (${model})`).join(", ");
-  return `\nTeam: ${team}; simulated on this machine, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
+  return `\nTeam: ${team}; simulated on this machine, each in its vendor's wire format, without keys or network, at real prices.\nQuestion: ${SCENARIO.question}\n\n`;
 }
 
 /** The team as a caller of the API writes it, with a key of its own for its own endpoint. */
-function teamConfig(providersUrl: string): Record<string, unknown> {
-  const backend = { type: "chatcompletion", base_url: `${providersUrl}/v1`, api_key: "simulated" };
-  return { agents: SCENARIO.agents.map(({ id, model }) => ({ id, backend: { ...backend, model } })) };
+function teamConfig({ baseUrls }: Pick<SimulatedProviders, "baseUrls">): Record<string, unknown> {
+  const agents = SCENARIO.agents.map(({ id, type, model, searches }) => {
+    const backend = { type, model, base_url: baseUrls[FORMATS[type]], api_key: "simulated" };
+    return { id, backend: { ...backend, ...(searches && { enable_web_search: true }) } };
+  });
+  return { agents };
 }
+
+const FORMATS = { openai: "openai-responses", claude: "anthropic", gemini: "gemini" } as const;

@@ -49,6 +49,18 @@ How many fit: 3 × 20 = 60 in normal operation, 4 × 20 = 80 during a rolling de
 
 What to watch: the time requests wait for a connection. The figures move with the query time: at 50 ms instead of 25, the load doubles to 20 and this pool is too small.`;
 
+/** What the presenter looks up, if it can, and where it finds it. */
+export const SEARCH = {
+  name: "web_search",
+  input: "PostgreSQL superuser_reserved_connections default",
+  output: "superuser_reserved_connections (integer): … The default value is three connections.",
+} as const;
+export const SOURCE = {
+  url: "https://www.postgresql.org/docs/current/runtime-config-connection.html",
+  title: "PostgreSQL Documentation: Connections and Authentication",
+  text: "Postgres keeps 3 of its 100 for superusers",
+} as const;
+
 /** The careful judge weighs the first two answers at length; meanwhile they are overtaken. */
 export const WEIGHING = `Let me compare the two proposals before I decide.
 

@@ -35,56 +35,67 @@ describe("the demo's story", () => {
   const improved = [THOROUGH, LARGEST, IMPROVED];
 
   it.each<{ name: string; model: string; stage: Stage; shown?: string[]; want: object }>([
-    { name: "the sprinter answers roughly", model: "gpt-5-mini", stage: "first_answer", want: answered(ROUGH) },
-    { name: "the judge answers with the largest pool", model: "gpt-4o", stage: "first_answer", want: answered(LARGEST) },
-    { name: "the thinker answers thoroughly", model: "gpt-5", stage: "first_answer", want: answered(THOROUGH) },
+    { name: "the sprinter answers roughly", model: "gpt-5.6-luna", stage: "first_answer", want: answered(ROUGH) },
+    {
+      name: "the judge answers with the largest pool",
+      model: "gemini-3.1-pro-preview",
+      stage: "first_answer",
+      want: answered(LARGEST),
+    },
+    { name: "the thinker answers thoroughly", model: "claude-opus-5-5", stage: "first_answer", want: answered(THOROUGH) },
     {
       name: "the sprinter votes while there is nothing better",
-      model: "gpt-5-mini",
+      model: "gpt-5.6-luna",
       stage: "deciding",
       shown: first,
       want: voted("agent1"),
     },
     {
       name: "the sprinter improves on the thorough answer",
-      model: "gpt-5-mini",
+      model: "gpt-5.6-luna",
       stage: "deciding",
       shown: overtaken,
       want: answered(IMPROVED),
     },
-    { name: "the judge weighs what it sees", model: "gpt-4o", stage: "deciding", shown: first, want: voted("agent1") },
-    { name: "the thinker votes", model: "gpt-5", stage: "deciding", shown: overtaken, want: voted("agent2") },
+    {
+      name: "the judge weighs what it sees",
+      model: "gemini-3.1-pro-preview",
+      stage: "deciding",
+      shown: first,
+      want: voted("agent1"),
+    },
+    { name: "the thinker votes", model: "claude-opus-5-5", stage: "deciding", shown: overtaken, want: voted("agent2") },
     {
       name: "the sprinter ends with the improved answer",
-      model: "gpt-5-mini",
+      model: "gpt-5.6-luna",
       stage: "deciding",
       shown: improved,
       want: voted("agent3"),
     },
     {
       name: "the judge ends with the improved answer",
-      model: "gpt-4o",
+      model: "gemini-3.1-pro-preview",
       stage: "deciding",
       shown: improved,
       want: voted("agent3"),
     },
     {
       name: "the thinker ends with the improved answer",
-      model: "gpt-5",
+      model: "claude-opus-5-5",
       stage: "deciding",
       shown: improved,
       want: voted("agent3"),
     },
     {
       name: "the sprinter votes where it may not answer",
-      model: "gpt-5-mini",
+      model: "gpt-5.6-luna",
       stage: "at_limit",
       shown: overtaken,
       want: voted("agent1"),
     },
     {
       name: "whoever wins presents the same text",
-      model: "gpt-4o",
+      model: "gemini-3.1-pro-preview",
       stage: "presentation",
       shown: improved,
       want: { text: PRESENTATION },
@@ -94,14 +105,14 @@ describe("the demo's story", () => {
   });
 
   it("keeps more than a second between events that must not swap, and takes a human's time", async () => {
-    const rough = durationMs(await reply("gpt-5-mini", "first_answer"));
-    const largest = durationMs(await reply("gpt-4o", "first_answer"));
+    const rough = durationMs(await reply("gpt-5.6-luna", "first_answer"));
+    const largest = durationMs(await reply("gemini-3.1-pro-preview", "first_answer"));
     const decidingFrom = Math.max(rough, largest) * 1.1 + 250; // the team waits a grace after its second answer
-    const thorough = durationMs(await reply("gpt-5", "first_answer"));
-    const sprinterVote = decidingFrom + durationMs(await reply("gpt-5-mini", "deciding", first));
-    const thinkerVote = thorough + durationMs(await reply("gpt-5", "deciding", overtaken));
-    const improvement = thorough + durationMs(await reply("gpt-5-mini", "deciding", overtaken));
-    const staleVote = Math.max(rough, largest) + durationMs(await reply("gpt-4o", "deciding", first));
+    const thorough = durationMs(await reply("claude-opus-5-5", "first_answer"));
+    const sprinterVote = decidingFrom + durationMs(await reply("gpt-5.6-luna", "deciding", first));
+    const thinkerVote = thorough + durationMs(await reply("claude-opus-5-5", "deciding", overtaken));
+    const improvement = thorough + durationMs(await reply("gpt-5.6-luna", "deciding", overtaken));
+    const staleVote = Math.max(rough, largest) + durationMs(await reply("gemini-3.1-pro-preview", "deciding", first));
     const inOrder: [number, number][] = [
       [sprinterVote, thorough],
       [thinkerVote, improvement],
@@ -109,8 +120,8 @@ describe("the demo's story", () => {
     ];
     for (const [earlier, later] of inOrder) expect(later - earlier).toBeGreaterThan(1_000);
 
-    const consensus = staleVote + durationMs(await reply("gpt-4o", "deciding", improved));
-    const whole = consensus + durationMs(await reply("gpt-5-mini", "presentation", improved));
+    const consensus = staleVote + durationMs(await reply("gemini-3.1-pro-preview", "deciding", improved));
+    const whole = consensus + durationMs(await reply("gpt-5.6-luna", "presentation", improved));
     expect(whole).toBeGreaterThan(15_000);
     expect(whole).toBeLessThan(30_000);
   });

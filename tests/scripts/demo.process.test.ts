@@ -63,6 +63,8 @@ describe("npm run demo", () => {
       "judge votes for agent2.2:",
       "settled by consensus: agent2.2 wins with 3 votes",
       "sprinter presents the final answer",
+      "sprinter searched the web: PostgreSQL superuser_reserved_connections default",
+      "PostgreSQL Documentation: Connections and Authentication",
     ];
     const places = story.map((line) => output.stderr.indexOf(line));
     expect(places, output.stderr).not.toContain(-1);

@@ -92,8 +92,8 @@ const ROWS: readonly Row[] = [
 
 function requestOf({ model, params = {}, hosted = false }: Row, messages: Message[]): ModelRequest {
   const hostedTools = hosted ? (["web_search", "code_execution"] as const).map((name) => ({ name, maxUses: 3 })) : [];
-  const rest = { system: "Be brief.", tools: [READ], toolChoice: "auto", maxOutputTokens: 8_000, continues: true } as const;
-  return { model, params, messages, hostedTools, ...rest };
+  const rest = { system: "Be brief.", tools: [READ], maxOutputTokens: 8_000, continues: true };
+  return { model, params, messages, hostedTools, toolChoice: "auto", ...rest };
 }
 
 /** What the client says after a reply: a result for each call, or a word. */

@@ -1,23 +1,24 @@
-import { joined, newId } from "../../continuity";
-import type { Dressed, Json, Piece, Said } from "../../dialect";
+import { joined, newId, newSeal } from "../../continuity";
+import type { Dressed, Json, Piece, Read, Said } from "../../dialect";
 import type { HostedStep, ReportedUsage, Source } from "../../reply";
 import { toItem } from "./request";
 import { type Event, EventSchema, InputItemSchema } from "./schema";
 
 /** Adds what aimock leaves out: hosted tools, sources, the numbers of the events, details of usage, and replies that end early. */
-export function dress(events: readonly Json[], said: Said): Dressed {
+export function dress(events: readonly Json[], said: Said, { body }: Read): Dressed {
   const parsed = events.map((event) => EventSchema.parse(event));
-  const hosted = (said.hosted ?? []).map(hostedItem);
+  const isSilent = asksForSeal(body) && parsed.every(({ item }) => item?.type !== "reasoning");
+  const added = [...(isSilent ? [silentReasoning()] : []), ...(said.hosted ?? []).map(hostedItem)];
   const place = parsed.findIndex(({ type, item }) => type === "response.output_item.added" && item?.type !== "reasoning");
   const at = place < 0 ? parsed.length - 1 : place;
   const first = parsed.slice(0, at).filter(({ type }) => type === "response.output_item.added").length;
   const citations = annotationsOf(said);
   const whole = [
     ...parsed.slice(0, at),
-    ...hosted.flatMap((item, index) => hostedEvents(item, first + index)),
+    ...added.flatMap((item, index) => addedEvents(item, first + index)),
     ...parsed
       .slice(at)
-      .map((event) => shifted(event, hosted.length))
+      .map((event) => shifted(event, added.length))
       .flatMap((event) => cited(event, citations)),
   ];
   const output = whole.flatMap(({ type, item }) => (type === "response.output_item.done" && item ? [item] : []));
@@ -52,9 +53,14 @@ const usageOf = ({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens 
   total_tokens: inputTokens + outputTokens,
 });
 
-type HostedItem = Json & { type: string; id: string };
+type AddedItem = Json & { type: string; id: string };
 
-function hostedItem({ name, input, output }: HostedStep): HostedItem {
+const asksForSeal = (body: Json): boolean =>
+  Array.isArray(body["include"]) && body["include"].includes("reasoning.encrypted_content");
+
+const silentReasoning = (): AddedItem => ({ type: "reasoning", id: newId("rs_"), summary: [], encrypted_content: newSeal() });
+
+function hostedItem({ name, input, output }: HostedStep): AddedItem {
   if (name === "code_execution") {
     const outputs = [{ type: "logs", logs: output }];
     return {
@@ -75,7 +81,7 @@ function hostedItem({ name, input, output }: HostedStep): HostedItem {
   };
 }
 
-function hostedEvents(item: HostedItem, output_index: number): Event[] {
+function addedEvents(item: AddedItem, output_index: number): Event[] {
   const { type, id } = item;
   const base = { output_index, item_id: id };
   const step = (name: string, more: Json = {}) => ({ type: `response.${type}.${name}`, ...base, ...more });
@@ -85,11 +91,10 @@ function hostedEvents(item: HostedItem, output_index: number): Event[] {
     { type: "response.code_interpreter_call_code.delta", ...base, delta: item["code"] },
     { type: "response.code_interpreter_call_code.done", ...base, code: item["code"] },
   ];
+  const steps = [step("in_progress"), ...(isCode ? [...written, step("interpreting")] : [step("searching")]), step("completed")];
   const events = [
     { type: "response.output_item.added", output_index, item: { ...empty, status: "in_progress" } },
-    step("in_progress"),
-    ...(isCode ? [...written, step("interpreting")] : [step("searching")]),
-    step("completed"),
+    ...(type === "reasoning" ? [] : steps),
     { type: "response.output_item.done", output_index, item },
   ];
   return events.map((event) => EventSchema.parse(event));
