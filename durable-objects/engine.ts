@@ -128,8 +128,9 @@ export class Engine {
   #takeUp(id: string): boolean {
     const call = callInFlight(this.#state, id);
     const run = call && this.#runner.resume(call);
-    if (run) this.#ctx.waitUntil(run);
-    return run !== null;
+    if (run === null) return false;
+    this.#ctx.waitUntil(run);
+    return true;
   }
 
   #endBroken({ turn, firstSeq }: TurnPlace, broken: unknown): void {
@@ -167,6 +168,11 @@ export class Engine {
     if (!runningTurn(this.#state)?.inFlight[source.call]) return;
     this.#written.add(source, text);
     this.journal.write(source, text, point);
+  }
+
+  /** Where a call in flight can be taken up, although nothing of its reply is there to show yet. */
+  notePoint(call: string, point: ResumePoint): void {
+    if (runningTurn(this.#state)?.inFlight[call]) this.journal.notePoint(call, point);
   }
 
   /** What a call in flight is known to cost so far. */

@@ -54,6 +54,12 @@ export class Journal {
     this.#deltas.add(source, text);
   }
 
+  /** A place without text, stored at once: a model may think for minutes before it writes. */
+  notePoint(call: string, point: ResumePoint): void {
+    this.points.note(call, point);
+    this.#flush();
+  }
+
   /** A piece that was stored before a restart, of a call that goes on. */
   seed(item: DeltaItem): void {
     if (this.points.has(item.call)) this.#deltas.seed(item);

@@ -96,8 +96,9 @@ export class ModelCalls implements Performer {
       request,
       signal,
       ...(from && { from }),
-      onResumePoint: (next) => {
-        point = next;
+      onResumePoint: (next, alone) => {
+        if (alone) this.#engine.notePoint(effect.id, next);
+        else point = next;
       },
       onUsage: (usage) => this.#engine.noteUsage(effect.id, usage),
       headersCame: () => headers.came,

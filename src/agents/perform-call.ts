@@ -35,8 +35,8 @@ type CallOptions = {
   onDelta: (delta: CallDelta) => void;
   /** Usage known before the end; should the call be cancelled, it is charged this. */
   onUsage?: (usage: Usage) => void;
-  /** From here the reply can be taken up again, should the connection be lost; told before the delta it counts with. */
-  onResumePoint?: (point: ResumePoint) => void;
+  /** From here the reply can be taken up again, should the connection be lost; told before the delta it counts with, if any. */
+  onResumePoint?: (point: ResumePoint, alone: boolean) => void;
   /** Takes a reply to the same request up again instead of asking anew. */
   from?: ResumePoint;
   /** Whether response headers came; absent, only what was heard of the reply tells. */
@@ -93,7 +93,7 @@ function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOption
       onUsage?.(event.usage);
       return null;
     case "resume_point":
-      onResumePoint?.(event.point);
+      onResumePoint?.(event.point, event.alone);
       return null;
     case "tool_arguments":
     case "hosted_tool":

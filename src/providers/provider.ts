@@ -54,8 +54,8 @@ export type ModelEvent =
   | { type: "tool_arguments"; index: number; name: string; text: string }
   /** What a hosted tool is asked (a query, a piece of code), as it is written. */
   | { type: "hosted_tool"; name: HostedToolName; text: string }
-  /** Behind the event that comes next, the reply can be taken up again: the two count together. */
-  | { type: "resume_point"; point: ResumePoint }
+  /** Behind the event that comes next, the reply can be taken up again: the two count together. `alone`: no event belongs to it. */
+  | { type: "resume_point"; point: ResumePoint; alone: boolean }
   /** Usage known before the end, so that a cut or cancelled call can be charged what was reported. */
   | { type: "usage"; usage: Usage }
   | Stop;

@@ -95,14 +95,14 @@ describe("a call that is answered", () => {
       id: "resumable",
       async *stream(_request, _signal, _heard, from) {
         asked?.push(from);
-        yield { type: "resume_point", point: { id: "resp_1", after: 9 } };
+        yield { type: "resume_point", point: { id: "resp_1", after: 9 }, alone: false };
         yield stop;
       },
     };
-    const onResumePoint = (point: unknown) => void points?.push(point);
+    const onResumePoint = (...told: unknown[]) => void points?.push(told);
     const signal = new AbortController().signal;
     await performCall({ provider, request, signal, onDelta: () => {}, onResumePoint, from: given });
-    expect([asked, points]).toEqual([[given], [{ id: "resp_1", after: 9 }]]);
+    expect([asked, points]).toEqual([[given], [[{ id: "resp_1", after: 9 }, false]]]);
   });
 
   it("keeps usage that came before a stop without any", async () => {

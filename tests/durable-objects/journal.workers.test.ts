@@ -121,6 +121,8 @@ it("stores where a reply can be taken up together with the text it follows, unti
     expect([storedText(), journal.points.find("c")]).toEqual([["at once", ", later"], { id: "reply_1", after: 8 }]);
     journal.commit(entry(callFailed("c")), 3);
     expect(journal.points.find("c")).toBeNull();
+    journal.notePoint("d", { id: "reply_2", after: 0 });
+    expect(journal.points.find("d")).toEqual({ id: "reply_2", after: 0 });
   });
 });
 
