@@ -1,4 +1,5 @@
 import demoTeam from "../configs/teams/demo.yaml";
+import oneProviderTeam from "../configs/teams/one-provider.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
 import { createApp } from "./api/app";
 import type { Services } from "./api/services";
@@ -24,7 +25,7 @@ function toServices(env: Env): Services {
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
       variables: readVariables(env, OPERATOR_VARIABLES),
     },
-    teams: { demo: demoTeam },
+    teams: { demo: demoTeam, "one-provider": oneProviderTeam },
     openOnLoopback: env.OPEN_ACCESS === "loopback",
   };
 }

@@ -15,11 +15,14 @@ const names = existsSync(EXAMPLES)
   ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"))
   : [];
 
+const readExample = (name: string) => readFileSync(path.join(EXAMPLES, name), "utf8");
+const parse = (name: string) => parseTeam(readExample(name), CONTEXT);
+
 describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen-configs]", () => {
   it("are many", () => expect(names.length).toBeGreaterThan(50));
 
   it.each(names)("%s is a team, or refused by name with its place", (name) => {
-    const result = parseTeam(readFileSync(path.join(EXAMPLES, name), "utf8"), CONTEXT);
+    const result = parse(name);
     if (result.ok) return expect(result.team.agents.length).toBeGreaterThan(0);
     for (const error of result.errors) {
       expect(error.line, JSON.stringify(error)).toBeGreaterThan(0);
@@ -28,9 +31,52 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     return expect(result.errors.length).toBeGreaterThan(0);
   });
 
+  it.each([
+    "basic/single/single_agent.yaml",
+    "basic/single/single_gptoss120b.yaml",
+    "providers/azure/azure_openai_single.yaml",
+    "providers/openai/gpt5.yaml",
+    "teams/research/research_team.yaml",
+  ])("run as they are where they need nothing but providers: %s", (name) => {
+    expect(parse(name)).toMatchObject({ ok: true });
+  });
+
+  /** Its hosted tools do not run beside functions; MassGen drops them without a word. */
+  const ALONE = /gemini-2\.5-flash/;
+
+  it.each([
+    "basic/multi/gemini_gpt5nano_claude.yaml",
+    "basic/multi/geminicode_4o_claude.yaml",
+    "basic/multi/glm_gemini_claude.yaml",
+  ])("run with the model that the refusal names, where the provider takes no hosted tools beside functions: %s", (name) => {
+    const refused = parse(name);
+    const details = refused.ok ? [] : refused.errors.map(({ detail }) => detail);
+    expect(details).not.toEqual([]);
+    for (const detail of details) expect(detail).toContain("Choose a model that does, such as gemini-3.8-flash");
+    expect(parseTeam(readExample(name).replaceAll("gemini-2.5-flash", "gemini-3.8-flash"), CONTEXT)).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    "basic/multi/three_agents_vllm.yaml",
+    "basic/multi/two_agents_opensource_lmstudio.yaml",
+    "basic/multi/two_qwen_vllm_sglang.yaml",
+    "providers/local/lmstudio.yaml",
+  ])("run where the operator allows servers of this machine: %s", (name) => {
+    const result = parseTeam(readExample(name), { ...CONTEXT, allowedOrigins: ["http://localhost:*"] });
+    expect(result.ok ? [] : result.errors).toEqual([]);
+  });
+
+  it("need what is not here yet, or the model the refusal names, wherever they do not run", () => {
+    const needs: Record<string, string[]> = JSON.parse(readExample("needs.json"));
+    const refused = names.filter((name) => !parse(name).ok);
+    const withoutNeeds = refused.filter((name) => needs[name]?.length === 0);
+    expect(withoutNeeds.filter((name) => !ALONE.test(readExample(name)))).toEqual([]);
+    expect(names.filter((name) => parse(name).ok && needs[name]?.length !== 0)).toEqual([]);
+  });
+
   it("hold no key that MassGen knows and this service does not, but the ones it never had", () => {
     const unknown = names.flatMap((name) => {
-      const result = parseTeam(readFileSync(path.join(EXAMPLES, name), "utf8"), CONTEXT);
+      const result = parse(name);
       return result.ok
         ? []
         : result.errors.filter((error) => error.code === "unknown_key").map((error) => `${name} ${error.pointer}`);

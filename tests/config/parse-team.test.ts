@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
 import { TeamRulesSchema } from "../../src/protocol/team";
 import { teamRules } from "../builders/team-rules";
-import { CONTEXT, detailsOf, errorsOf, teamOf, yamlWith } from "./teams";
+import { CONTEXT, detailsOf, errorsOf, FULL_CONTEXT, teamOf, yamlWith } from "./teams";
 
 const orchestrator = (line: string) => yamlWith({ top: `orchestrator:\n  ${line}` });
 const coordination = (line: string) => yamlWith({ top: `orchestrator:\n  coordination:\n    ${line}` });
@@ -128,8 +128,8 @@ describe("a team", () => {
     expect(team.agents.map((agent) => agent.backend.model)).toEqual(["m", "m"]);
   });
 
-  it("is what the demo's file holds, without a warning", () => {
-    expect(parseTeam(readFileSync("configs/teams/demo.yaml", "utf8"), CONTEXT)).toMatchObject({ ok: true, warnings: [] });
+  it.each(["demo", "one-provider"])("is what the file of %s holds, without a warning", (name) => {
+    expect(parseTeam(readFileSync(`configs/teams/${name}.yaml`, "utf8"), FULL_CONTEXT)).toMatchObject({ ok: true, warnings: [] });
   });
 });
 

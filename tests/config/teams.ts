@@ -60,3 +60,14 @@ export function detailsOf(result: TeamResult): string[] {
 function indent(lines: string, by: number): string {
   return lines === "" ? "" : `${lines.replaceAll(/^/gm, " ".repeat(by))}\n`;
 }
+
+/** A team of one agent that takes part in the full protocol, with these lines for its backend. */
+export function teamWith(backend: string): string {
+  return `agents:\n  - id: a\n    backend:\n${indent(backend, 6)}ui: {use_orchestrator_for_single_agent: true}\n`;
+}
+
+/** What a warning says, and where: `code pointer: detail`. */
+export function warningsOf(source: unknown, context = FULL_CONTEXT): string[] {
+  const { warnings } = parseTeam(source, context);
+  return warnings.map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { parseTeam } from "../../src/config/parse-team";
+import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
+
+const agentOf = (source: string) => {
+  const { agents, rules } = teamOf(source, FULL_CONTEXT);
+  return { backend: agents[0]?.backend, hosted: rules.agents[0]?.hosted_tools };
+};
+const refusal = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
+
+describe("a tool that the provider runs", () => {
+  it.each([
+    { backend: "type: openai\nenable_web_search: true", tool: "web_search", usd: 0.01 },
+    { backend: "type: openai\nenable_code_interpreter: true", tool: "code_execution", usd: 0.03 },
+    { backend: "type: openai\nenable_code_execution: true", tool: "code_execution", usd: 0.03 },
+    { backend: "type: claude\nenable_web_search: true", tool: "web_search", usd: 0.01 },
+    { backend: "type: claude\nenable_code_interpreter: true", tool: "code_execution", usd: 0.0125 },
+    { backend: "type: gemini\nenable_web_search: true", tool: "web_search", usd: 0.014 },
+    { backend: "type: gemini\nenable_code_interpreter: true", tool: "code_execution", usd: 0 },
+    { backend: "type: grok\nenable_web_search: true", tool: "web_search", usd: 0.005 },
+    { backend: "type: grok\nenable_x_search: true", tool: "x_search", usd: 0.005 },
+    { backend: "type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true", tool: "code_execution", usd: null },
+  ])("is offered and priced: $backend", ({ backend, tool, usd }) => {
+    const agent = agentOf(teamWith(backend));
+    expect(agent.backend?.hostedTools).toEqual([{ name: tool, maxUses: 5 }]);
+    expect(agent.hosted).toMatchObject([{ name: tool, max_uses: 5, usd_per_use: usd }]);
+  });
+
+  it("is one, whichever of its keys are on", () => {
+    const source = teamWith("type: claude\nenable_code_execution: true\nenable_code_interpreter: true\nenable_web_search: true");
+    expect(agentOf(source).backend?.hostedTools.map(({ name }) => name)).toEqual(["web_search", "code_execution"]);
+  });
+
+  it("is none where its key is off", () => {
+    const agent = agentOf(teamWith("type: claude\nenable_web_search: false"));
+    expect(agent).toMatchObject({ backend: { hostedTools: [] }, hosted: undefined });
+  });
+
+  it("may be used as often in a call as the config says", () => {
+    expect(agentOf(teamWith("type: claude\nenable_web_search: true\nhosted_tool_max_uses: 2")).hosted).toMatchObject([
+      { max_uses: 2 },
+    ]);
+  });
+
+  it.each([
+    { name: "speaks Chat Completions without", line: "", format: "openai-chat" },
+    { name: "speaks Responses with", line: "\nenable_x_search: true", format: "openai-responses" },
+  ])("changes what a provider is asked in, if only one of its APIs has them: it $name", ({ line, format }) => {
+    expect(agentOf(teamWith(`type: grok${line}`)).backend?.format).toBe(format);
+  });
+
+  it("changes with it which parameters are right", () => {
+    const grok = (lines: string) => errorsOf(teamWith(`type: grok\n${lines}`), FULL_CONTEXT);
+    expect(grok("reasoning_effort: low\nseed: 7")).toEqual([]);
+    expect(grok("enable_web_search: true\nseed: 7")).toEqual(["6:7 unknown_key /agents/0/backend/seed"]);
+  });
+});
+
+describe("a tool is refused", () => {
+  it.each([
+    { backend: "type: groq\nenable_web_search: true", says: "Groq has no web search here" },
+    { backend: "type: groq\nenable_web_search: true", says: "a backend that has it: openai, claude, gemini, grok." },
+    { backend: "type: openai\nenable_x_search: true", says: "a backend that has it: grok." },
+    { backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true", says: "Chat Completions has no web search here" },
+    { backend: "type: azure_openai\nmodel: m\nenable_code_execution: true", says: "write `api: responses`" },
+    { backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true", says: "Azure OpenAI has no web search" },
+    { backend: "type: gemini\nmodel: gemini-2.5-flash\nenable_web_search: true", says: "such as gemini-3.8-flash" },
+  ])("with what to do: $says", ({ backend, says }) => {
+    expect(refusal(backend)).toContain(says);
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(" not_served /agents/0/backend/enable_");
+  });
+
+  it.each([
+    ["enable_web_search: sometimes", "5:26 wrong_type /agents/0/backend/enable_web_search"],
+    ["hosted_tool_max_uses: 0", "5:29 out_of_range /agents/0/backend/hosted_tool_max_uses"],
+    ["hosted_tool_max_uses: 51", "5:29 out_of_range /agents/0/backend/hosted_tool_max_uses"],
+  ])("or its key is, if it cannot be meant: %s", (line, error) => {
+    expect(errorsOf(teamWith(`type: openai\n${line}`), FULL_CONTEXT)).toEqual([error]);
+  });
+});
+
+describe("a model that runs tools only by themselves", () => {
+  const alone = "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true}}";
+
+  it("may, for an agent that only answers, at its own price", () => {
+    expect(agentOf(`agent: ${alone}`).hosted).toMatchObject([{ name: "web_search", usd_per_use: 0.035 }]);
+    expect(agentOf(`agents: [${alone}]`).hosted).toHaveLength(1);
+  });
+
+  it.each([
+    { name: "in a team", source: `agents: [${alone}, {id: b, backend: {type: claude}}]` },
+    {
+      name: "alone, if it goes through the full protocol",
+      source: `agent: ${alone}\nui: {use_orchestrator_for_single_agent: true}`,
+    },
+  ])("may not $name", ({ source }) => {
+    expect(errorsOf(source, FULL_CONTEXT)).toEqual([expect.stringContaining(" not_served ")]);
+  });
+
+  it("may in a team that goes straight to the answer", () => {
+    const source = `agents: [${alone}, {id: b, backend: {type: claude}}]\norchestrator: {skip_coordination_rounds: true}`;
+    expect(agentOf(source).hosted).toHaveLength(1);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from "vitest";
+import { parseTeam } from "../../src/config/parse-team";
+import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
+
+const paramsOf = (backend: string) => teamOf(teamWith(backend), FULL_CONTEXT).agents[0]?.backend.params;
+const says = (backend: string) => detailsOf(parseTeam(teamWith(backend), FULL_CONTEXT)).join("\n");
+
+describe("parameters are those of the wire format", () => {
+  it.each([
+    {
+      backend: "type: openai\nreasoning: {effort: low, summary: auto}",
+      params: { reasoning: { effort: "low", summary: "auto" } },
+    },
+    { backend: "type: openai\ntext: {verbosity: low}", params: { text: { verbosity: "low" } } },
+    { backend: "type: claude\nmodel: claude-haiku-4-5\ntop_k: 5", params: { top_k: 5 } },
+    { backend: "type: gemini\nthinking_level: low", params: { thinking_level: "low" } },
+    {
+      backend: "type: gemini\nsafety_settings: {HARM_CATEGORY_HARASSMENT: BLOCK_NONE}",
+      params: { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } },
+    },
+    { backend: "type: groq\nreasoning_effort: max", params: { reasoning_effort: "max" } },
+    { backend: "type: sglang\nmodel: m\nseparate_reasoning: true", params: { separate_reasoning: true } },
+  ])("taken: $backend", ({ backend, params }) => expect(paramsOf(backend)).toEqual(params));
+
+  it.each([
+    { backend: "type: claude\nmax_tokens: 900", most: 900 },
+    { backend: "type: openai\nmax_tokens: 900\nmax_output_tokens: 800", most: 800 },
+    { backend: "type: gemini\nmax_tokens: 900", most: 900 },
+  ])("their output cap by any of its names: $backend", ({ backend, most }) => {
+    const team = teamOf(teamWith(backend), FULL_CONTEXT);
+    expect(team.rules.agents[0]?.max_output_tokens).toBe(most);
+    expect(team.agents[0]?.backend.capsOutput).toBe(true);
+  });
+
+  it.each([
+    { backend: "type: groq\nreasoning: {effort: low}", told: "no parameter of Groq: write `reasoning_effort`" },
+    { backend: "type: openai\nstop: [x]", told: "no parameter of OpenAI Responses" },
+    {
+      backend: "type: openai\nthinking_level: low",
+      told: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
+    },
+    { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
+    { backend: "type: gemini\nstop_sequences: [x]", told: "no parameter of Google Gemini: say stop" },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of the Responses API" },
+    { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
+  ])("refused if they are another's, with what to write: $backend", ({ backend, told }) => {
+    expect(says(backend)).toContain(told);
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(" unknown_key /agents/0/backend/");
+  });
+
+  it.each([
+    { backend: "type: claude\nextra_body: {system: x}", at: "5:20 not_allowed /agents/0/backend/extra_body/system" },
+    { backend: "type: gemini\nextra_body: {contents: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/contents" },
+    { backend: "type: openai\nextra_body: {store: true}", at: "5:20 not_allowed /agents/0/backend/extra_body/store" },
+    {
+      backend: "type: openai\nextra_body: {max_output_tokens: 1}",
+      at: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
+    },
+  ])("refused beside them if the service sets them itself: $backend", ({ backend, at }) => {
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
+  });
+
+  it.each([
+    { backend: "type: claude\ntemperature: 0.2", at: "5:7 not_allowed /agents/0/backend/temperature" },
+    { backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2", at: "6:7 not_allowed /agents/0/backend/temperature" },
+  ])("refused where the model does not take them: $backend", ({ backend, at }) => {
+    expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
+    expect(says(backend)).toMatch(/^temperature: .*\.$/);
+  });
+});

@@ -1,0 +1,56 @@
+import { describe, expect, it } from "vitest";
+import { FULL_CONTEXT, teamOf, teamWith, warningsOf } from "./teams";
+
+const priceOf = (backend: string) => teamOf(teamWith(backend), FULL_CONTEXT).rules.agents[0]?.price;
+const ONLY = "only budget.max_tokens can cap a run.";
+
+describe("a price nobody knows", () => {
+  it.each([
+    {
+      name: "of a model",
+      backend: "type: openrouter\nmodel: some/model",
+      says: `price_unknown /agents/0/backend/model: The price of some/model at OpenRouter is not known: ${ONLY}`,
+    },
+    {
+      name: "of another tier",
+      backend: "type: openai\nservice_tier: priority",
+      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+    },
+    {
+      name: "of another tier, said beside the parameters",
+      backend: "type: openai\nextra_body: {service_tier: fast}",
+      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+    },
+    {
+      name: "of a faster reply",
+      backend: "type: claude\nextra_body: {speed: fast}",
+      says: `price_unknown /agents/0/backend/model: The price of claude-sonnet-5-5 is known at the standard tier alone: ${ONLY}`,
+    },
+  ])("$name is warned of, and none is assumed", ({ backend, says }) => {
+    expect(warningsOf(teamWith(backend))).toEqual([says]);
+    expect(priceOf(backend)).toBeNull();
+  });
+
+  it("of a hosted tool is warned of beside the model's", () => {
+    expect(warningsOf(teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"))).toEqual([
+      `price_unknown /agents/0/backend/type: The price of code_execution by Azure OpenAI is not known: ${ONLY}`,
+      `price_unknown /agents/0/backend/model: The price of m at Azure OpenAI is not known: ${ONLY}`,
+    ]);
+  });
+
+  it.each(["type: openai", "type: openai\nservice_tier: flex", "type: claude\nservice_tier: standard_only", "type: gemini"])(
+    "is not warned of where it is known: %s",
+    (backend) => {
+      expect(warningsOf(teamWith(backend))).toEqual([]);
+      expect(priceOf(backend)).not.toBeNull();
+    },
+  );
+
+  it("is warned of for each such agent", () => {
+    const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;
+    expect(warningsOf(`agents: [${agent("a")}, ${agent("b")}]`).map((warning) => warning.split(":")[0])).toEqual([
+      "price_unknown /agents/0/backend/model",
+      "price_unknown /agents/1/backend/model",
+    ]);
+  });
+});
