@@ -134,6 +134,12 @@ export const OPENAI_RESPONSES: Wire = {
       failureClass: "context_too_long",
     },
     {
+      name: "a prompt against the rules",
+      status: 400,
+      body: error("content_policy_violation", "Your request was rejected by our safety system."),
+      failureClass: "content_filter",
+    },
+    {
       name: "a quota used up",
       status: 429,
       body: error("insufficient_quota", "You exceeded your current quota", "insufficient_quota"),

@@ -25,7 +25,7 @@ export function describeProviderContract(wire: Wire): void {
     describe("errors", () => errorsContract(wire, call));
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
-    describe("cuts", () => cutsContract(wire, call));
+    if (wire.framesOf === undefined) describe("cuts", () => cutsContract(wire, call));
     describe("aborts", () => abortContract(wire, server));
     describe("time limits", () => timeContract(wire, server));
   });

@@ -39,6 +39,8 @@ export type Wire = {
   stops: readonly StopReason[];
   /** Hosted tools of the endpoint; empty where the format has none. */
   hostedTools: readonly HostedToolName[];
+  /** The name of a wire with the same frames, under which every cut of them is tested. */
+  framesOf?: string;
   /** False where calls may come without ids, so that the adapter gives them some. Default: true. */
   givesCallIds?: boolean;
   /** Whether usage tells what was written into a cache. Default: false. */
