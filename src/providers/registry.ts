@@ -200,12 +200,20 @@ const FORMATS: Readonly<Record<Format, () => Promise<Create>>> = {
   gemini: async () => (await import("./gemini")).createGemini,
 };
 
+const loaded = new Map<Format, Create>();
+
+/** Reads the code of these formats; absent, of all. Nobody has to: calls see to it themselves, the first one a little later. */
+export async function loadFormats(formats: readonly Format[] = ["openai-chat", "openai-responses", "anthropic", "gemini"]) {
+  await Promise.all(formats.map(async (format) => loaded.set(format, await FORMATS[format]())));
+}
+
 /** The provider that speaks this wire format to this endpoint. Without time limits: see `withTimeLimits`. */
 export function createProvider(format: Format, options: ProviderOptions): Provider {
   return {
     id: options.host.id,
     async *stream(...call) {
-      const create = await FORMATS[format]();
+      const create = loaded.get(format) ?? (await FORMATS[format]());
+      loaded.set(format, create);
       yield* create(options).stream(...call);
     },
   };
