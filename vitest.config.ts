@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { contractTable } from "./tests/contracts/contract-table";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";
@@ -10,7 +11,7 @@ const REPORT = process.env["TEST_REPORT"];
 export default defineConfig({
   test: {
     // CI counts from a report what really ran.
-    reporters: REPORT ? ["default", ["json", { outputFile: REPORT }]] : ["default"],
+    reporters: ["default", contractTable, ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : [])],
     projects: [
       {
         test: {

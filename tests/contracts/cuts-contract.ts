@@ -2,11 +2,13 @@ import { expect, it } from "vitest";
 import type { ModelEvent } from "../../src/providers/provider";
 import { endpointAt } from "../fakes/endpoint";
 import { type Call, collect, FULL, itemsOf, KEY, REQUEST } from "./contract-support";
+import { hostedReply, offered } from "./hosted-contract";
 import { cutAfter, SSE_HEADERS } from "./raw-server";
-import type { Wire } from "./wire";
+import type { Reply, Wire } from "./wire";
 
-export function cutsContract(wire: Wire, call: Call): void {
-  const frames = wire.encode(FULL);
+/** The bytes of a stream and where its reply is complete, with a check of what came of the first k of them. */
+function cutting(wire: Wire, reply: Reply) {
+  const frames = wire.encode(reply);
   const bytes = Buffer.from(frames.join(""));
   const last = frames.findIndex(wire.completes);
   // Without the line end the frame is whole already: parsers hand out what is pending at the end.
@@ -16,26 +18,40 @@ export function cutsContract(wire: Wire, call: Call): void {
       .join("")
       .trimEnd(),
   );
-
+  const calls = itemsOf(reply, wire.givesCallIds).slice(-(reply.calls?.length ?? 0));
   const check = (k: number, { events: got, error }: { events: ModelEvent[]; error: unknown }) => {
     const stop = got.find((event) => event.type === "stop");
     if (k < completeAt) {
       expect(stop, `cut after byte ${k}`).toBeUndefined();
       expect(error, `cut after byte ${k}`).toMatchObject({ failureClass: expect.stringMatching(/transient|interrupted/) });
     } else {
-      expect(stop, `cut after byte ${k}`).toMatchObject({ reason: "tool_calls", items: itemsOf(FULL, wire.givesCallIds) });
+      expect(stop, `cut after byte ${k}`).toMatchObject({ reason: "tool_calls", items: expect.arrayContaining(calls) });
     }
+  };
+  return { bytes, check };
+}
+
+export function cutsContract(wire: Wire, call: Call): void {
+  const endedAfter = async (bytes: Uint8Array) => {
+    const answer = async () => new Response(bytes, { headers: SSE_HEADERS });
+    const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }));
+    return collect(provider.stream({ ...REQUEST, hostedTools: offered(wire) }, new AbortController().signal));
   };
 
   it("never take a part for the whole, wherever the stream ends", async () => {
-    for (let k = 0; k < bytes.length; k++) {
-      const answer = async () => new Response(bytes.subarray(0, k), { headers: SSE_HEADERS });
-      const provider = wire.create(endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer }));
-      check(k, await collect(provider.stream(REQUEST, new AbortController().signal)));
-    }
+    const { bytes, check } = cutting(wire, FULL);
+    for (let k = 0; k < bytes.length; k++) check(k, await endedAfter(bytes.subarray(0, k)));
   });
 
   it("never take a part for the whole, wherever the connection breaks", async () => {
+    const { bytes, check } = cutting(wire, FULL);
     for (let k = 0; k < bytes.length; k += 97) check(k, await call(cutAfter(bytes.subarray(0, k))));
   });
+
+  if (wire.hostedTools.length > 0) {
+    it("never take a hosted tool's part for the whole", async () => {
+      const { bytes, check } = cutting(wire, hostedReply(wire));
+      for (let k = 0; k < bytes.length; k += 13) check(k, await endedAfter(bytes.subarray(0, k)));
+    });
+  }
 }

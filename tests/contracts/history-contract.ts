@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Message, ReplyItem } from "../../src/providers/provider";
 import { type Call, FULL, REQUEST } from "./contract-support";
+import { hostedReply, offered } from "./hosted-contract";
 import { events } from "./raw-server";
 import type { Reply, Wire } from "./wire";
 
@@ -17,7 +18,11 @@ export function historyContract(wire: Wire, call: Call): void {
     let messages: Message[] = REQUEST.messages;
     const sent: unknown[] = [];
     for (const reply of replies) {
-      const { events: got, error, server } = await call(events(wire.encode(reply)), { messages, continues: true });
+      const {
+        events: got,
+        error,
+        server,
+      } = await call(events(wire.encode(reply)), { messages, continues: true, hostedTools: offered(wire) });
       expect(error).toBeUndefined();
       sent.push((await server.request()).body);
       const stop = got.at(-1);
@@ -29,9 +34,12 @@ export function historyContract(wire: Wire, call: Call): void {
 
   describe.each([
     { name: "calls, results and calls again", replies: [FULL, second, last], between: [] },
-    { name: "calls only", replies: [{ ...FULL, text: [], reasoning: [] }, last], between: [] },
+    { name: "calls without a text", replies: [{ ...FULL, text: [] }, last], between: [] },
     { name: "a text without calls", replies: [{ text: ["hm"], stop: "stop" as const }, last], between: [nudge("go on")] },
     { name: "newer answers told after the results", replies: [FULL, second, last], between: [nudge("newer answers")] },
+    ...(wire.hostedTools.length > 0
+      ? [{ name: "hosted tools among the calls", replies: [hostedReply(wire), second, last], between: [] }]
+      : []),
   ])("of $name", ({ replies, between }) => {
     it("is what the provider accepts, after it was stored", async () => {
       const sent = await bodies(replies, between);

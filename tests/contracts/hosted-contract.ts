@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
-import type { ModelEvent } from "../../src/providers/provider";
+import type { HostedTool, ModelEvent } from "../../src/providers/provider";
 import { type Call, FULL, textIn } from "./contract-support";
 import { events } from "./raw-server";
 import type { Reply, Wire } from "./wire";
@@ -12,14 +12,22 @@ const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {
 };
 const CITATION: Citation = { url: "https://weather.example/bern", title: "Weather in Bern" };
 
+/** A reply with a use of each hosted tool of the format, sources where it searches, and calls of the agent's own. */
+export function hostedReply(wire: Wire): Reply & { hosted: HostedUse[] } {
+  const hosted = wire.hostedTools.map((name) => SAMPLES[name]);
+  const cited = wire.hostedTools.some((name) => name !== "code_execution");
+  return { ...FULL, hosted, ...(cited && { citations: [CITATION] }) };
+}
+
+/** The format's hosted tools as a request offers them. */
+export const offered = (wire: Wire): HostedTool[] => wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
+
 /** Tools that the provider runs itself: told beside the answer, never in it, and never in the way of the agent's own calls. */
 export function hostedContract(wire: Wire, call: Call): void {
-  const uses = wire.hostedTools.map((name) => SAMPLES[name]);
-  const cited = wire.hostedTools.some((name) => name !== "code_execution");
-  const reply: Reply = { ...FULL, hosted: uses, ...(cited && { citations: [CITATION] }) };
+  const reply = hostedReply(wire);
+  const uses = reply.hosted;
   const ask = async (change: Partial<Reply> = {}) => {
-    const hostedTools = wire.hostedTools.map((name) => ({ name, maxUses: 3 }));
-    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), { hostedTools });
+    const { events: got, error } = await call(events(wire.encode({ ...reply, ...change })), { hostedTools: offered(wire) });
     expect(error).toBeUndefined();
     const stop = got.at(-1);
     if (stop?.type !== "stop") throw new Error("the reply has no stop");
@@ -55,7 +63,7 @@ export function hostedContract(wire: Wire, call: Call): void {
     expect(got.findIndex((event) => event.type === "hosted_tool")).toBeLessThan(got.findIndex((event) => event.type === "text"));
   });
 
-  if (cited) {
+  if (reply.citations) {
     it("give the sources of the text apart from it", async () => {
       const { stop } = await ask();
       expect(stop.citations).toEqual([expect.objectContaining(CITATION)]);

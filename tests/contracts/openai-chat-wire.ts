@@ -1,5 +1,6 @@
 import type { StopReason } from "../../src/protocol/events";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
+import { hostById } from "../../src/providers/hosts";
 import { isJsonObject, parseJson } from "../../src/providers/json";
 import type { Reply, Wire } from "./wire";
 
@@ -94,6 +95,22 @@ export const OPENAI_CHAT: Wire = {
   acceptsHistory,
   prefixOf,
 };
+
+/** Hosts whose thinking models refuse a round's calls without the reasoning that led to them. */
+export const OPENAI_CHAT_THINKING: Wire = {
+  ...OPENAI_CHAT,
+  name: "Chat, thinking",
+  framesOf: OPENAI_CHAT.name,
+  create: (options) => createOpenAiChat({ ...options, host: hostById("deepseek") }),
+  acceptsHistory: (body) => acceptsHistory(body) ?? missingReasoning(body),
+};
+
+function missingReasoning(body: unknown): string | null {
+  const without = listOf(fieldsOf(body)["messages"])
+    .map(fieldsOf)
+    .findIndex(({ role, tool_calls, reasoning_content }) => role === "assistant" && tool_calls && !reasoning_content);
+  return without < 0 ? null : `messages[${without}]: calls without their reasoning`;
+}
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => (isJsonObject(value) ? value : {});

@@ -2,11 +2,12 @@ import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
 import type { ModelEvent, ModelRequest } from "../../src/providers/provider";
-import { OPENAI_CHAT } from "./openai-chat-wire";
+import { OPENAI_CHAT, OPENAI_CHAT_THINKING } from "./openai-chat-wire";
 import { describeProviderContract } from "./provider-contract";
 import { endpointAt } from "../fakes/endpoint";
 
 describeProviderContract(OPENAI_CHAT);
+describeProviderContract(OPENAI_CHAT_THINKING);
 
 describe("what the check of a conversation refuses", () => {
   const call = (id: string, text = "{}") => ({ id, type: "function", function: { name: "f", arguments: text } });

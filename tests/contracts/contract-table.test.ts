@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { type ContractResult, drawTable } from "./contract-table";
+
+const result = (format: string, group: string, name: string, state: ContractResult["state"] = "passed"): ContractResult => ({
+  format,
+  group,
+  name,
+  state,
+});
+
+it("draws cases under their groups, formats side by side, and what a format has not", () => {
+  const table = drawTable([
+    result("Ask", "replies", "gives a text"),
+    result("Ask", "errors", "classifies a wrong key", "failed"),
+    result("Tell", "replies", "gives a text"),
+    result("Tell", "hosted tools", "are told", "skipped"),
+  ]);
+  expect(table.split("\n")).toEqual([
+    "Provider contract         Ask  Tell",
+    "replies",
+    "  gives a text             ✓     ✓",
+    "errors",
+    "  classifies a wrong key   ✗     –",
+    "hosted tools",
+    "  are told                 –     s",
+  ]);
+});
+
+it("shows the worse of two tests of one name", () => {
+  const both = [result("Ask", "g", "n"), result("Ask", "g", "n", "failed")];
+  expect(drawTable(both)).toContain("✗");
+  expect(drawTable(both)).not.toContain("✓");
+});
