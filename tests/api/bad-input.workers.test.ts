@@ -166,23 +166,25 @@ describe("a run asked for as a stream", () => {
     const session = response.headers.get("location") ?? "";
     const text = await response.text();
     expect(text).toContain("event: turn.completed");
-    expect(await (await request(`${session}/turns/1/events`)).text()).toBe(text);
+    const withoutWarnings = text.replace(/^(: warning .*\n\n)+/, "");
+    expect(await (await request(`${session}/turns/1/events`)).text()).toBe(withoutWarnings);
   });
 
   it("carries the warnings of its config", async () => {
     const config = teamOf(["quick"], { ui: { display_type: "simple" } });
     const body = await (await post("/api/runs", { question, config })).json<{ warnings: { detail: string }[] }>();
-    expect(body.warnings).toEqual([expect.objectContaining({ detail: expect.stringContaining("display_type") })]);
+    expect(body.warnings).toContainEqual(expect.objectContaining({ detail: expect.stringContaining("display_type") }));
   });
 
   it("carries them as a stream too, before the first event", async () => {
     const config = teamOf(["hanging"], { ui: { display_type: "simple" } });
     const response = await post("/api/runs", { question, config }, { accept: "text/event-stream" });
-    expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "1"]);
+    expect([response.status, response.headers.get("x-config-warnings")]).toEqual([200, "2"]); // the model has no known price
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     while (!text.includes("event: ")) text += (await reader?.read())?.value ?? "";
-    expect(text).toMatch(/^: warning \{.*display_type.*\}\n\nretry: /);
+    expect(text).toMatch(/^(: warning \{.*\}\n\n){2}retry: /);
+    expect(text).toContain("display_type");
     await reader?.cancel();
     await post(`${response.headers.get("location")}/cancel`);
   });
