@@ -18,6 +18,12 @@ export function startArguments(args: readonly string[]): string[] {
   return ["dev", "--show-interactive-dev-session=false", ...ip, ...port, ...args];
 }
 
+/** The files that the service will find its variables in. */
+export function variableFiles(args: readonly string[]): string[] {
+  const named = valuesOf("--env-file", args);
+  return named.length > 0 ? named : [".dev.vars"];
+}
+
 /** What a flag is given, each time it stands there. */
 const valuesOf = (flag: string, args: readonly string[]): string[] =>
   args.flatMap((arg, index) => {
