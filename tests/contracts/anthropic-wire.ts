@@ -216,11 +216,12 @@ function acceptsHistory(body: unknown): string | null {
 }
 
 function blockProblem(block: Readonly<Record<string, unknown>>, seen: Set<unknown>): string | null {
-  const { type, text, signature, id, input } = block;
+  const { type, text, signature, id, name, input } = block;
   if (type === "text") return typeof text === "string" && text.trim() !== "" ? null : "a blank text";
   if (type === "thinking") return typeof signature === "string" && signature !== "" ? null : "thinking without a signature";
   if (type !== "tool_use") return null;
   if (typeof id !== "string" || !/^[a-zA-Z0-9_-]+$/.test(id) || seen.has(id)) return `id ${id} is unfit or taken`;
   seen.add(id);
+  if (typeof name !== "string" || !/^[a-zA-Z0-9_-]{1,128}$/.test(name)) return `the name ${name} is unfit`;
   return isJsonObject(input) ? null : "arguments that are no JSON object";
 }

@@ -20,11 +20,14 @@ export type Block = Written &
     | { kind: "unknown" }
   );
 
-/** A block as it begins; `index` is the number of the next tool call. */
-export function beginBlock(fields: Fields, index: number): Block {
+/** A block as it begins, after the others of its reply. */
+export function beginBlock(fields: Fields, others: readonly Block[]): Block {
   const written = { pieces: [], closed: false };
   const tool = hostedToolOf(fields);
-  if (tool && isServerUse(fields)) return { ...written, kind: "use", tool, fields, strings: createJsonStrings() };
+  if (tool && isServerUse(fields)) {
+    const again = others.some((other) => other.kind === "use" && other.tool === tool);
+    return { ...written, kind: "use", tool, fields, strings: createJsonStrings(again) };
+  }
   if (tool) return { ...written, kind: "result", tool, fields };
   switch (fields["type"]) {
     case "text":
@@ -33,8 +36,10 @@ export function beginBlock(fields: Fields, index: number): Block {
       return { ...written, kind: "thinking", signature: [textOf(fields["signature"])] };
     case "redacted_thinking":
       return { ...written, kind: "redacted", data: textOf(fields["data"]) };
-    case "tool_use":
+    case "tool_use": {
+      const index = others.filter((other) => other.kind === "call").length;
       return { ...written, kind: "call", index, id: textOf(fields["id"]), name: textOf(fields["name"]), input: fields["input"] };
+    }
     default:
       return { ...written, kind: "unknown" };
   }
@@ -70,6 +75,9 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
   }
 }
 
+/** The only ids the API takes back; a proxy may give others, and those count as missing. */
+const FITTING_ID = /^[\w-]+$/;
+
 /** The block as an item of the reply; none for a text without text, or for what we do not know. */
 export function toItems(block: Block): ReplyItem[] {
   const text = block.pieces.join("");
@@ -82,7 +90,14 @@ export function toItems(block: Block): ReplyItem[] {
     case "redacted":
       return [{ type: "reasoning", text: "", opaque: { type: "redacted_thinking", data: block.data } }];
     case "call":
-      return [{ type: "tool_call", id: block.id, name: block.name, arguments: argumentsOf(text, block.input) }];
+      return [
+        {
+          type: "tool_call",
+          id: FITTING_ID.test(block.id) ? block.id : "",
+          name: block.name,
+          arguments: argumentsOf(text, block.input),
+        },
+      ];
     case "use":
       return [{ type: "hosted", name: block.tool, opaque: { block: { ...block.fields, input: inputOf(block) } } }];
     case "result":

@@ -37,7 +37,9 @@ function canPay({ system, messages, hostedTools }: ModelRequest, host: Host, usa
 
 function textIn(message: Message): string {
   if (message.role !== "assistant") return message.text;
-  return message.items.map((item) => (item.type === "tool_call" ? item.arguments : item.type === "hosted" ? "" : item.text)).join("");
+  return message.items
+    .map((item) => (item.type === "tool_call" ? item.arguments : item.type === "hosted" ? "" : item.text))
+    .join("");
 }
 
 const byteLength = (text: string): number => new TextEncoder().encode(text).length;

@@ -49,7 +49,7 @@ export function createDecoder(before: Before): Decoder {
 
   const begin = (index: unknown, value: unknown): ModelEvent[] => {
     const fields = fieldsOf(value);
-    const block = beginBlock(fields, blocks.filter((one) => one.kind === "call").length);
+    const block = beginBlock(fields, blocks);
     grow(block.kind === "text" || block.kind === "thinking" ? 0 : CALL_CHARS + JSON.stringify(fields).length);
     blocks.push(block);
     open.set(index, block);

@@ -10,14 +10,15 @@ type JsonStrings = {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-export function createJsonStrings(): JsonStrings {
+/** With `continues`, the first value begins on a new line too. */
+export function createJsonStrings(continues = false): JsonStrings {
   /** One entry for each open object (true: a name comes next) and list (false, for ever). */
   const names: boolean[] = [];
   const objects: boolean[] = [];
   let inText = false;
   let wanted = false;
   let pending: string | null = null;
-  let found = false;
+  let found = continues;
 
   const outside = (char: string): string => {
     if (char === "{" || char === "[") {

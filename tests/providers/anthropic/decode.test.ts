@@ -91,6 +91,10 @@ describe("blocks", () => {
     expect(stop.items).toMatchObject([{ type: "tool_call", id: expect.not.stringMatching("toolu_1") }]);
   });
 
+  it("gives a call whose id the API would not take back another", () => {
+    expect(itemsOf(calls(0, "functions.f:0", "f"))).toMatchObject([{ type: "tool_call", id: "call00000" }]);
+  });
+
   it("is read whole where a server does not stream", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -206,6 +210,12 @@ describe("hosted tools", () => {
     { name: "a use whose result is still to come", frames: [asks(0, "s", "web_search", '{"query":"rain"}')], gives: undefined },
   ])("tells $name", ({ frames, gives }) => {
     expect(decode([start(), ...frames.flat(), ends("end_turn")]).stop.hosted).toEqual(gives);
+  });
+
+  it("shows each use on a line of its own", () => {
+    const frames = [...asks(0, "s", "web_search", '{"query":"rain"}'), ...asks(1, "t", "web_search", '{"query":"snow"}')];
+    const { events } = decode([start(), ...frames, ends("end_turn")]);
+    expect(events.map((event) => (event.type === "hosted_tool" ? event.text : ""))).toEqual(["rain", "\nsnow"]);
   });
 
   it("finds what was asked in the reply before", () => {

@@ -184,6 +184,15 @@ describe("messages", () => {
       ],
     },
     {
+      name: "a name that the model made up goes back as the API takes it",
+      given: [user("hi"), assistant({ type: "tool_call", id: "a", name: "functions.f ü", arguments: "{}" }), result("a")],
+      gives: [
+        { role: "user", content: [text("hi")] },
+        { role: "assistant", content: [{ ...toolUse("a"), name: "functions_f__" }] },
+        { role: "user", content: [toolResult("a")] },
+      ],
+    },
+    {
       name: "thinking goes back in its place with its signature, hidden and redacted thinking too; unsigned thinking does not",
       given: [
         user("hi"),

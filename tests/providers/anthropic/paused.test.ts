@@ -1,0 +1,128 @@
+import { describe, expect, it } from "vitest";
+import { createAnthropic } from "../../../src/providers/anthropic";
+import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
+import { endpointAt } from "../../fakes/endpoint";
+import { asks, block, calls, ends, says, start } from "./frames";
+import { request } from "./requests";
+
+/** A provider that pauses after a while of hosted work: its replies one after the other, and the bodies it was sent. */
+async function converse(
+  replies: readonly (readonly unknown[])[],
+  change: Partial<ModelRequest> = {},
+  baseUrl = "https://api.anthropic.com",
+) {
+  const bodies: Record<string, never>[] = [];
+  const fetch = async (_: unknown, init?: RequestInit) => {
+    bodies.push(JSON.parse(String(init?.body)));
+    const frames = replies[bodies.length - 1] ?? [];
+    const text = frames.map((frame) => `event: x\ndata: ${JSON.stringify(frame)}\n\n`).join("");
+    return new Response(text, { headers: { "content-type": "text/event-stream" } });
+  };
+  const hostedTools = [{ name: "web_search" as const, maxUses: 5 }];
+  const events: ModelEvent[] = [];
+  const stream = createAnthropic(endpointAt(baseUrl, { fetch })).stream(
+    request({ maxOutputTokens: null, hostedTools, ...change }),
+    new AbortController().signal,
+  );
+  const error = await (async () => {
+    for await (const event of stream) events.push(event);
+  })().catch((thrown: unknown) => thrown);
+  const stop = events.at(-1);
+  return { bodies, events, error, stop: stop?.type === "stop" ? stop : null };
+}
+
+const usage = (input_tokens: number, output_tokens: number, searches = 0) => ({
+  usage: { input_tokens, output_tokens, server_tool_use: { web_search_requests: searches } },
+});
+const PAUSED = [
+  start(usage(100, 1)),
+  ...says(0, "Let me look. "),
+  ...asks(1, "srvtoolu_1", "web_search", '{"query":"rain"}'),
+  { ...ends("pause_turn", { container: { id: "container_1" } }), ...usage(100, 30, 2) },
+  { type: "message_stop" },
+];
+const REST = [
+  start(usage(140, 1)),
+  ...block(0, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ url: "https://a.example", title: "A" }] }),
+  ...says(1, "It rains."),
+  ...calls(2, "toolu_1", "vote", '{"agent_id":"agent1"}'),
+  { ...ends("tool_use"), ...usage(140, 40, 1) },
+];
+
+describe("a paused reply", () => {
+  it("goes on in the same stream, and is one reply: no vote in its second half is lost", async () => {
+    const { stop, events, bodies } = await converse([PAUSED, REST]);
+    expect(bodies).toHaveLength(2);
+    expect(events.filter(({ type }) => type === "stop")).toHaveLength(1);
+    expect(stop?.reason).toBe("tool_calls");
+    expect(stop?.items.map((item) => (item.type === "text" ? item.text : item.type))).toEqual([
+      "Let me look. ",
+      "hosted",
+      "hosted",
+      "It rains.",
+      "tool_call",
+    ]);
+    expect(stop?.hosted).toEqual([{ name: "web_search", input: "rain", outcome: "ok", output: "A – https://a.example" }]);
+  });
+
+  it("is sent back as it came, and nothing after it", async () => {
+    const { bodies } = await converse([PAUSED, REST]);
+    expect(bodies[1]?.["messages"]).toEqual([
+      ...(bodies[0]?.["messages"] ?? []),
+      {
+        role: "assistant",
+        content: [
+          { type: "text", text: "Let me look. " },
+          { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "rain" } },
+        ],
+      },
+    ]);
+  });
+
+  it("is charged for all of its requests, also while it goes on", async () => {
+    const { stop, events } = await converse([PAUSED, REST]);
+    const total = { input_tokens: 240, output_tokens: 70, reasoning_tokens: 0, cached_tokens: 0, hosted_uses: { web_search: 3 } };
+    expect(stop?.usage).toEqual(total);
+    const reported = events.flatMap((event) => (event.type === "usage" ? [event.usage.input_tokens] : []));
+    expect(reported).toEqual([100, 100, 240, 240]);
+  });
+
+  it("gets only what is left of its searches and its output", async () => {
+    const { bodies } = await converse([PAUSED, REST], { maxOutputTokens: 1_000 });
+    expect(bodies[1]).toMatchObject({ max_tokens: 970, tools: [{ name: "web_search", max_uses: 3 }] });
+  });
+
+  it.each<{ name: string; change: Partial<ModelRequest>; baseUrl?: string }>([
+    { name: "no output is left", change: { maxOutputTokens: 30 } },
+    { name: "no search is left", change: { hostedTools: [{ name: "web_search", maxUses: 2 }] } },
+    {
+      name: "what was reserved does not pay for reading it again",
+      change: { maxOutputTokens: 1_000 },
+      baseUrl: "https://proxy.example",
+    },
+  ])("ends as one that was cut where $name", async ({ change, baseUrl }) => {
+    const { stop, bodies } = await converse([PAUSED, REST], change, baseUrl);
+    expect(bodies).toHaveLength(1);
+    expect(stop?.reason).toBe("length");
+  });
+
+  it("ends as one that was cut if it pauses again and again", async () => {
+    const { stop, bodies } = await converse([PAUSED, PAUSED, PAUSED, PAUSED], {
+      hostedTools: [{ name: "web_search", maxUses: 50 }],
+    });
+    expect(bodies).toHaveLength(3);
+    expect(stop?.reason).toBe("length");
+  });
+
+  it("fails as a whole if the rest is cut", async () => {
+    const { stop, error } = await converse([PAUSED, REST.slice(0, -1)]);
+    expect(stop).toBeNull();
+    expect(error).toMatchObject({ failureClass: "transient", code: "stream_cut" });
+  });
+
+  it("with calls of our own tools is complete: they must have their results first", async () => {
+    const { stop, bodies } = await converse([[...PAUSED.slice(0, -2), ...calls(2, "toolu_1", "vote", "{}"), ends("pause_turn")]]);
+    expect(bodies).toHaveLength(1);
+    expect(stop?.reason).toBe("tool_calls");
+  });
+});

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { createAnthropic } from "../../../src/providers/anthropic";
+import type { ModelEvent } from "../../../src/providers/provider";
+import { endpointAt } from "../../fakes/endpoint";
+import { request } from "./requests";
+
+/** Golden transcripts: the provider's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+
+const FOLDER = join(import.meta.dirname, "transcripts");
+const NAMES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".sse"))
+  .map((name) => name.replace(/\.sse$/, ""));
+
+async function replay(bytes: Uint8Array<ArrayBuffer>) {
+  const answer = async () => new Response(bytes, { headers: { "content-type": "text/event-stream" } });
+  const provider = createAnthropic(endpointAt("https://provider.test", { fetch: answer }));
+  const events: ModelEvent[] = [];
+  try {
+    for await (const event of provider.stream(request(), new AbortController().signal)) events.push(event);
+    return { events };
+  } catch (error) {
+    return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
+  }
+}
+
+it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(10));
+
+it.each(NAMES)("%s", async (name) => {
+  const got = await replay(Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`))));
+  expect(got).toEqual(JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")));
+});
