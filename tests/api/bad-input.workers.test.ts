@@ -166,7 +166,7 @@ describe("a run asked for as a stream", () => {
     const session = response.headers.get("location") ?? "";
     const text = await response.text();
     expect(text).toContain("event: turn.completed");
-    const withoutWarnings = text.replace(/^(: warning .*\n\n)+/, "");
+    const withoutWarnings = text.replace(/^(: warning .*\n)+\n/, "");
     expect(await (await request(`${session}/turns/1/events`)).text()).toBe(withoutWarnings);
   });
 
@@ -183,7 +183,7 @@ describe("a run asked for as a stream", () => {
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     while (!text.includes("event: ")) text += (await reader?.read())?.value ?? "";
-    expect(text).toMatch(/^(: warning \{.*\}\n\n){2}retry: /);
+    expect(text).toMatch(/^(: warning \{.*\}\n){2}\nretry: /);
     expect(text).toContain("display_type");
     await reader?.cancel();
     await post(`${response.headers.get("location")}/cancel`);
