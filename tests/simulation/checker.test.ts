@@ -173,6 +173,49 @@ const ROWS: Row[] = [
     invariant: "presentation",
   },
   { name: "more restarts than allowed", story: "restart-attempt", lie: restartsAllowed(0), invariant: "presentation" },
+  {
+    name: "more uses of a hosted tool than the agent may have",
+    story: "hosted-tools",
+    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 6 }] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool the agent does not have",
+    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }),
+    invariant: "hosted",
+  },
+  {
+    name: "uses that were not paid for beforehand",
+    story: "hosted-tools",
+    lie: changes("call.started", { reserved: { tokens: 100, cost_usd: 0 } }),
+    invariant: "hosted",
+  },
+  {
+    name: "a reply cut short although it has uses left",
+    story: "hosted-tools",
+    lie: changes("call.started", { max_output_tokens: 500 }),
+    invariant: "hosted",
+  },
+  { name: "a search told after its call", story: "hosted-tools", lie: hides("call.completed"), invariant: "hosted" },
+  { name: "a search of a call nobody started", story: "hosted-tools", lie: hides("call.started"), invariant: "hosted" },
+  {
+    name: "a list of no sources",
+    story: "hosted-tools",
+    lie: changes("citations.added", { citations: [] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a search that is not charged",
+    story: "hosted-tools",
+    lie: changes("call.completed", { cost_usd: 0.001 }),
+    invariant: "I11",
+  },
+  {
+    name: "a total that leaves a search out",
+    story: "hosted-tools",
+    lie: changes("turn.completed", { usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 } }),
+    invariant: "totals",
+  },
   { name: "a total that leaves a call out", lie: changes("turn.completed", { cost_usd: 0 }), invariant: "totals" },
 ];
 

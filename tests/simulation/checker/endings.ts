@@ -51,17 +51,15 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
   ];
 }
 
-const none: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
-
 /** The totals of a terminal event are the sums of what its calls were charged. */
 export const totals: Invariant = {
   id: "totals",
   watch: () => {
-    let usage = none;
+    let usage = NOTHING;
     let cost = 0;
     return {
       see: ({ event }) => {
-        if (event.type === "turn.started") [usage, cost] = [none, 0];
+        if (event.type === "turn.started") [usage, cost] = [NOTHING, 0];
         if (event.type === "call.completed" || event.type === "call.failed") {
           usage = event.usage ? plus(usage, event.usage) : usage;
           cost += event.cost_usd;
@@ -76,19 +74,31 @@ type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } => TERMINAL.includes(event.type);
 
 function sums(event: End, { usage, cost }: { usage: Usage; cost: number }): string[] {
-  const same = JSON.stringify(plus(none, event.usage)) === JSON.stringify(usage);
+  const same = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
   return [
     ...unless(same, "the turn's usage is not the sum of its calls"),
     ...unless(Math.abs(event.cost_usd - cost) < 1e-9, `the turn's cost is ${event.cost_usd}, its calls cost ${cost}`),
   ];
 }
 
+/** With every field, so that two sums can be compared as they are. */
 const plus = (a: Usage, b: Usage): Usage => ({
   input_tokens: a.input_tokens + b.input_tokens,
   output_tokens: a.output_tokens + b.output_tokens,
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
   cached_tokens: a.cached_tokens + b.cached_tokens,
+  cache_write_tokens: sum(a.cache_write_tokens, b.cache_write_tokens),
+  hosted_uses: {
+    web_search: sum(a.hosted_uses?.web_search, b.hosted_uses?.web_search),
+    x_search: sum(a.hosted_uses?.x_search, b.hosted_uses?.x_search),
+    code_execution: sum(a.hosted_uses?.code_execution, b.hosted_uses?.code_execution),
+  },
 });
+
+const sum = (a = 0, b = 0): number => a + b;
+
+const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+const NOTHING = plus(zero, zero);
 
 /** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath. */
 export const cancelled: Invariant = {

@@ -2,6 +2,7 @@ import { answers, limits, novelty, voided } from "./answers";
 import { calls, tools } from "./effects";
 import { cancelled, oneEnd, oneFinal, totals } from "./endings";
 import { failures, tries } from "./failures";
+import { hosted } from "./hosted";
 import { caps, ledger } from "./money";
 import { numbering } from "./numbering";
 import { offers } from "./offers";
@@ -33,6 +34,7 @@ export const INVARIANTS: readonly Invariant[] = [
   waiting,
   rounds,
   tools,
+  hosted,
   tries,
   failures,
   offers,

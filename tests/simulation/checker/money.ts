@@ -1,6 +1,6 @@
-import type { EventOf, Usage } from "../../../src/protocol/events";
-import type { Price } from "../../../src/protocol/team";
+import type { EventOf } from "../../../src/protocol/events";
 import type { Board } from "./board";
+import { priceOf } from "./price";
 import { type Invariant, type LedgerEntry, unless } from "./types";
 
 const EPSILON = 1e-9;
@@ -46,9 +46,11 @@ function within(board: Board, soFar: Amount): string[] {
   ];
 }
 
+const rulesOf = (board: Board, agent: string) => board.rules?.agents.find(({ id }) => id === agent);
+
 /** No cap in money can bind a call whose price nobody knows. */
 function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
-  const price = board.rules?.agents.find(({ id }) => id === agent)?.price ?? null;
+  const price = rulesOf(board, agent)?.price ?? null;
   const capped = board.turn?.budget.max_cost_usd !== undefined;
   return unless(price !== null || !capped, `${call} has no known price, and the turn a cap in money`);
 }
@@ -56,10 +58,9 @@ function priced({ agent, call }: EventOf<"call.started">, board: Board): string[
 /** A charge is what the usage costs, and never more than was reserved. */
 function charged(event: EventOf<"call.completed" | "call.failed">, board: Board): string[] {
   const started = board.openCalls.get(event.call);
-  const price = board.rules?.agents.find(({ id }) => id === event.agent)?.price ?? null;
   if (!started) return [];
   const charge = chargeOf(event);
-  const cost = event.usage ? priceOf(price, event.usage) : null;
+  const cost = event.usage ? priceOf(rulesOf(board, event.agent), event.usage) : null;
   const whole =
     event.type === "call.completed" && charge.usd === started.reserved.cost_usd && charge.tokens === started.reserved.tokens;
   return [
@@ -76,12 +77,6 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
       `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
     ),
   ];
-}
-
-function priceOf(price: Price | null, usage: Usage): number {
-  if (!price) return 0;
-  const fresh = usage.input_tokens - usage.cached_tokens;
-  return (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / 1_000_000;
 }
 
 /** I11: what the provider itself charged stays within the cap, and no call costs more than the log says. */

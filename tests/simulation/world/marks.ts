@@ -1,3 +1,4 @@
+import type { EventOf } from "../../../src/protocol/events";
 import type { NumberedEvent } from "../checker";
 
 /** Counts what a run came across, so that a simulation that stops exploring is noticed. */
@@ -41,7 +42,7 @@ function detailsOf(event: NumberedEvent): string[] {
     case "call.completed":
       return [`stop ${event.stop_reason}`];
     case "call.started":
-      return [`call for ${event.purpose}`, `offers ${event.offers.join("+") || "nothing"}`];
+      return [`call for ${event.purpose}`, `offers ${event.offers.join("+") || "nothing"}`, ...grantOf(event)];
     case "round.started":
       return [`cause ${event.cause}`];
     case "tool.completed":
@@ -53,4 +54,11 @@ function detailsOf(event: NumberedEvent): string[] {
     default:
       return [];
   }
+}
+
+/** The tools of `situation.ts` in full are 5, 20 and 2 uses. */
+function grantOf({ hosted_tools: tools }: EventOf<"call.started">): string[] {
+  if (!tools) return [];
+  const full = { web_search: 5, code_execution: 20, x_search: 2 };
+  return [`hosted tools granted ${tools.every(({ name, max_uses }) => max_uses === full[name]) ? "in full" : "some uses"}`];
 }

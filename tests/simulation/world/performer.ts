@@ -9,6 +9,7 @@ import {
 } from "../../../src/coordination";
 import type { EventOf, SessionEvent, Usage } from "../../../src/protocol/events";
 import type { LedgerEntry, NumberedEvent } from "../checker";
+import { priceOf } from "../checker/price";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
@@ -194,17 +195,13 @@ export class Performer {
     if (!usage) return;
     const turn = this.#shell.state.turn;
     const started = this.#shell.log.findLast((event) => event.type === "call.started" && event.call === call);
-    const price = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent)?.price : null;
-    const fresh = usage.input_tokens - usage.cached_tokens;
-    const usd = price
-      ? (fresh * price.input + usage.cached_tokens * price.cached_input + usage.output_tokens * price.output) / 1_000_000
-      : 0;
+    const agent = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent) : undefined;
     this.#shell.ledger.push({
       at: this.#shell.now,
       turn: turn?.number ?? 0,
       call,
       tokens: usage.input_tokens + usage.output_tokens,
-      usd,
+      usd: priceOf(agent, usage),
     });
   }
 

@@ -1,6 +1,7 @@
 import type { Effect, ModelCallEffect } from "../../../src/coordination";
 import type { Usage } from "../../../src/protocol/events";
 import { drawFailure } from "./failing";
+import { drawUses, tokensOf } from "./hosting";
 import { Chance } from "./random";
 import { drawReply } from "./replying";
 import type { Feature, Situation } from "./situation";
@@ -50,7 +51,7 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
   const { chance, has } = temper;
   const afterMs = chance.latency(20, has("slow") ? 400_000 : 20_000);
   const headersMs = Math.round(afterMs * chance.unit());
-  const usage = drawUsage(chance, seen);
+  const usage = drawUsage(chance, effect, seen);
   const partial = (has("deltas") || has("skip")) && chance.is(0.6) ? drawText(chance) : null;
   const failure = drawFailure(temper, usage);
   if (failure) {
@@ -68,13 +69,19 @@ function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutc
 }
 
 /** Never more than the call may use: a provider keeps to its own limits. */
-function drawUsage(chance: Chance, { started, inputTokens }: Seen): Usage {
-  const input_tokens = chance.int(Math.floor(inputTokens / 4), inputTokens);
+function drawUsage(chance: Chance, { agent }: ModelCallEffect, { state, started, inputTokens }: Seen): Usage {
+  const rules = state.turn?.rules.agents[agent];
+  const hosted_uses = drawUses(chance, started);
+  const input_tokens = chance.int(Math.floor(inputTokens / 4), inputTokens + (rules ? tokensOf(hosted_uses, rules) : 0));
+  const cached_tokens = chance.is(0.3) ? chance.int(0, input_tokens) : 0;
+  const written = chance.is(0.3) ? chance.int(0, input_tokens - cached_tokens) : 0;
   const output_tokens = chance.int(0, started.max_output_tokens);
   return {
     input_tokens,
     output_tokens,
     reasoning_tokens: chance.int(0, output_tokens),
-    cached_tokens: chance.is(0.3) ? chance.int(0, input_tokens) : 0,
+    cached_tokens,
+    ...(written > 0 ? { cache_write_tokens: written } : {}),
+    ...(Object.keys(hosted_uses).length > 0 ? { hosted_uses } : {}),
   };
 }

@@ -1,5 +1,6 @@
 import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
+import { drawHosted } from "./hosting";
 import { answered, type Temper } from "./temper";
 import { TOOLS } from "./situation";
 import { drawText, drawUnusable } from "./texts";
@@ -15,6 +16,7 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
   const base: Reply = {
     stopReason: "stop",
     usage: null,
+    ...drawHosted(chance, seen.started),
     text: chance.is(0.3) ? drawText(chance) : "",
     tools: [],
     decisions: [],

@@ -76,6 +76,24 @@ export const usesTool = (name: string, timing: Timing = {}): Step => ({
   reply: (_, call) => ({ stopReason: "tool_calls", tools: [{ toolCall: `${call}_use`, name }] }),
 });
 
+/** The same step, after its model has searched the web. */
+export const afterSearching = (query: string, { reply, ...step }: Step): Step => ({
+  ...step,
+  reply: (seen, call) => ({
+    usage: {
+      input_tokens: 1_300,
+      output_tokens: 200,
+      reasoning_tokens: 0,
+      cached_tokens: 400,
+      cache_write_tokens: 300,
+      hosted_uses: { web_search: 1 },
+    },
+    hosted: [{ name: "web_search", input: query, outcome: "ok", output: "Three passes." }],
+    citations: [{ url: "https://passes.example/", title: "Passes", text: "three passes" }],
+    ...reply?.(seen, call),
+  }),
+});
+
 export const says = (text: string, timing: Timing = {}): Step => ({ ...timing, reply: () => ({ text }) });
 
 export const hangs = (partial?: string): Step => ({

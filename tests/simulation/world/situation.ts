@@ -1,4 +1,4 @@
-import type { AgentRules, Budget, TeamRules, ToolRule } from "../../../src/protocol/team";
+import type { AgentRules, Budget, HostedToolRule, Price, TeamRules, ToolRule } from "../../../src/protocol/team";
 import { Chance } from "./random";
 
 /** Kinds of trouble and rules a run may have. Each run draws its own subset, so that rare pairs meet too. */
@@ -9,6 +9,7 @@ export const FEATURES = [
   "crashes",
   "cancel",
   "tools",
+  "hosted_tools",
   "planning",
   "personas",
   "restarts",
@@ -43,6 +44,13 @@ export const TOOLS: readonly ToolRule[] = [
   { name: "look_up", acts_outside: true, idempotent: true },
 ];
 
+/** The last one's price is not known. */
+const HOSTED_TOOLS: readonly HostedToolRule[] = [
+  { name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 2_000 },
+  { name: "code_execution", max_uses: 20, usd_per_use: 0, tokens_per_use: 300 },
+  { name: "x_search", max_uses: 2, usd_per_use: null, tokens_per_use: 1_000 },
+];
+
 export function drawTeam({ seed, agents, features }: Situation): TeamRules {
   const chance = new Chance(seed);
   const has = (feature: Feature): boolean => features.includes(feature);
@@ -66,20 +74,31 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
 type Draw = { chance: Chance; has: (feature: Feature) => boolean };
 
 function drawAgent(index: number, { chance, has }: Draw): AgentRules {
-  const priced = chance.is(0.8);
   return {
     id: `writer_${index + 1}`,
     provider: chance.pick(["alpha", "beta"]),
     model: `model-${chance.int(1, 3)}`,
     context_window: has("tiny_windows") ? chance.int(1_500, 5_000) : 128_000,
     max_output_tokens: chance.pick([200, 1_000, 4_096, 16_000]),
-    price: priced
-      ? { input: chance.int(0, 30) / 10, cached_input: chance.int(0, 30) / 20, output: chance.int(0, 150) / 10 }
-      : null,
+    price: chance.is(0.8) ? drawPrice(chance) : null,
     forces_tools: chance.is(0.6),
     workspace: chance.is(0.5),
     tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],
+    ...(has("hosted_tools") ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) } : {}),
   };
+}
+
+/** Long prompts are never cheaper. */
+function drawPrice(chance: Chance): Price {
+  const rates = {
+    input: chance.int(0, 30) / 10,
+    cached_input: chance.int(0, 30) / 20,
+    ...(chance.is(0.3) ? { cache_write: chance.int(0, 60) / 10 } : {}),
+    output: chance.int(0, 150) / 10,
+  };
+  if (!chance.is(0.2)) return rates;
+  const twice = Object.entries(rates).map(([name, rate]) => [name, 2 * rate]);
+  return { ...rates, long_prompt: { ...rates, ...Object.fromEntries(twice), above: chance.int(500, 5_000) } };
 }
 
 export function drawBudget({ seed, features }: Situation): Budget {

@@ -1,6 +1,24 @@
-import { answers, asksForRestart, failsWith, hangs, member, type Script, says, teamOf, usesTool, votesFor } from "./script";
+import type { AgentRules } from "../../../src/protocol/team";
+import {
+  afterSearching,
+  answers,
+  asksForRestart,
+  failsWith,
+  hangs,
+  member,
+  type Script,
+  says,
+  teamOf,
+  usesTool,
+  votesFor,
+} from "./script";
 
 const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }];
+
+const searches = {
+  price: { input: 1, cached_input: 0.25, cache_write: 1.25, output: 4 },
+  hosted_tools: [{ name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 500 }],
+} satisfies Partial<AgentRules>;
 
 /** Whole turns as they should go, by the name of their recorded log. */
 export const STORIES: Readonly<Record<string, Script>> = {
@@ -97,6 +115,18 @@ export const STORIES: Readonly<Record<string, Script>> = {
   "single-agent": {
     rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
     steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.", { partial: "Go by the" })]],
+  },
+  "hosted-tools": {
+    rules: teamOf(2, { agents: [member(1, searches), member(2, searches)] }),
+    budget: { max_cost_usd: 0.12 },
+    steps: [
+      [
+        afterSearching("passes in the hills", answers("Go by the river.")),
+        votesFor(1, "It knows the pass."),
+        afterSearching("fords of the river", says("Go by the river; there is a ford.")),
+      ],
+      [answers("Go by the ridge."), votesFor(1, "Safer.")],
+    ],
   },
   "restarted-service": {
     rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
