@@ -57,11 +57,12 @@ const pathOf = (id: string): string => `/responses/${encodeURIComponent(id)}`;
 const statusOf = (error: unknown, { apiKey }: ProviderOptions): number | undefined =>
   explainFailure(error, [apiKey]).details.status;
 
+/** A refusal to give the reply again says nothing of the request it answers, which was taken once. */
 function lostOr(error: unknown, options: ProviderOptions): unknown {
-  if (statusOf(error, options) !== 404) return error;
-  return new ProviderError("transient", "resume_lost", "The provider no longer knows the reply that was to be taken up again.", {
-    status: 404,
-  });
+  const status = statusOf(error, options);
+  if (status !== 400 && status !== 404) return error;
+  const message = "The provider no longer gives the reply that was to be taken up again.";
+  return new ProviderError("transient", "resume_lost", message, { status });
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

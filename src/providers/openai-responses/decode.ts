@@ -5,7 +5,7 @@ import { hostedFields, withHostedUses } from "../hosted";
 import { MAX_CITATIONS } from "../limits";
 import { type ModelEvent, ProviderError, type ResumePoint } from "../provider";
 import { CALL_CHARS, replySize } from "../reply-size";
-import { countUses } from "./hosted-items";
+import { countUses, returnedHostedItem } from "./hosted-items";
 import { createLiveItems, type LiveItems } from "./live-items";
 import { readOutput, toCitation } from "./output";
 import { type Fields, fieldsOf, outputOf, PART_BREAK, positionOf, textOf } from "./schema";
@@ -147,7 +147,7 @@ function beginItem(state: State, event: Fields): ModelEvent[] {
 }
 
 function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
-  const item = fieldsOf(event["item"]);
+  const item = returnedHostedItem(fieldsOf(event["item"]));
   grow(CALL_CHARS + JSON.stringify(item).length);
   done.set(positionOf(event), item);
   return live.done(positionOf(event), item);

@@ -57,7 +57,7 @@ export function countUses(items: readonly Fields[]): Partial<Record<HostedToolNa
 
 const isCharged = (item: Fields): boolean => ["search", ""].includes(textOf(fieldsOf(item["action"])["type"]));
 
-/** The item as it goes back. Pictures that code drew stay out: they are large, and the model does not see them. */
+/** The item as it is kept and goes back. Pictures that code drew stay out: they are large, and the model does not see them. */
 export function returnedHostedItem(item: Fields): Fields {
   return Array.isArray(item["outputs"]) ? { ...item, outputs: partsOf(item["outputs"], "logs") } : item;
 }

@@ -47,17 +47,16 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
 async function* backgroundReply(call: Call & { from: ResumePoint | undefined }): AsyncGenerator<ModelEvent> {
   const { options, from } = call;
   const decoder = decoderFor(call, { points: true, from });
-  let left = true;
+  let interrupted = false;
   try {
     const events = from ? resumedEvents({ ...call, from }) : sentEvents(call, true);
     yield* decodeAll(await events, decoder);
-    left = !decoder.isOver();
     yield decoder.end();
   } catch (error) {
-    const { failureClass, code } = explainFailure(error, [options.apiKey]);
-    left &&= failureClass !== "interrupted" && code !== "resume_lost";
+    interrupted = explainFailure(error, [options.apiKey]).failureClass === "interrupted";
     throw error;
   } finally {
+    const left = !interrupted && !decoder.isOver();
     if (left && decoder.replyId() !== "") cancelReply(options, decoder.replyId());
   }
 }

@@ -96,11 +96,14 @@ describe("taking a reply up", () => {
     expect(paths()).toEqual([RESUME]);
   });
 
-  it("fails where the provider no longer knows it, so that it is made anew", async () => {
-    const { read, paths } = start(() => failing(404, "Response with id 'resp_1' not found."));
+  it.each([
+    { name: "knows", status: 404, asks: [RESUME, CANCEL] },
+    { name: "gives", status: 400, asks: [RESUME, READ, CANCEL] },
+  ])("fails where the provider no longer $name it, so that it is made anew", async ({ status, asks }) => {
+    const { read, paths } = start(() => failing(status, "Response with id 'resp_1' not found."));
     expect(await read(FROM)).toMatchObject({ error: { failureClass: "transient", code: "resume_lost" } });
     await settled();
-    expect(paths()).toEqual([RESUME]);
+    expect(paths()).toEqual(asks);
   });
 
   it("reads a reply whole that is too old to be streamed", async () => {
