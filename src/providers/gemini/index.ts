@@ -27,10 +27,10 @@ const ignore = () => undefined;
 type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
-  const { request, options } = call;
+  const { request, options, signal } = call;
   const reply = await send(call);
   const decoder = createDecoder(request.model, takenCallIds(request.messages));
-  yield* decodeAll(chunksOf(reply, [options.apiKey]), decoder);
+  yield* decodeAll(chunksOf(reply, signal, [options.apiKey]), decoder);
   yield decoder.end();
 }
 
@@ -45,10 +45,10 @@ async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): Asy
   }
 }
 
-async function* chunksOf(reply: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* chunksOf(reply: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
   if (isJson(reply)) return yield* wholeReply(reply, secrets);
   if (!reply.body) return;
-  for await (const data of readEvents(reply.body)) {
+  for await (const data of readEvents(reply.body, signal)) {
     if (data === "[DONE]") continue; // proxies add it
     const chunk: unknown = JSON.parse(data);
     throwIfError(chunk, secrets);

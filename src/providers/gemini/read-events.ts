@@ -5,9 +5,9 @@ import { ProviderError } from "../provider";
 
 /**
  * The data of each event of a stream, as soon as it is whole. The last event needs no blank line after it, as long as it is
- * whole JSON, even if the connection broke there; what was cut in the middle is no event.
+ * whole JSON, even if the connection broke there; what was cut in the middle is no event. An abort lets go of the body at once.
  */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let events: string[] = [];
   const parser = createParser({
@@ -30,7 +30,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
 
   let broken: unknown = null;
   try {
-    for await (const bytes of body) {
+    for await (const bytes of endedBy(signal, body)) {
       parser.feed(decoder.decode(bytes, { stream: true }));
       for (const data of take()) yield data; // `yield*` would wrap every event in an iterator of its own
     }
@@ -43,4 +43,16 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerat
     if (parseJson(data) !== undefined) yield data;
   }
   if (broken !== null) throw broken;
+}
+
+/** The same chunks until the abort: whoever waits for the next one then hears at once that there is none. */
+async function* endedBy(signal: AbortSignal, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined); // the abort is what the caller must see
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) yield chunk;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }

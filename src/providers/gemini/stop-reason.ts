@@ -4,7 +4,8 @@ import { ProviderError } from "../provider";
 /** What the finish reasons mean; what is in no list is `unknown`. */
 
 const NAMES: readonly (readonly [StopReason, readonly string[]])[] = [
-  ["stop", ["STOP"]],
+  // The last two are of servers that only speak the format: calls are known by themselves.
+  ["stop", ["STOP", "FUNCTION_CALL", "TOOL_CALLS"]],
   // The last two end a reply that could go on: at a limit of the server's own.
   ["length", ["MAX_TOKENS", "CONTINUATION", "TOO_MANY_TOOL_CALLS"]],
   ["content_filter", ["SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR"]],

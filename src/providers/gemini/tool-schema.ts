@@ -19,13 +19,15 @@ const NAME = /^[A-Za-z_][\w.:-]{0,127}$/;
 const FORMATS = new Set(["date-time", "date", "time", "int32", "int64", "float", "double"]);
 
 /** Keywords passed on as they are. */
-const KEPT = new Set(["type", "enum", "minItems", "maxItems", "minimum", "maximum", "required", "propertyOrdering", "title"]);
+const KEPT = new Set(["type", "minItems", "maxItems", "minimum", "maximum", "required", "propertyOrdering", "title"]);
 
 /** What decides whether a value fits, and has no like in the provider's schemas. */
 const REFUSED = new Set([
   ...["not", "if", "then", "else", "patternProperties", "propertyNames", "dependentSchemas", "dependencies", "contains"],
   ...["minContains", "maxContains", "additionalItems", "unevaluatedItems", "unevaluatedProperties"],
   ...["$dynamicRef", "$recursiveRef", "contentSchema"],
+  // What is left of these has no plain form: alternatives beside alternatives, or values of other types among them.
+  ...["oneOf", "enum"],
 ]);
 
 /** What of a tool cannot be said in this format; empty: all of it can. */
@@ -58,7 +60,7 @@ function takesNothing({ properties, additionalProperties, anyOf }: Schema): bool
 function convertRoot(parameters: Node): { schema: Schema; problems: SchemaProblem[] } {
   const work: Work = { root: parameters, problems: [], nodes: 0 };
   const schema = convert({ ...parameters, type: parameters["type"] ?? "object" }, { pointer: "", seen: [], depth: 0 }, work);
-  if (schema["type"] !== "object") refuse(work, "", "type", "a tool's parameters are an object");
+  if (schema["type"] !== "object" && work.problems.length === 0) refuse(work, "", "type", "a tool's parameters are an object");
   return { schema, problems: work.problems };
 }
 
@@ -75,7 +77,7 @@ function refuse(work: Work, pointer: string, keyword: string, detail: string): v
 function convert(value: unknown, place: Place, work: Work): Schema {
   if (value === true) return {};
   if (!isJsonObject(value)) {
-    refuse(work, place.pointer, String(value), "nothing fits it");
+    refuse(work, place.pointer, value === false ? "false" : typeof value, "it is no schema that anything fits");
     return {};
   }
   const resolved = resolve(value, place, work);
@@ -111,16 +113,17 @@ function withTuple(node: Node): Node {
 function withInclusiveBounds(node: Node): Node {
   if (node["type"] !== "integer") return node;
   const { exclusiveMinimum: above, exclusiveMaximum: below, ...others } = node;
+  const [least, most] = [numberOr(node["minimum"], -Infinity), numberOr(node["maximum"], Infinity)];
   return {
     ...others,
-    ...(Number.isInteger(above)
-      ? { minimum: Math.max(Number(above) + 1, Number(node["minimum"] ?? above)) }
-      : given({ exclusiveMinimum: above })),
-    ...(Number.isInteger(below)
-      ? { maximum: Math.min(Number(below) - 1, Number(node["maximum"] ?? below)) }
-      : given({ exclusiveMaximum: below })),
+    ...(isWhole(above) ? { minimum: Math.max(above + 1, least) } : given({ exclusiveMinimum: above })),
+    ...(isWhole(below) ? { maximum: Math.min(below - 1, most) } : given({ exclusiveMaximum: below })),
   };
 }
+
+const isWhole = (value: unknown): value is number => Number.isInteger(value);
+
+const numberOr = (value: unknown, other: number): number => (typeof value === "number" ? value : other);
 
 const given = (fields: Schema): Schema => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
@@ -131,13 +134,18 @@ function convertPlain(node: Node, place: Place, work: Work): Schema {
     if (keyword === "description" || value === undefined) continue;
     const structure = convertStructure(keyword, value, place, work);
     if (structure !== undefined) schema[keyword] = structure;
-    else if (KEPT.has(keyword) || (keyword === "format" && FORMATS.has(String(value)))) schema[keyword] = value;
-    else if (REFUSED.has(keyword) || keyword === "oneOf")
-      refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
+    else if (isKept(keyword, value)) schema[keyword] = value;
+    else if (REFUSED.has(keyword)) refuse(work, place.pointer, keyword, "this provider's schemas have nothing like it");
     else words.push(...[inWords(keyword, node)].filter((one) => one !== null));
   }
   const description = describe(node["description"], words);
   return description === "" ? schema : { ...schema, description };
+}
+
+function isKept(keyword: string, value: unknown): boolean {
+  if (keyword === "format") return typeof value === "string" && FORMATS.has(value);
+  if (keyword === "enum") return Array.isArray(value) && value.every((one) => typeof one === "string" || typeof one === "number");
+  return KEPT.has(keyword);
 }
 
 /** Keywords that hold schemas; undefined for any other. */

@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { createGemini } from "../../src/providers/gemini";
+import type { ModelEvent, ModelRequest } from "../../src/providers/provider";
+import { GEMINI } from "./gemini-wire";
+import { FULL, itemsOf, USAGE } from "./contract-support";
+import { endpointAt } from "../fakes/endpoint";
+
+/** The adapter and its SDK in the runtime they are made for; the provider is a stream in the same isolate. */
+
+const REQUEST: ModelRequest = {
+  model: "gemini-3.8-flash",
+  system: "",
+  messages: [{ role: "user", text: "hello" }],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: 1,
+  params: {},
+  hostedTools: [],
+  continues: false,
+};
+const SSE = { headers: { "content-type": "text/event-stream" } };
+
+function create(answer: typeof fetch) {
+  return createGemini(endpointAt("https://provider.test", { fetch: answer }));
+}
+
+it("reads a reply in workerd", async () => {
+  const provider = create(async () => new Response(GEMINI.encode(FULL).join(""), SSE));
+  const events: ModelEvent[] = [];
+  for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);
+  expect(events.at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+});
+
+it("cancels the provider's body when aborted in workerd", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const first = new TextEncoder().encode(GEMINI.encode(FULL).slice(0, 4).join(""));
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(first),
+    cancel: () => cancelled.resolve(),
+  });
+  const user = new AbortController();
+  const reason = new Error("cancelled");
+  const read = async () => {
+    for await (const _ of create(async () => new Response(body, SSE)).stream(REQUEST, user.signal)) {
+      setTimeout(() => user.abort(reason), 20);
+    }
+  };
+  await expect(read()).rejects.toBe(reason);
+  await cancelled.promise;
+});
+
+it("calls an error of the platform an interruption", async () => {
+  const provider = create(async () => {
+    throw new Error("Durable Object reset because its code was updated.");
+  });
+  const read = async () => {
+    for await (const _ of provider.stream(REQUEST, new AbortController().signal));
+  };
+  await expect(read()).rejects.toMatchObject({ failureClass: "interrupted", code: "interrupted" });
+});
+
+it("takes the runtime's own fetch", async () => {
+  const provider = createGemini(endpointAt("http://127.0.0.1:9"));
+  const read = async () => {
+    for await (const _ of provider.stream(REQUEST, new AbortController().signal));
+  };
+  await expect(read()).rejects.toMatchObject({ failureClass: "transient", code: "connection_failed" });
+});

@@ -1,0 +1,73 @@
+import { createGemini } from "../../../src/providers/gemini";
+import { createDecoder } from "../../../src/providers/gemini/decode";
+import type { ModelEvent, ModelRequest, ReplyItem } from "../../../src/providers/provider";
+import { endpointAt } from "../../fakes/endpoint";
+
+/** Requests as they leave the adapter, and replies as they come out of it. */
+
+export const REQUEST: ModelRequest = {
+  model: "gemini-2.5-flash",
+  system: "",
+  messages: [{ role: "user", text: "hello" }],
+  tools: [],
+  toolChoice: "auto",
+  maxOutputTokens: null,
+  params: {},
+  hostedTools: [],
+  continues: false,
+};
+
+export const SSE = { headers: { "content-type": "text/event-stream" } };
+const DONE = { candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: "STOP" }] };
+
+type Sent = { url: string; headers: Headers; body: Record<string, unknown> };
+
+/** What leaves for this request. */
+export async function sent(change: Partial<ModelRequest>, baseUrl = "https://provider.test/v1beta"): Promise<Sent> {
+  const requests: Sent[] = [];
+  const answer: typeof fetch = async (input, init) => {
+    requests.push({ url: String(input), headers: new Headers(init?.headers), body: JSON.parse(String(init?.body)) });
+    return new Response(`data: ${JSON.stringify(DONE)}\r\n\r\n`, SSE);
+  };
+  for await (const _ of stream({ ...REQUEST, ...change }, answer, baseUrl));
+  const [request] = requests;
+  if (!request || requests.length > 1) throw new Error(`${requests.length} requests were sent`);
+  return request;
+}
+
+export const body = async (change: Partial<ModelRequest>) => (await sent(change)).body;
+
+const stream = (request: ModelRequest, answer: typeof fetch, baseUrl: string) =>
+  createGemini(endpointAt(baseUrl, { apiKey: "some-key", fetch: answer })).stream(request, new AbortController().signal);
+
+/** What comes of these bytes as a reply. */
+export async function replay(bytes: BodyInit, headers: Record<string, string> = SSE.headers, model = "gemini-3.8-flash") {
+  const answer = async () => new Response(bytes, { headers });
+  const events: ModelEvent[] = [];
+  try {
+    for await (const event of stream({ ...REQUEST, model }, answer, "https://provider.test/v1beta")) events.push(event);
+    return { events };
+  } catch (error) {
+    return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
+  }
+}
+
+export const part = (...parts: object[]) => ({ candidates: [{ index: 0, content: { role: "model", parts } }] });
+export const says = (text: string) => part({ text });
+export const ends = (finishReason: string) => ({ candidates: [{ index: 0, finishReason }] });
+export const calls = (name: string, args: object, more: object = {}, marks: object = {}) =>
+  part({ functionCall: { name, args, ...more }, ...marks });
+
+export function decode(
+  chunks: readonly unknown[],
+  { taken = [], model = "gemini-3.8-flash" }: { taken?: string[]; model?: string } = {},
+) {
+  const decoder = createDecoder(model, new Set(taken));
+  const events = chunks.flatMap((chunk) => decoder.push(chunk));
+  const stop = decoder.end();
+  if (stop.type !== "stop") throw new Error("the reply has no stop");
+  return { events, stop };
+}
+
+/** The items as the next request of the round finds them: stored as JSON in between. */
+export const stored = (items: ReplyItem[]): ReplyItem[] => JSON.parse(JSON.stringify(items));

@@ -1,0 +1,108 @@
+import { describe, expect, it } from "vitest";
+import { canCombineHosted } from "../../../src/providers/gemini/generation";
+import { PARAMS } from "../../../src/providers/gemini/params";
+import { body } from "./calls";
+
+const thinking = async (model: string, params: object) => {
+  const { generationConfig } = await body({ model, params: { ...params } });
+  return (generationConfig as Record<string, unknown> | undefined)?.["thinkingConfig"];
+};
+
+describe("thinking", () => {
+  it.each<[string, string, object, object | undefined]>([
+    ["is shown of a model that thinks by itself", "gemini-2.5-flash", {}, { includeThoughts: true }],
+    ["is not mentioned to a small model that does not think unless told", "gemini-2.5-flash-lite", {}, undefined],
+    ["is not mentioned to a model that cannot", "gemini-2.0-flash", {}, undefined],
+    ["is not mentioned to a model that makes pictures", "gemini-2.5-flash-image", {}, undefined],
+    ["is not mentioned to a model nobody knows", "some-model", {}, undefined],
+    ["is a budget as given", "gemini-2.5-pro", { thinking_budget: 999 }, { includeThoughts: true, thinkingBudget: 999 }],
+    ["is off with a budget of nothing", "gemini-2.5-flash", { thinking_budget: 0 }, { thinkingBudget: 0 }],
+    ["is off with no effort", "gemini-2.5-flash", { reasoning_effort: "none" }, { thinkingBudget: 0 }],
+    ["cannot be off everywhere", "gemini-2.5-pro", { reasoning_effort: "none" }, { includeThoughts: true, thinkingBudget: 128 }],
+    [
+      "is a budget for a word where it is counted",
+      "gemini-2.5-flash",
+      { thinking_level: "high" },
+      { includeThoughts: true, thinkingBudget: 24_576 },
+    ],
+    [
+      "is a level for a word",
+      "gemini-3.8-flash",
+      { reasoning_effort: "minimal" },
+      { includeThoughts: true, thinkingLevel: "MINIMAL" },
+    ],
+    [
+      "is a level the large model knows",
+      "gemini-3.1-pro-preview",
+      { reasoning_effort: "none" },
+      { includeThoughts: true, thinkingLevel: "LOW" },
+    ],
+    [
+      "is the highest level at most",
+      "gemini-flash-latest",
+      { reasoning: { effort: "xhigh" } },
+      { includeThoughts: true, thinkingLevel: "HIGH" },
+    ],
+    [
+      "is a budget for newer models too",
+      "gemini-3.8-flash",
+      { reasoning: { budget_tokens: -1 } },
+      { includeThoughts: true, thinkingBudget: -1 },
+    ],
+    ["is said to a model nobody knows as the config says it", "some-model", { thinking_level: "low" }, { thinkingLevel: "LOW" }],
+  ])("%s: %s", async (_, model, params, expected) => {
+    expect(await thinking(model, params)).toEqual(expected);
+  });
+});
+
+describe("the check", () => {
+  const check = (params: Record<string, unknown>, model = "gemini-3.8-flash") =>
+    (PARAMS.check?.(params, model) ?? []).map(({ key, detail }) => `${key}: ${detail}`);
+
+  it.each<[string, Record<string, unknown>]>([
+    ["a budget", { thinking_budget: 100 }],
+    ["a mapping of safety settings", { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } }],
+    ["reasoning with its kind", { reasoning: { type: "enabled", effort: "low" } }],
+    ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
+  ])("takes %s", (_, params) => expect(check(params)).toEqual([]));
+
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ["two ways of saying one thing", { thinking_budget: 1, thinking_level: "low" }, /^thinking_level: `thinking_budget` already/],
+    ["two words", { reasoning_effort: "low", reasoning: { effort: "high" } }, /^reasoning: `reasoning_effort` already/],
+    ["an effort nobody knows", { reasoning: { effort: "extreme" } }, /^reasoning: `effort` is one of none, minimal/],
+    ["a budget that is no number", { reasoning: { budget_tokens: "many" } }, /^reasoning: `budget_tokens` is a whole number/],
+    ["an unknown key", { reasoning: { efort: "low" } }, /^reasoning: `efort` is not known/],
+    [
+      "a category nobody knows",
+      { safety_settings: { RUDENESS: "BLOCK_NONE" } },
+      /^safety_settings: .*`RUDENESS`.*HARM_CATEGORY_HARASSMENT/,
+    ],
+    ["a threshold nobody knows", { safety_settings: [{ category: "harassment", threshold: "ALL" }] }, /no threshold `ALL`/],
+    ["a setting of another shape", { safety_settings: ["harassment"] }, /no category of that type/],
+    ["a category twice", { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } }, /twice/],
+    ["six stops", { stop: ["a", "b", "c", "d", "e", "f"] }, /^stop: .*at most 5/],
+    ["a stop that is no text", { stop: [1] }, /^stop: /],
+  ])("refuses %s", (_, params, problem) => expect(check(params)).toEqual([expect.stringMatching(problem)]));
+
+  it("refuses thinking for a model that cannot", () => {
+    expect(check({ thinking_budget: 5 }, "gemini-2.0-flash")).toEqual([
+      expect.stringMatching(/gemini-2.0-flash. does not think/),
+    ]);
+  });
+});
+
+it.each([
+  ["gemini-3.8-flash", true],
+  ["gemini-3-pro-preview", true],
+  ["gemini-4-argon", true],
+  ["models/gemini-3.5-flash-lite", true],
+  ["gemini-flash-latest", true],
+  ["my-own-name", true],
+  ["gemini-2.5-pro", false],
+  ["gemini-2.0-flash-exp", false],
+  ["models/gemini-1.5-flash-002", false],
+  ["gemma-3-27b-it", false],
+])("%s takes hosted tools beside others: %s", (model, can) => {
+  expect(canCombineHosted(model)).toBe(can);
+  expect(PARAMS.hostedAlone?.(model) === null).toBe(can);
+});

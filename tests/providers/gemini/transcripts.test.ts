@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { replay } from "./calls";
+
+/** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
+
+const FOLDER = join(import.meta.dirname, "transcripts");
+const NAMES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith(".sse"))
+  .map((name) => name.replace(/\.sse$/, ""));
+
+it("there are transcripts", () => expect(NAMES.length).toBeGreaterThan(15));
+
+it.each(NAMES)("%s", async (name) => {
+  const bytes = Uint8Array.from(readFileSync(join(FOLDER, `${name}.sse`)));
+  const type = bytes.at(0) === "d".charCodeAt(0) ? "text/event-stream" : "application/json; charset=UTF-8";
+  const got = await replay(bytes, { "content-type": type });
+  expect(got).toEqual(JSON.parse(readFileSync(join(FOLDER, `${name}.json`), "utf8")));
+});
