@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, hostedToolOf, isServerUse, listOf, textOf } from
 
 /** The content blocks of a reply: what each collects while it streams, and what becomes of it. */
 
-type Written = { pieces: string[]; closed: boolean };
+type Written = { pieces: string[] };
 
 export type Block = Written &
   (
@@ -22,7 +22,7 @@ export type Block = Written &
 
 /** A block as it begins, after the others of its reply. */
 export function beginBlock(fields: Fields, others: readonly Block[]): Block {
-  const written = { pieces: [], closed: false };
+  const written = { pieces: [] };
   const tool = hostedToolOf(fields);
   if (tool && isServerUse(fields)) {
     const again = others.some((other) => other.kind === "use" && other.tool === tool);

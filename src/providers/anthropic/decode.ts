@@ -2,8 +2,8 @@ import type { Usage } from "../../protocol/events";
 import { uniqueCallIds } from "../call-ids";
 import { hostedFields } from "../hosted";
 import { type ModelEvent, ProviderError, type ReplyItem } from "../provider";
-import { CALL_CHARS, replySize } from "../reply-size";
-import { addPiece, beginBlock, type Block, citationsOf, firstPiece, toItems } from "./blocks";
+import { type Block, citationsOf, toItems } from "./blocks";
+import { createContent } from "./content";
 import { hostedUses, ranCode } from "./hosted-uses";
 import { type Fields, fieldsOf, listOf, textOf } from "./schema";
 import { PAUSED, toStopReason } from "./stop-reason";
@@ -13,7 +13,10 @@ import { addCounts, NO_COUNTS, readCounts, toUsage } from "./usage";
 type Before = { takenIds: ReadonlySet<string>; items: readonly ReplyItem[] };
 
 export type Decoder = {
-  /** Takes one parsed event of the stream; gives the events it makes. Throws for a reply without measure, and for an unfinished one that claims to be complete. */
+  /**
+   * Takes one parsed event of the stream; gives the events it makes. Throws for a reply without measure, and for a stop reason
+   * in the middle of a block; not for what it does not know.
+   */
   push(value: unknown): ModelEvent[];
   /** Whether a stop reason came, so that what breaks afterwards costs nothing. */
   isComplete(): boolean;
@@ -27,6 +30,11 @@ export type Decoder = {
   end(): ModelEvent;
 };
 
+/** Of one message: a reply that paused has several. */
+type Message = { started: boolean; stopReason: string; counts: typeof NO_COUNTS };
+
+const newMessage = (): Message => ({ started: false, stopReason: "", counts: NO_COUNTS });
+
 /**
  * Puts a streamed reply together. Work per event depends on the event only: pieces are kept and joined once, at the end.
  *
@@ -34,110 +42,62 @@ export type Decoder = {
  * final usage with it; `message_stop` adds nothing.
  */
 export function createDecoder(before: Before): Decoder {
-  const blocks: Block[] = [];
-  const grow = replySize();
-  let open = new Map<unknown, Block>();
-  let started = false;
-  let stopReason = "";
-  let container = "";
+  const content = createContent();
+  let message = newMessage();
   let earlier = NO_COUNTS;
-  let counts = NO_COUNTS;
+  let container = "";
 
-  const items = () => withContainer(uniqueCallIds(blocks.flatMap(toItems), before.takenIds), container);
-  const usage = () => toUsage(addCounts(earlier, counts), ranCode(blocks.flatMap(resultItems)));
-  const hasCalls = () => blocks.some((block) => block.kind === "call");
+  const items = () => withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
+  const usage = () => toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
+  const hasCalls = () => content.blocks.some((block) => block.kind === "call");
 
-  const begin = (index: unknown, value: unknown): ModelEvent[] => {
-    const fields = fieldsOf(value);
-    const block = beginBlock(fields, blocks);
-    grow(block.kind === "text" || block.kind === "thinking" ? 0 : CALL_CHARS + JSON.stringify(fields).length);
-    blocks.push(block);
-    open.set(index, block);
-    return add(block, firstPiece(fields));
-  };
-  const add = (block: Block, piece: string): ModelEvent[] => {
-    grow(piece.length);
-    const event = addPiece(block, piece);
-    return event ? [event] : [];
-  };
-  const change = (block: Block | undefined, delta: Fields): ModelEvent[] => {
-    if (!block || block.closed) return [];
-    if (delta["type"] === "signature_delta" && block.kind === "thinking") block.signature.push(textOf(delta["signature"]));
-    if (delta["type"] === "citations_delta" && block.kind === "text") block.citations.push(delta["citation"]);
-    if (delta["type"] === "signature_delta" || delta["type"] === "citations_delta") grow(JSON.stringify(delta).length);
-    return add(block, pieceOf(block, delta));
-  };
   const report = (value: unknown): ModelEvent[] => {
-    if (Object.keys(fieldsOf(value)).length === 0) return [];
-    counts = readCounts(counts, value);
-    const known = usage();
+    message.counts = readCounts(message.counts, value);
+    const known = Object.keys(fieldsOf(value)).length > 0 ? usage() : null;
     return known ? [{ type: "usage", usage: known }] : [];
   };
   const finish = (fields: Fields): void => {
     container = textOf(fieldsOf(fields["container"])["id"]) || container;
-    const said = textOf(fields["stop_reason"]);
-    if (said !== "" && blocks.some((block) => !block.closed)) throw cut("It said why it stopped in the middle of a block.");
-    stopReason = said || stopReason;
+    const reason = textOf(fields["stop_reason"]);
+    if (reason !== "" && !content.isWhole()) throw cut("It said why it stopped in the middle of a block.");
+    message.stopReason = reason || message.stopReason;
   };
-  const start = (message: Fields): ModelEvent[] => {
-    if (started) return []; // some proxies say it twice
-    started = true;
-    const events = listOf(message["content"]).flatMap((one, index) => begin(`whole ${index}`, one));
-    for (const block of blocks) block.closed = true;
-    const reported = report(message["usage"]);
-    finish(message);
-    return [...events, ...reported];
+  const start = (fields: Fields): ModelEvent[] => {
+    if (message.started) return []; // some proxies say it twice
+    message.started = true;
+    const events = [...content.addWhole(listOf(fields["content"])), ...report(fields["usage"])];
+    finish(fields);
+    return events;
   };
 
   return {
     push(value) {
       const event = fieldsOf(value);
-      switch (event["type"]) {
-        case "message_start":
-          return start(fieldsOf(event["message"]));
-        case "content_block_start":
-          return begin(event["index"], event["content_block"]);
-        case "content_block_delta":
-          return change(open.get(event["index"]), fieldsOf(event["delta"]));
-        case "content_block_stop": {
-          const block = open.get(event["index"]);
-          if (block) block.closed = true;
-          return [];
-        }
-        case "message_delta": {
-          const reported = report(event["usage"]);
-          finish(fieldsOf(event["delta"]));
-          return reported;
-        }
-        default:
-          return []; // pings, and what later versions add
-      }
+      if (event["type"] === "message_start") return start(fieldsOf(event["message"]));
+      if (event["type"] === "content_block_start") return content.begin(event["index"], event["content_block"]);
+      if (event["type"] === "content_block_delta") return content.change(event["index"], event["delta"]);
+      if (event["type"] === "content_block_stop") content.close(event["index"]);
+      if (event["type"] !== "message_delta") return []; // pings, and what later versions add
+      const reported = report(event["usage"]);
+      finish(fieldsOf(event["delta"]));
+      return reported;
     },
-    isComplete: () => stopReason !== "",
-    isPaused: () => stopReason === PAUSED && !hasCalls(),
+    isComplete: () => message.stopReason !== "",
+    isPaused: () => message.stopReason === PAUSED && !hasCalls(),
     goOn() {
-      earlier = addCounts(earlier, counts);
-      counts = NO_COUNTS;
-      open = new Map();
-      started = false;
-      stopReason = "";
+      earlier = addCounts(earlier, message.counts);
+      message = newMessage();
+      content.nextMessage();
     },
     soFar: () => ({ items: items(), usage: usage() }),
     end() {
+      const { stopReason } = message;
       if (stopReason === "") throw cut("The stream ended before the provider said why it stopped.");
       const all = items();
-      const hosted = hostedFields(hostedUses(all, before.items), blocks.flatMap(citationsOf));
+      const hosted = hostedFields(hostedUses(all, before.items), content.blocks.flatMap(citationsOf));
       return { type: "stop", reason: toStopReason(stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
     },
   };
-}
-
-/** The text of a delta that fits the block; anything else is empty. */
-function pieceOf(block: Block, delta: Fields): string {
-  if (block.kind === "text" && delta["type"] === "text_delta") return textOf(delta["text"]);
-  if (block.kind === "thinking" && delta["type"] === "thinking_delta") return textOf(delta["thinking"]);
-  const isInput = block.kind === "call" || block.kind === "use";
-  return isInput && delta["type"] === "input_json_delta" ? textOf(delta["partial_json"]) : "";
 }
 
 const resultItems = (block: Block): ReplyItem[] => (block.kind === "result" ? toItems(block) : []);
