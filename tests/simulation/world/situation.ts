@@ -102,10 +102,13 @@ function drawPrice(chance: Chance): Price {
 }
 
 export function drawBudget({ seed, features }: Situation): Budget {
-  if (!features.includes("tight_budget")) return {};
   const chance = new Chance(seed + 1);
-  return {
-    ...(chance.is(0.6) ? { max_tokens: chance.latency(300, 150_000) } : {}),
-    ...(chance.is(0.6) ? { max_cost_usd: chance.latency(1, 20_000) / 100_000 } : {}),
-  };
+  if (features.includes("tight_budget")) {
+    return {
+      ...(chance.is(0.6) ? { max_tokens: chance.latency(300, 150_000) } : {}),
+      ...(chance.is(0.6) ? { max_cost_usd: chance.latency(1, 20_000) / 100_000 } : {}),
+    };
+  }
+  if (!features.includes("hosted_tools") || chance.is(0.5)) return {};
+  return { max_tokens: chance.int(10_000, 150_000) }; // where some uses of hosted tools fit, but not all
 }
