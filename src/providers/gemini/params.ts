@@ -1,3 +1,4 @@
+import { isJsonObject } from "../json";
 import type { FormatParams } from "../params";
 import { canCombineHosted } from "./generation";
 import { safetyProblems } from "./safety";
@@ -48,11 +49,32 @@ export const PARAMS: FormatParams = {
   },
   hostedAlone: (model) => (canCombineHosted(model) ? null : "gemini-3.8-flash"),
   check: (params, model) => [
+    ...extraProblems(params["extra_body"]),
     ...stopProblems(params["stop"]),
     ...safetyProblems(params["safety_settings"]),
     ...thinkingProblems(params, model),
   ],
 };
+
+/** What to say instead of each. */
+const INSTEAD: Readonly<Record<(typeof RESERVED_GENERATION)[number], string>> = {
+  maxOutputTokens: "say max_output_tokens beside it",
+  candidateCount: "a call gives one reply",
+  thinkingConfig: "say thinking_level or thinking_budget beside it",
+};
+
+function extraProblems(extra: unknown) {
+  if (!isJsonObject(extra)) return [];
+  const generations = [extra["generationConfig"], extra["generation_config"]].filter(isJsonObject);
+  const names = new Set(generations.flatMap(Object.keys).map(toCamel));
+  return RESERVED_GENERATION.filter((name) => names.has(name)).map((name) => {
+    const detail = `\`generationConfig.${name}\` is the service's own to set: ${INSTEAD[name]}.`;
+    return { key: "extra_body", detail };
+  });
+}
+
+/** The provider takes the names of its fields in both spellings. */
+export const toCamel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const MOST_STOPS = 5;
 

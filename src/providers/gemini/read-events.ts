@@ -28,31 +28,24 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: Abort
     return taken;
   };
 
+  const chunks = body[Symbol.asyncIterator]();
+  const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined); // the abort is what the caller must see
+  signal.addEventListener("abort", stop, { once: true });
   let broken: unknown = null;
   try {
-    for await (const bytes of endedBy(signal, body)) {
+    for await (const bytes of { [Symbol.asyncIterator]: () => chunks }) {
       parser.feed(decoder.decode(bytes, { stream: true }));
       for (const data of take()) yield data; // `yield*` would wrap every event in an iterator of its own
     }
   } catch (error) {
     if (error instanceof ProviderError) throw error; // one of our bounds: what is left is not worth reading
     broken = error;
+  } finally {
+    signal.removeEventListener("abort", stop);
   }
   parser.feed(`${decoder.decode()}\n\n`);
   for (const data of take()) {
     if (parseJson(data) !== undefined) yield data;
   }
   if (broken !== null) throw broken;
-}
-
-/** The same chunks until the abort: whoever waits for the next one then hears at once that there is none. */
-async function* endedBy(signal: AbortSignal, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]();
-  const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined); // the abort is what the caller must see
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of { [Symbol.asyncIterator]: () => chunks }) yield chunk;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -14,7 +14,7 @@ import { isJsonObject } from "../json";
 import { type HostedTool, type ModelRequest, ProviderError } from "../provider";
 import { toContents } from "./contents";
 import { canCombineHosted } from "./generation";
-import { PARAMS, RESERVED_GENERATION } from "./params";
+import { PARAMS, RESERVED_GENERATION, toCamel } from "./params";
 import { toSafety } from "./safety";
 import { toThinking } from "./thinking";
 import { toFunctionDeclaration } from "./tool-schema";
@@ -127,5 +127,3 @@ function withoutOurs(generation: unknown): unknown {
   const ours: ReadonlySet<string> = new Set(RESERVED_GENERATION);
   return Object.fromEntries(Object.entries(generation).filter(([key]) => !ours.has(toCamel(key))));
 }
-
-const toCamel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

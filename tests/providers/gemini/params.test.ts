@@ -63,6 +63,7 @@ describe("the check", () => {
     ["a budget", { thinking_budget: 100 }],
     ["a mapping of safety settings", { safety_settings: { HARM_CATEGORY_HARASSMENT: "BLOCK_NONE" } }],
     ["reasoning with its kind", { reasoning: { type: "enabled", effort: "low" } }],
+    ["what is added", { extra_body: { generationConfig: { presencePenalty: 1 }, store: false } }],
     ["five stops", { stop: ["a", "b", "c", "d", "e"] }],
   ])("takes %s", (_, params) => expect(check(params)).toEqual([]));
 
@@ -80,6 +81,16 @@ describe("the check", () => {
     ["a threshold nobody knows", { safety_settings: [{ category: "harassment", threshold: "ALL" }] }, /no threshold `ALL`/],
     ["a setting of another shape", { safety_settings: ["harassment"] }, /no category of that type/],
     ["a category twice", { safety_settings: { harassment: "OFF", HARM_CATEGORY_HARASSMENT: "OFF" } }, /twice/],
+    [
+      "a cap among what is added",
+      { extra_body: { generationConfig: { maxOutputTokens: 1 } } },
+      /^extra_body: .*say max_output_tokens/,
+    ],
+    [
+      "thinking among what is added",
+      { extra_body: { generation_config: { thinking_config: {} } } },
+      /^extra_body: .*thinking_level/,
+    ],
     ["six stops", { stop: ["a", "b", "c", "d", "e", "f"] }, /^stop: .*at most 5/],
     ["a stop that is no text", { stop: [1] }, /^stop: /],
   ])("refuses %s", (_, params, problem) => expect(check(params)).toEqual([expect.stringMatching(problem)]));
