@@ -27,13 +27,11 @@ function toTurn(message: Message): Turn {
 /** The API refuses texts that are empty or blank. */
 const toText = (text: string): Fields[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
 
+/** A result may be empty, but not one of a tool that failed. */
 function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {
-  return {
-    type: "tool_result",
-    tool_use_id: toolCallId,
-    ...(text.trim() !== "" && { content: text }),
-    ...(isError && { is_error: true }),
-  };
+  const result = { type: "tool_result", tool_use_id: toolCallId };
+  if (isError) return { ...result, content: text.trim() === "" ? "The tool failed." : text, is_error: true };
+  return text.trim() === "" ? result : { ...result, content: text };
 }
 
 function toBlocks(item: ReplyItem): Fields[] {

@@ -169,6 +169,15 @@ describe("messages", () => {
       ],
     },
     {
+      name: "a failed tool without words says at least that",
+      given: [user("hi"), assistant(call("a")), result("a", "", true)],
+      gives: [
+        { role: "user", content: [text("hi")] },
+        { role: "assistant", content: [toolUse("a")] },
+        { role: "user", content: [toolResult("a", { content: "The tool failed.", is_error: true })] },
+      ],
+    },
+    {
       name: "broken arguments go back as an empty object, a list too",
       given: [
         user("hi"),
