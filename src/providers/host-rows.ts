@@ -29,7 +29,7 @@ const SEARCH_TOKENS = 20_000;
 /** A guess: what a program prints, and the program, which is input once more. */
 const CODE_TOKENS = 8_000;
 
-// Prices of hosted tools are list prices of November 2026.
+// Prices of hosted tools are list prices as read in November 2026.
 export const HOSTS: readonly Host[] = [
   {
     ...ORDINARY,
@@ -48,7 +48,7 @@ export const HOSTS: readonly Host[] = [
       },
       code_execution: {
         wireName: "code_interpreter",
-        usdPerUse: 0.03, // of a container for 20 minutes, and a call lasts no longer; several uses may share one
+        usdPerUse: 0.03, // 20 minutes of a container, and a call lasts no longer; several uses may share one
         tokensPerUse: CODE_TOKENS,
         wireFields: { container: { type: "auto" } },
         include: "code_interpreter_call.outputs",
