@@ -1,6 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
-import { contractTable } from "./tests/contracts/contract-table";
+import { contractTable } from "./tests/contracts/contract-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";

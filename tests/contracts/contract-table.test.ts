@@ -16,13 +16,14 @@ it("draws cases under their groups, formats side by side, and what a format has 
     result("Tell", "hosted tools", "are told", "skipped"),
   ]);
   expect(table.split("\n")).toEqual([
-    "Provider contract         Ask  Tell",
+    "Provider contract: 1 Ask · 2 Tell",
+    "                          1  2",
     "replies",
-    "  gives a text             ✓     ✓",
+    "  gives a text            ✓  ✓",
     "errors",
-    "  classifies a wrong key   ✗     –",
+    "  classifies a wrong key  ✗  –",
     "hosted tools",
-    "  are told                 –     s",
+    "  are told                –  s",
   ]);
 });
 

@@ -12,7 +12,9 @@ export type ContractResult = { format: string; group: string; name: string; stat
 export const contractTable: Reporter = {
   onTestRunEnd(modules) {
     const results = modules.flatMap((module) => [...module.children.allTests()]).flatMap((test) => toResult(test) ?? []);
-    if (results.length > 0) process.stdout.write(`\n${drawTable(results)}\n`);
+    // Files end in any order; the table always looks the same.
+    const sorted = results.toSorted((one, other) => one.format.localeCompare(other.format));
+    if (sorted.length > 0) process.stdout.write(`\n${drawTable(sorted)}\n`);
   },
 };
 
@@ -27,19 +29,23 @@ function toResult(test: TestCase): ContractResult | null {
   return { format, group: groups.join(" "), name: test.name, state: test.result().state };
 }
 
-/** Cases as rows under their groups, formats as columns, all in the order in which they first come. */
+/** Cases as rows under their groups, formats as numbered columns, all in the order in which they first come. */
 export function drawTable(results: readonly ContractResult[]): string {
   const formats = [...new Set(results.map(({ format }) => format))];
   const groups = [...new Set(results.map(({ group }) => group))];
-  const width = Math.max(...results.map(({ name }) => name.length)) + 4;
-  const marks = (cells: readonly ContractResult[]) =>
-    formats.map((format) => centred(markOf(cells.filter((cell) => cell.format === format)), format.length)).join("  ");
+  const width = Math.max(...results.map(({ name }) => name.length)) + 2;
+  const row = (name: string, marks: readonly string[]) =>
+    `${name.padEnd(width)}${marks.map((mark) => mark.padStart(3)).join("")}`;
+  const numbers = formats.map((_, n) => `${n + 1}`);
+  const legend = formats.map((format, n) => `${n + 1} ${format}`).join(" · ");
   const rows = groups.flatMap((group) => {
     const cells = results.filter((result) => result.group === group);
     const names = [...new Set(cells.map(({ name }) => name))];
-    return [group, ...names.map((name) => `  ${name}`.padEnd(width) + marks(cells.filter((cell) => cell.name === name)))];
+    const marksOf = (name: string) =>
+      formats.map((format) => markOf(cells.filter((cell) => cell.name === name && cell.format === format)));
+    return [group, ...names.map((name) => row(`  ${name}`, marksOf(name)))];
   });
-  return [`${"Provider contract".padEnd(width)}${formats.join("  ")}`, ...rows].map((row) => row.trimEnd()).join("\n");
+  return [`Provider contract: ${legend}`, row("", numbers), ...rows].join("\n");
 }
 
 /** Two tests of one name are one case; the worse of them counts. */
@@ -48,5 +54,3 @@ function markOf(cells: readonly ContractResult[]): string {
   const worst = (["failed", "pending", "skipped", "passed"] as const).find((state) => states.has(state));
   return worst === undefined ? NOT_THERE : MARKS[worst];
 }
-
-const centred = (mark: string, width: number): string => mark.padStart(Math.ceil((width + 1) / 2)).padEnd(width);

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { classify, toProviderError } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
@@ -141,6 +142,52 @@ describe("classify", () => {
     const begun = performance.now();
     expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({ failureClass: "bad_request" });
     expect(performance.now() - begun).toBeLessThan(500);
+  });
+
+  it("makes something of whatever a server says", () => {
+    const words = fc.constantFrom(
+      "model ",
+      "per day ",
+      "retry in 1",
+      "token count ",
+      "limit: ",
+      "***",
+      '{"error": ',
+      "s ",
+      "a.b ",
+    );
+    const text = fc.array(words, { maxLength: 2_000 }).map((parts) => parts.join(""));
+    const fields = fc.constantFrom(
+      "error",
+      "errors",
+      "message",
+      "code",
+      "type",
+      "status",
+      "details",
+      "metadata",
+      "raw",
+      "innererror",
+    );
+    const { body } = fc.letrec((tie) => ({
+      body: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.dictionary(fields, tie("body")),
+        fc.array(tie("body")),
+      ),
+    }));
+    fc.assert(
+      fc.property(body, fc.constantFrom(undefined, 200, 400, 403, 404, 429, 500), (value, status) => {
+        const begun = performance.now();
+        const failure = classify({ status, body: value }, [KEY]);
+        expect(failure).toBeInstanceOf(ProviderError);
+        expect(failure.message).not.toBe("");
+        expect(performance.now() - begun).toBeLessThan(1_000);
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("keeps at most 500 characters, and no key even where it was cut", () => {
