@@ -46,7 +46,7 @@ const QUOTA: readonly Rule[] = [
       "credit balance is too low",
       "(run|ran) out of credits",
       "requires? more credits|more credits are required|doesn'?t have any credits|used all available credits|credits expired",
-      "spending limit|usage limit reached|api usage limits|daily (call|request|usage) limit",
+      "spending limit|key limit exceeded|usage limit reached|api usage limits|daily (call|request|usage) limit",
       "account is in good standing",
       "free (tier|quota)[^.]{0,60}(exhausted|used up|expired)|used up your daily free allocation",
       "余额不足|欠费",
@@ -68,7 +68,7 @@ const TOO_LARGE: Rule = {
   code: "request_too_large",
   statuses: [413, 429, IN_STREAM],
   mark: /^request_too_large$/i,
-  words: /request too large/i,
+  words: /request too large|extra usage is required for long context/i,
 };
 
 /** The model wrote what its server cannot read as a call; asked again, it writes something else. */
@@ -107,6 +107,15 @@ const CREDENTIALS: Rule = {
   ),
 };
 
+/** The provider kept something of the conversation for us and has it no longer: a fresh round asks without it. */
+const NOT_KEPT: Rule = {
+  failureClass: "bad_request",
+  code: "not_kept",
+  statuses: [400, 404, IN_STREAM],
+  mark: /^(previous_response|item)_not_found$/i,
+  words: /\b(item|response|container) with id\b.{0,120} not found|container (is|has) expired/i,
+};
+
 const CONTENT: Rule = {
   failureClass: "content_filter",
   code: "content_filter",
@@ -126,7 +135,7 @@ const CONTEXT: Rule = {
   mark: /^(context_(length|window)_exceeded|context_exceeded|exceed_context_size_error|string_above_max_length|input_too_large)$/i,
   words: anyOf(
     "maximum (context|prompt) length|context (length|window|size|limit)",
-    "(prompt|input|request|message)s? (is|are|was) too (long|large)|prompt exceeds max length|prompt token count",
+    "(prompt|input|request|message)s? (is|are|was) too (long|large)|input context is too long|prompt exceeds max length|prompt token count",
     "too many (input |prompt )?tokens|token count[^.]{0,40} exceeds|exceeded model token limit|token length exceed",
     "reduce the length of the (messages|prompt|input)|range of input length",
     "inputs`? tokens \\+|max_tokens must be at least 1, got -|input_too_large",
@@ -180,6 +189,7 @@ export const SAID_RULES: readonly Rule[] = [
   MODEL_SLIPPED,
   ...PLACE,
   CREDENTIALS,
+  NOT_KEPT,
   CONTENT,
   CONTEXT,
   MODEL,
