@@ -1,34 +1,58 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Format } from "../../scripts/simulated-providers/dialect";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import type { Script } from "../../scripts/simulated-providers/reply";
 import { answersThenVotes, improvesOnce, neverDecides, paced, rejects } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { toSituation } from "../../scripts/simulated-providers/situation";
+import { sessionPath } from "../../src/protocol/api";
+import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
+import { toEvent } from "./support/verdict";
+import { Watcher } from "./support/watcher";
 
 /** I21: what really went over the wire, whatever the prompts meant to say. The names are such that no text holds them by chance. */
-const AGENTS = ["kestrel", "wombat", "gecko", "silent"].map((animal) => ({
-  id: `canary-id-${animal}`,
-  model: `canary-model-${animal}`,
-}));
+const ANIMALS = ["kestrel", "wombat", "gecko", "silent"] as const;
+type Animal = (typeof ANIMALS)[number];
+
+const idOf = (animal: Animal) => `canary-id-${animal}`;
+const keyOf = (animal: Animal) => `canary-key-${animal}-0123456789`;
+const modelNameOf = (format: Format, animal: Animal) => modelOf(format, `canary-model-${animal}`);
+
 const IMPROVED = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
 const NO = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
 
 const at = (ttftMs: number, script: Script): Script => paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
-const MODELS: Readonly<Record<string, Script>> = {
-  "canary-model-kestrel": at(50, answersThenVotes({ answer: "At 100 °C." })),
-  "canary-model-wombat": at(150, improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED })),
-  "canary-model-gecko": at(400, answersThenVotes({ answer: "It depends on the height." })),
-  "canary-model-silent": paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
+/** Answers like the others, and takes so long to decide that it votes too late. */
+const hesitant: Script = (situation) =>
+  at(
+    situation.stage === "deciding" && situation.callIndex === 0 ? 1_500 : 400,
+    answersThenVotes({ answer: "It depends on the height." }),
+  )(situation);
+
+const SCRIPTS: Readonly<Record<Animal, Script>> = {
+  kestrel: at(50, answersThenVotes({ answer: "At 100 °C." })),
+  wombat: at(150, improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED })),
+  gecko: hesitant,
+  silent: paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
+};
+
+/** How vendors and their models are called; `simulated` endpoints of no vendor have no such name. */
+const VENDORS: Readonly<Record<Format, RegExp | null>> = {
+  "openai-chat": null,
+  "openai-responses": /openai|gpt-/i,
+  anthropic: /anthropic|claude/i,
+  gemini: /gemini|google/i,
 };
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 
 beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: MODELS });
+  const models = FORMATS.flatMap((format) => ANIMALS.map((animal) => [modelNameOf(format, animal), SCRIPTS[animal]] as const));
+  providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
   service = await ServiceProcess.prepare(LOCAL);
   await service.start();
 });
@@ -37,27 +61,79 @@ afterAll(async () => {
   await providers?.close();
 });
 
-it("no request holds an agent's id, an answer's label, or a model's name but its own in its place", async () => {
-  const client = new ServiceClient(service.url);
-  const coordination = { max_orchestration_restarts: 1, persona_generator: { enabled: true } };
-  const config = { orchestrator: { coordination } };
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: AGENTS, config });
-  const turn = await client.ended(id, 60_000);
-  expect(turn).toMatchObject({ status: "completed" });
-  const requests = providers.requests();
-  // All there is to say was said: an answer was improved, somebody was reminded, a final text rejected, personas were written.
-  const situations = requests.map(({ asked }) => toSituation(asked));
-  const stages = new Set(situations.map(({ stage }) => stage));
-  expect(stages).toEqual(new Set(["personas", "first_answer", "deciding", "presentation", "judgement"]));
-  expect(situations.some(({ updates }) => updates > 0)).toBe(true);
-  expect(new Set(requests.map(({ model }) => model))).toEqual(new Set(Object.keys(MODELS)));
-  expect(requests.flatMap(canariesIn)).toEqual([]);
+type Team = Readonly<Record<Animal, Format>>;
+const allOf = (format: Format): Team => ({ kestrel: format, wombat: format, gecko: format, silent: format });
+
+const TEAMS: readonly { name: string; team: Team }[] = [
+  ...FORMATS.map((format) => ({ name: format, team: allOf(format) })),
+  { name: "a mixture", team: { kestrel: "openai-responses", wombat: "anthropic", gecko: "gemini", silent: "openai-chat" } },
+  { name: "another one", team: { kestrel: "gemini", wombat: "openai-chat", gecko: "openai-responses", silent: "anthropic" } },
+];
+
+describe("no request holds an agent's id, an answer's label, or a peer's model, vendor or key", () => {
+  it.each(TEAMS)("in $name", { timeout: 90_000 }, async ({ team }) => {
+    const before = providers.requests().length;
+    const types = await run(team);
+    const requests = providers.requests().slice(before);
+    expect(requests.flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+    // All there is to say was said: answers were improved and shown, somebody was late, somebody reminded, a final text rejected.
+    const situations = requests.map(({ asked }) => toSituation(asked));
+    const stages = new Set(situations.map(({ stage }) => stage));
+    expect(stages).toEqual(new Set(["personas", "first_answer", "deciding", "presentation", "judgement"]));
+    expect(situations.some(({ updates }) => updates > 0)).toBe(true);
+    for (const type of ["answers.injected", "vote.stale", "attempt.restarted", "presentation.completed"])
+      expect(types).toContain(type);
+    expect(new Set(requests.map(({ model }) => model))).toEqual(
+      new Set(ANIMALS.map((animal) => modelNameOf(team[animal], animal))),
+    );
+    expect(requests.flatMap((request) => canariesIn(request, team))).toEqual([]);
+  });
 });
 
+/** Plays one turn to its end; gives the types of all its events. */
+async function run(team: Team): Promise<Set<string>> {
+  const client = new ServiceClient(service.url);
+  const coordination = { max_orchestration_restarts: 1, persona_generator: { enabled: true } };
+  const agents = ANIMALS.map((animal) => ({
+    id: idOf(animal),
+    model: modelNameOf(team[animal], animal),
+    backend: { ...backendOf(team[animal], providers), api_key: keyOf(animal) },
+  }));
+  const config = { orchestrator: { coordination } };
+  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, config });
+  const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
+  await watcher.ended;
+  expect(await client.turn(id)).toMatchObject({ status: "completed" });
+  return new Set(watcher.frames.map((frame) => toEvent(frame).type));
+}
+
 /** What a request should not hold, with its surroundings. */
-function canariesIn({ body, headers, model }: RecordedRequest): string[] {
+function canariesIn(request: RecordedRequest, team: Team): string[] {
+  const sent = withoutItsOwn(request);
+  // The SDK names itself, and Chat Completions is spoken by one that a vendor made, whoever serves it.
+  const unsigned = sent.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
+  const peers = new Set(Object.values(team).filter((format) => format !== request.format));
+  const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
+  return [...around(/canary-|agent\d+\.(\d|final)/, sent), ...vendors.flatMap((vendor) => around(vendor, unsigned))].map(
+    (found) => `${request.format}: ${found}`,
+  );
+}
+
+function around(canary: RegExp, text: string): string[] {
+  const found = new RegExp(`.{0,60}(${canary.source}).{0,60}`, canary.flags).exec(text);
+  return found ? [found[0]] : [];
+}
+
+/** A request without the name of its own model in the one place for that, and without its own key in the one header for that. */
+function withoutItsOwn({ body, headers, path, model, format }: RecordedRequest): string {
+  const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
+  if (!animal) throw new Error(`${model} is nobody's model`);
+  const header =
+    format === "gemini" ? "x-goog-api-key" : format === "anthropic" && headers["x-api-key"] ? "x-api-key" : "authorization";
+  const { [header]: key, ...otherHeaders } = headers;
+  expect(key).toBe(header === "authorization" ? `Bearer ${keyOf(animal)}` : keyOf(animal));
+  if (format === "gemini") return JSON.stringify([body, otherHeaders, path.replace(`/models/${model}:`, "/models/:")]);
   const { model: named, ...rest } = body;
   expect(named).toBe(model);
-  const sent = JSON.stringify([rest, headers]);
-  return [...sent.matchAll(/.{0,60}(canary-|agent\d+\.(\d|final)).{0,60}/g)].map(([found]) => found);
+  return JSON.stringify([rest, otherHeaders, path]);
 }

@@ -14,7 +14,7 @@ export class ServiceClient {
     ...rest
   }: Asked): Promise<RunResponse> {
     const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
-    const team = agents.map(({ id, model }) => ({ id, backend: { ...backend, model } }));
+    const team = agents.map(({ id, model, backend: mine = {} }) => ({ id, backend: { ...backend, model, ...mine } }));
     const body = JSON.stringify({ question, config: { agents: team, ...config }, ...rest });
     return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", body }));
   }
@@ -53,7 +53,8 @@ export class ServiceClient {
 
 export type Asked = {
   baseUrl: string;
-  agents: readonly { id: string; model: string }[];
+  /** `backend`: what differs from Chat Completions at `baseUrl`. */
+  agents: readonly { id: string; model: string; backend?: Readonly<Record<string, unknown>> }[];
   question?: string;
   /** Of every agent; absent: Chat Completions. */
   backend?: Record<string, unknown>;
