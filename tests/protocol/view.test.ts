@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { citationsOf, type TurnView, tallyOf, turnOf } from "../../src/protocol/view";
+import { type TurnView, tallyOf, turnOf } from "../../src/protocol/view";
 import { STREAM_TAIL } from "../../src/protocol/view-stream";
 import * as b from "./builders";
 
@@ -239,89 +239,6 @@ describe("votes and answers of an attempt", () => {
       { number: 1, answers: [{ label: "agent1.1" }], presentation: { content: "x" }, restart: { reason: "too short" } },
       { number: 2, answers: [], feedback: { instructions: "say more" } },
     ]);
-  });
-});
-
-describe("the sources of a final text", () => {
-  const presenting = (...after: b.Body[]) => [
-    b.answered("anna", "agent1.1", 1),
-    b.settled("anna", "agent1.1"),
-    b.presenting("anna", "agent1.1"),
-    b.callStarted("anna", "p1", 3, "presentation"),
-    ...after,
-  ];
-  const finished = [b.presented("anna", "Use quicksort."), b.completed("anna", "Use quicksort.")];
-  const fallen = b.presented("anna", "answer", { source: "answer", fallback: "length" });
-  const many = Array.from({ length: 150 }, (_, nth) => `https://${nth}.example/`);
-
-  it.each<{ name: string; after: b.Body[]; want: string[] }>([
-    {
-      name: "are those of the presentation",
-      after: [...presenting(b.cited("anna", "p1", "A", "B")), ...finished],
-      want: ["A", "B"],
-    },
-    {
-      name: "are those of all its calls, each once",
-      after: [
-        ...presenting(b.cited("anna", "p1", "A", "B"), b.callCompleted("anna", "p1", 3)),
-        b.callStarted("anna", "p2", 3, "presentation"),
-        b.cited("anna", "p2", "B", "C", "C"),
-        ...finished,
-      ],
-      want: ["A", "B", "C"],
-    },
-    {
-      name: "are not those of coordination",
-      after: [b.callStarted("anna", "c1"), b.cited("anna", "c1", "A"), ...presenting(), ...finished],
-      want: [],
-    },
-    {
-      name: "are not those of its judgement",
-      after: [
-        ...presenting(b.presented("anna", "x")),
-        b.callStarted("anna", "j1", 4, "judgement"),
-        b.cited("anna", "j1", "A"),
-        ...finished,
-      ],
-      want: [],
-    },
-    {
-      name: "are none where an answer stands in",
-      after: [...presenting(b.cited("anna", "p1", "A")), fallen, b.completed("anna", "answer")],
-      want: [],
-    },
-    { name: "are none while it is being written", after: presenting(b.cited("anna", "p1", "A")), want: [] },
-    {
-      name: "are at most a hundred",
-      after: [...presenting(b.cited("anna", "p1", ...many)), ...finished],
-      want: many.slice(0, 100),
-    },
-  ])("$name", ({ after, want }) => {
-    expect(citationsOf(turnAfter(...after)).map(({ url }) => url)).toEqual(want);
-  });
-
-  it("are those of the attempt whose text is final", () => {
-    const restarted: b.Body = { type: "attempt.restarted", attempt: 1, agent: "anna", reason: "thin", instructions: "more" };
-    const first = [...presenting(b.cited("anna", "p1", "A")), b.presented("anna", "x"), restarted];
-    const turn = turnAfter(...first, b.attemptStarted(2), b.completed("anna", "x"));
-    expect(citationsOf(turn).map(({ url }) => url)).toEqual(["A"]);
-  });
-});
-
-describe("uses of hosted tools", () => {
-  it("are counted by tool, over all attempts of the turn", () => {
-    const turn = turnAfter(
-      b.hostedUse("anna", "c1"),
-      b.hostedUse("anna", "c1", { name: "code_execution" }),
-      b.attemptStarted(2),
-      b.hostedUse("anna", "c2"),
-    );
-    expect([anna(turn)?.hostedUses, ben(turn)?.hostedUses]).toEqual([{ web_search: 2, code_execution: 1 }, {}]);
-  });
-
-  it("belong to one view only", () => {
-    expect(ben(turnAfter(b.hostedUse("ben", "c1")))?.hostedUses).toEqual({ web_search: 1 });
-    expect(ben(turnAfter())?.hostedUses).toEqual({});
   });
 });
 
