@@ -5,8 +5,8 @@ import { alwaysFails, answersThenVotes, copycat, hangs, improvesForever, improve
 import { startSimulatedProviders } from "./server";
 
 /**
- * `node scripts/run.mjs scripts/simulated-providers/main.ts [--port 9900]`: the simulated models on a port of this machine, for
- * configs with `type: chatcompletion`, `base_url: http://127.0.0.1:9900/v1` and any `api_key`.
+ * `node scripts/run.mjs scripts/simulated-providers/main.ts [--port 9900]`: the simulated models on a port of this machine, each of
+ * them in every wire format. Prints what a config says to ask them.
  */
 const PACE = { ttftMs: 500, tokensPerSecond: 60 };
 const CAST: Record<string, Script> = {
@@ -25,6 +25,19 @@ const { values } = parseArgs({ options: { port: { type: "string", default: "0" }
 const human = Object.entries(CAST).map(([name, script]) => [name, paced(PACE, script)] as const);
 const models = { ...SCENARIO.models, ...Object.fromEntries(human) };
 const providers = await startSimulatedProviders({ models, port: Number(values.port) });
-console.log(`Simulated providers on ${providers.baseUrl}\nModels: ${Object.keys(models).join(", ")}\nCtrl+C ends them.`);
+const { baseUrls } = providers;
+const backend = (type: string, baseUrl: string) =>
+  `  backend: {type: ${type}, model: solid, base_url: "${baseUrl}", api_key: simulated}`;
+console.log(
+  [
+    `Simulated providers on ${providers.url}. In a config, by wire format:`,
+    backend("chatcompletion", baseUrls["openai-chat"]),
+    backend("openai", baseUrls["openai-responses"]),
+    backend("claude", baseUrls.anthropic),
+    backend("gemini", baseUrls.gemini),
+    `Models, each in all of them: ${Object.keys(models).join(", ")}`,
+    "Ctrl+C ends them.",
+  ].join("\n"),
+);
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => void providers.close().then(() => process.exit(0)));
