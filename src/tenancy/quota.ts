@@ -1,0 +1,73 @@
+/**
+ * What a tenant may use: turns at a time, and dollars a day (UTC). Pure: what runs and what was spent comes in. A turn reserves its
+ * budget, or all that is left of the day where it has none, so the sum of what was spent and what may yet be never passes the cap.
+ */
+export type Quota = {
+  /** null: any number. */
+  concurrentTurns: number | null;
+  /** null: no cap. */
+  usdPerDay: number | null;
+};
+
+export const UNLIMITED: Quota = { concurrentTurns: null, usdPerDay: null };
+
+/** A turn that runs. Its lease ends by itself, so that no lost message keeps a place for ever. */
+export type Lease = { session: string; turn: number; reservedUsd: number; endsAt: number };
+
+/** `spentUsd`: what turns that ended today were charged. */
+export type Usage = { leases: readonly Lease[]; spentUsd: number };
+
+/** A turn that wants to start. `unpriced`: agents whose price nobody knows, so that no cap in dollars can hold them. */
+export type TurnWish = {
+  session: string;
+  turn: number;
+  /** null: as much as it takes. */
+  maxCostUsd: number | null;
+  unpriced: readonly string[];
+  endsAt: number;
+};
+
+export type QuotaDecision =
+  /** `maxCostUsd`: what the turn may spend; null: no cap. */
+  | { ok: true; lease: Lease; maxCostUsd: number | null }
+  | { ok: false; code: "quota_exceeded"; limit: number; running: number }
+  | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number }
+  | { ok: false; code: "price_unknown"; agents: string[] };
+
+/** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
+export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
+  const { session, turn, maxCostUsd, unpriced, endsAt } = wish;
+  const others = usage.leases.filter((lease) => lease.endsAt > now && !(lease.session === session && lease.turn === turn));
+  const { concurrentTurns, usdPerDay } = quota;
+  if (concurrentTurns !== null && others.length >= concurrentTurns) {
+    return { ok: false, code: "quota_exceeded", limit: concurrentTurns, running: others.length };
+  }
+  if (usdPerDay === null) {
+    return { ok: true, lease: { session, turn, reservedUsd: maxCostUsd ?? 0, endsAt }, maxCostUsd };
+  }
+  if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: [...unpriced] };
+  const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
+  const left = usdPerDay - usage.spentUsd - reservedUsd;
+  // A budget of 0 spends nothing, and may always.
+  if (left <= 0 && maxCostUsd !== 0) {
+    return { ok: false, code: "spend_exceeded", limitUsd: usdPerDay, spentUsd: usage.spentUsd, reservedUsd };
+  }
+  const granted = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, left));
+  return { ok: true, lease: { session, turn, reservedUsd: granted, endsAt }, maxCostUsd: granted };
+}
+
+const DAY_MS = 86_400_000;
+
+/** The UTC day, as `2026-11-21`. */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** How long until the next UTC day, in whole seconds. */
+export const secondsToNextDay = (now: number): number => Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
+
+/** A limit as the operator writes it: a number, or nothing (or `0`) for none. Throws for anything else. */
+export function parseLimit(text: string | undefined): number | null {
+  if (text === undefined || text.trim() === "" || Number(text) === 0) return null;
+  const limit = Number(text);
+  if (!Number.isFinite(limit) || limit < 0) throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
+  return limit;
+}

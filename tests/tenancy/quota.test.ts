@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { dayOf, judgeTurn, type Lease, parseLimit, type Quota, secondsToNextDay, UNLIMITED } from "../../src/tenancy/quota";
+
+const NOW = Date.parse("2026-11-21T23:59:00Z");
+const lease = (turn: number, reservedUsd = 0, endsAt = NOW + 1): Lease => ({ session: "s", turn, reservedUsd, endsAt });
+const wish = (maxCostUsd: number | null = null, turn = 9) => ({
+  session: "s",
+  turn,
+  maxCostUsd,
+  unpriced: [],
+  endsAt: NOW + 60_000,
+});
+const turns = (concurrentTurns: number): Quota => ({ ...UNLIMITED, concurrentTurns });
+const dollars = (usdPerDay: number): Quota => ({ ...UNLIMITED, usdPerDay });
+
+describe("a turn starts", () => {
+  it.each([
+    { name: "without limits, with the budget it asks for", quota: UNLIMITED, leases: [], spent: 900, asks: 5, gets: 5 },
+    { name: "without limits and budget, as far as it goes", quota: UNLIMITED, leases: [], spent: 900, asks: null, gets: null },
+    { name: "beside fewer turns than may run", quota: turns(2), leases: [lease(1)], spent: 0, asks: null, gets: null },
+    {
+      name: "beside turns whose leases have ended",
+      quota: turns(1),
+      leases: [lease(1, 0, NOW)],
+      spent: 0,
+      asks: null,
+      gets: null,
+    },
+    { name: "again, if its lease is the only one", quota: turns(1), leases: [lease(9)], spent: 0, asks: null, gets: null },
+    { name: "with all that is left of the day", quota: dollars(10), leases: [], spent: 4, asks: null, gets: 6 },
+    { name: "with its budget, where that is less", quota: dollars(10), leases: [], spent: 4, asks: 1, gets: 1 },
+    {
+      name: "with less than its budget, where less is left",
+      quota: dollars(10),
+      leases: [lease(1, 3)],
+      spent: 4,
+      asks: 5,
+      gets: 3,
+    },
+    { name: "again, with what it had reserved itself", quota: dollars(10), leases: [lease(9, 6)], spent: 4, asks: null, gets: 6 },
+    { name: "beside a reservation that has ended", quota: dollars(10), leases: [lease(1, 10, NOW)], spent: 0, asks: 2, gets: 2 },
+    { name: "with a budget of nothing, though nothing is left", quota: dollars(10), leases: [], spent: 11, asks: 0, gets: 0 },
+  ])("$name", ({ quota, leases, spent, asks, gets }) => {
+    const decision = judgeTurn(quota, { leases, spentUsd: spent }, wish(asks), NOW);
+    expect(decision).toMatchObject({ ok: true, maxCostUsd: gets, lease: { session: "s", turn: 9, reservedUsd: gets ?? 0 } });
+  });
+});
+
+describe("a turn is refused", () => {
+  it.each([
+    { name: "beside as many turns as may run", quota: turns(1), leases: [lease(1)], spent: 0, code: "quota_exceeded" },
+    { name: "when the day's money is spent", quota: dollars(10), leases: [], spent: 10, code: "spend_exceeded" },
+    { name: "when running turns have reserved it", quota: dollars(10), leases: [lease(1, 6)], spent: 4, code: "spend_exceeded" },
+    { name: "when more was spent than was allowed", quota: dollars(10), leases: [], spent: 12, code: "spend_exceeded" },
+  ])("$name", ({ quota, leases, spent, code }) => {
+    expect(judgeTurn(quota, { leases, spentUsd: spent }, wish(), NOW)).toMatchObject({ ok: false, code });
+  });
+
+  it("when money is capped and nobody knows what its agents cost", () => {
+    const unpriced = { ...wish(), unpriced: ["a"] };
+    expect(judgeTurn(dollars(10), { leases: [], spentUsd: 0 }, unpriced, NOW)).toEqual({
+      ok: false,
+      code: "price_unknown",
+      agents: ["a"],
+    });
+    expect(judgeTurn(UNLIMITED, { leases: [], spentUsd: 0 }, unpriced, NOW)).toMatchObject({ ok: true });
+  });
+});
+
+it("never reserves more than the cap, whatever starts and ends in between", () => {
+  const quota = dollars(10);
+  let leases: Lease[] = [];
+  let spentUsd = 0;
+  for (let turn = 1; turn < 500; turn += 1) {
+    const decision = judgeTurn(quota, { leases, spentUsd }, wish(turn % 3 === 0 ? null : (turn % 7) / 2, turn), NOW);
+    if (decision.ok) leases.push(decision.lease);
+    expect(leases.reduce((sum, one) => sum + one.reservedUsd, spentUsd)).toBeLessThanOrEqual(10 + 1e-9);
+    const [ended] = turn % 2 === 0 ? leases : [];
+    if (ended) spentUsd += ended.reservedUsd / 4;
+    leases = leases.filter((one) => one !== ended);
+  }
+  expect(spentUsd).toBeGreaterThan(5);
+});
+
+it("counts days in UTC", () => {
+  expect([dayOf(NOW), dayOf(NOW + 60_000)]).toEqual(["2026-11-21", "2026-11-22"]);
+  expect([secondsToNextDay(NOW), secondsToNextDay(NOW + 60_000)]).toEqual([60, 86_400]);
+});
+
+it.each([
+  [undefined, null],
+  ["", null],
+  ["0", null],
+  ["20", 20],
+  ["2.5", 2.5],
+])("the limit %j is %s", (text, limit) => {
+  expect(parseLimit(text)).toBe(limit);
+});
+
+it.each(["many", "-1", "Infinity"])("%s is no limit", (text) => {
+  expect(() => parseLimit(text)).toThrow("is no limit");
+});

@@ -1,0 +1,23 @@
+import { expect, it } from "vitest";
+import { sessionName } from "../../src/tenancy/session-name";
+
+it("is the same for the same tenant, session and master key, and says nothing of any", () => {
+  const name = sessionName("master", "acme", "session_1");
+  expect(name).toBe(sessionName("master", "acme", "session_1"));
+  expect(name).toMatch(/^[0-9a-f]{64}$/);
+});
+
+it.each([
+  { name: "another tenant", other: sessionName("master", "acmf", "session_1") },
+  { name: "another session", other: sessionName("master", "acme", "session_2") },
+  { name: "another master key", other: sessionName("mastes", "acme", "session_1") },
+  { name: "letters moved from the session to the tenant", other: sessionName("master", "acmes", "ession_1") },
+  { name: "no master key", other: sessionName(null, "acme", "session_1") },
+])("is another for $name", ({ other }) => {
+  expect(other).not.toBe(sessionName("master", "acme", "session_1"));
+});
+
+it("tells tenant and session apart without a master key too", () => {
+  expect(sessionName(null, "ab1", "c")).not.toBe(sessionName(null, "ab", "1c"));
+  expect(sessionName(null, "acme", "session_1")).toBe("4:acme9:session_1");
+});

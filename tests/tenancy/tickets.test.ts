@@ -1,0 +1,15 @@
+import { expect, it } from "vitest";
+import { hashTicket, tenantOfTicket, toTicket } from "../../src/tenancy/tickets";
+
+const random = new Uint8Array(32).fill(200);
+
+it("names its tenant and hides the rest", () => {
+  const { ticket, hash } = toTicket("acme_2", random);
+  expect(tenantOfTicket(ticket)).toBe("acme_2");
+  expect(hash).toBe(hashTicket(ticket));
+  expect(hash).not.toContain(ticket.slice(4, 20));
+});
+
+it.each(["", "mgt_", "mgt_short_acme", `${toTicket("acme", random).ticket}/x`, "x".repeat(5_000)])("is not %s", (text) => {
+  expect(tenantOfTicket(text)).toBeNull();
+});
