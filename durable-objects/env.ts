@@ -6,6 +6,8 @@ export type Env = {
   SESSIONS: DurableObjectNamespace<SessionObject>;
   BUCKET: Bucket;
   DB: D1Database;
+  /** Random text from which the names of sessions' objects are made. Required wherever others can reach the service; never to be changed. */
+  MASTER_KEY?: string;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
   /** Readers of one session's streams at a time; a number. */

@@ -41,6 +41,10 @@ export type EventPage = { events: string[]; hasMore: boolean };
 
 export type PageRequest = { after: number; turn: number | null; deltas: boolean; limit: number };
 
+/** Who asks for a stream: set between the Worker and its objects only, never taken from a client. */
+export const CALLER_TENANT_HEADER = "x-caller-tenant";
+export const CALLER_KEY_HEADER = "x-caller-key";
+
 export type SessionApi = {
   /** Makes the session with its team and starts its first turn. Called again, it only says what there is. */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal>;
@@ -52,3 +56,11 @@ export type SessionApi = {
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
 };
+
+/** The same as the object takes it: each method is told the tenant that asks, and knows no session of another's. */
+export type SessionObjectApi = {
+  [Method in keyof SessionApi]: (tenant: string, ...args: Parameters<SessionApi[Method]>) => ReturnType<SessionApi[Method]>;
+};
+
+/** A tenant's session as whoever asks reaches it: its methods, and its stream by `fetch`. */
+export type SessionStub = SessionApi & { fetch(url: string): Promise<Response> };

@@ -4,6 +4,7 @@ import type { Backend, Team } from "../src/config/team";
 import { runningTurn } from "../src/coordination";
 import { unpricedAgents } from "../src/protocol/team";
 import { mayReceiveKey, OPERATOR_VARIABLES } from "../src/providers/registry";
+import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { Engine } from "./engine";
 import { type Env, readSecret, readVariables } from "./env";
@@ -11,7 +12,15 @@ import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { createTables, tablesExist } from "./schema";
 import { SessionLog } from "./session-log";
-import type { EventPage, PageRequest, SessionApi, StartRefusal, Started, StartTurn } from "./session-api";
+import {
+  CALLER_TENANT_HEADER,
+  type EventPage,
+  type PageRequest,
+  type SessionObjectApi,
+  type StartRefusal,
+  type Started,
+  type StartTurn,
+} from "./session-api";
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
@@ -20,8 +29,9 @@ const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "
  * One session: its log, its running turn, its streams. A shell: rules live in `coordination/`, and everything that must
  * survive lies in SQLite before anyone hears of it.
  */
-export class SessionObject extends DurableObject<Env> implements SessionApi {
+export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
   #engine: Engine | null = null;
+  #tenant = "";
   #sessionLog: SessionLog | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -32,13 +42,15 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     this.#engine.boot();
   }
 
-  async create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal> {
-    if (this.#engine && this.#engine.state.turns > 0) return { ok: true, turn: this.#engine.state.turns };
-    if (this.#engine) return this.#start(this.#engine, turn, team);
+  async create(tenant: string, sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal> {
+    const known = this.#of(tenant);
+    if (this.#engine && !known) return NOT_FOUND;
+    if (known && known.state.turns > 0) return { ok: true, turn: known.state.turns };
+    if (known) return this.#start(known, turn, team);
     this.ctx.storage.transactionSync(() => {
       createTables(this.ctx.storage.sql);
       const secret = randomBytes(32).toString("hex");
-      for (const [key, value] of Object.entries({ session_id: sessionId, team: JSON.stringify(team), secret })) {
+      for (const [key, value] of Object.entries({ tenant, session_id: sessionId, team: JSON.stringify(team), secret })) {
         this.ctx.storage.sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
       }
     });
@@ -46,8 +58,8 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     return this.#start(this.#engine, turn, team);
   }
 
-  async startTurn(turn: StartTurn): Promise<Started | StartRefusal> {
-    const engine = this.#engine;
+  async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
+    const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
     const running = runningTurn(engine.state);
     if (running) return { ok: false, code: "turn_running", turn: running.number };
@@ -56,51 +68,62 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : this.#start(engine, turn, null);
   }
 
-  async cancel() {
-    const engine = this.#engine;
+  async cancel(tenant: string) {
+    const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
     engine.handle({ type: "cancel_requested" });
     const turn = engine.state.turns;
     return { ok: true, turn, status: engine.journal.queries.turn(turn)?.status ?? "cancelled" } as const;
   }
 
-  async status() {
-    const status = this.#engine?.journal.queries.status(this.#engine.now());
+  async status(tenant: string) {
+    const engine = this.#of(tenant);
+    const status = engine?.journal.queries.status(engine.now());
     return status ? ({ ok: true, status } as const) : NOT_FOUND;
   }
 
-  async turn(number: number) {
-    if (!this.#engine) return NOT_FOUND;
-    const turn = this.#engine.journal.queries.turn(number);
+  async turn(tenant: string, number: number) {
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
+    const turn = engine.journal.queries.turn(number);
     return turn ? ({ ok: true, turn } as const) : ({ ok: false, code: "turn_not_found" } as const);
   }
 
-  async answer(turn: number, label: string, attempt: number | null) {
-    if (!this.#engine) return NOT_FOUND;
+  async answer(tenant: string, turn: number, label: string, attempt: number | null) {
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
     if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
-    const answer = this.#engine.journal.queries.answer(turn, label, attempt);
+    const answer = engine.journal.queries.answer(turn, label, attempt);
     return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
   }
 
   async events(
+    tenant: string,
     request: PageRequest,
   ): Promise<{ ok: true; page: EventPage } | { ok: false; code: "session_not_found" | "turn_not_found" }> {
-    if (!this.#engine) return NOT_FOUND;
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
     if (request.turn !== null && !this.#log().turn(request.turn)) return { ok: false, code: "turn_not_found" };
-    return { ok: true, page: this.#engine.journal.queries.page(request) };
+    return { ok: true, page: engine.journal.queries.page(request) };
   }
 
   /** The event stream; everything else is asked by method. */
   override async fetch(request: Request): Promise<Response> {
     const asked = parseStreamUrl(request.url);
-    const code = this.#streamCode(asked);
+    const engine = this.#of(request.headers.get(CALLER_TENANT_HEADER) ?? "");
+    const code = engine ? this.#streamCode(engine, asked) : "session_not_found";
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
-    const body = code === "open" ? this.#engine?.journal.streams.open(asked) : null;
+    const body = code === "open" ? engine?.journal.streams.open(asked) : null;
     return new Response(body ?? null, { headers });
   }
 
   override async alarm(): Promise<void> {
     await this.#engine?.wake();
+  }
+
+  /** The session, for the tenant it was made for; to any other there is none. */
+  #of(tenant: string): Engine | null {
+    return this.#tenant === tenant ? this.#engine : null;
   }
 
   /** The session as it lies on disk, not yet running. */
@@ -110,6 +133,7 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     const meta = new Map(rows.map(({ key, value }) => [key, value]));
     const team: Team = JSON.parse(meta.get("team") ?? "");
     const secret = meta.get("secret") ?? "";
+    this.#tenant = meta.get("tenant") ?? LOCAL_TENANT;
     this.#sessionLog = new SessionLog(sql);
     const boot = Number(meta.get("boot") ?? 0) + 1;
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
@@ -145,14 +169,13 @@ export class SessionObject extends DurableObject<Env> implements SessionApi {
     return this.#sessionLog;
   }
 
-  #streamCode({ after, turn }: { after: number; turn: number | null }): StreamCode {
-    if (!this.#engine) return "session_not_found";
+  #streamCode(engine: Engine, { after, turn }: { after: number; turn: number | null }): StreamCode {
     const log = this.#log();
     const place = turn === null ? null : log.turn(turn);
     if (turn !== null && !place) return "turn_not_found";
     if (place?.lastSeq != null && after >= place.lastSeq) return "over";
     if (after > log.head) return "event_id_ahead";
-    return this.#engine.journal.streams.isFull ? "too_many_readers" : "open";
+    return engine.journal.streams.isFull ? "too_many_readers" : "open";
   }
 
   #start(engine: Engine, turn: StartTurn, team: Team | null): Started {

@@ -1,6 +1,7 @@
 import demoTeam from "../configs/teams/demo.yaml";
 import oneProviderTeam from "../configs/teams/one-provider.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
+import { sessionStub } from "../durable-objects/session-stub";
 import { createApp } from "./api/app";
 import type { Services } from "./api/services";
 import { parseAllowedOrigins } from "./config/base-url";
@@ -19,7 +20,8 @@ export default {
 /** What the routes may know of the deployment: names of keys, never keys. */
 function toServices(env: Env): Services {
   return {
-    session: (id) => env.SESSIONS.get(env.SESSIONS.idFromName(id)),
+    session: (caller, id) =>
+      sessionStub({ namespace: env.SESSIONS, masterKey: readSecret(env, "MASTER_KEY") ?? null }, caller, id),
     config: {
       storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),

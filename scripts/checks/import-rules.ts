@@ -23,7 +23,10 @@ export const LAYERS = [
   "src/tools",
   "src/prompts",
   "src/workspace",
+  "src/outgoing",
   "src/providers",
+  "src/redaction",
+  "src/tenancy",
   "r2-layout",
   "src/coordination",
   "src/protocol",
@@ -34,16 +37,37 @@ export type Layer = (typeof LAYERS)[number];
 
 export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
-  "src/worker": { uses: ["src/api", "durable-objects", "src/config", "src/providers", "src/protocol"], data: ["configs/"] },
-  "src/api": { uses: ["src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
+  "src/worker": {
+    uses: ["src/api", "durable-objects", "src/config", "src/providers", "src/tenancy", "src/protocol"],
+    data: ["configs/"],
+  },
+  "src/api": {
+    uses: ["src/config", "src/providers", "src/redaction", "src/tenancy", "src/coordination", "src/protocol", "r2-layout"],
+  },
   // Providers too: the shell gives each call its fetch, its slot and its time limits.
-  "durable-objects": { uses: ["src/agents", "src/config", "src/providers", "src/coordination", "src/protocol", "r2-layout"] },
+  "durable-objects": {
+    uses: [
+      "src/agents",
+      "src/config",
+      "src/outgoing",
+      "src/providers",
+      "src/redaction",
+      "src/tenancy",
+      "src/coordination",
+      "src/protocol",
+      "r2-layout",
+    ],
+  },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
-  "src/config": { uses: ["src/providers", "src/coordination", "src/protocol"] },
+  "src/config": { uses: ["src/outgoing", "src/providers", "src/coordination", "src/protocol"] },
   "src/tools": { uses: ["src/workspace", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   "src/workspace": { uses: ["src/protocol"] },
-  "src/providers": { uses: ["src/coordination", "src/protocol"] },
+  "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol"] },
+  "src/outgoing": { uses: ["src/redaction"] },
+  "src/redaction": { uses: [], packages: [] },
+  // Rules of keys and quotas; its hashes are made at once, inside transactions.
+  "src/tenancy": { uses: [], packages: ["node:crypto"] },
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
@@ -64,7 +88,11 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
     only: /^src\/providers\/openai-(chat\/|responses\/|client\.ts)/,
     why: "an SDK is known only to the folders of its wire formats",
   },
-  { module: /^node:/, only: /^(cli|src\/agents|durable-objects)\//, why: "the rules, the schemas and the page run without Node" },
+  {
+    module: /^node:/,
+    only: /^(cli|src\/agents|src\/tenancy|durable-objects)\//,
+    why: "the rules, the schemas and the page run without Node",
+  },
 ];
 
 /** Types that only one folder may name. */

@@ -1,6 +1,7 @@
 import { createMiddleware } from "hono/factory";
 import { ApiError } from "./errors";
-import type { Services } from "./services";
+import type { ApiEnv } from "./routes";
+import { LOCAL_PRINCIPAL } from "../tenancy/principal";
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
@@ -8,7 +9,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
  * Until there are keys, only a development service on this machine is open, and only under a loopback name: a page of another
  * site that points its own name at this machine does not get in.
  */
-export const requireAccess = createMiddleware<{ Bindings: Services }>(async (context, next) => {
+export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   const { hostname } = new URL(context.req.url);
   if (!context.env.openOnLoopback || !LOOPBACK.test(hostname)) {
     throw new ApiError(
@@ -19,11 +20,12 @@ export const requireAccess = createMiddleware<{ Bindings: Services }>(async (con
       },
     );
   }
+  context.set("principal", LOCAL_PRINCIPAL);
   await next();
 });
 
 /** Pages of other sites may not make a browser start or cancel runs here. */
-export const refuseCrossSite = createMiddleware<{ Bindings: Services }>(async (context, next) => {
+export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, url } = context.req;
   if (
     method !== "GET" &&

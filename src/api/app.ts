@@ -2,15 +2,13 @@ import { Hono } from "hono";
 import { refuseCrossSite, requireAccess } from "./access";
 import { ApiError, toProblem } from "./errors";
 import { eventRoutes } from "./events";
-import type { App } from "./routes";
-import { route } from "./routes";
+import { type ApiEnv, type App, route } from "./routes";
 import { runRoutes } from "./runs";
-import type { Services } from "./services";
 import { sessionRoutes } from "./sessions";
 
 /** The service's HTTP surface. `app.fetch(request, services)`. */
 export function createApp(): App {
-  const app: App = new Hono<{ Bindings: Services }>();
+  const app: App = new Hono<ApiEnv>();
   app.use("*", async (context, next) => {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Problem } from "../protocol/api";
 import { UNAVAILABLE } from "../providers/platform-words";
-import type { Services } from "./services";
+import type { ApiEnv } from "./routes";
 
 /** The only place that knows HTTP statuses. A new code does not compile until it has one. */
 const HTTP_STATUS = {
@@ -49,7 +49,7 @@ export class ApiError extends Error {
 const TITLES: Partial<Record<ErrorCode, string>> = { config_invalid: "The config cannot be run", internal: "Internal fault" };
 
 /** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
-export function toProblem(error: Error, context: Context<{ Bindings: Services }>): Response {
+export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   const known = toApiError(error);
   if (!(error instanceof ApiError) || known.code === "internal") console.error("request failed", known.code, error.stack);
   const { headers = {}, errors, ...members } = known.more;

@@ -1,10 +1,13 @@
 import type { Context, Hono } from "hono";
 import { IdSchema, LabelSchema } from "../protocol/api";
 import { ApiError } from "./errors";
+import type { Principal } from "../tenancy/principal";
 import type { Services, SessionStub } from "./services";
 
-export type App = Hono<{ Bindings: Services }>;
-export type Call = Context<{ Bindings: Services }>;
+/** What runs before a route leaves for it. */
+export type ApiEnv = { Bindings: Services; Variables: { principal: Principal } };
+export type App = Hono<ApiEnv>;
+export type Call = Context<ApiEnv>;
 type Handler = (context: Call) => Response | Promise<Response>;
 
 /** One path with its methods; any other method is refused by naming those it has. HEAD is served where GET is. */
@@ -23,7 +26,7 @@ export function sessionOf(context: Call): { id: string; stub: SessionStub } {
   if (!IdSchema.safeParse(id).success || id === undefined) {
     throw new ApiError("bad_id", "A session id is 10 to 64 lower-case letters, digits and underscores.");
   }
-  return { id, stub: context.env.session(id) };
+  return { id, stub: context.env.session(context.var.principal, id) };
 }
 
 /** The turn number named in the path; null on paths without one. */

@@ -23,7 +23,7 @@ async function createRun(context: Call): Promise<Response> {
   const { team, warnings } = teamOf(context, body);
   requirePrices(team.rules, body.budget);
   const id = `session_${ulid().toLowerCase()}`;
-  const stub = context.env.session(id);
+  const stub = context.env.session(context.var.principal, id);
   const started = await stub.create(id, team, toStart(body, null));
   if (!started.ok) throw new ApiError("internal", "The session could not be started.");
   return answer(context, { id, stub, turn: started.turn, warnings });

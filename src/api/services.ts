@@ -1,12 +1,13 @@
-import type { SessionApi } from "../../durable-objects/session-api";
+import type { SessionStub } from "../../durable-objects/session-api";
 import type { ConfigContext } from "../config/parse-team";
+import type { Principal } from "../tenancy/principal";
 
-/** A session as the API reaches it: its methods, and its stream by `fetch`. */
-export type SessionStub = SessionApi & { fetch(url: string): Promise<Response> };
+export type { SessionStub } from "../../durable-objects/session-api";
 
 /** Everything routes need from the deployment; made in `worker.ts`. */
 export type Services = {
-  session(id: string): SessionStub;
+  /** Of the caller's tenant only: another's session of the same id is another object. */
+  session(caller: Principal, id: string): SessionStub;
   config: ConfigContext;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;

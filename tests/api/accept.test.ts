@@ -1,11 +1,11 @@
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { wantedForm } from "../../src/api/accept";
-import type { Services } from "../../src/api/services";
+import type { ApiEnv } from "../../src/api/routes";
 
 /** What is given where JSON is the rule, and where the stream is. */
 async function formsFor(accept: string | null): Promise<string[]> {
-  const app = new Hono<{ Bindings: Services }>();
+  const app = new Hono<ApiEnv>();
   app.get("/json", (context) => context.text(wantedForm(context, "json")));
   app.get("/stream", (context) => context.text(wantedForm(context, "stream")));
   const ask = async (path: string) => (await app.request(path, accept === null ? {} : { headers: { accept } })).text();

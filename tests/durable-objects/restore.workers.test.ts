@@ -3,8 +3,10 @@ import { env } from "cloudflare:workers";
 import { expect, it, vi } from "vitest";
 import type { WireEvent } from "../../src/protocol/events";
 import { eventsPath, follow, post, type Run, request, start, teamOf, typesOf } from "./session-client";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { sessionName } from "../../src/tenancy/session-name";
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(session_id));
+const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 
 /** As if a later version of the service had written an event that this one does not know. */
 async function writeStrangeEvent(run: Run, type = "round.nudged", body = '{"round":1,"nudge":1}'): Promise<void> {

@@ -4,8 +4,10 @@ import { describe, expect, it } from "vitest";
 import { WATCHDOG_MS } from "../../durable-objects/limits";
 import { type WireEvent, WireEventSchema } from "../../src/protocol/events";
 import { eventsPath, follow, post, request, type Run, start, teamOf, typesOf } from "./session-client";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { sessionName } from "../../src/tenancy/session-name";
 
-const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(session_id));
+const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
 const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
 

@@ -1,0 +1,23 @@
+import type { Principal } from "../src/tenancy/principal";
+import { sessionName } from "../src/tenancy/session-name";
+import type { SessionObject } from "./session";
+import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./session-api";
+
+type Place = { namespace: DurableObjectNamespace<SessionObject>; masterKey: string | null };
+
+/** A session as its tenant reaches it: the object's name is made of both, and the object is told who asks, to look again. */
+export function sessionStub({ namespace, masterKey }: Place, caller: Principal, id: string): SessionStub {
+  const { tenant, keyId } = caller;
+  const object = namespace.get(namespace.idFromName(sessionName(masterKey, tenant, id)));
+  return {
+    create: (...args) => object.create(tenant, ...args),
+    startTurn: (...args) => object.startTurn(tenant, ...args),
+    cancel: () => object.cancel(tenant),
+    status: () => object.status(tenant),
+    turn: (...args) => object.turn(tenant, ...args),
+    answer: (...args) => object.answer(tenant, ...args),
+    events: (...args) => object.events(tenant, ...args),
+    fetch: (url) =>
+      object.fetch(url, { headers: { [CALLER_TENANT_HEADER]: tenant, ...(keyId && { [CALLER_KEY_HEADER]: keyId }) } }),
+  };
+}
