@@ -1,0 +1,17 @@
+import type { Bucket } from "./bucket";
+
+/** What R2 lists, and deletes, at once. */
+const PAGE = 1_000;
+
+/** Everything of a session lies below this. Tenants and sessions have ids without slashes. */
+export const sessionPrefix = (tenant: string, session: string): string => `tenants/${tenant}/sessions/${session}/`;
+
+/** Erases every file of a session. Broken off in the middle, it is finished by doing it again. */
+export async function eraseSessionFiles(bucket: Bucket, tenant: string, session: string): Promise<void> {
+  const prefix = sessionPrefix(tenant, session);
+  for (;;) {
+    const { objects, truncated } = await bucket.list({ prefix, limit: PAGE });
+    if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key));
+    if (!truncated) return;
+  }
+}

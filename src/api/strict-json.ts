@@ -1,0 +1,99 @@
+/**
+ * JSON without what two readers may understand differently, or what makes one stumble: a key twice in one object, numbers beyond
+ * what a double holds, halves of surrogate pairs, nesting without end. Linear in the text, and flat: its depth is not the stack's.
+ */
+
+/** Far beyond what any request of ours needs. */
+export const MAX_JSON_DEPTH = 64;
+
+/** Why a text is not taken. The message is for people and quotes nothing long. */
+export class JsonRefusal extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "JsonRefusal";
+  }
+}
+
+const MAX_QUOTED_CHARS = 60;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+/** The value of a JSON text. Throws `JsonRefusal` for anything else. */
+export function parseStrictJson(text: string): unknown {
+  const value = parse(text);
+  // What follows may rely on the text being JSON.
+  new Scan(text).run();
+  return value;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new JsonRefusal(error instanceof Error ? error.message.slice(0, 200).toWellFormed() : "it cannot be read");
+  }
+}
+
+class Scan {
+  readonly #text: string;
+  /** The keys of each object that is open, null for an array. */
+  readonly #open: (Set<string> | null)[] = [];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  run(): void {
+    for (; this.#at < this.#text.length; this.#at += 1) this.#step(this.#text.charAt(this.#at));
+  }
+
+  #step(char: string): void {
+    if (char === "{" || char === "[") this.#push(char === "{" ? new Set() : null);
+    else if (char === "}" || char === "]") this.#open.pop();
+    else if (char === '"') this.#string();
+    else if (char === "-" || (char >= "0" && char <= "9")) this.#number();
+  }
+
+  #push(keys: Set<string> | null): void {
+    if (this.#open.length >= MAX_JSON_DEPTH) throw new JsonRefusal(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+    this.#open.push(keys);
+  }
+
+  /** Leaves the place at the closing quote. */
+  #string(): void {
+    const from = this.#at;
+    let end = this.#text.indexOf('"', from + 1);
+    while (this.#isEscaped(end)) end = this.#text.indexOf('"', end + 1);
+    this.#at = end;
+    const raw = this.#text.slice(from, end + 1);
+    const keys = this.#open.at(-1);
+    const isKey = keys instanceof Set && this.#isKeyBefore(from);
+    if (!isKey && !raw.includes("\\u")) return;
+    const value = String(JSON.parse(raw));
+    if (!value.isWellFormed()) throw new JsonRefusal("a text in it has half of a surrogate pair");
+    if (!isKey) return;
+    if (keys.has(value)) throw new JsonRefusal(`the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is there twice`);
+    keys.add(value);
+  }
+
+  /** By an odd number of backslashes right before it. */
+  #isEscaped(quote: number): boolean {
+    let from = quote;
+    while (this.#text.charAt(from - 1) === "\\") from -= 1;
+    return (quote - from) % 2 === 1;
+  }
+
+  /** A text right inside an object is a key if it follows the brace or a comma, not a colon. */
+  #isKeyBefore(from: number): boolean {
+    let before = from - 1;
+    while (/\s/.test(this.#text.charAt(before))) before -= 1;
+    return this.#text.charAt(before) !== ":";
+  }
+
+  #number(): void {
+    NUMBER.lastIndex = this.#at;
+    const raw = NUMBER.exec(this.#text)?.[0] ?? "";
+    if (!Number.isFinite(Number(raw))) throw new JsonRefusal(`the number ${raw.slice(0, MAX_QUOTED_CHARS)} is too large`);
+    this.#at += Math.max(0, raw.length - 1);
+  }
+}
