@@ -6,6 +6,7 @@ import {
   agentAt,
   type CallFailure,
   type ModelCallEffect,
+  mayResearch,
   offersOf,
   runningTurn,
   type ToolCallEffect,
@@ -74,11 +75,14 @@ export class ModelCalls implements Performer {
 
   #parts(turn: TurnState, { agent, round }: ModelCallEffect): AskedParts {
     const place = { turn: turn.number, attempt: turn.attempt.number, agent, round };
+    const state = agentAt(turn.attempt, agent);
+    const rules = turn.rules.agents[agent];
     return {
       records: this.#engine.journal.calls.read(place),
       agent: this.#agent(agent),
       aliases: turn.aliases,
-      offers: offersOf(turn, agentAt(turn.attempt, agent)),
+      offers: offersOf(turn, state),
+      mayResearch: rules !== undefined && state.round !== null && mayResearch(rules, state.round),
       ownTools: [],
     };
   }

@@ -1,5 +1,6 @@
 import type { TeamAgent } from "../config/team";
 import { byteLength } from "../coordination";
+import { RESEARCH_REQUEST } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
 import type { HostedTool, Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
 import { workflowTools } from "../tools/workflow";
@@ -93,16 +94,18 @@ export type RequestParts = {
   ownTools: readonly ToolSpec[];
   /** Tools the provider may run in this call. */
   hostedTools: readonly HostedTool[];
+  /** A research call: it has hosted tools and no functions. Absent: it is none. */
+  research?: boolean;
 };
 
 /** The agent's own tools come first: they stay, while the orchestrator's come and go, and prompt caches go by what stays. */
 export function toRequest(parts: RequestParts): ModelRequest {
-  const { agent, aliases, offers } = parts;
-  const ownTools = mayAct(offers) ? parts.ownTools : [];
+  const { agent, aliases, offers, records, research = false } = parts;
+  const ownTools = mayAct(offers) && !research ? parts.ownTools : [];
   const hostedTools = mayAct(offers) ? parts.hostedTools : [];
-  const hasReplied = parts.records.some(({ kind }) => kind === "reply");
+  const hasReplied = records.some(({ kind }) => kind === "reply");
   return {
-    ...toMessages(parts.records),
+    ...toMessages(research ? withResearchRequest(records) : records),
     model: agent.backend.model,
     tools: [...ownTools, ...workflowTools(offers, aliases)],
     toolChoice: parts.forced ? "required" : "auto",
@@ -112,6 +115,12 @@ export function toRequest(parts: RequestParts): ModelRequest {
     continues: willContinue({ offers, usesTools: ownTools.length + hostedTools.length > 0, hasReplied }),
   };
 }
+
+/** The conversation that a research call is made with; once it has replied, its records say the same. */
+export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] => [
+  ...records,
+  { kind: "note", text: RESEARCH_REQUEST },
+];
 
 type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
 

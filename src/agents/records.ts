@@ -2,6 +2,7 @@ import type { Team } from "../config/team";
 import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
 import { quote } from "../prompts/quote";
+import { RESEARCH_REQUEST, researchNote } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
 import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
@@ -42,13 +43,15 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
   const records: RoundRecord[] = [];
   let state = input.before;
   for (const [nth, event] of input.events.entries()) {
+    const research = isResearchCompleted(state, event);
     state = evolve(state, event);
     if (!("round" in event) || !state.turn) continue;
     const { turn } = state;
     const agent = indexOf(turn, event.agent);
     const scene = { input, turn, agent, earlier: input.events.slice(0, nth), nonce: input.nonce(agent, event.attempt) };
-    const record = recordOf(scene, event);
-    if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
+    const gained = research ? researchOf(scene) : [recordOf(scene, event)];
+    const place = { agent, attempt: event.attempt, round: event.round };
+    for (const record of gained) if (record) records.push({ ...place, record });
   }
   return records;
 }
@@ -85,6 +88,29 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     default:
       return null;
   }
+}
+
+/** `before` is the state without the event: with it, the call is no longer in flight. */
+function isResearchCompleted(before: SessionState, event: SessionEvent): boolean {
+  if (event.type !== "call.completed") return false;
+  const entry = before.turn?.inFlight[event.call];
+  return entry?.type === "model_call" && entry.research === true;
+}
+
+/**
+ * A research call as the conversation keeps it: the request, the text without what only a call with hosted tools may hold, and
+ * the sources. A reply without text leaves the two messages.
+ */
+function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord[] {
+  const items = input.reply?.agent === agent ? input.reply.items : [];
+  const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
+  const uses = earlier.flatMap((event) => (event.type === "hosted_tool.completed" ? [event] : []));
+  const citations = earlier.flatMap((event) => (event.type === "citations.added" ? event.citations : []));
+  return [
+    { kind: "note", text: RESEARCH_REQUEST },
+    { kind: "reply", items: text.trim() === "" ? [] : [{ type: "text", text }] },
+    { kind: "note", text: researchNote(nonce, { uses, citations }) },
+  ];
 }
 
 const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({

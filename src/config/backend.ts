@@ -74,6 +74,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
       workspace: false,
       tools: [],
       ...(hosted.rules.length > 0 && { hosted_tools: hosted.rules }),
+      ...(hosted.alone && { hosted_alone: true }),
     },
   };
 }

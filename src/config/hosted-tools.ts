@@ -44,12 +44,11 @@ export type HostedPlace = {
   offersFunctions: boolean;
 };
 
+/** `alone`: whether they run only in calls without functions. */
+type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolean };
+
 /** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
-export function readHostedTools(
-  section: Section,
-  asked: readonly AskedTool[],
-  place: HostedPlace,
-): { tools: HostedTool[]; rules: HostedToolRule[] } {
+export function readHostedTools(section: Section, asked: readonly AskedTool[], place: HostedPlace): HostedTools {
   const maxUses = read(section, "hosted_tool_max_uses", integer(1, MAX_USES), DEFAULT_USES);
   const rules = asked.flatMap((tool) => {
     const problem = problemOf(tool, place);
@@ -57,10 +56,20 @@ export function readHostedTools(
     section.findings.error("not_served", [...section.path, tool.key], `\`${tool.key}\`: ${problem}`, "key");
     return [];
   });
-  return { tools: rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses })), rules };
+  const tools = rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
+  return { tools, rules, alone: rules.length > 0 && areAlone(section, asked, place) };
 }
 
-function problemOf({ name }: AskedTool, { type, host, format, params, model, offersFunctions }: HostedPlace): string | null {
+/** Whether agents that answer and vote need research calls for them, which their author is told. */
+function areAlone(section: Section, [first]: readonly AskedTool[], { params, model, offersFunctions }: HostedPlace): boolean {
+  const other = params.hostedAlone?.(model) ?? null;
+  if (other === null || !offersFunctions || !first) return false;
+  const detail = `\`${first.key}\`: ${model} runs it only in calls without functions, so each round of this agent begins with a research call, which is paid like any other; ${other} needs none.`;
+  section.findings.warn("research_calls", [...section.path, first.key], detail, "key");
+  return true;
+}
+
+function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): string | null {
   const runs = host.hostedTools[name] !== undefined;
   const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
   if (runs && !runsHostedTools(format) && api !== undefined)
@@ -68,9 +77,7 @@ function problemOf({ name }: AskedTool, { type, host, format, params, model, off
   if (!runs || !runsHostedTools(format)) {
     return `${type.name} has no ${SAID[name]} here. Remove the key, or give the agent a backend that has it: ${typesWithTool(name).join(", ")}.`;
   }
-  const other = offersFunctions ? (params.hostedAlone?.(model) ?? null) : null;
-  if (other === null) return null;
-  return `${model} does not run it beside the functions by which agents answer and vote. Choose a model that does, such as ${other}, or remove the key.`;
+  return null;
 }
 
 function toRule(name: HostedToolName, { host, model }: HostedPlace, maxUses: number): HostedToolRule[] {

@@ -19,7 +19,8 @@ export type ProblemCode =
   | "key_bound_elsewhere"
   | "no_effect"
   | "no_key"
-  | "price_unknown";
+  | "price_unknown"
+  | "research_calls";
 
 /** Where something stands: keys and indexes from the root. */
 export type Path = readonly (string | number)[];

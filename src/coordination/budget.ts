@@ -1,7 +1,7 @@
 import type { Purpose, Usage } from "../protocol/events";
-import type { AgentRules, Price } from "../protocol/team";
+import type { AgentRules, HostedToolRule, Price } from "../protocol/team";
 import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "./limits";
-import { type HostedGrant, type HostedUses, hostedToolsOf, mostUses } from "./hosted-tools";
+import { type HostedGrant, type HostedUses, mostUses } from "./hosted-tools";
 import { candidates, type TurnState } from "./state";
 
 /**
@@ -48,20 +48,20 @@ function remaining(turn: TurnState): Amount {
   };
 }
 
-type Wanted = { agent: AgentRules; purpose: Purpose; inputTokens: number; sharers: number };
+/** `usable`: the hosted tools it may be granted. Without a single use it can be paid if it can be paid with some. */
+type Wanted = { agent: AgentRules; purpose: Purpose; usable: readonly HostedToolRule[]; inputTokens: number; sharers: number };
 
 /**
  * What a call may reserve, with the uses of hosted tools and then the output cap lowered to fit; null if not even a short reply
  * can be paid, or if nobody knows what it costs where money is capped. While `sharers` calls are due, one call takes more than
  * its share only if the share would be too little to write anything useful.
  */
-export function reserve(turn: TurnState, { agent, purpose, inputTokens, sharers }: Wanted): Reservation | null {
+export function reserve(turn: TurnState, { agent, purpose, usable, inputTokens, sharers }: Wanted): Reservation | null {
   if (agent.price === null && turn.budget.max_cost_usd !== undefined) return null;
   const left = remaining(turn);
   const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };
   const free = { tokens: left.tokens - kept.tokens, usd: left.usd - kept.usd };
   const share = { tokens: free.tokens / sharers, usd: free.usd / sharers };
-  const usable = hostedToolsOf(turn, agent, purpose);
   const useful = Math.min(FAIR_OUTPUT_TOKENS, agent.max_output_tokens);
   const uses = mostUses(usable, (each) => outputThatFits(share, agent, intakeOf(inputTokens, each)) >= useful);
   const intake = intakeOf(inputTokens, uses);

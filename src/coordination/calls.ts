@@ -3,6 +3,7 @@ import { NO_USAGE } from "../protocol/usage";
 import { costOf, reserve } from "./budget";
 import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
+import { hostedToolsOf, mayResearch } from "./hosted-tools";
 import { LIMITS } from "./limits";
 import { offersOf } from "./offers";
 import { owed } from "./owed";
@@ -18,13 +19,15 @@ export function startCall(draft: Draft, effectId: string, inputTokens: number): 
   const agent = draft.rulesOf(index);
   const round = draft.round(index);
   const sharers = draft.attempt.agents.filter((other) => other.round?.status === "calling" && !other.round.call.inFlight).length;
-  const reservation = reserve(draft.turn, { agent, purpose, inputTokens, sharers });
+  const usable = hostedToolsOf(draft.turn, agent, round);
+  const reservation = reserve(draft.turn, { agent, purpose, usable, inputTokens, sharers });
   if (!reservation) {
     draft.add({ type: "call.deferred", ...draft.inRound(index), call: effectId, input_tokens: inputTokens });
     return;
   }
-  const offers = offersOf(draft.turn, draft.agent(index));
   const { hostedTools } = reservation;
+  const researches = mayResearch(agent, round) && hostedTools.length > 0;
+  const offers = researches ? [] : offersOf(draft.turn, draft.agent(index));
   draft.add({
     type: "call.started",
     ...draft.inRound(index),

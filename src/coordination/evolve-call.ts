@@ -1,6 +1,7 @@
 import type { EventOf, Usage } from "../protocol/events";
 import { addUsage } from "../protocol/usage";
 import { toolEffectId } from "./effects";
+import { isResearch } from "./hosted-tools";
 import {
   type AgentState,
   agentAt,
@@ -51,6 +52,7 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     agent,
     reservedTokens: event.reserved.tokens,
     reservedUsd: event.reserved.cost_usd,
+    ...(isResearch(event) && { research: true }),
   };
   const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
   return withCall(started, agent, (call) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));

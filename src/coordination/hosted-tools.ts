@@ -2,7 +2,7 @@ import type { EventOf, Purpose } from "../protocol/events";
 import type { AgentRules, HostedToolRule } from "../protocol/team";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
-import type { TurnState } from "./state";
+import type { RoundState, TurnState } from "./state";
 
 /** Tools that an agent's provider runs itself: which ones a call may use, how often, and what the log says of their uses. */
 
@@ -13,14 +13,29 @@ export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[n
 export type HostedUses = { tool: HostedToolRule; count: number };
 
 /**
- * The hosted tools a call may be granted: none where nothing but a verdict or personas is asked for, and under a cap in money
- * none whose price nobody knows.
+ * The hosted tools the next call of a round may be granted: none where nothing but a verdict or personas is asked for, under a
+ * cap in money none whose price nobody knows, and where they do not run beside functions none with those.
  */
-export function hostedToolsOf(turn: TurnState, agent: AgentRules, purpose: Purpose): HostedToolRule[] {
-  if (purpose === "judgement" || purpose === "personas") return [];
+export function hostedToolsOf(turn: TurnState, agent: AgentRules, round: RoundState): HostedToolRule[] {
+  if (round.purpose === "judgement" || round.purpose === "personas") return [];
+  if (agent.hosted_alone && !mayResearch(agent, round) && hasFunctions(agent, round.purpose)) return [];
   const capped = turn.budget.max_cost_usd !== undefined;
   return (agent.hosted_tools ?? []).filter(({ usd_per_use }) => !capped || usd_per_use !== null);
 }
+
+/** A coordinating agent always has some to decide with. */
+const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean => purpose === "coordination" || agent.tools.length > 0;
+
+/**
+ * Whether the next call of a round is a research call, if any use of a hosted tool can be paid: the first one of a coordination
+ * round, where hosted tools do not run beside functions.
+ */
+export const mayResearch = (agent: AgentRules, round: RoundState): boolean =>
+  agent.hosted_alone === true && round.purpose === "coordination" && round.calls === 0;
+
+/** Whether a call was started as a research call: it had nothing to decide with. */
+export const isResearch = ({ purpose, offers }: EventOf<"call.started">): boolean =>
+  purpose === "coordination" && offers.length === 0;
 
 /**
  * The most uses that fit: each tool's own limit, or the same lower number for all of them; a tool without any is left out. What

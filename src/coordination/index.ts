@@ -3,6 +3,7 @@ export { byteLength } from "./byte-length";
 export { decide } from "./decide";
 export { type Effect, type ModelCallEffect, placeOfCall, type ToolCallEffect } from "./effects";
 export { evolve } from "./evolve";
+export { isResearch, mayResearch } from "./hosted-tools";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";

@@ -7,7 +7,7 @@ export type WorkflowTool = (typeof WORKFLOW_TOOLS)[number];
 
 /**
  * The orchestrator's tools an agent is offered in its next call: only `new_answer` before its first answer, only `vote` at an
- * answer limit, neither in the presentation.
+ * answer limit, neither in the presentation. A research call is offered none of them; whether a call is one is known when it starts.
  */
 export function offersOf(turn: TurnState, agent: AgentState): WorkflowTool[] {
   switch (agent.round?.purpose) {

@@ -45,7 +45,9 @@ export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;
   const rules = turn.rules.agents[agent.index];
   if (!rules || round?.status !== "calling" || round.call.deferred === null) return false;
-  return reserve(turn, { agent: rules, purpose: round.purpose, inputTokens: round.call.deferred, sharers: 1 }) === null;
+  return (
+    reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens: round.call.deferred, sharers: 1 }) === null
+  );
 }
 
 function effectsOf(turn: TurnState, agent: AgentState, round: RoundState): Effect[] {

@@ -1,7 +1,7 @@
 import { proposeAnswer, submitPartial } from "./answer";
 import { chargeFor, reservationOf, usageOrReserved } from "./calls";
 import type { Draft } from "./draft";
-import type { Decision } from "../protocol/events";
+import type { Decision, StopReason } from "../protocol/events";
 import { tellHosted } from "./hosted-tools";
 import { inject } from "./injection";
 import type { Reply } from "./inputs";
@@ -19,6 +19,7 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
   if (!entry) return;
   const index = entry.agent;
   tellHosted(draft, index, { call: effectId, reply });
+  if (entry.research) return researchReplied(draft, index, { effectId, reply });
   completeCall(draft, index, { effectId, reply });
   switch (draft.round(index).purpose) {
     case "coordination":
@@ -49,6 +50,17 @@ function completeCall(draft: Draft, index: number, { effectId, reply }: { effect
   });
 }
 
+/** Notes for the agent itself: functions were not offered, so none that it names counts, and no decision is missed. */
+function researchReplied(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+  completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
+  if (isWithheld(reply.stopReason)) failWithheld(draft, index, reply.stopReason);
+  else inject(draft, index, "message");
+}
+
+function failWithheld(draft: Draft, index: number, code: StopReason): void {
+  failRound(draft, index, { code, message: "The model's reply was withheld by its provider." });
+}
+
 /** What is over a limit is refused when it is judged, so the log need not keep all of it until then. */
 function bounded(decision: Decision): Decision {
   switch (decision.name) {
@@ -62,10 +74,7 @@ function bounded(decision: Decision): Decision {
 }
 
 function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
-  if (isWithheld(reply.stopReason)) {
-    failRound(draft, index, { code: reply.stopReason, message: "The model's reply was withheld by its provider." });
-    return;
-  }
+  if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);
   if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);
   if (reply.tools.length === 0) {
     judgeDecisions(draft, index, { decisions: reply.decisions, workspaceFiles: reply.workspaceFiles });

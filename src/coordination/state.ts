@@ -41,7 +41,14 @@ export type TurnState = {
 };
 
 export type InFlight =
-  | { type: "model_call"; agent: number; reservedTokens: number; reservedUsd: number }
+  | {
+      type: "model_call";
+      agent: number;
+      reservedTokens: number;
+      reservedUsd: number;
+      /** A research call; absent: it is none. */
+      research?: true;
+    }
   | { type: "tool_call"; agent: number };
 
 export type AttemptState = {

@@ -106,7 +106,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     try: z.number().int(),
     provider: z.string(),
     model: z.string(),
-    /** The orchestrator's tools this call may use, and whether it must. */
+    /** The orchestrator's tools this call may use, and whether it must. None in coordination: a research call. */
     offers: z.array(z.string()),
     forced: z.boolean(),
     max_output_tokens: z.number().int(),

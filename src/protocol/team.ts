@@ -52,6 +52,11 @@ const AgentRulesSchema = z.object({
   tools: z.array(ToolRuleSchema),
   /** Absent: none. */
   hosted_tools: z.array(HostedToolRuleSchema).optional(),
+  /**
+   * Whether its hosted tools run only where no functions are offered, so that each coordination round begins with a research
+   * call: hosted tools, no functions, no decision. Absent: they run beside functions.
+   */
+  hosted_alone: z.boolean().optional(),
 });
 export type AgentRules = z.infer<typeof AgentRulesSchema>;
 

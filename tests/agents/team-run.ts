@@ -1,5 +1,5 @@
 import type { Team, TeamAgent } from "../../src/config/team";
-import { inputTokenBound, toRequest } from "../../src/agents/conversation";
+import { inputTokenBound, type RequestParts, toRequest } from "../../src/agents/conversation";
 import { type CallRecord, renderRecords } from "../../src/agents/records";
 import { toReply, uniqueCallIds } from "../../src/agents/reply";
 import {
@@ -8,18 +8,25 @@ import {
   emptySession,
   evolve,
   type InputBody,
+  isResearch,
   type ModelCallEffect,
   owed,
   runningTurn,
   type SessionState,
 } from "../../src/coordination";
 import type { EventOf, SessionEvent, StopReason } from "../../src/protocol/events";
+import type { Citation, HostedUse } from "../../src/protocol/hosted-tools";
 import type { TeamRules } from "../../src/protocol/team";
 import type { ModelRequest, ReplyItem } from "../../src/providers/provider";
 
 /** A session without storage, network or clock: the real rules and the real agents, with scripted models. */
 
-export type ScriptedReply = { items: ReplyItem[]; stopReason?: StopReason };
+export type ScriptedReply = {
+  items: ReplyItem[];
+  stopReason?: StopReason;
+  hosted?: readonly HostedUse[];
+  citations?: readonly Citation[];
+};
 /** What the agent at an index replies to a request; `nth` counts its calls from 1. */
 export type Script = (agent: number, request: ModelRequest, nth: number) => ScriptedReply;
 
@@ -32,6 +39,8 @@ type Options = {
   toolText?: (agent: number, name: string) => string;
   nonce?: (agent: number, attempt: number) => string;
 };
+
+type Offer = Pick<RequestParts, "offers" | "forced" | "maxOutputTokens" | "hostedTools" | "research">;
 
 export class TeamRun {
   readonly events: SessionEvent[] = [];
@@ -76,12 +85,19 @@ export class TeamRun {
   }
 
   #call(effect: ModelCallEffect): void {
-    const draft = this.#request(effect, { offers: ["new_answer", "vote"], forced: false, maxOutputTokens: 0 });
+    const draft = this.#request(effect, {
+      offers: ["new_answer", "vote"],
+      forced: false,
+      maxOutputTokens: 0,
+      hostedTools: [],
+      research: false,
+    });
     this.#handle({ type: "call_ready", effect: effect.id, inputTokens: inputTokenBound(draft) });
     const started = this.ofType("call.started").at(-1);
     if (started?.call !== effect.id) return;
-    const { offers, forced, max_output_tokens: maxOutputTokens } = started;
-    const request = this.#request(effect, { offers, forced, maxOutputTokens });
+    const { offers, forced, max_output_tokens: maxOutputTokens, hosted_tools = [] } = started;
+    const hostedTools = hosted_tools.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
+    const request = this.#request(effect, { offers, forced, maxOutputTokens, hostedTools, research: isResearch(started) });
     this.sent.push({ agent: effect.agent, purpose: effect.purpose, request });
     const nth = this.#callsOf(effect.agent) + 1;
     this.#calls.set(effect.agent, nth);
@@ -95,7 +111,7 @@ export class TeamRun {
     const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
     const usage = { input_tokens: 10, output_tokens: 10, reasoning_tokens: 0, cached_tokens: 0 };
     const reply = toReply(
-      { items, text, stopReason: scripted.stopReason ?? "stop", usage },
+      { ...scripted, items, text, stopReason: scripted.stopReason ?? "stop", usage },
       { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent), workspaceFiles: null },
     );
     this.#handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
@@ -108,7 +124,7 @@ export class TeamRun {
     this.#handle({ type: "tool_settled", effect: effect.id, outcome: "ok", workspaceFiles: null }, { toolResult });
   }
 
-  #request(effect: ModelCallEffect, offer: { offers: string[]; forced: boolean; maxOutputTokens: number }): ModelRequest {
+  #request(effect: ModelCallEffect, offer: Offer): ModelRequest {
     const agent = this.#options.team.agents[effect.agent];
     const turn = runningTurn(this.#state);
     if (!agent || !turn) throw new Error("no such agent");
@@ -117,7 +133,7 @@ export class TeamRun {
       description: "A tool.",
       parameters: { type: "object" },
     }));
-    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, hostedTools: [], ...offer });
+    return toRequest({ records: this.#records(effect), agent, aliases: turn.aliases, ownTools, ...offer });
   }
 
   #records({ agent, round }: { agent: number; round: number }): CallRecord[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
-import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
+import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith, warningsOf } from "./teams";
 
 const agentOf = (source: string) => {
   const { agents, rules } = teamOf(source, FULL_CONTEXT);
@@ -64,7 +64,6 @@ describe("a tool is refused", () => {
     { backend: "type: chatcompletion\nmodel: gpt-5\nenable_web_search: true", says: "Chat Completions has no web search here" },
     { backend: "type: azure_openai\nmodel: m\nenable_code_execution: true", says: "write `api: responses`" },
     { backend: "type: azure_openai\nmodel: m\napi: responses\nenable_web_search: true", says: "Azure OpenAI has no web search" },
-    { backend: "type: gemini\nmodel: gemini-2.5-flash\nenable_web_search: true", says: "such as gemini-3.8-flash" },
   ])("with what to do: $says", ({ backend, says }) => {
     expect(refusal(backend)).toContain(says);
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)[0]).toContain(" not_served /agents/0/backend/enable_");
@@ -80,25 +79,42 @@ describe("a tool is refused", () => {
 });
 
 describe("a model that runs tools only by themselves", () => {
-  const alone = "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true}}";
-
-  it("may, for an agent that only answers, at its own price", () => {
-    expect(agentOf(`agent: ${alone}`).hosted).toMatchObject([{ name: "web_search", usd_per_use: 0.035 }]);
-    expect(agentOf(`agents: [${alone}]`).hosted).toHaveLength(1);
-  });
+  const alone = "{id: a, backend: {type: gemini, model: gemini-2.5-flash, enable_web_search: true, enable_code_execution: true}}";
+  const rulesOf = (source: string) => teamOf(source, FULL_CONTEXT).rules.agents[0];
 
   it.each([
     { name: "in a team", source: `agents: [${alone}, {id: b, backend: {type: claude}}]` },
     {
-      name: "alone, if it goes through the full protocol",
+      name: "of a single agent that goes through the full protocol",
       source: `agent: ${alone}\nui: {use_orchestrator_for_single_agent: true}`,
     },
-  ])("may not $name", ({ source }) => {
-    expect(errorsOf(source, FULL_CONTEXT)).toEqual([expect.stringContaining(" not_served ")]);
+  ])("has research calls $name, which one warning says", ({ source }) => {
+    expect(rulesOf(source)).toMatchObject({
+      hosted_alone: true,
+      hosted_tools: [{ name: "web_search" }, { name: "code_execution" }],
+    });
+    const told = warningsOf(source).filter((warning) => warning.startsWith("research_calls"));
+    expect(told).toEqual([expect.stringContaining("gemini-2.5-flash runs it only in calls without functions")]);
+    expect(told[0]).toContain("gemini-3.8-flash needs none");
   });
 
-  it("may in a team that goes straight to the answer", () => {
-    const source = `agents: [${alone}, {id: b, backend: {type: claude}}]\norchestrator: {skip_coordination_rounds: true}`;
-    expect(agentOf(source).hosted).toHaveLength(1);
+  it.each([
+    { name: "for an agent that only presents", source: `agent: ${alone}` },
+    {
+      name: "in a team that goes straight to the answer",
+      source: `agents: [${alone}, {id: b, backend: {type: claude}}]\norchestrator: {skip_coordination_rounds: true}`,
+    },
+    {
+      name: "where the model takes both",
+      source: `agents: [${alone.replace("2.5", "3.8")}, {id: b, backend: {type: claude}}]`,
+    },
+  ])("has none $name", ({ source }) => {
+    expect(rulesOf(source)).not.toHaveProperty("hosted_alone");
+    expect(rulesOf(source)?.hosted_tools).toHaveLength(2);
+    expect(warningsOf(source).filter((warning) => warning.startsWith("research_calls"))).toEqual([]);
+  });
+
+  it("has its uses at its own price", () => {
+    expect(agentOf(`agent: ${alone}`).hosted?.[0]).toMatchObject({ name: "web_search", usd_per_use: 0.035 });
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { type AskedParts, askedRequest, grantedRequest } from "../../durable-objects/granted-request";
+import { inputTokenBound } from "../../src/agents/conversation";
 import type { EventOf } from "../../src/protocol/events";
 import { teamOf, yamlWith } from "../config/teams";
 
@@ -10,7 +11,8 @@ const parts: AskedParts = {
   agent,
   aliases: ["agent1", "agent2"],
   offers: ["new_answer", "vote"],
-  ownTools: [],
+  ownTools: [{ name: "read_file", description: "Reads.", parameters: { type: "object" } }],
+  mayResearch: false,
 };
 const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.started"> => ({
   type: "call.started",
@@ -48,11 +50,27 @@ it.each([
   {
     name: "the tools the log offers, not those that were asked for",
     granted: started({ offers: ["vote"] }),
-    has: { tools: [{ name: "vote" }] },
+    has: { tools: [{ name: "read_file" }, { name: "vote" }] },
   },
-  { name: "no tools where the log offers none", granted: started({ offers: [] }), has: { tools: [] } },
+  { name: "no functions in a research call", granted: started({ offers: [] }), has: { tools: [] } },
+  {
+    name: "the agent's own tools to a presenter",
+    granted: started({ offers: [], purpose: "presentation" }),
+    has: { tools: [{ name: "read_file" }] },
+  },
   { name: "that a tool must be used", granted: started({ forced: true }), has: { toolChoice: "required" } },
   { name: "the output limit where one is set", granted: started(), has: { maxOutputTokens: 700 } },
 ])("sends $name", ({ granted, has }) => {
   expect(grantedRequest(parts, granted, true)).toMatchObject(has);
+});
+
+it("measures no less than it sends, whether the call becomes research or not", () => {
+  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const asked = { ...parts, agent: searching, mayResearch: true };
+  const research = started({ offers: [], hosted_tools: [{ name: "web_search", max_uses: 5 }] });
+  const bound = inputTokenBound(askedRequest(asked));
+  const sent = [research, started()].map((granted) => inputTokenBound(grantedRequest(asked, granted, false)));
+  expect(sent.every((tokens) => tokens <= bound)).toBe(true);
+  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain("this reply is for research");
+  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain("this reply is for research");
 });

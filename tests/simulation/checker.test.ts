@@ -185,6 +185,30 @@ const ROWS: Row[] = [
     invariant: "hosted",
   },
   {
+    name: "research by an agent that has its hosted tools beside functions",
+    story: "hosted-tools",
+    lie: changes("call.started", { offers: [] }),
+    invariant: "research",
+  },
+  {
+    name: "hosted tools beside functions where they do not run",
+    story: "research-calls",
+    lie: changes("call.started", { offers: ["new_answer"] }),
+    invariant: "research",
+  },
+  {
+    name: "research that nobody was granted a tool for",
+    story: "research-calls",
+    lie: changes("call.started", { hosted_tools: [] }),
+    invariant: "research",
+  },
+  {
+    name: "research that runs a function nobody offered",
+    story: "research-calls",
+    lie: changes("call.completed", { tools: [{ tool_call: "t1", name: "read_file" }] }),
+    invariant: "research",
+  },
+  {
     name: "uses that were not paid for beforehand",
     story: "hosted-tools",
     lie: changes("call.started", { reserved: { tokens: 100, cost_usd: 0 } }),

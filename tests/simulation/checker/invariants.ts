@@ -7,6 +7,7 @@ import { caps, ledger } from "./money";
 import { numbering } from "./numbering";
 import { offers } from "./offers";
 import { presentation } from "./presentation";
+import { research } from "./research";
 import { firstAnswer, injections, rounds, shown, waiting } from "./seeing";
 import { settlement } from "./settlement";
 import type { Invariant } from "./types";
@@ -35,6 +36,7 @@ export const INVARIANTS: readonly Invariant[] = [
   rounds,
   tools,
   hosted,
+  research,
   tries,
   failures,
   offers,

@@ -1,5 +1,6 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { agentOf, type Board, type BoardAgent, limitOn } from "./board";
+import { isResearch } from "./research";
 import { type Invariant, unless } from "./types";
 
 /** What a call may decide: only an answer before the first one, only a vote at a limit; forced once it was nudged. */
@@ -10,7 +11,7 @@ export const offers: Invariant = {
       if (event.type !== "call.started") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const due = dueOffers(event, board, agent);
+      const due = isResearch(event) ? [] : dueOffers(event, board, agent);
       const nudged = event.purpose === "coordination" && (agent.round?.nudges ?? 0) > 0;
       return [
         ...unless(event.offers.join() === due.join(), `offered ${event.offers.join()} where ${due.join()} is due`),

@@ -59,6 +59,7 @@ export const EXPECTED_MARKS: readonly string[] = [
   ...["deadline", "budget", "empty", "length", "content_filter", "winner_failed"].map((code) => `fallback ${code}`),
   ...["initial_round_timeout", "no_decision", "content_filter"].map((code) => `agent.failed ${code}`),
   ...["call_cap", "round_cap", "effect_cap"].map((code) => `agent.abstained ${code}`),
+  ...["research", "research tried again"],
   ...["in full", "some uses"].map((much) => `hosted tools granted ${much}`),
   "a tie",
   "a crash",

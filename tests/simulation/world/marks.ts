@@ -42,7 +42,12 @@ function detailsOf(event: NumberedEvent): string[] {
     case "call.completed":
       return [`stop ${event.stop_reason}`];
     case "call.started":
-      return [`call for ${event.purpose}`, `offers ${event.offers.join("+") || "nothing"}`, ...grantOf(event)];
+      return [
+        `call for ${event.purpose}`,
+        `offers ${event.offers.join("+") || "nothing"}`,
+        ...researchOf(event),
+        ...grantOf(event),
+      ];
     case "round.started":
       return [`cause ${event.cause}`];
     case "tool.completed":
@@ -54,6 +59,11 @@ function detailsOf(event: NumberedEvent): string[] {
     default:
       return [];
   }
+}
+
+function researchOf({ purpose, offers, try: nth }: EventOf<"call.started">): string[] {
+  if (purpose !== "coordination" || offers.length > 0) return [];
+  return nth > 1 ? ["research", "research tried again"] : ["research"];
 }
 
 /** The tools of `situation.ts` in full are 5, 20 and 2 uses. */

@@ -43,12 +43,18 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
 
 function coordination(drawing: Drawing, base: Reply): Reply {
   const { chance, has } = drawing.temper;
+  if (drawing.seen.started.offers.length === 0 && chance.is(0.7)) return research(drawing, base);
   const silent = has("silence") && chance.is(0.35);
   const decisions = silent ? [] : drawDecisions(drawing);
   const tools = drawTools(drawing, 0.35);
   const thinksFirst = tools.length > 0 && chance.is(0.6);
   const stopReason = chance.weighted({ tool_calls: 20, stop: 8, unknown: 1, length: silent ? 4 : 0 });
   return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
+}
+
+/** Notes, or nothing; now and then a model decides although it was offered nothing to decide with. */
+function research({ temper: { chance } }: Drawing, base: Reply): Reply {
+  return { ...base, text: chance.is(0.8) ? drawText(chance) : "", stopReason: chance.pick(["stop", "stop", "length"] as const) };
 }
 
 function presentation(drawing: Drawing, base: Reply): Reply {

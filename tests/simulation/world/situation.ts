@@ -10,6 +10,7 @@ export const FEATURES = [
   "cancel",
   "tools",
   "hosted_tools",
+  "research",
   "planning",
   "personas",
   "restarts",
@@ -84,7 +85,8 @@ function drawAgent(index: number, { chance, has }: Draw): AgentRules {
     forces_tools: chance.is(0.6),
     workspace: chance.is(0.5),
     tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],
-    ...(has("hosted_tools") ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) } : {}),
+    ...(has("hosted_tools") || has("research") ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) } : {}),
+    ...(has("research") && chance.is(0.7) ? { hosted_alone: true } : {}),
   };
 }
 
@@ -109,6 +111,7 @@ export function drawBudget({ seed, features }: Situation): Budget {
       ...(chance.is(0.6) ? { max_cost_usd: chance.latency(1, 20_000) / 100_000 } : {}),
     };
   }
-  if (!features.includes("hosted_tools") || chance.is(0.5)) return {};
+  const hosted = features.includes("hosted_tools") || features.includes("research");
+  if (!hosted || chance.is(0.5)) return {};
   return { max_tokens: chance.int(10_000, 150_000) }; // where some uses of hosted tools fit, but not all
 }

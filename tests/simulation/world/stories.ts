@@ -128,6 +128,19 @@ export const STORIES: Readonly<Record<string, Script>> = {
       [answers("Go by the ridge."), votesFor(1, "Safer.")],
     ],
   },
+  "research-calls": {
+    rules: teamOf(2, { agents: [member(1, { ...searches, hosted_alone: true }), member(2)] }),
+    steps: [
+      [
+        afterSearching("passes in the hills", says("The pass is open in May.")),
+        answers("Go by the pass."),
+        afterSearching("snow on the pass", says("No snow this week.")),
+        votesFor(1, "It was looked up."),
+        afterSearching("huts at the pass", says("Go by the pass; there is a hut.")),
+      ],
+      [answers("Go by the ridge."), votesFor(1, "Safer.")],
+    ],
+  },
   "restarted-service": {
     rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
     crashAfterMs: 500,
