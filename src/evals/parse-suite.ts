@@ -1,0 +1,64 @@
+import type { z } from "zod";
+import { toPlain } from "../config/fields";
+import { nearest } from "../config/nearest";
+import { type ConfigProblem, Findings, inTextOrder, type Path } from "../config/problems";
+import { readSource } from "../config/source";
+import { byteLength } from "../coordination";
+import { cronProblem } from "./cron";
+import { MAX_SUITE_BYTES } from "./limits";
+import { SUITE_KEYS, type Suite, SuiteSchema } from "./schema";
+
+export type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: ConfigProblem[] };
+
+/**
+ * A suite from its YAML. Never throws on what is written there; every problem is named at once, with line and column. Whether
+ * its team can run is not said here: that depends on the operator's keys (`planRun`). Pure.
+ */
+export function parseSuite(yaml: string): SuiteResult {
+  const source = readSource(yaml);
+  if (!source.ok) return { ok: false, errors: inTextOrder(source.errors) };
+  const findings = new Findings(source.locate);
+  const parsed = SuiteSchema.safeParse(toPlain(source.root), { reportInput: true });
+  if (parsed.success) checkWhole(parsed.data, findings);
+  else for (const issue of parsed.error.issues) report(issue, findings);
+  if (!parsed.success || findings.errors.length > 0) return { ok: false, errors: inTextOrder(findings.errors) };
+  return { ok: true, suite: parsed.data };
+}
+
+/** What no single field shows. */
+function checkWhole(suite: Suite, findings: Findings): void {
+  const wrongCron = suite.cron === undefined ? null : cronProblem(suite.cron);
+  if (wrongCron) findings.error("out_of_range", ["cron"], `\`cron\` ${wrongCron}.`);
+  const seen = new Set<string>();
+  for (const [nth, { id }] of suite.cases.entries()) {
+    if (seen.has(id)) findings.error("duplicate", ["cases", nth, "id"], `Another case has the id \`${id}\` already.`);
+    seen.add(id);
+  }
+  const size = byteLength(JSON.stringify(suite));
+  if (size <= MAX_SUITE_BYTES) return;
+  findings.error("too_large", [], `A suite may take ${MAX_SUITE_BYTES} bytes, with what its aliases repeat; this takes ${size}.`);
+}
+
+function report(issue: z.core.$ZodIssue, findings: Findings): void {
+  const path: Path = issue.path.filter((key) => typeof key !== "symbol");
+  if (issue.code === "unrecognized_keys") {
+    for (const key of issue.keys) findings.error("unknown_key", [...path, key], unknownKey(key), "key");
+    return;
+  }
+  const name = path.at(-1);
+  if (name === undefined) {
+    findings.error("wrong_type", path, "A suite must be a mapping with name, description, team, budget, cases and so on.");
+  } else if (issue.input === undefined && issue.code === "invalid_type") {
+    findings.error("missing", path, `${name} is missing.`);
+  } else if (name === "type") {
+    findings.error("not_served", path, "type must be exact, contains, number or json. Patterns (regex) are not offered.");
+  } else {
+    const code = issue.code === "invalid_type" || issue.code === "invalid_union" ? "wrong_type" : "out_of_range";
+    findings.error(code, path, `${name}: ${issue.message}.`);
+  }
+}
+
+function unknownKey(key: string): string {
+  const meant = nearest(key.slice(0, 60), SUITE_KEYS);
+  return `\`${key.slice(0, 60)}\` is no known key here.${meant && meant !== key ? ` Did you mean \`${meant}\`?` : ""}`;
+}

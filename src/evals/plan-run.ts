@@ -1,0 +1,34 @@
+import type { ConfigContext, ConfigProblem } from "../config/parse-team";
+import { parseTeam } from "../config/parse-team";
+import type { Team } from "../config/team";
+import { unpricedAgents } from "../protocol/team";
+import type { Suite } from "./schema";
+
+/** Everything a run needs, fixed at its start: a suite that changes meanwhile changes the next run. */
+export type RunPlan = { suite: Suite; team: Team };
+
+export type PlanResult =
+  | { ok: true; plan: RunPlan }
+  | { ok: false; code: "unknown_team" | "config_invalid" | "price_unknown"; detail: string; errors: ConfigProblem[] };
+
+type Offer = { teams: Readonly<Record<string, string>>; config: ConfigContext };
+
+/** The suite with its team, or why it cannot run here; places are those in the team's config. Pure. */
+export function planRun(suite: Suite, { teams, config }: Offer): PlanResult {
+  const source = typeof suite.team === "string" ? namedTeam(teams, suite.team) : suite.team;
+  if (source === undefined) {
+    return { ok: false, code: "unknown_team", detail: `There is no team \`${suite.team}\` here.`, errors: [] };
+  }
+  const parsed = parseTeam(source, config);
+  if (!parsed.ok) {
+    const detail = `The team of \`${suite.name}\` cannot run here: ${parsed.errors[0]?.detail}`;
+    return { ok: false, code: "config_invalid", detail, errors: parsed.errors };
+  }
+  const unpriced = suite.budget.max_cost_usd === undefined ? [] : unpricedAgents(parsed.team.rules);
+  if (unpriced.length === 0) return { ok: true, plan: { suite, team: parsed.team } };
+  const detail = `The price of ${unpriced.join(", ")} is not known, so a cap in dollars cannot hold. Cap the cases with max_tokens.`;
+  return { ok: false, code: "price_unknown", detail, errors: [] };
+}
+
+const namedTeam = (teams: Readonly<Record<string, string>>, name: string): string | undefined =>
+  Object.hasOwn(teams, name) ? teams[name] : undefined;

@@ -1,0 +1,57 @@
+import { grade } from "./grade";
+import { MAX_DETAIL_CHARS, MAX_KEPT_ANSWER_CHARS } from "./limits";
+import type { Grader } from "./schema";
+
+/** What came of a case. `errored`: there is no answer to grade. */
+export type CaseResult = {
+  outcome: "passed" | "failed" | "errored";
+  detail: string;
+  /** The beginning of the answer; null without one. */
+  answer: string | null;
+  isCut: boolean;
+  costUsd: number;
+  durationMs: number;
+};
+
+/** As much of a session's turn as a result is made of. Times are Unix seconds. */
+export type TurnEnd = {
+  status: "running" | "completed" | "failed" | "cancelled";
+  answer: string | null;
+  cost_usd: number;
+  started_at: number;
+  ended_at: number | null;
+  error: { code: string; message: string } | null;
+};
+
+/** The result of a settled turn; null while it runs. The whole answer is graded, its beginning is kept. */
+export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
+  if (turn.status === "running") return null;
+  const { answer } = turn;
+  const spent = {
+    costUsd: turn.cost_usd,
+    durationMs: Math.max(0, Math.round(((turn.ended_at ?? turn.started_at) - turn.started_at) * 1000)),
+  };
+  if (turn.status !== "completed" || answer === null) return { ...errored(reasonOf(turn)), ...spent };
+  const { pass, detail } = grade(answer, grader);
+  const kept = answer.slice(0, MAX_KEPT_ANSWER_CHARS).toWellFormed();
+  return { outcome: pass ? "passed" : "failed", detail: cut(detail), answer: kept, isCut: answer.length > kept.length, ...spent };
+}
+
+/** The result of a case that came to nothing and is not known to have cost anything. */
+export const errored = (detail: string): CaseResult => ({
+  outcome: "errored",
+  detail: cut(detail),
+  answer: null,
+  isCut: false,
+  costUsd: 0,
+  durationMs: 0,
+});
+
+const reasonOf = ({ status, error }: TurnEnd): string =>
+  error
+    ? `${error.code}: ${error.message}`
+    : status === "cancelled"
+      ? "its session was cancelled"
+      : "its session ended without an answer";
+
+const cut = (text: string): string => text.slice(0, MAX_DETAIL_CHARS).toWellFormed();

@@ -1,0 +1,117 @@
+import { ASK } from "./limits";
+import type { CaseResult } from "./result";
+
+/**
+ * The rules of one run of a suite: which case to start next, whom to ask, when it is over. Pure; state is data. A case is
+ * `starting` from the moment its start is decided, before its session hears of it, so that a restart starts the same one again
+ * and not another.
+ */
+export type CaseState =
+  | { status: "waiting" }
+  | { status: "starting"; startedAt: number }
+  | { status: "running"; startedAt: number }
+  | { status: "done"; endedAt: number; result: CaseResult };
+
+export type RunState = {
+  /** Cases under way at a time. */
+  atOnce: number;
+  /** How long after its start a case is given up. */
+  patienceMs: number;
+  startedAt: number;
+  cases: readonly CaseState[];
+};
+
+export type RunEvent =
+  /** The case is to be started: from now on it counts as under way. */
+  | { type: "case_claimed"; nth: number; at: number }
+  /** Its session exists. */
+  | { type: "case_started"; nth: number; at: number }
+  | { type: "case_ended"; nth: number; at: number; result: CaseResult };
+
+/** What the state asks for; all of it may be done again. */
+export type RunEffect = { type: "create_session" | "ask_session" | "give_up"; nth: number };
+
+export const newRun = (run: { cases: number; atOnce: number; patienceMs: number; startedAt: number }): RunState => ({
+  ...run,
+  cases: Array.from({ length: run.cases }, () => ({ status: "waiting" })),
+});
+
+/** The waiting cases that have a place now, in the order written. */
+export function claimable({ cases, atOnce }: RunState): number[] {
+  const free = atOnce - cases.filter(isUnderWay).length;
+  return cases.flatMap(({ status }, nth) => (status === "waiting" ? [nth] : [])).slice(0, Math.max(0, free));
+}
+
+/** What is to be done for each case under way. */
+export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[] {
+  return cases.flatMap((state, nth): RunEffect[] => {
+    if (!isUnderWay(state)) return [];
+    if (now - state.startedAt > patienceMs) return [{ type: "give_up", nth }];
+    return [{ type: state.status === "starting" ? "create_session" : "ask_session", nth }];
+  });
+}
+
+/** The state after an event. One that no longer fits, because it came twice or too late, changes nothing. */
+export function evolve(state: RunState, event: RunEvent): RunState {
+  const before = state.cases[event.nth];
+  const after = before && next(before, event);
+  return after ? { ...state, cases: state.cases.with(event.nth, after) } : state;
+}
+
+function next(before: CaseState, event: RunEvent): CaseState | null {
+  switch (event.type) {
+    case "case_claimed":
+      return before.status === "waiting" ? { status: "starting", startedAt: event.at } : null;
+    case "case_started":
+      return before.status === "starting" ? { status: "running", startedAt: before.startedAt } : null;
+    case "case_ended":
+      return before.status === "done" ? null : { status: "done", endedAt: event.at, result: event.result };
+  }
+}
+
+export const isOver = ({ cases }: RunState): boolean => cases.every(({ status }) => status === "done");
+
+/** How long to wait before the sessions are asked again, in ms: the longer nothing has happened, the longer. */
+export function nextAskMs(state: RunState, now: number): number {
+  const last = Math.max(state.startedAt, ...state.cases.map(lastChange));
+  const latest = isOver(state) ? ASK.latestWhenOverMs : ASK.latestMs;
+  return Math.min(latest, Math.max(ASK.soonestMs, (now - last) / 4));
+}
+
+export type RunSummary = {
+  cases: number;
+  passed: number;
+  failed: number;
+  errored: number;
+  costUsd: number;
+  /** Unix ms; null while it runs. */
+  endedAt: number | null;
+};
+
+export function summarize(state: RunState): RunSummary {
+  const done = state.cases.flatMap((one) => (one.status === "done" ? [one] : []));
+  const count = (outcome: CaseResult["outcome"]) => done.filter(({ result }) => result.outcome === outcome).length;
+  return {
+    cases: state.cases.length,
+    passed: count("passed"),
+    failed: count("failed"),
+    errored: count("errored"),
+    costUsd: done.reduce((sum, { result }) => sum + result.costUsd, 0),
+    endedAt: isOver(state) ? Math.max(state.startedAt, ...done.map(({ endedAt }) => endedAt)) : null,
+  };
+}
+
+const isUnderWay = (state: CaseState): state is Extract<CaseState, { startedAt: number }> =>
+  state.status === "starting" || state.status === "running";
+
+function lastChange(state: CaseState): number {
+  switch (state.status) {
+    case "waiting":
+      return 0;
+    case "starting":
+    case "running":
+      return state.startedAt;
+    case "done":
+      return state.endedAt;
+  }
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { QuestionSchema } from "../protocol/api";
+import {
+  DEFAULT_AT_ONCE,
+  DEFAULT_TIMEOUT_SECONDS,
+  MAX_AT_ONCE,
+  MAX_CASE_TIMEOUT_SECONDS,
+  MAX_CASE_TOKENS,
+  MAX_CASE_USD,
+  MAX_CASES,
+  MAX_CRON_CHARS,
+  MAX_DESCRIPTION_CHARS,
+  MAX_EXPECTED_CHARS,
+  MAX_NUMBER,
+  MAX_TEXTS,
+} from "./limits";
+
+/** The grammar of `configs/evals/*.yaml`. Strict: what is not known here is refused by name. */
+
+const expected = z
+  .string()
+  .max(MAX_EXPECTED_CHARS)
+  .refine((text) => text.trim() !== "", "is blank");
+
+const ExactSchema = z.strictObject({ type: z.literal("exact"), value: expected, ignore_case: z.boolean().default(false) });
+
+const ContainsSchema = z
+  .strictObject({
+    type: z.literal("contains"),
+    all: z.array(expected).min(1).max(MAX_TEXTS).optional(),
+    any: z.array(expected).min(1).max(MAX_TEXTS).optional(),
+    ignore_case: z.boolean().default(false),
+  })
+  .refine(({ all, any }) => (all === undefined) !== (any === undefined), "takes either `all` or `any`");
+
+const NumberSchema = z.strictObject({
+  type: z.literal("number"),
+  value: z.number().min(-MAX_NUMBER).max(MAX_NUMBER),
+  /** The wider of the two counts; absent: the number must be met exactly. */
+  tolerance: z
+    .strictObject({ absolute: z.number().min(0).max(MAX_NUMBER).optional(), relative: z.number().min(0).max(1).optional() })
+    .optional(),
+  /** Which number of the answer counts. */
+  which: z.enum(["last", "first"]).default("last"),
+});
+
+const JsonSchema = z.strictObject({
+  type: z.literal("json"),
+  value: z.unknown().refine(isJson, "is not what JSON can say"),
+});
+
+export const GraderSchema = z.discriminatedUnion("type", [ExactSchema, ContainsSchema, NumberSchema, JsonSchema]);
+export type Grader = z.infer<typeof GraderSchema>;
+
+const CaseSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 lower-case letters, digits, dashes or underscores"),
+  question: QuestionSchema,
+  grader: GraderSchema,
+});
+export type SuiteCase = z.infer<typeof CaseSchema>;
+
+const BudgetSchema = z
+  .strictObject({
+    max_cost_usd: z.number().min(0).max(MAX_CASE_USD).optional(),
+    max_tokens: z.int().min(0).max(MAX_CASE_TOKENS).optional(),
+  })
+  .refine(({ max_cost_usd, max_tokens }) => max_cost_usd !== undefined || max_tokens !== undefined, {
+    error: "must cap max_cost_usd, max_tokens or both: a suite may run while nobody looks",
+  });
+
+export const SUITE_NAME = /^[a-z0-9][a-z0-9-]{0,39}$/;
+
+export const SuiteSchema = z.strictObject({
+  name: z.string().regex(SUITE_NAME, "must be 1 to 40 lower-case letters, digits or dashes"),
+  description: z.string().min(1).max(MAX_DESCRIPTION_CHARS),
+  /** The name of a team on offer, or a team's config. */
+  team: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())], "must be the name of a team, or its config"),
+  cron: z.string().max(MAX_CRON_CHARS).optional(),
+  at_once: z.int().min(1).max(MAX_AT_ONCE).default(DEFAULT_AT_ONCE),
+  /** Of each case. */
+  budget: BudgetSchema,
+  /** Of each case. */
+  timeout_seconds: z.number().min(1).max(MAX_CASE_TIMEOUT_SECONDS).default(DEFAULT_TIMEOUT_SECONDS),
+  cases: z.array(CaseSchema).min(1).max(MAX_CASES),
+});
+export type Suite = z.infer<typeof SuiteSchema>;
+
+/** Every key of the grammar, for naming the one that was meant. */
+export const SUITE_KEYS: readonly string[] = [
+  ...new Set(
+    [
+      SuiteSchema,
+      CaseSchema,
+      BudgetSchema,
+      ExactSchema,
+      ContainsSchema,
+      NumberSchema,
+      JsonSchema,
+      NumberSchema.shape.tolerance.unwrap(),
+    ].flatMap(({ shape }) => Object.keys(shape)),
+  ),
+];
+
+/** YAML says more than JSON: infinities and what is no number at all. */
+function isJson(value: unknown): boolean {
+  if (value === undefined) return false;
+  if (typeof value === "number") return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return typeof value !== "object" || value === null || Object.values(value).every(isJson);
+}

@@ -1,0 +1,182 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { errored, judge, type TurnEnd } from "../../src/evals/result";
+import {
+  claimable,
+  evolve,
+  isOver,
+  newRun,
+  nextAskMs,
+  owedAt,
+  type RunEvent,
+  type RunState,
+  summarize,
+} from "../../src/evals/run";
+import { GraderSchema } from "../../src/evals/schema";
+
+const run = (more: Partial<Parameters<typeof newRun>[0]> = {}): RunState =>
+  newRun({ cases: 3, atOnce: 2, patienceMs: 10_000, startedAt: 0, ...more });
+const fold = (state: RunState, ...events: RunEvent[]): RunState => events.reduce(evolve, state);
+const claimed = (nth: number, at = 0): RunEvent => ({ type: "case_claimed", nth, at });
+const started = (nth: number, at = 0): RunEvent => ({ type: "case_started", nth, at });
+const ended = (nth: number, at = 0, outcome: "passed" | "failed" | "errored" = "passed"): RunEvent => ({
+  type: "case_ended",
+  nth,
+  at,
+  result: { ...errored("said"), outcome, costUsd: 0.5 },
+});
+
+describe("a run", () => {
+  it.each([
+    { name: "has places for the first cases", state: run(), next: [0, 1] },
+    { name: "has none while so many are under way", state: fold(run(), claimed(0), claimed(1), started(0)), next: [] },
+    { name: "has one again when a case ended", state: fold(run(), claimed(0), claimed(1), ended(0)), next: [2] },
+    { name: "has none when nothing waits", state: fold(run({ cases: 1 }), claimed(0), ended(0)), next: [] },
+  ])("$name", ({ state, next }) => expect(claimable(state)).toEqual(next));
+
+  it.each([
+    {
+      name: "starts again what was about to start",
+      state: fold(run(), claimed(0)),
+      now: 5,
+      effects: [{ type: "create_session", nth: 0 }],
+    },
+    { name: "asks what runs", state: fold(run(), claimed(0), started(0)), now: 5, effects: [{ type: "ask_session", nth: 0 }] },
+    {
+      name: "gives up what runs too long",
+      state: fold(run(), claimed(0), started(0)),
+      now: 10_001,
+      effects: [{ type: "give_up", nth: 0 }],
+    },
+    {
+      name: "gives up what never could start",
+      state: fold(run(), claimed(0)),
+      now: 10_001,
+      effects: [{ type: "give_up", nth: 0 }],
+    },
+    { name: "leaves alone what is done", state: fold(run(), claimed(0), ended(0)), now: 99_999, effects: [] },
+  ])("$name", ({ state, now, effects }) => expect(owedAt(state, now)).toEqual(effects));
+
+  it("counts what came of its cases", () => {
+    const state = fold(run(), claimed(0), ended(0, 5), claimed(1), ended(1, 9, "failed"), claimed(2), ended(2, 7, "errored"));
+    expect(summarize(state)).toEqual({ cases: 3, passed: 1, failed: 1, errored: 1, costUsd: 1.5, endedAt: 9 });
+    expect(summarize(run()).endedAt).toBeNull();
+  });
+
+  it("asks less and less often while nothing happens, and soon after something did", () => {
+    const state = fold(run(), claimed(0, 100_000), started(0, 100_000));
+    expect([100_000, 108_000, 200_000].map((now) => nextAskMs(state, now))).toEqual([1_000, 2_000, 15_000]);
+    expect(nextAskMs(evolve(state, ended(0, 200_000)), 200_000)).toBe(1_000);
+  });
+});
+
+describe("whatever happens in whatever order", () => {
+  const event = (cases: number): fc.Arbitrary<RunEvent> =>
+    fc
+      .record({ type: fc.constantFrom("started", "ended"), nth: fc.nat(cases + 1), at: fc.nat(1_000_000) })
+      .map(({ type, nth, at }) => (type === "started" ? started(nth, at) : ended(nth, at)));
+
+  const story = fc
+    .record({ cases: fc.integer({ min: 1, max: 12 }), atOnce: fc.integer({ min: 1, max: 8 }) })
+    .chain((size) => fc.record({ size: fc.constant(size), events: fc.array(event(size.cases), { maxLength: 60 }) }));
+
+  /** Claims as the shell does, before each event. */
+  function* play({
+    size,
+    events,
+  }: {
+    size: { cases: number; atOnce: number };
+    events: RunEvent[];
+  }): Generator<[RunState, RunState]> {
+    let state = run(size);
+    for (const next of events) {
+      const before = fold(state, ...claimable(state).map((nth) => claimed(nth)));
+      state = evolve(before, next);
+      yield [before, state];
+    }
+  }
+
+  it("never more than so many are under way, and what is done stays as it was", () => {
+    fc.assert(
+      fc.property(story, (told) => {
+        for (const [before, after] of play(told)) {
+          expect(owedAt(before, 0).length).toBeLessThanOrEqual(told.size.atOnce);
+          for (const [nth, state] of before.cases.entries()) if (state.status === "done") expect(after.cases[nth]).toBe(state);
+        }
+      }),
+    );
+  });
+
+  it("an event told twice is told once", () => {
+    fc.assert(
+      fc.property(story, (told) => {
+        for (const [, after] of play(told))
+          for (const again of told.events) expect(evolve(evolve(after, again), again)).toEqual(evolve(after, again));
+      }),
+    );
+  });
+
+  it("each case is claimed once, and a run whose cases all end is over", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 8 }), (cases, atOnce) => {
+        let state = run({ cases, atOnce });
+        const order: number[] = [];
+        for (let step = 0; step < cases * 2 && !isOver(state); step += 1) {
+          const next = claimable(state);
+          order.push(...next);
+          state = fold(state, ...next.map((nth) => claimed(nth)));
+          const first = owedAt(state, 0)[0];
+          if (first) state = evolve(state, ended(first.nth));
+        }
+        expect(order).toEqual(Array.from({ length: cases }, (_, nth) => nth));
+        expect([isOver(state), summarize(state).passed]).toEqual([true, cases]);
+      }),
+    );
+  });
+});
+
+describe("what came of a case", () => {
+  const grader = GraderSchema.parse({ type: "number", value: 42 });
+  const turn = (more: Partial<TurnEnd>): TurnEnd => ({
+    status: "completed",
+    answer: "It is 42.",
+    cost_usd: 0.25,
+    started_at: 100,
+    ended_at: 101.5,
+    error: null,
+    ...more,
+  });
+
+  it.each([
+    { name: "nothing while its turn runs", given: turn({ status: "running" }), result: null },
+    {
+      name: "passed with the right answer",
+      given: turn({}),
+      result: { outcome: "passed", answer: "It is 42.", costUsd: 0.25, durationMs: 1_500 },
+    },
+    {
+      name: "failed with a wrong one",
+      given: turn({ answer: "41" }),
+      result: { outcome: "failed", detail: "its last number is 41, not 42" },
+    },
+    {
+      name: "errored with the turn's words, and what it cost all the same",
+      given: turn({ status: "failed", answer: null, error: { code: "all_agents_failed", message: "No agent is left." } }),
+      result: { outcome: "errored", detail: "all_agents_failed: No agent is left.", answer: null, costUsd: 0.25 },
+    },
+    {
+      name: "errored where someone cancelled it",
+      given: turn({ status: "cancelled", answer: null }),
+      result: { outcome: "errored", detail: "its session was cancelled" },
+    },
+    {
+      name: "graded whole, kept short",
+      given: turn({ answer: `${"x".repeat(30_000)} 42` }),
+      result: { outcome: "passed", isCut: true, answer: "x".repeat(20_000) },
+    },
+  ])("is $name", ({ given, result }) => {
+    const found = judge(given, grader);
+    if (result === null) expect(found).toBeNull();
+    else expect(found).toMatchObject(result);
+  });
+});
