@@ -25,6 +25,7 @@ import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
 import { CALL_SLOTS } from "./limits";
+import type { SettledTurn } from "./tenant-api";
 import { plannedCalls } from "./planned-calls";
 import { isPlatformFault } from "./platform-fault";
 import { restore } from "./restore";
@@ -51,6 +52,8 @@ type Options = SessionFacts & {
   maxReaders: number;
   /** Makes the performer of effects; it tells the engine what came of them. */
   performer: (engine: Engine) => Performer;
+  /** Tells the tenant of a turn that has ended. Throws if it did not hear. */
+  settle: (turn: SettledTurn) => Promise<void>;
 };
 
 /**
@@ -64,7 +67,9 @@ export class Engine {
   readonly #log: SessionLog;
   readonly #runner: EffectRunner;
   readonly #wakeUp: WakeUp;
+  readonly #settle: Options["settle"];
   readonly #written = new PartialTexts();
+  #draining = false;
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
   #endedAt: number | null = null;
@@ -78,6 +83,7 @@ export class Engine {
     this.facts = options;
     this.#ctx = ctx;
     this.#log = log;
+    this.#settle = options.settle;
     this.journal = new Journal({
       ctx,
       log,
@@ -112,6 +118,7 @@ export class Engine {
     } else {
       this.#resume(open.firstSeq);
     }
+    this.#empty();
   }
 
   #resume(firstSeq: number): void {
@@ -184,6 +191,7 @@ export class Engine {
   async wake(): Promise<void> {
     await this.#wakeUp.rang(runningTurn(this.#state) !== null);
     this.handle({ type: "clock" });
+    this.#empty();
   }
 
   /** A fault of our own ends the turn; it never leaves it hanging. */
@@ -256,6 +264,7 @@ export class Engine {
     this.journal.commit(decided, at);
     this.#state = decided.state;
     this.#endedAt = decided.events.some(({ type }) => isTerminal(type)) ? at : runningTurn(decided.state) ? null : this.#endedAt;
+    if (decided.events.some(({ type }) => isTerminal(type))) this.#empty();
     for (const event of decided.events) {
       if (event.type === "call.completed" || event.type === "call.failed") this.#usages.delete(event.call);
     }
@@ -265,8 +274,37 @@ export class Engine {
     const state = this.#state;
     const now = this.#clock.now();
     for (const run of this.#runner.sync(owed(state), inFlight(state), now)) this.#ctx.waitUntil(run);
-    const next = nextTimerAt(state, this.#toldAt);
-    this.#ctx.waitUntil(this.#wakeUp.arm(runningTurn(state) !== null, next === null ? null : next - now));
+    this.#arm(now);
+  }
+
+  #arm(now: number): void {
+    const isRunning = runningTurn(this.#state) !== null;
+    const next = isRunning ? nextTimerAt(this.#state, this.#toldAt) : this.journal.outbox.nextAt();
+    this.#ctx.waitUntil(this.#wakeUp.arm(isRunning, next === null ? null : next - now));
+  }
+
+  /** Tells what is still to be told; what fails waits for its next time, to which the alarm is set. */
+  #empty(): void {
+    if (this.#draining || this.journal.outbox.due(Date.now()) === null) return;
+    this.#draining = true;
+    const drained = this.#drain().finally(() => {
+      this.#draining = false;
+      this.#arm(this.#clock.now());
+    });
+    this.#ctx.waitUntil(drained);
+  }
+
+  async #drain(): Promise<void> {
+    const { outbox } = this.journal;
+    for (let item = outbox.due(Date.now()); item; item = outbox.due(Date.now())) {
+      try {
+        await this.#settle(item.settled);
+        outbox.done(item.id);
+      } catch (error) {
+        outbox.failed(item, Date.now());
+        console.error("a turn's end was not told", this.facts.sessionId, error instanceof Error ? error.message : error);
+      }
+    }
   }
 
   /** What agents had written before the restart, for partial texts. */

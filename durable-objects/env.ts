@@ -1,13 +1,20 @@
 import type { Bucket } from "../r2-layout/bucket";
 import type { SessionObject } from "./session";
+import type { TenantObject } from "./tenant";
 
 /** What the deployment gives the Worker and its objects. Provider keys are further secrets, read by name only. */
 export type Env = {
   SESSIONS: DurableObjectNamespace<SessionObject>;
+  TENANTS: DurableObjectNamespace<TenantObject>;
   BUCKET: Bucket;
   DB: D1Database;
   /** Random text from which the names of sessions' objects are made. Required wherever others can reach the service; never to be changed. */
   MASTER_KEY?: string;
+  /** What a tenant may use that has no limits of its own: turns at a time, dollars a day; numbers, 0 for no limit. */
+  TENANT_CONCURRENT_TURNS?: string;
+  TENANT_USD_PER_DAY?: string;
+  /** Requests of one key, as wrangler.toml limits them. */
+  RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
   /** Readers of one session's streams at a time; a number. */

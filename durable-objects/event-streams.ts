@@ -7,6 +7,8 @@ import type { SessionLog } from "./session-log";
 
 type Reader = {
   request: StreamRequest;
+  /** The key it was asked for with; null without one. */
+  keyId: string | null;
   cursor: number;
   /** Where the turn it follows ends; null while that runs, or if it follows the session. */
   lastSeq: number | null;
@@ -69,12 +71,25 @@ export class EventStreams {
     }
   }
 
+  /** Keys of open streams, each once. */
+  keyIds(): string[] {
+    return [...new Set([...this.#readers].flatMap(({ keyId }) => keyId ?? []))];
+  }
+
+  /** Closes the streams of a key that is good no more. */
+  closeOf(keyId: string): void {
+    for (const reader of this.#readers) {
+      if (reader.keyId === keyId && reader.controller) this.#close(reader, reader.controller);
+    }
+  }
+
   /** A stream of frames that begins after `request.after`. */
-  open(request: StreamRequest): ReadableStream<Uint8Array> {
+  open(request: StreamRequest, keyId: string | null = null): ReadableStream<Uint8Array> {
     const now = this.#options.now();
     const place = request.turn === null ? null : this.#options.log.turn(request.turn);
     const reader: Reader = {
       request,
+      keyId,
       cursor: Math.max(request.after, (place?.firstSeq ?? 1) - 1),
       lastSeq: place?.lastSeq ?? null,
       openedAt: now,

@@ -6,6 +6,7 @@ import { CallStore } from "./call-store";
 import { DeltaBuffer, type DeltaSource } from "./delta-buffer";
 import { EventStreams } from "./event-streams";
 import type { LogRow, NewRow } from "./frames";
+import { Outbox } from "./outbox";
 import { ResumePoints } from "./resume-points";
 import type { SessionLog } from "./session-log";
 import { SessionQueries } from "./session-queries";
@@ -35,6 +36,7 @@ export class Journal {
   readonly points: ResumePoints;
   readonly streams: EventStreams;
   readonly queries: SessionQueries;
+  readonly outbox: Outbox;
   readonly #options: Options;
   readonly #deltas: DeltaBuffer;
 
@@ -43,6 +45,7 @@ export class Journal {
     this.#options = options;
     this.calls = new CallStore(ctx.storage.sql);
     this.points = new ResumePoints(ctx.storage.sql);
+    this.outbox = new Outbox(ctx.storage.sql);
     this.queries = new SessionQueries(log, sessionId);
     this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt, now });
     this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });
@@ -66,8 +69,8 @@ export class Journal {
   }
 
   commit(entry: Entry, at: number): void {
-    const { log } = this.#options;
-    const ended = entry.events.find(({ type }) => isTerminal(type));
+    const { log, sessionId } = this.#options;
+    const ended = entry.events.find(isTurnEnd);
     const written = this.#transaction(() => {
       const deltas = this.#appendDeltas(at);
       const facts = log.append(entry.rows);
@@ -76,6 +79,7 @@ export class Journal {
       }
       this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       this.queries.note(facts, ended?.turn ?? null);
+      if (ended) this.outbox.add({ session: sessionId, turn: ended.turn, costUsd: ended.cost_usd, at: ended.at });
       for (const event of entry.events) if (isCallEnd(event)) this.points.forget(event.call);
       return [...deltas, ...facts];
     });
@@ -112,6 +116,9 @@ export class Journal {
     ctx.waitUntil(ctx.storage.sync().then(() => this.streams.publish(rows)));
   }
 }
+
+const isTurnEnd = (event: SessionEvent): event is EventOf<"turn.completed" | "turn.failed" | "turn.cancelled"> =>
+  isTerminal(event.type);
 
 const isCallEnd = (event: SessionEvent): event is EventOf<"call.completed" | "call.failed"> =>
   event.type === "call.completed" || event.type === "call.failed";

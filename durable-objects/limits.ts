@@ -25,6 +25,9 @@ export const STREAM = {
 /** Readers of one session, unless the operator says otherwise. */
 export const DEFAULT_READERS = 2_000;
 
+/** How often the keys of open streams are looked at: a stream outlives its key by less than a minute. */
+export const KEY_CHECK_MS = 30_000;
+
 /** While someone watches deltas are written at most this often; otherwise rarely, because each row costs. */
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 

@@ -11,6 +11,10 @@ const TABLES = [
   "CREATE TABLE calls (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, part)) WITHOUT ROWID",
   // Where replies that a provider writes in the background can be taken up again; a row for each such call under way.
   "CREATE TABLE resume_points (call TEXT PRIMARY KEY, reply TEXT NOT NULL, after INTEGER NOT NULL) WITHOUT ROWID",
+  // Word for others that a turn has ended; a row goes when it has arrived.
+  "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
+  // Tickets for one stream each, not used yet: their hashes.
+  "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
 export function tablesExist(sql: SqlStorage): boolean {

@@ -1,5 +1,6 @@
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
 import type { Budget } from "../src/protocol/team";
+import type { QuotaRefusal } from "../src/tenancy/quota";
 import type { Team } from "../src/config/team";
 
 /**
@@ -23,7 +24,9 @@ export type StartRefusal =
   /** A cap in dollars cannot hold these agents. */
   | { ok: false; code: "price_unknown"; agents: string[] }
   /** `turn`: the one that runs. */
-  | { ok: false; code: "turn_running"; turn: number };
+  | { ok: false; code: "turn_running"; turn: number }
+  /** The tenant may not, now. */
+  | QuotaRefusal;
 
 export type AnswerText = {
   label: string;
@@ -55,6 +58,10 @@ export type SessionApi = {
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
+  /** A ticket for one of the session's streams, in the name of a key. `expiresAt`: unix ms. */
+  issueTicket(keyId: string | null): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;
+  /** Uses a ticket up: whose it was, or null if it opens nothing here (any more). */
+  redeemTicket(ticket: string): Promise<{ keyId: string | null } | null>;
 };
 
 /** The same as the object takes it: each method is told the tenant that asks, and knows no session of another's. */

@@ -17,6 +17,8 @@ export function sessionStub({ namespace, masterKey }: Place, caller: Principal, 
     turn: (...args) => object.turn(tenant, ...args),
     answer: (...args) => object.answer(tenant, ...args),
     events: (...args) => object.events(tenant, ...args),
+    issueTicket: (...args) => object.issueTicket(tenant, ...args),
+    redeemTicket: (...args) => object.redeemTicket(tenant, ...args),
     fetch: (url) =>
       object.fetch(url, { headers: { [CALLER_TENANT_HEADER]: tenant, ...(keyId && { [CALLER_KEY_HEADER]: keyId }) } }),
   };

@@ -10,9 +10,12 @@ import { Engine } from "./engine";
 import { type Env, readSecret, readVariables } from "./env";
 import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
+import { KeyStore } from "./key-store";
+import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
 import { SessionLog } from "./session-log";
 import {
+  CALLER_KEY_HEADER,
   CALLER_TENANT_HEADER,
   type EventPage,
   type PageRequest,
@@ -21,6 +24,8 @@ import {
   type Started,
   type StartTurn,
 } from "./session-api";
+import { TenantLink } from "./tenant-link";
+import { Tickets } from "./tickets";
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
@@ -32,6 +37,7 @@ const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "
 export class SessionObject extends DurableObject<Env> implements SessionObjectApi {
   #engine: Engine | null = null;
   #tenant = "";
+  #keyWatch: KeyWatch | null = null;
   #sessionLog: SessionLog | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -46,7 +52,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const known = this.#of(tenant);
     if (this.#engine && !known) return NOT_FOUND;
     if (known && known.state.turns > 0) return { ok: true, turn: known.state.turns };
-    if (known) return this.#start(known, turn, team);
+    const link = new TenantLink(this.env, tenant, sessionId);
+    const granted = await this.#grant(link, 1, { turn, team });
+    if (!granted.ok) return granted;
+    // Another request may have done the same in the meantime.
+    if (this.#engine) return this.create(tenant, sessionId, team, turn);
     this.ctx.storage.transactionSync(() => {
       createTables(this.ctx.storage.sql);
       const secret = randomBytes(32).toString("hex");
@@ -55,7 +65,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       }
     });
     this.#engine = this.#load();
-    return this.#start(this.#engine, turn, team);
+    return this.#startGranted(this.#engine, link, granted.turn, team);
   }
 
   async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
@@ -65,7 +75,14 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (running) return { ok: false, code: "turn_running", turn: running.number };
     if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns) return { ok: false, code: "turn_not_found" };
     const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(engine.facts.team.rules);
-    return unpriced.length > 0 ? { ok: false, code: "price_unknown", agents: unpriced } : this.#start(engine, turn, null);
+    if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: unpriced };
+    const { team, sessionId } = engine.facts;
+    const number = engine.state.turns + 1;
+    const link = new TenantLink(this.env, tenant, sessionId);
+    const granted = await this.#grant(link, number, { turn, team });
+    if (!granted.ok) return granted;
+    if (engine.state.turns >= number) return { ok: false, code: "turn_running", turn: engine.state.turns };
+    return this.#startGranted(engine, link, granted.turn, null);
   }
 
   async cancel(tenant: string) {
@@ -107,13 +124,24 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return { ok: true, page: engine.journal.queries.page(request) };
   }
 
+  async issueTicket(tenant: string, keyId: string | null) {
+    if (!this.#of(tenant)) return NOT_FOUND;
+    return { ok: true, ...new Tickets(this.ctx.storage.sql).issue(tenant, keyId, Date.now()) } as const;
+  }
+
+  async redeemTicket(tenant: string, ticket: string) {
+    return this.#of(tenant) && new Tickets(this.ctx.storage.sql).redeem(ticket, Date.now());
+  }
+
   /** The event stream; everything else is asked by method. */
   override async fetch(request: Request): Promise<Response> {
     const asked = parseStreamUrl(request.url);
     const engine = this.#of(request.headers.get(CALLER_TENANT_HEADER) ?? "");
     const code = engine ? this.#streamCode(engine, asked) : "session_not_found";
     const headers = { ...STREAM_HEADERS, [STREAM_CODE_HEADER]: code };
-    const body = code === "open" ? engine?.journal.streams.open(asked) : null;
+    const keyId = request.headers.get(CALLER_KEY_HEADER);
+    const body = code === "open" ? engine?.journal.streams.open(asked, keyId) : null;
+    if (body && keyId !== null) this.#keyWatch?.start();
     return new Response(body ?? null, { headers });
   }
 
@@ -137,7 +165,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     this.#sessionLog = new SessionLog(sql);
     const boot = Number(meta.get("boot") ?? 0) + 1;
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
-    return new Engine({
+    const link = new TenantLink(this.env, this.#tenant, meta.get("session_id") ?? "");
+    const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
       sessionId: meta.get("session_id") ?? "",
@@ -148,7 +177,11 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) =>
         new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend), background: this.env.BACKGROUND_REPLIES === "on" }),
+      settle: (turn) => link.settle(turn),
     });
+    const keys = new KeyStore(this.env.DB);
+    this.#keyWatch = new KeyWatch({ streams: engine.journal.streams, live: (ids) => keys.live(ids, Date.now()) });
+    return engine;
   }
 
   /** A key of the operator's goes to the origin it is bound to, whatever the config says. */
@@ -176,6 +209,24 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (place?.lastSeq != null && after >= place.lastSeq) return "over";
     if (after > log.head) return "event_id_ahead";
     return engine.journal.streams.isFull ? "too_many_readers" : "open";
+  }
+
+  /** The turn with the budget its tenant has for it, or why there is none. */
+  async #grant(link: TenantLink, number: number, { turn, team }: { turn: StartTurn; team: Team }) {
+    const granted = await link.ask(number, turn, team);
+    if (!granted.ok) return granted;
+    const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
+    return { ok: true, turn: { ...turn, budget: { ...turn.budget, ...capped } } } as const;
+  }
+
+  /** Starts it; a turn that could not even begin gives its place back. */
+  #startGranted(engine: Engine, link: TenantLink, turn: StartTurn, team: Team | null): Started {
+    try {
+      return this.#start(engine, turn, team);
+    } catch (error) {
+      this.ctx.waitUntil(link.release(engine.state.turns + 1));
+      throw error;
+    }
   }
 
   #start(engine: Engine, turn: StartTurn, team: Team | null): Started {

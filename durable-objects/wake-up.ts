@@ -15,14 +15,21 @@ export class WakeUp {
     this.#onTime = onTime;
   }
 
-  /** While a turn runs: how long until the next timer, in ms, or null where only the watchdog matters. */
+  /**
+   * While a turn runs: how long until the next timer, in ms, or null where only the watchdog matters. When none runs: how long
+   * until there is something else to do, which can wait for the alarm, or null for nothing.
+   */
   async arm(isRunning: boolean, nextTimerMs: number | null): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (!isRunning) return this.#disarm();
+    if (!isRunning) return nextTimerMs === null ? this.#disarm() : this.#alarm(Math.max(0, Math.ceil(nextTimerMs)));
     // Rounded up: a timer that rings a fraction of a millisecond early finds nothing due.
     const delay = Math.min(WATCHDOG_MS, Math.max(0, Math.ceil(nextTimerMs ?? WATCHDOG_MS)));
     this.#timer = setTimeout(this.#onTime, delay);
+    await this.#alarm(delay);
+  }
+
+  async #alarm(delay: number): Promise<void> {
     const now = Date.now();
     const wanted = now + delay;
     // An alarm that should have rung and did not is lost; it keeps no other from being set.

@@ -8,6 +8,7 @@ import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 
 export { SessionObject } from "../durable-objects/session";
+export { TenantObject } from "../durable-objects/tenant";
 
 const app = createApp();
 

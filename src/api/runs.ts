@@ -7,6 +7,7 @@ import { type RunRequest, RunRequestSchema, type RunResponse, runLinks, TurnRequ
 import { wantedForm } from "./accept";
 import { ApiError, type Fault } from "./errors";
 import { openStream } from "./open-stream";
+import { isQuotaRefusal, quotaError } from "./quota-refusals";
 import { readBody } from "./read-body";
 import { type App, type Call, refuse, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
@@ -25,7 +26,11 @@ async function createRun(context: Call): Promise<Response> {
   const id = `session_${ulid().toLowerCase()}`;
   const stub = context.env.session(context.var.principal, id);
   const started = await stub.create(id, team, toStart(body, null));
-  if (!started.ok) throw new ApiError("internal", "The session could not be started.");
+  if (!started.ok) {
+    if (isQuotaRefusal(started)) throw quotaError(started);
+    if (started.code === "price_unknown") throw priceUnknown(started.agents);
+    throw new ApiError("internal", "The session could not be started.");
+  }
   return answer(context, { id, stub, turn: started.turn, warnings });
 }
 
@@ -34,6 +39,7 @@ async function createTurn(context: Call): Promise<Response> {
   const body = await readBody(context.req.raw, TurnRequestSchema);
   const started = await stub.startTurn(toStart(body, body.parent_turn ?? null));
   if (started.ok) return answer(context, { id, stub, turn: started.turn, warnings: [] });
+  if (isQuotaRefusal(started)) throw quotaError(started);
   if (started.code === "price_unknown") throw priceUnknown(started.agents);
   if (started.code !== "turn_running") return refuse(started.code);
   const message = `Turn ${started.turn} is still running. Wait for its end, or cancel it.`;

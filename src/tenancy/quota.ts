@@ -27,12 +27,14 @@ export type TurnWish = {
   endsAt: number;
 };
 
+/** What the tenant has used up. */
+export type QuotaRefusal =
+  | { ok: false; code: "quota_exceeded"; limit: number; running: number }
+  | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
+
 export type QuotaDecision =
   /** `maxCostUsd`: what the turn may spend; null: no cap. */
-  | { ok: true; lease: Lease; maxCostUsd: number | null }
-  | { ok: false; code: "quota_exceeded"; limit: number; running: number }
-  | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number }
-  | { ok: false; code: "price_unknown"; agents: string[] };
+  { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | { ok: false; code: "price_unknown"; agents: string[] };
 
 /** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
 export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {

@@ -14,6 +14,8 @@ function answerTo(thrown: Error): Promise<Response> {
     turn: fail,
     answer: fail,
     events: fail,
+    issueTicket: fail,
+    redeemTicket: fail,
     fetch: fail,
   };
   const services: Services = {

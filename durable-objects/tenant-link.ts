@@ -1,0 +1,41 @@
+import type { Team } from "../src/config/team";
+import { unpricedAgents } from "../src/protocol/team";
+import type { QuotaDecision } from "../src/tenancy/quota";
+import type { Env } from "./env";
+import type { StartTurn } from "./session-api";
+import type { SettledTurn } from "./tenant-api";
+
+/** A turn's calls may outlive its deadline: what runs is finished, and an answer presented. */
+const LEASE_GRACE_MS = 30 * 60_000;
+
+/** A session's line to its tenant. */
+export class TenantLink {
+  readonly #object: ReturnType<Env["TENANTS"]["get"]>;
+  readonly #tenant: string;
+  readonly #session: string;
+
+  constructor({ TENANTS }: Env, tenant: string, session: string) {
+    this.#object = TENANTS.get(TENANTS.idFromName(tenant));
+    this.#tenant = tenant;
+    this.#session = session;
+  }
+
+  /** Whether the turn of this number may start, and with which budget. */
+  ask(number: number, { budget, timeoutMs }: StartTurn, { rules }: Team): Promise<QuotaDecision> {
+    return this.#object.startTurn(this.#tenant, {
+      session: this.#session,
+      turn: number,
+      maxCostUsd: budget.max_cost_usd ?? null,
+      unpriced: unpricedAgents(rules),
+      endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
+    });
+  }
+
+  release(number: number): Promise<void> {
+    return this.#object.releaseTurn(this.#session, number);
+  }
+
+  settle(settled: SettledTurn): Promise<void> {
+    return this.#object.endTurn(settled);
+  }
+}

@@ -1,0 +1,77 @@
+import { AUDIT_START, type AuditEntry, auditHash, type AuditRow } from "../src/tenancy/audit";
+import { dayOf, type Lease, type Usage } from "../src/tenancy/quota";
+import type { AuditPage, SettledTurn } from "./tenant-api";
+
+const TABLES = [
+  "CREATE TABLE IF NOT EXISTS leases (session TEXT, turn INTEGER, reserved_usd REAL NOT NULL, ends_at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
+  // Turns that were charged, for as long as word of them could still come again.
+  "CREATE TABLE IF NOT EXISTS settled (session TEXT, turn INTEGER, at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS spend (day TEXT PRIMARY KEY, usd REAL NOT NULL) WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS audit (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, key_id TEXT, action TEXT NOT NULL, origin TEXT, request_id TEXT NOT NULL, result INTEGER NOT NULL, hash TEXT NOT NULL)",
+];
+
+/** How long a turn's end is remembered; sessions give up telling long before. */
+const SETTLED_KEPT_MS = 8 * 86_400_000;
+
+/** The tables of a tenant's object. Writing methods must be called inside one synchronous transaction. */
+export class TenantTables {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    for (const table of TABLES) sql.exec(table);
+  }
+
+  usage(now: number): Usage {
+    const query = "SELECT session, turn, reserved_usd AS reservedUsd, ends_at AS endsAt FROM leases WHERE ends_at > ?";
+    const leases = this.#sql.exec<Lease>(query, now).toArray();
+    const spent = this.#sql.exec<{ usd: number }>("SELECT usd FROM spend WHERE day = ?", dayOf(now)).toArray();
+    return { leases, spentUsd: spent[0]?.usd ?? 0 };
+  }
+
+  /** Keeps the place of a turn; leases that have ended go. A turn that has ended already takes none. */
+  lease({ session, turn, reservedUsd, endsAt }: Lease, now: number): void {
+    this.#sql.exec("DELETE FROM leases WHERE ends_at <= ?", now);
+    if (this.#isSettled(session, turn)) return;
+    this.#sql.exec("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", session, turn, reservedUsd, endsAt);
+  }
+
+  release(session: string, turn: number): void {
+    this.#sql.exec("DELETE FROM leases WHERE session = ? AND turn = ?", session, turn);
+  }
+
+  /** Charges a turn to the day it ended, once. */
+  settle({ session, turn, costUsd, at }: SettledTurn): void {
+    this.release(session, turn);
+    if (this.#isSettled(session, turn)) return;
+    this.#sql.exec("INSERT INTO settled VALUES (?, ?, ?)", session, turn, at);
+    this.#sql.exec(
+      "INSERT INTO spend VALUES (?, ?) ON CONFLICT (day) DO UPDATE SET usd = usd + excluded.usd",
+      dayOf(at),
+      costUsd,
+    );
+    this.#sql.exec("DELETE FROM settled WHERE at < ?", at - SETTLED_KEPT_MS);
+  }
+
+  appendAudit(entry: AuditEntry): void {
+    const [last] = this.#audit("ORDER BY seq DESC LIMIT 1");
+    const seq = (last?.seq ?? 0) + 1;
+    const hash = auditHash(last?.hash ?? AUDIT_START, seq, entry);
+    const { at, keyId, action, from, requestId, result } = entry;
+    this.#sql.exec("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seq, at, keyId, action, from, requestId, result, hash);
+  }
+
+  auditPage({ after, limit }: { after: number; limit: number }): AuditPage {
+    const rows = this.#audit("WHERE seq > ? ORDER BY seq LIMIT ?", after, limit + 1);
+    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+  }
+
+  #audit(rest: string, ...values: number[]): AuditRow[] {
+    const columns = 'seq, at, key_id AS keyId, action, origin AS "from", request_id AS requestId, result, hash';
+    return this.#sql.exec<AuditRow>(`SELECT ${columns} FROM audit ${rest}`, ...values).toArray();
+  }
+
+  #isSettled(session: string, turn: number): boolean {
+    return this.#sql.exec("SELECT 1 FROM settled WHERE session = ? AND turn = ?", session, turn).toArray().length > 0;
+  }
+}

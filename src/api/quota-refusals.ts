@@ -1,0 +1,31 @@
+import type { StartRefusal } from "../../durable-objects/session-api";
+import { type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
+import { ApiError } from "./errors";
+
+const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
+
+/** Why the tenant may not start a turn now, and what to do. */
+export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
+  switch (refusal.code) {
+    case "quota_exceeded": {
+      const { running, limit } = refusal;
+      const message = `${running} turns are running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
+      return new ApiError("quota_exceeded", message, { limit, running, headers: { "retry-after": "10" } });
+    }
+    case "spend_exceeded": {
+      const { limitUsd, spentUsd, reservedUsd } = refusal;
+      const wait =
+        reservedUsd > 0 ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or" : " Wait";
+      const message = `Of today's ${dollars(limitUsd)}, ${dollars(spentUsd)} are spent and ${dollars(reservedUsd)} reserved by running turns.${wait} until the day ends (UTC), or have the limit raised.`;
+      const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
+      return new ApiError("spend_exceeded", message, {
+        ...members,
+        headers: { "retry-after": String(secondsToNextDay(now)) },
+      });
+    }
+  }
+}
+
+/** Whether a refusal is about what the tenant may use. */
+export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
+  refusal.code === "quota_exceeded" || refusal.code === "spend_exceeded";

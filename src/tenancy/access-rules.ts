@@ -1,0 +1,28 @@
+import type { Scope } from "./principal";
+
+/** What a request needs and what is written down of it. */
+
+const ADMIN_PATHS = /^\/api\/(keys|audit)(\/|$)/;
+const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
+
+/** The scope a request needs: keys and the audit log are for admins, looking is for all, the rest is work. */
+export function neededScope(method: string, path: string): Scope {
+  if (ADMIN_PATHS.test(path)) return "admin";
+  return isReading(method) ? "read" : "run";
+}
+
+/** Whether the audit log tells of it: whatever changes something, and whatever only admins may see. */
+export const isAudited = (method: string, path: string): boolean => !isReading(method) || ADMIN_PATHS.test(path);
+
+/** Names under which people put keys into addresses, where logs keep them. */
+const KEY_PARAMETERS = new Set(["api_key", "apikey", "api-key", "key", "token", "access_token", "authorization", "bearer"]);
+
+/** Whether the query of an address holds a key, by its name or by what it looks like. */
+export const hasKeyInQuery = (query: URLSearchParams): boolean =>
+  [...query].some(([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || value.startsWith("mge_"));
+
+const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;
+
+/** The session whose stream is asked for: the only thing a ticket opens. */
+export const sessionOfStream = (method: string, path: string): string | null =>
+  method === "GET" ? (EVENTS_PATH.exec(path)?.[1] ?? null) : null;
