@@ -1,27 +1,38 @@
-import { Hono } from "hono";
+import { OpenAPIHono } from "@hono/zod-openapi";
 import { refuseCrossSite, requireAccess } from "./access";
+import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
+import { evalRoutes } from "./evals";
 import { eventRoutes } from "./events";
-import { type ApiEnv, type App, route } from "./routes";
+import type { ApiEnv, App } from "./routes";
 import { runRoutes } from "./runs";
 import { sessionRoutes } from "./sessions";
 
+/** Nothing here is a page to be framed, or an answer to be kept, unless it says so. */
+const UNLESS_SAID = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+};
+
 /** The service's HTTP surface. `app.fetch(request, services)`. */
 export function createApp(): App {
-  const app: App = new Hono<ApiEnv>();
+  const app: App = new OpenAPIHono<ApiEnv>();
   app.use("*", async (context, next) => {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");
-    if (!context.res.headers.has("cache-control")) context.res.headers.set("cache-control", "no-store");
+    for (const [name, value] of Object.entries(UNLESS_SAID)) {
+      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+    }
   });
   app.onError(toProblem);
   app.notFound(() => {
     throw new ApiError("not_found", "There is nothing at this address.");
   });
-  route(app, "/healthz", { get: (context) => context.json({ status: "ok" }) });
   app.use("/api/*", requireAccess, refuseCrossSite);
   runRoutes(app);
   sessionRoutes(app);
   eventRoutes(app);
+  evalRoutes(app);
+  documentationRoutes(app);
   return app;
 }

@@ -9,6 +9,7 @@ const HTTP_STATUS = {
   bad_id: 400,
   bad_event_id: 400,
   bad_query: 400,
+  bad_idempotency_key: 400,
   access_closed: 401,
   unauthorized: 401,
   spend_exceeded: 402,
@@ -19,6 +20,8 @@ const HTTP_STATUS = {
   turn_not_found: 404,
   answer_not_found: 404,
   key_not_found: 404,
+  config_not_found: 404,
+  eval_not_found: 404,
   method_not_allowed: 405,
   turn_running: 409,
   event_id_ahead: 409,
@@ -28,6 +31,7 @@ const HTTP_STATUS = {
   config_invalid: 422,
   unknown_team: 422,
   price_unknown: 422,
+  idempotency_key_reused: 422,
   too_many_readers: 429,
   rate_limited: 429,
   quota_exceeded: 429,
@@ -36,6 +40,9 @@ const HTTP_STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof HTTP_STATUS;
+
+/** The HTTP status of a code. */
+export const statusOf = (code: ErrorCode): number => HTTP_STATUS[code];
 
 /** One place in what the client sent, as RFC 9457 problems list them. */
 export type Fault = { pointer: string; detail: string; line?: number | null; column?: number | null; code?: string };

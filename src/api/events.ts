@@ -1,16 +1,54 @@
+import { z } from "@hono/zod-openapi";
+import { EventListSchema } from "../protocol/listings";
 import type { StreamRequest } from "../protocol/stream-request";
 import { wantedForm } from "./accept";
 import { ApiError } from "./errors";
-import { type App, type Call, refuse, route, sessionOf, turnOf } from "./routes";
+import { EVENT_LIST, STREAM } from "./examples";
 import { openStream } from "./open-stream";
+import { json, type Operation } from "./operation";
+import { ID, ID_TURN, LAST_EVENT, limit } from "./parameters";
+import { type App, type Call, limitOf, refuse, route, sessionOf, turnOf } from "./routes";
 
-const DEFAULT_PAGE = 100;
-const MAX_PAGE = 1_000;
+const PAGE = { usual: 100, most: 1_000 };
+
+const QUERY = z.object({
+  after: z.int().min(0).optional().describe("Only events behind this number"),
+  detail: z.enum(["full", "summary"]).default("full").describe("`summary`: without the pieces of text that models write"),
+  limit: limit(PAGE.usual, PAGE.most).describe("How many a page of JSON holds at most; streams have no limit"),
+});
+const FOUND = json("A page of events, or the stream", EventListSchema, EVENT_LIST);
+
+const EVENTS: Omit<Operation, "id" | "summary"> = {
+  tag: "Sessions",
+  description:
+    "Replay, then live, without gap or repeat: come back with the number of the last event you have, in `Last-Event-ID` or `after`. The stream unless `accept` likes JSON better.",
+  request: { query: QUERY, headers: LAST_EVENT },
+  answers: {
+    200: { ...FOUND, content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } } },
+  },
+  codes: ["bad_id", "bad_event_id", "bad_query", "session_not_found", "turn_not_found", "event_id_ahead", "too_many_readers"],
+  handle: showEvents,
+};
+
+const SESSION_EVENTS: Operation = {
+  ...EVENTS,
+  id: "followSession",
+  summary: "A session's events, over all its turns",
+  request: { ...EVENTS.request, params: ID },
+};
+
+const TURN_EVENTS: Operation = {
+  ...EVENTS,
+  id: "followTurn",
+  summary: "A turn's events; the stream ends with the turn",
+  request: { ...EVENTS.request, params: ID_TURN },
+  answers: { ...EVENTS.answers, 204: { description: "The turn has ended, and you have its last event" } },
+};
 
 /** The event streams: replay, then live, or pages for who asks for JSON. */
 export function eventRoutes(app: App): void {
-  route(app, "/api/sessions/:id/events", { get: showEvents });
-  route(app, "/api/sessions/:id/turns/:turn/events", { get: showEvents });
+  route(app, "/api/sessions/{id}/events", { get: SESSION_EVENTS });
+  route(app, "/api/sessions/{id}/turns/{turn}/events", { get: TURN_EVENTS });
 }
 
 async function showEvents(context: Call): Promise<Response> {
@@ -41,7 +79,7 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
 }
 
 async function page(context: Call, asked: StreamRequest): Promise<Response> {
-  const result = await sessionOf(context).stub.events({ ...asked, limit: limitOf(context) });
+  const result = await sessionOf(context).stub.events({ ...asked, limit: limitOf(context, PAGE) });
   if (!result.ok) return refuse(result.code);
   const { events, hasMore } = result.page;
   const ids = [events[0], events.at(-1)].map((event) => (event ? sequenceOf(event) : null));
@@ -64,11 +102,4 @@ function detailOf(context: Call): boolean {
   const detail = context.req.query("detail") ?? "full";
   if (detail !== "full" && detail !== "summary") throw new ApiError("bad_query", "`detail` is `full` or `summary`.");
   return detail === "full";
-}
-
-function limitOf(context: Call): number {
-  const text = context.req.query("limit") ?? String(DEFAULT_PAGE);
-  const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MAX_PAGE) throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${MAX_PAGE}.`);
-  return limit;
 }

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { MAX_CONFIG_CHARS } from "../config/limits";
 import { MAX_QUESTION_CHARS } from "../protocol/api";
 import { ApiError } from "./errors";
+import { JsonRefusal, parseStrictJson } from "./strict-json";
 
 /** JSON may write a UTF-16 code unit as `\uXXXX`. */
 const ESCAPED_BYTES = 6;
@@ -58,10 +59,10 @@ async function readText(request: Request): Promise<string> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseStrictJson(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message.slice(0, 200) : "";
-    throw new ApiError("bad_json", `The body is not JSON: ${why}`);
+    if (!(error instanceof JsonRefusal)) throw error;
+    throw new ApiError("bad_json", `The body is not JSON as it is taken here: ${error.message}.`);
   }
 }
 

@@ -1,21 +1,35 @@
-import type { Context, Hono } from "hono";
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import type { Context } from "hono";
 import { IdSchema, LabelSchema } from "../protocol/api";
 import { ApiError } from "./errors";
+import { type Method, type Operation, toRoute } from "./operation";
 import type { Principal } from "../tenancy/principal";
 import type { Services, SessionStub } from "./services";
 
 /** What runs before a route leaves for it. */
 export type ApiEnv = { Bindings: Services; Variables: { principal: Principal } };
-export type App = Hono<ApiEnv>;
+export type App = OpenAPIHono<ApiEnv>;
 export type Call = Context<ApiEnv>;
-type Handler = (context: Call) => Response | Promise<Response>;
+export type Handler = (context: Call) => Response | Promise<Response>;
 
-/** One path with its methods; any other method is refused by naming those it has. HEAD is served where GET is. */
-export function route(app: App, path: string, handlers: { get?: Handler; post?: Handler }): void {
-  if (handlers.get) app.get(path, handlers.get);
-  if (handlers.post) app.post(path, handlers.post);
-  const allowed = [...(handlers.get ? ["GET", "HEAD"] : []), ...(handlers.post ? ["POST"] : [])].join(", ");
-  app.all(path, () => {
+const METHODS: readonly Method[] = ["get", "post", "delete"];
+
+/**
+ * One path, written with `{name}`, with its methods: served, and told of in the OpenAPI document. Any other method is refused by
+ * naming those it has. HEAD is served where GET is.
+ */
+export function route(app: App, path: string, operations: Partial<Record<Method, Operation>>): void {
+  const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+  const served = METHODS.filter((method) => operations[method]);
+  for (const method of served) {
+    const operation = operations[method];
+    if (!operation) continue;
+    const { handle, ...described } = operation;
+    app.openAPIRegistry.registerPath(toRoute(path, method, described));
+    app.on(method.toUpperCase(), pattern, handle);
+  }
+  const allowed = served.flatMap((method) => (method === "get" ? ["GET", "HEAD"] : [method.toUpperCase()])).join(", ");
+  app.all(pattern, () => {
     throw new ApiError("method_not_allowed", `This address takes ${allowed}.`, { headers: { allow: allowed } });
   });
 }
@@ -47,4 +61,12 @@ export function labelOf(context: Call): string {
 export function refuse(code: "session_not_found" | "turn_not_found" | "answer_not_found"): never {
   const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[code];
   throw new ApiError(code, `There is no such ${what}.`);
+}
+
+/** How many a page may hold, as asked in `limit`. */
+export function limitOf(context: Call, { usual, most }: { usual: number; most: number }): number {
+  const text = context.req.query("limit") ?? String(usual);
+  const limit = /^[1-9]\d{0,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw new ApiError("bad_query", `\`limit\` is a number from 1 to ${most}.`);
+  return limit;
 }

@@ -1,22 +1,74 @@
+import { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
 import type { StartTurn } from "../../durable-objects/session-api";
 import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
 import { type TeamRules, unpricedAgents } from "../protocol/team";
-import { type RunRequest, RunRequestSchema, type RunResponse, runLinks, TurnRequestSchema } from "../protocol/api";
+import {
+  type RunRequest,
+  RunRequestSchema,
+  type RunResponse,
+  RunResponseSchema,
+  runLinks,
+  TurnRequestSchema,
+} from "../protocol/api";
 import { wantedForm } from "./accept";
-import { ApiError, type Fault } from "./errors";
+import { ApiError, type ErrorCode, type Fault } from "./errors";
+import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
+import { json, type Operation } from "./operation";
+import { ID } from "./parameters";
 import { isQuotaRefusal, quotaError } from "./quota-refusals";
 import { readBody } from "./read-body";
 import { type App, type Call, refuse, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
 import { withWarnings } from "./stream-warnings";
 
+const LOCATION = { description: "The session's address", schema: { type: "string" } } as const;
+
+const STARTED = {
+  202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: { location: LOCATION } },
+  200: {
+    description: "The turn's stream, if `accept` likes that better. `x-config-warnings` counts the warnings it begins with.",
+    content: { "text/event-stream": { schema: z.string(), example: STREAM } },
+    headers: { location: LOCATION },
+  },
+};
+const BODY_CODES = [
+  "bad_json",
+  "body_too_large",
+  "unsupported_media_type",
+  "request_invalid",
+  "price_unknown",
+  "spend_exceeded",
+  "quota_exceeded",
+] as const satisfies readonly ErrorCode[];
+
+const RUN_OPERATION: Operation = {
+  id: "startRun",
+  tag: "Runs",
+  summary: "Start a session with its first turn",
+  description: "A team is named, or given as an object or as YAML in MassGen's grammar.",
+  request: { body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } } },
+  answers: STARTED,
+  codes: [...BODY_CODES, "config_invalid", "unknown_team"],
+  handle: createRun,
+};
+
+const TURN_OPERATION: Operation = {
+  id: "startTurn",
+  tag: "Runs",
+  summary: "Ask a session the next question",
+  request: { params: ID, body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } } },
+  answers: STARTED,
+  codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
+  handle: createTurn,
+};
+
 /** Starting work: a new session with its first turn, or the next turn of one. */
 export function runRoutes(app: App): void {
-  route(app, "/api/runs", { post: createRun });
-  route(app, "/api/sessions/:id/turns", { post: createTurn });
+  route(app, "/api/runs", { post: RUN_OPERATION });
+  route(app, "/api/sessions/{id}/turns", { post: TURN_OPERATION });
 }
 
 async function createRun(context: Call): Promise<Response> {

@@ -48,7 +48,8 @@ export const RunRequestSchema = z
   .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
     path: ["config_yaml"],
     message: "cannot be given together with config",
-  });
+  })
+  .meta({ id: "RunRequest" });
 export type RunRequest = z.infer<typeof RunRequestSchema>;
 
 export const TurnRequestSchema = z.strictObject({
@@ -56,21 +57,21 @@ export const TurnRequestSchema = z.strictObject({
   /** The turn this one follows; absent: the latest. */
   parent_turn: z.int().min(1).optional(),
   ...limits,
-});
+}).meta({ id: "TurnRequest" });
 
-const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
+export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
 
 /** Paths on the same host. */
 const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
 
 /** One place in what the client sent, and what is to be said about it. Line and column count from 1, where there is text. */
-const FaultSchema = z.object({
+export const FaultSchema = z.object({
   pointer: z.string(),
   line: z.int().nullish(),
   column: z.int().nullish(),
   detail: z.string(),
   code: z.string().optional(),
-});
+}).meta({ id: "Fault" });
 export type Fault = z.infer<typeof FaultSchema>;
 
 export const RunResponseSchema = z.object({
@@ -80,7 +81,7 @@ export const RunResponseSchema = z.object({
   links: LinksSchema,
   /** What in the config runs, but not as its author may think. */
   warnings: z.array(FaultSchema).optional(),
-});
+}).meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;
 
 export const RUNS_PATH = "/api/runs";
@@ -106,7 +107,7 @@ export const ProblemSchema = z.looseObject({
   code: z.string(),
   request_id: z.string().optional(),
   errors: z.array(FaultSchema).optional(),
-});
+}).meta({ id: "Problem" });
 export type Problem = z.infer<typeof ProblemSchema>;
 
 const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
@@ -134,7 +135,7 @@ export const AgentStateSchema = z.object({
   tokens: z.int(),
   cost_usd: z.number(),
   hosted_uses: HostedUsesSchema,
-});
+}).meta({ id: "AgentState" });
 
 export const TurnSummarySchema = z.object({
   turn: z.int(),
@@ -148,7 +149,7 @@ export const TurnSummarySchema = z.object({
   cost_usd: z.number(),
   /** The part of `cost_usd` that calls cut off had reserved; what they really cost is not known. */
   unreported_cost_usd: z.number(),
-});
+}).meta({ id: "TurnSummary" });
 
 /** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */
 export const SessionStatusSchema = z.object({
@@ -178,7 +179,7 @@ export const SessionStatusSchema = z.object({
   turns: z.array(TurnSummarySchema),
   usage: UsageSchema,
   cost_usd: z.number(),
-});
+}).meta({ id: "SessionStatus" });
 export type SessionStatus = z.infer<typeof SessionStatusSchema>;
 
 export const VoteSchema = z.object({
@@ -188,7 +189,7 @@ export const VoteSchema = z.object({
   reason: z.string(),
   valid: z.boolean(),
   voided_by: z.string().nullable(),
-});
+}).meta({ id: "Vote" });
 
 export const AttemptSchema = z.object({
   attempt: z.int(),
@@ -208,7 +209,7 @@ export const AttemptSchema = z.object({
     })
     .nullable(),
   restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),
-});
+}).meta({ id: "Attempt" });
 
 export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true }).extend({
   session_id: z.string(),
@@ -233,5 +234,5 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
     .nullable(),
   /** What a cancelled turn leaves. */
   partial: z.object({ winner: z.string().nullable(), answer: z.string().nullable(), text: z.string().nullable() }).nullable(),
-});
+}).meta({ id: "Turn" });
 export type TurnResponse = z.infer<typeof TurnResponseSchema>;

@@ -1,0 +1,65 @@
+import { z } from "@hono/zod-openapi";
+import { HealthSchema } from "../protocol/listings";
+import { docsPage } from "./docs-page";
+import { HEALTH } from "./examples";
+import { json, type Operation } from "./operation";
+import { type App, route } from "./routes";
+
+const INFO = {
+  title: "massgen-edge",
+  version: "1",
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+  description:
+    "A team of language models answers your question together: each works on its own, sees the others' answers without names, improves on them or votes, and the one with most votes presents the final answer. A run survives crashes and deploys, and anyone may leave and rejoin its stream. Errors are `application/problem+json` with a stable `code`.",
+};
+
+const HEALTH_OPERATION: Operation = {
+  id: "getHealth",
+  tag: "Service",
+  summary: "Whether the service is there",
+  answers: { 200: json("It is", HealthSchema, HEALTH) },
+  handle: (context) => context.json(HEALTH),
+};
+
+/** Health, and what the service says of itself: `/openapi.json`, made from the routes, and `/docs`, made from that. */
+export function documentationRoutes(app: App): void {
+  // Made when first asked for: routes come in one by one, and most processes are never asked.
+  let made: OpenApiDocument | null = null;
+  const document = () => {
+    made ??= toDocument(app);
+    return made;
+  };
+  let page: ReturnType<typeof docsPage> | null = null;
+  route(app, "/healthz", { get: HEALTH_OPERATION });
+  route(app, "/openapi.json", {
+    get: {
+      id: "getOpenApi",
+      tag: "Service",
+      summary: "This document",
+      answers: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }) },
+      handle: (context) => context.json(document()),
+    },
+  });
+  route(app, "/docs", {
+    get: {
+      id: "getDocs",
+      tag: "Service",
+      summary: "This document as a page, which loads nothing from anywhere",
+      answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
+      handle: async (context) => {
+        page ??= docsPage(document());
+        const { html, policy } = await page;
+        return context.html(html, 200, { "content-security-policy": policy });
+      },
+    },
+  });
+}
+
+export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
+
+/** The OpenAPI document of everything served by now. */
+const toDocument = (app: App): OpenApiDocument => {
+  const described = { type: "http", scheme: "bearer", description: "A key of this service" } as const;
+  const { name } = app.openAPIRegistry.registerComponent("securitySchemes", "bearer", described);
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ [name]: [] }] });
+};

@@ -1,0 +1,86 @@
+import { createRoute, type z } from "@hono/zod-openapi";
+import { ProblemSchema } from "../protocol/api";
+import { CODE_MEANINGS } from "./code-meanings";
+import { type ErrorCode, statusOf } from "./errors";
+import type { Handler } from "./routes";
+
+export type Method = "get" | "post" | "delete";
+type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations";
+type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
+type Answer = {
+  description: string;
+  content?: Content;
+  headers?: Record<string, { description: string; schema: { type: "string" } }>;
+};
+
+/** One method of a path: what the document says of it, and what is done. Handlers read and check what they take themselves. */
+export type Operation = {
+  /** Its name in generated clients. */
+  id: string;
+  tag: Tag;
+  summary: string;
+  description?: string;
+  request?: { params?: z.ZodObject; query?: z.ZodObject; headers?: z.ZodObject; body?: Content };
+  /** By status. */
+  answers: Record<number, Answer>;
+  /** Refusals beside those of every address below `/api`. */
+  codes?: readonly ErrorCode[];
+  handle: Handler;
+};
+
+const EVERYWHERE: readonly ErrorCode[] = [
+  "access_closed",
+  "unauthorized",
+  "insufficient_scope",
+  "rate_limited",
+  "internal",
+  "interrupted",
+];
+const WRITING: readonly ErrorCode[] = ["cross_site_refused"];
+
+/** JSON of a schema, with an example. */
+export const json = (description: string, schema: z.ZodType, example: unknown): Answer => ({
+  description,
+  content: { "application/json": { schema, example } },
+});
+
+/** The route as OpenAPI has it; `path` is written with `{name}`. */
+export function toRoute(
+  path: string,
+  method: Method,
+  { id, tag, request, answers, codes = [], ...texts }: Omit<Operation, "handle">,
+) {
+  const { body, ...parts } = request ?? {};
+  const shared = path.startsWith("/api/") ? [...EVERYWHERE, ...(method === "get" ? [] : WRITING)] : [];
+  return createRoute({
+    method,
+    path,
+    operationId: id,
+    tags: [tag],
+    ...texts,
+    request: { ...parts, ...(body && { body: { content: body, required: true } }) },
+    responses: { ...answers, ...problems([...shared, ...codes]) },
+  });
+}
+
+/** One response for each status, with all codes that have it. */
+function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
+  const statuses = [...new Set(codes.map(statusOf))].sort((one, other) => one - other);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const own = codes.filter((code) => statusOf(code) === status);
+      const [first] = own;
+      const example = {
+        type: "about:blank",
+        title: first?.replaceAll("_", " "),
+        status,
+        code: first,
+        request_id: EXAMPLE_REQUEST,
+      };
+      const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join("; ");
+      return [status, { description, content: { "application/problem+json": { schema: ProblemSchema, example } } }];
+    }),
+  );
+}
+
+const EXAMPLE_REQUEST = "0f8fad5b-d9cb-469f-a165-70867728950e";

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createApp } from "../../src/api/app";
+import { docsPage } from "../../src/api/docs-page";
+
+describe("the docs page", () => {
+  let response: Response;
+  let page = "";
+  beforeAll(async () => {
+    response = await createApp().request("/docs");
+    page = await response.text();
+  });
+
+  it("is HTML that tells of every address", async () => {
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
+    const document: { paths: Record<string, unknown> } = JSON.parse(await (await createApp().request("/openapi.json")).text());
+    for (const path of Object.keys(document.paths)) expect(page).toContain(`${path}</code>`);
+  });
+
+  it("loads nothing: no address beyond its own, no script, no image, no frame", () => {
+    const attributes = [...page.matchAll(/\b(?:src|href|action|data|style|on\w+)="([^"]*)"/g)].map(([, value]) => value ?? "");
+    expect(attributes.length).toBeGreaterThan(20);
+    for (const value of attributes) expect(value).toMatch(/^(#|\/openapi\.json$)/);
+    expect(page).not.toMatch(/<(script|img|link|iframe|object|embed|form)\b|@import|url\(/i);
+  });
+
+  it("has a policy that allows its own style and nothing else", () => {
+    const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
+    const hash = createHash("sha256").update(style).digest("base64");
+    expect(response.headers.get("content-security-policy")).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    );
+  });
+
+  it("points only to places it has", () => {
+    const ids = new Set([...page.matchAll(/\bid="([^"]+)"/g)].map(([, id]) => id));
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+  });
+
+  it("shows whatever the document says as text", async () => {
+    const evil = `<img src=x onerror=alert(1)>"'\`<b>`;
+    const { html } = await docsPage({
+      openapi: "3.1.0",
+      info: { title: evil, version: "1", description: evil },
+      paths: { "/x": { get: { operationId: evil, tags: [evil], summary: evil, responses: { 200: { description: evil } } } } },
+      components: { schemas: { Evil: { type: "object", properties: { [evil]: { type: "string", description: evil } } } } },
+    });
+    expect(html).not.toMatch(/<img|<b>|"'/);
+  });
+});
