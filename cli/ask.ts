@@ -1,113 +1,143 @@
-import { type RunRequest, sessionPath } from "../src/protocol/api";
+import { type RunRequest, type RunResponse, runLinks, sessionPath } from "../src/protocol/api";
 import type { TurnView } from "../src/protocol/view";
-import { cancelRun, latestTurn, startRun } from "./client";
-import type { TurnDisplay } from "./display";
+import { beginningLines, endLines, IN_PROGRESS } from "./automation";
+import { displayUnder, showsProgress } from "./choose-display";
+import { cancelRun, latestTurn, startRun, startTurn, turnFacts } from "./client";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
-import { jsonDisplay } from "./json-display";
+import { attachCommand } from "./invocation";
+import type { Io } from "./io";
 import { Leave } from "./leave";
-import { liveDisplay } from "./live-display";
-import { type Line, paint } from "./paint";
-import { plainDisplay } from "./plain-display";
+import { type OutputOptions, requireWritable, writeAnswer } from "./output";
 import { type RequestContext, warningLines } from "./problem";
-import { finalText, partialText, sourceLines, summaryLines } from "./summary";
-import { attachCommand } from "./tail";
-import { canRedraw, type Output, wantsColor } from "./terminal";
+import { exitCodeOf, printFailure, printRest, printSources } from "./report";
+import { escapeJson } from "./sanitize";
+import type { TurnRequest } from "./schema";
+import { finalText } from "./summary";
 import { type TurnOutcome, watchTurn } from "./watch";
 
-/** What the command touches besides the network. */
-export type Io = {
-  stdout: Output;
-  stderr: Output;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Calls back on each Ctrl+C until the returned function is called. */
-  onInterrupt: (listener: () => void) => () => void;
-};
+/** A new session, the next turn of one, or a turn that is there already (absent: the latest). */
+export type Asked = { run: RunRequest } | { next: { sessionId: string; body: TurnRequest } } | { attach: string; turn?: number };
 
-export type AskOptions = {
-  /** A new run, or the session whose latest turn is watched. */
-  what: { run: RunRequest } | { attach: string };
-  context: RequestContext;
-  jsonStream: boolean;
-};
+export type AskOptions = { what: Asked; context: RequestContext; output: OutputOptions };
 
-type Place = { sessionId: string; turn: number };
+export type Place = { sessionId: string; turn: number };
+/** `turn` is null where nothing of it was seen. */
+export type Asking = { place: Place; turn: TurnView | null; exitCode: ExitCode };
 
-/** Starts or finds a run, watches it and prints its answer. Throws CliError. */
-export async function ask(options: AskOptions, io: Io): Promise<ExitCode> {
+type Surroundings = Pick<Io, "stdout" | "stderr" | "env" | "onInterrupt">;
+
+/** Starts or finds a turn, watches it and prints what came of it. Throws CliError. */
+export async function ask(options: AskOptions, io: Surroundings): Promise<Asking> {
+  if (options.output.file !== null) await requireWritable(options.output.file);
   const place = await begin(options, io);
+  if (options.output.form === "automation") announce(place, options, io);
   const { turn, end } = await follow(place, options, io);
-  if (end === "detached" || !turn) return EXIT.interrupted;
-  report(turn, place, { options, io });
-  return exitCodeOf(turn);
+  if (end === "detached" || !turn) return { place, turn, exitCode: EXIT.interrupted };
+  await finish(turn, place, { options, io });
+  return { place, turn, exitCode: exitCodeOf(turn) };
 }
 
-async function begin({ what, context }: AskOptions, io: Io): Promise<Place> {
+/** Starts a turn and leaves it alone: prints the session's id, for programs that come back later. Throws CliError. */
+export async function askAndLeave(options: AskOptions, io: Surroundings): Promise<ExitCode> {
+  const started = await start(options, io);
+  const { context, output } = options;
+  if (output.form === "json" || output.form === "json-stream") io.stdout.write(`${escapeJson(JSON.stringify(started))}\n`);
+  else if (output.form === "automation") announce({ sessionId: started.session_id, turn: started.turn }, options, io);
+  else io.stdout.write(`${started.session_id}\n`);
+  if (showsProgress(output, io))
+    io.stderr.write(`The run goes on. To watch it:\n  ${attachCommand(started.session_id, context.server)}\n`);
+  return EXIT.ok;
+}
+
+async function begin(options: AskOptions, io: Surroundings): Promise<Place> {
+  const { what, context } = options;
+  if (!("attach" in what)) {
+    const started = await start(options, io);
+    return { sessionId: started.session_id, turn: started.turn };
+  }
+  const { attach: sessionId, turn } = what;
+  return { sessionId, turn: turn ?? (await interruptibly(io, (signal) => latestTurn(sessionId, context, signal))) };
+}
+
+async function start({ what, context }: AskOptions, io: Surroundings): Promise<RunResponse> {
+  if ("attach" in what) throw new CliError(EXIT.config, "A session that is there already is not started.");
+  const started = await interruptibly(io, (signal) =>
+    "run" in what ? startRun(what.run, context, signal) : startTurn(what.next, context, signal),
+  );
+  for (const line of warningLines(started.warnings ?? [])) io.stderr.write(`${line}\n`);
+  return started;
+}
+
+async function interruptibly<T>(io: Pick<Io, "onInterrupt">, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const starting = new AbortController();
   const interrupted = new CliError(EXIT.interrupted, "Interrupted before the service answered; a run may have begun.");
   const release = io.onInterrupt(() => starting.abort(interrupted));
   try {
-    if ("attach" in what) {
-      return { sessionId: what.attach, turn: await latestTurn(what.attach, context, starting.signal) };
-    }
-    const { session_id: sessionId, turn, warnings = [] } = await startRun(what.run, context, starting.signal);
-    for (const line of warningLines(warnings)) io.stderr.write(`${line}\n`);
-    return { sessionId, turn };
+    return await work(starting.signal);
   } finally {
     release();
   }
 }
 
-async function follow({ sessionId, turn }: Place, { context, jsonStream }: AskOptions, io: Io): Promise<TurnOutcome> {
-  const display = displayFor(jsonStream, io);
+async function follow({ sessionId, turn }: Place, { context, output }: AskOptions, io: Surroundings): Promise<TurnOutcome> {
+  const display = displayUnder(output, io);
   const watching = new AbortController();
   const leave = new Leave({
     notices: io.stderr,
     attachWith: attachCommand(sessionId, context.server),
     stopDrawing: () => display.close(),
     detach: () => watching.abort(),
-    cancel: () => cancelRun(sessionId, context, watching.signal),
+    cancel: async () => void (await cancelRun(sessionId, context, watching.signal)),
   });
   const release = io.onInterrupt(leave.pressed);
   try {
-    return await watchTurn({ server: context.server, sessionId, turn, display, signal: watching.signal });
+    return await watchTurn({ ...context, sessionId, turn, display, signal: watching.signal });
   } finally {
     release();
     leave.done();
   }
 }
 
-/** The way to show a turn that fits where it is shown. */
-export function displayFor(jsonStream: boolean, { stdout, stderr, env }: Pick<Io, "stdout" | "stderr" | "env">): TurnDisplay {
-  if (jsonStream) return jsonDisplay(stdout, stderr);
-  return canRedraw(stderr, env) ? liveDisplay(stderr, { env }) : plainDisplay(stderr);
+const urlOf = (sessionId: string, { server }: RequestContext): string => new URL(sessionPath(sessionId), server).href;
+
+function announce({ sessionId }: Place, { what, context }: AskOptions, io: Pick<Io, "stdout">): void {
+  const question = "run" in what ? what.run.question : "next" in what ? what.next.body.question : null;
+  const lines = [...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }), IN_PROGRESS];
+  io.stdout.write(`${lines.join("\n")}\n`);
 }
 
-type ReportTo = { options: Pick<AskOptions, "context" | "jsonStream">; io: Pick<Io, "stdout" | "stderr" | "env"> };
+/** What came of it, in the form asked for. */
+async function finish(turn: TurnView, place: Place, { options, io }: { options: AskOptions; io: Surroundings }): Promise<void> {
+  const { output, context } = options;
+  if (turn.final && output.file !== null) await writeAnswer(output.file, finalText(turn));
+  const shown = showsProgress(output, io);
+  if (shown && io.stderr.isTTY) io.stderr.write("\n");
+  await printResult(turn, place, { options, io });
+  if (!shown) return printFailure(turn, io);
+  if (turn.final && output.form === "answer") printSources(turn, io);
+  if (turn.final && output.file !== null) io.stderr.write(`answer  ${output.file}\n`);
+  printRest(turn, urlOf(place.sessionId, context), io);
+}
 
-/** The final answer on stdout, everything else about the turn, its sources first, on stderr. */
-export function report(turn: TurnView, { sessionId }: Pick<Place, "sessionId">, { options, io }: ReportTo): void {
-  const { stdout, stderr, env } = io;
-  if (stderr.isTTY) stderr.write("\n");
-  const print = (line: Line) =>
-    stderr.write(`${paint(line, { width: Number.POSITIVE_INFINITY, color: wantsColor(stderr, env) })}\n`);
-  if (turn.final && !options.jsonStream) {
-    stdout.write(`${finalText(turn)}\n`);
-    const sources = sourceLines(turn);
-    if (sources.length > 0 && stderr.isTTY) stderr.write("\n");
-    for (const line of sources) print(line);
+async function printResult(
+  turn: TurnView,
+  place: Place,
+  { options, io }: { options: AskOptions; io: Surroundings },
+): Promise<void> {
+  const { output, context } = options;
+  switch (output.form) {
+    case "answer":
+      if (turn.final && output.file === null) io.stdout.write(`${finalText(turn)}\n`);
+      return;
+    case "json":
+      io.stdout.write(`${escapeJson((await turnFacts(place.sessionId, place.turn, context)).raw.trim())}\n`);
+      return;
+    case "automation": {
+      const url = new URL(runLinks(place.sessionId, place.turn).turn, context.server).href;
+      io.stdout.write(`${endLines(turn, output.file === null ? { url } : { file: output.file }).join("\n")}\n`);
+      return;
+    }
+    case "json-stream":
+      return;
   }
-  const partial = partialText(turn);
-  if (partial) stderr.write(`What there is so far:\n${partial}\n`);
-  if (stderr.isTTY) stderr.write("\n");
-  const url = new URL(sessionPath(sessionId), options.context.server).href;
-  for (const line of summaryLines(turn, url)) print(line);
-}
-
-/** An answer is a success, however the coordination ended. */
-export function exitCodeOf({ status, failure, attempts }: TurnView): ExitCode {
-  if (status === "completed") return EXIT.ok;
-  if (status === "cancelled") return EXIT.interrupted;
-  const lateAgent = failure?.agents.some(({ code }) => code === "deadline") ?? false;
-  const outOfTime = lateAgent || attempts.at(-1)?.settlement?.endedBy === "deadline";
-  return outOfTime ? EXIT.timeout : EXIT.execution;
 }

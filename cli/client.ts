@@ -1,42 +1,61 @@
-import type { z } from "zod";
-import { cancelPath, RUNS_PATH, type RunRequest, type RunResponse, sessionPath } from "../src/protocol/api";
-import { CliError, EXIT } from "./exit-codes";
-import { errorFrom, type RequestContext, unreachable } from "./problem";
-import { LatestTurnSchema, parseJson, RunResponseSchema } from "./schema";
+import { randomUUID } from "node:crypto";
+import { cancelPath, RUNS_PATH, type RunRequest, type RunResponse, runLinks, sessionPath } from "../src/protocol/api";
+import type { RequestContext } from "./problem";
+import { type Answer, request } from "./request";
+import {
+  type AnswerText,
+  AnswerTextSchema,
+  type CancelResult,
+  CancelResultSchema,
+  RunResponseSchema,
+  type SessionFacts,
+  SessionFactsSchema,
+  type TurnFacts,
+  TurnFactsSchema,
+  type TurnRequest,
+} from "./schema";
 
-type Call = { method: "GET" | "POST"; path: string; body?: unknown; signal: AbortSignal };
+/** What the service can be asked about sessions. Everything here throws CliError, or the signal's reason after an abort. */
 
-/** Starts a new session with its first turn. Throws CliError. Never repeats: each call may start a run. */
-export async function startRun(request: RunRequest, context: RequestContext, signal: AbortSignal): Promise<RunResponse> {
-  const response = await send({ method: "POST", path: RUNS_PATH, body: request, signal }, context);
-  return read(response, RunResponseSchema, context);
+/** Starts a new session with its first turn. Never repeats: each call starts a run. */
+export async function startRun(body: RunRequest, context: RequestContext, signal: AbortSignal): Promise<RunResponse> {
+  const call = { method: "POST", path: RUNS_PATH, body, signal, once: randomUUID() } as const;
+  return (await request(call, RunResponseSchema, context)).data;
 }
 
-/** The number of the session's latest turn. Throws CliError. */
-export async function latestTurn(sessionId: string, context: RequestContext, signal: AbortSignal): Promise<number> {
-  const response = await send({ method: "GET", path: sessionPath(sessionId), signal }, context);
-  const { turns } = await read(response, LatestTurnSchema, context);
-  return Math.max(1, ...turns.map(({ turn }) => turn));
+/** Starts the next turn of a session. */
+export async function startTurn(
+  { sessionId, body }: { sessionId: string; body: TurnRequest },
+  context: RequestContext,
+  signal: AbortSignal,
+): Promise<RunResponse> {
+  const call = { method: "POST", path: `${sessionPath(sessionId)}/turns`, body, signal, once: randomUUID() } as const;
+  return (await request(call, RunResponseSchema, context)).data;
 }
 
-/** Cancels the running turn; twice is the same as once. Throws CliError. */
-export async function cancelRun(sessionId: string, context: RequestContext, signal: AbortSignal): Promise<void> {
-  const response = await send({ method: "POST", path: cancelPath(sessionId), body: {}, signal }, context);
-  await response.body?.cancel();
+/** What the session does now, and its turns. */
+export const sessionStatus = (sessionId: string, context: RequestContext, signal?: AbortSignal): Promise<Answer<SessionFacts>> =>
+  request({ method: "GET", path: sessionPath(sessionId), ...(signal ? { signal } : {}) }, SessionFactsSchema, context);
+
+/** The number of the session's latest turn. */
+export async function latestTurn(sessionId: string, context: RequestContext, signal?: AbortSignal): Promise<number> {
+  const { data } = await sessionStatus(sessionId, context, signal);
+  return Math.max(1, ...data.turns.map(({ turn }) => turn));
 }
 
-async function send({ method, path, body, signal }: Call, context: RequestContext): Promise<Response> {
-  const headers = { Accept: "application/json", ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
-  const init = { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
-  const response = await fetch(new URL(path, context.server), init).catch((cause: unknown) => {
-    throw signal.aborted ? signal.reason : unreachable(context, cause);
-  });
-  if (!response.ok) throw await errorFrom(response, context);
-  return response;
-}
+/** One turn: question, answer, votes, cost. */
+export const turnFacts = (sessionId: string, turn: number, context: RequestContext): Promise<Answer<TurnFacts>> =>
+  request({ method: "GET", path: runLinks(sessionId, turn).turn }, TurnFactsSchema, context);
 
-async function read<T>(response: Response, schema: z.ZodType<T>, { server }: RequestContext): Promise<T> {
-  const parsed = schema.safeParse(parseJson(await response.text()));
-  if (parsed.success) return parsed.data;
-  throw new CliError(EXIT.execution, `${server} answered something else than this service does. Is the address right?`);
-}
+/** One answer by its label. */
+export const answerText = (
+  { sessionId, turn, label }: { sessionId: string; turn: number; label: string },
+  context: RequestContext,
+): Promise<Answer<AnswerText>> => {
+  const path = `${runLinks(sessionId, turn).turn}/answers/${encodeURIComponent(label)}`;
+  return request({ method: "GET", path }, AnswerTextSchema, context);
+};
+
+/** Cancels the running turn; twice is the same as once. */
+export const cancelRun = (sessionId: string, context: RequestContext, signal?: AbortSignal): Promise<Answer<CancelResult>> =>
+  request({ method: "POST", path: cancelPath(sessionId), body: {}, ...(signal ? { signal } : {}) }, CancelResultSchema, context);

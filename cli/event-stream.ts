@@ -26,6 +26,8 @@ const MAX_FRAME_CHARS = 16 * 1024 * 1024;
 
 export type StreamRequest = {
   url: URL;
+  /** Sent with the request, beside what a stream needs. */
+  headers: Readonly<Record<string, string>>;
   /** Sent as `Last-Event-ID`; 0: from the beginning. */
   lastId: number;
   idleMs: number;
@@ -39,8 +41,10 @@ export type StreamRequest = {
 /** One connection to an event stream, until it ends or breaks. A refusal is returned as its response, not thrown. */
 export async function* readStream(request: StreamRequest): AsyncGenerator<EventSourceMessage, Response> {
   using silence = new Silence(request.idleMs);
-  const headers = { Accept: "text/event-stream", ...(request.lastId > 0 ? { "Last-Event-ID": String(request.lastId) } : {}) };
-  const response = await fetch(request.url, { headers, signal: AbortSignal.any([request.signal, silence.signal]) });
+  const resume = request.lastId > 0 ? { "Last-Event-ID": String(request.lastId) } : {};
+  const headers = { Accept: "text/event-stream", ...request.headers, ...resume };
+  const signal = AbortSignal.any([request.signal, silence.signal]);
+  const response = await fetch(request.url, { headers, redirect: "manual", signal });
   if (response.status !== 200 || !response.body) return response;
   request.onLife();
   const received: EventSourceMessage[] = [];

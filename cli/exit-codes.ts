@@ -1,16 +1,25 @@
-/** MassGen's exit codes: scripts that ran `massgen` keep working. */
-export const EXIT = {
-  ok: 0,
-  /** The command line, the config or the request is wrong. */
-  config: 1,
-  /** The run failed, or the service could not be reached. */
-  execution: 2,
-  /** The run's time was over before there was an answer. */
-  timeout: 3,
-  /** Detached or cancelled with Ctrl+C. */
-  interrupted: 4,
-} as const;
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+/** MassGen's exit codes up to 4, so that scripts that ran `massgen` keep working; from 5 on our own. */
+export const EXIT = { ok: 0, config: 1, execution: 2, timeout: 3, interrupted: 4, refused: 5, unreachable: 6, busy: 7 } as const;
+type Ending = keyof typeof EXIT;
+export type ExitCode = (typeof EXIT)[Ending];
+
+/** The one table of what they mean; `--help` and the README show it. */
+export const EXIT_MEANINGS: Record<Ending, string> = {
+  ok: "there is an answer, or the command did what it says",
+  config: "the command line, the config or the request is wrong",
+  execution: "the run failed, or the service is at fault",
+  timeout: "the run's time was over before there was an answer",
+  interrupted: "detached or cancelled with Ctrl+C, or cancelled by somebody else",
+  refused: "the service does not let this key in, or a limit of spending is reached",
+  unreachable: "no service answers, or it was lost and stayed away",
+  busy: "not now: a turn is running, or too many requests; the same command may work later",
+};
+
+/** The table as lines of text. */
+export const exitCodeLines = (): string[] =>
+  Object.entries(EXIT_MEANINGS).map(([ending, meaning]) => `  ${codeOf(ending)}  ${meaning}`);
+
+const codeOf = (ending: string): number => Object.entries(EXIT).find(([name]) => name === ending)?.[1] ?? EXIT.execution;
 
 /** A failure we expected: its message is for people, complete, and says what to do. */
 export class CliError extends Error {

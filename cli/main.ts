@@ -1,8 +1,9 @@
-import { ask } from "./ask";
+import { homedir } from "node:os";
 import { CliError, EXIT } from "./exit-codes";
-import { commandLine } from "./options";
+import type { Io } from "./io";
+import { commandLine } from "./program";
 
-/** `npm run ask -- "question"`: see `--help`. */
+/** `massgen-edge`, and from the sources `npm run ask -- "question"`: see `--help`. */
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -11,19 +12,28 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-const onInterrupt = (listener: () => void): (() => void) => {
-  process.on("SIGINT", listener);
-  return () => process.off("SIGINT", listener);
+const io: Io = {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  cwd: process.cwd(),
+  home: homedir(),
+  onInterrupt: (listener) => {
+    process.on("SIGINT", listener);
+    return () => process.off("SIGINT", listener);
+  },
 };
 
-const command = commandLine(async (options) => {
-  process.exitCode = await ask(options, { stdout: process.stdout, stderr: process.stderr, env: process.env, onInterrupt });
+const command = commandLine({
+  io,
+  end: (code) => {
+    process.exitCode = code;
+  },
 });
 
-try {
-  await command.parseAsync();
-} catch (error) {
+command.parseAsync().catch((error: unknown) => {
   if (!(error instanceof CliError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = error.exitCode;
-}
+});

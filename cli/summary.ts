@@ -69,7 +69,8 @@ function winner(turn: TurnView, attempt: AttemptView | undefined): string {
   return `${name} with ${label}${by}${counts}`;
 }
 
-function failureLines({ failure, status }: TurnView): Line[] {
+/** Why a turn has no final answer; none where it has. */
+export function failureLines({ failure, status }: TurnView): Line[] {
   if (status === "cancelled") return [[segment("cancelled", "bad")]];
   if (!failure) return [];
   const reasons = failure.agents.map(({ agent, message }) => fact(" ", `${toLine(agent)}: ${toLine(message)}`));

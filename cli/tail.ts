@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath } from "../src/protocol/api";
 import { isTerminal, type WireEvent } from "../src/protocol/events";
+import type { Connection } from "./connection";
 import { readStream } from "./event-stream";
 import { CliError, EXIT } from "./exit-codes";
+import { attachCommand } from "./invocation";
 import { errorFrom } from "./problem";
+import { identity } from "./request";
 import { parseJson, WireEventSchema } from "./schema";
 
 /** `raw` is the event's JSON as received; `event` is null if this program does not know it. */
 export type TailMessage = { id: number; raw: string; event: WireEvent | null };
 
-export type TailOptions = {
-  server: string;
+export type TailOptions = Connection & {
   sessionId: string;
   turn: number;
   /** Ends the tail by throwing its reason. */
@@ -61,7 +63,7 @@ class Tail {
     const onLife = () => {
       this.#lastLife = Date.now();
     };
-    const stream = readStream({ url, lastId: this.#lastId, idleMs, signal, onRetry, onLife });
+    const stream = readStream({ url, headers: identity(this.options), lastId: this.#lastId, idleMs, signal, onRetry, onLife });
     this.#fruitless += 1;
     try {
       let step = await stream.next();
@@ -80,7 +82,7 @@ class Tail {
     const { server, sessionId, signal, onConnection, giveUpAfterMs = GIVE_UP_MS } = this.options;
     if (Date.now() - this.#lastLife > giveUpAfterMs) {
       throw new CliError(
-        EXIT.execution,
+        EXIT.unreachable,
         `Lost ${server} and could not get back. The run may still go on; attach again:\n  ${attachCommand(sessionId, server)}`,
       );
     }
@@ -121,9 +123,3 @@ class Tail {
     this.#lost = false;
   }
 }
-
-export const DEFAULT_SERVER = "http://127.0.0.1:8787";
-
-/** The command that watches a session again. */
-export const attachCommand = (sessionId: string, server: string): string =>
-  `npm run ask -- --attach ${sessionId}${server === DEFAULT_SERVER ? "" : ` --server ${server}`}`;

@@ -1,6 +1,8 @@
-import { displayFor, exitCodeOf, type Io, report } from "../../cli/ask";
+import { displayFor } from "../../cli/choose-display";
 import { startRun } from "../../cli/client";
 import { EXIT, type ExitCode } from "../../cli/exit-codes";
+import type { Io } from "../../cli/io";
+import { exitCodeOf, report } from "../../cli/report";
 import { watchTurn } from "../../cli/watch";
 import { eventsPath, sessionPath } from "../../src/protocol/api";
 import type { SimulatedProviders } from "../simulated-providers/server";

@@ -1,14 +1,38 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { CLI_FILE } from "../../scripts/cli-bundle";
 
-/** The command as users start it: a process of its own, with real signals. */
+export type Start = {
+  /** What runs: the sources through npm's runner, or the built file as users have it, under a Node of any version. */
+  program?: "sources" | "built";
+  /** Piped in; absent: there is nothing to read. */
+  input?: string | Buffer;
+  cwd?: string;
+  env?: Record<string, string>;
+};
+
+/** A folder without any config, as far as tests are concerned. */
+const NOWHERE = tmpdir();
+
+/** The command as users start it: a process of its own, with real signals and without a terminal. */
 export class Ask {
   stdout = "";
   stderr = "";
   readonly #child: ChildProcess;
 
-  constructor(args: string[]) {
-    const child = spawn(process.execPath, ["scripts/run.mjs", "cli/main.ts", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  constructor(args: string[], { program = "sources", input, cwd, env }: Start = {}) {
+    const { NO_COLOR: _, MASSGEN_EDGE_KEY: __, MASSGEN_EDGE_SERVER: ___, ...rest } = process.env;
+    const [file, ...before] =
+      program === "built" ? [nodeOnPath(), `${process.cwd()}/${CLI_FILE}`] : [process.execPath, "scripts/run.mjs", "cli/main.ts"];
+    const child = spawn(file ?? "node", [...before, ...args], {
+      stdio: ["pipe", "pipe", "pipe"],
+      env: { ...rest, HOME: NOWHERE, ...env },
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+    child.stdin.on("error", () => undefined); // it may be gone before it has read all
+    child.stdin.end(input ?? "");
     child.stdout.on("data", (chunk) => {
       this.stdout += chunk;
     });
@@ -36,4 +60,13 @@ export class Ask {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
+}
+
+/** The Node a user has: the tests themselves may run under a newer one that came with the packages. */
+function nodeOnPath(): string {
+  const folders = (process.env["PATH"] ?? "").split(":").filter((folder) => !folder.includes("node_modules"));
+  return (
+    folders.map((folder) => `${folder}/node`).find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ??
+    process.execPath
+  );
 }

@@ -26,7 +26,7 @@ const file = async (name: string, text: string): Promise<string> => {
 describe("asking", () => {
   it("prints the final answer alone on stdout, everything else on stderr, and ends with 0", async () => {
     await using service = await start();
-    const ask = new Ask(["why", "is the sky blue?", "--server", service.url, "--budget", "0.5", "--timeout", "60"]);
+    const ask = new Ask(["why", "is the sky blue?", "--server", service.url, "--budget", "0.5", "--timeout", "60", "--verbose"]);
     expect(await ask.ended()).toBe(0);
     expect(ask.stdout).toBe("Use quicksort.\n");
     expect(ask.stderr).toContain("00:01  anna answers: agent1.1 (15 characters)\n");
@@ -40,7 +40,6 @@ describe("asking", () => {
     expect(service.requests[0]).toMatchObject({ method: "POST", path: "/api/runs" });
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({
       question: "why is the sky blue?",
-      config: "demo",
       budget: { max_cost_usd: 0.5 },
       timeout_seconds: 60,
     });
@@ -63,6 +62,8 @@ describe("asking", () => {
       [
         "The config cannot be run (422 config_invalid)",
         `  ${team}:3:21  /agents/0/backend/type  unknown backend opnai; did you mean openai?`,
+        "    3 |     backend: {type: opnai}",
+        "      |                     ^",
         "Correct that and ask again. Request id: req_1",
         "",
       ].join("\n"),
@@ -109,7 +110,7 @@ describe("asking", () => {
       b.completed("anna", evil),
     ];
     await using service = await start({ events: b.log(story) });
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     expect([await ask.ended(), ask.stdout]).toEqual([0, "safe\n\tend\n"]);
     expect(ask.stderr).toContain("anna votes for agent1.1: safe end\n");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there
@@ -159,13 +160,13 @@ describe("exit codes and messages", () => {
     expect(ask.stderr).toContain(says);
   });
 
-  it("2 when no service runs, with the command that starts it", async () => {
+  it("6 when no service runs, with the command that starts it", async () => {
     const service = await start();
     const { url } = service;
     await service[Symbol.asyncDispose]();
     const ask = new Ask(["q", "--server", url]);
     expect([await ask.ended(), ask.stderr]).toEqual([
-      2,
+      6,
       `No service answers at ${url}. Start it with \`npm start\`, or name another with --server.\n`,
     ]);
   });
@@ -201,7 +202,7 @@ describe("exit codes and messages", () => {
 
   it("0 for --help, which names the exit codes", async () => {
     const ask = new Ask(["--help"]);
-    expect([await ask.ended(), ask.stdout.includes("Exit codes: 0 answered")]).toEqual([0, true]);
+    expect([await ask.ended(), ask.stdout.includes("Exit codes:\n  0  there is an answer")]).toEqual([0, true]);
   });
 
   it("is silent when its reader has had enough", async () => {
@@ -222,7 +223,7 @@ describe("Ctrl+C", () => {
 
   it("once: leaves the run alone, says how to attach again, ends with 4 after a moment", async () => {
     await using service = await start(running);
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     const begin = Date.now();
     ask.interrupt();
@@ -244,7 +245,7 @@ describe("Ctrl+C", () => {
 
   it("twice: cancels the run, prints what there is, ends with 4", async () => {
     await using service = await start(running);
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again within 2 s to cancel the run.");
@@ -261,7 +262,7 @@ describe("Ctrl+C", () => {
       ...running,
       answers: { [path]: problem(503, { title: "Overloaded", code: "overloaded" }) },
     });
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
@@ -272,7 +273,7 @@ describe("Ctrl+C", () => {
 
   it("once, when the run ends in that moment: still prints the answer", async () => {
     await using service = await start(running);
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says(ANSWERED);
     ask.interrupt();
     await ask.says("Press Ctrl+C again");
@@ -284,7 +285,7 @@ describe("Ctrl+C", () => {
 
   it("while it waits for the connection to come back: detaches all the same", async () => {
     await using service = await start({ ...running, connections: [{ send: 13, ends: "cut" }], retryMs: 60_000 });
-    const ask = new Ask(["q", "--server", service.url]);
+    const ask = new Ask(["q", "--verbose", "--server", service.url]);
     await ask.says("reconnecting");
     ask.interrupt();
     await ask.says("Detached: the run goes on.");

@@ -46,7 +46,7 @@ async function asking(...models: (keyof typeof MODELS)[]): Promise<Ask> {
   );
   const team = path.join(folder, `${models.join("-")}.yaml`);
   await writeFile(team, `ui: {display_type: simple}\nagents:\n${agents.join("")}`);
-  return new Ask(["When does water boil?", "--config", team, "--server", service.url]);
+  return new Ask(["When does water boil?", "--config", team, "--server", service.url, "--verbose"]);
 }
 
 /** The command that it printed for coming back, after `npm run ask --`. */
@@ -64,7 +64,7 @@ describe("Ctrl+C, with the service itself", () => {
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
     expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n00:00 {2}turn 1 begins/);
 
-    const again = new Ask(attachArguments(ask));
+    const again = new Ask([...attachArguments(ask), "--verbose"]);
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
     expect(again.stderr).toContain("turn 1 begins: 2 agents");
     expect(again.stderr).toContain("winner  thorough with agent");

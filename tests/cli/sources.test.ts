@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { report } from "../../cli/ask";
+import { report } from "../../cli/report";
 import { describeEvent } from "../../cli/describe";
 import { turnLines } from "../../cli/display";
 import { paint } from "../../cli/paint";

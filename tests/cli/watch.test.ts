@@ -146,7 +146,7 @@ describe("watchTurn", () => {
   it("gives up on a service that stays away, and says how to attach again", async () => {
     const connections = Array.from({ length: 50 }, () => ({ status: 503 }));
     await expect(watched({ connections }, { giveUpAfterMs: 50 })).rejects.toMatchObject({
-      exitCode: 2,
+      exitCode: 6,
       message: expect.stringContaining(`npm run ask -- --attach ${b.SESSION} --server http://127.0.0.1:`),
     });
   });

@@ -1,0 +1,67 @@
+import type { TurnView } from "../src/protocol/view";
+import type { TurnDisplay } from "./display";
+import { formatUsd, plural } from "./format";
+import { toLine } from "./sanitize";
+import { finalText } from "./summary";
+import type { Output } from "./terminal";
+
+/**
+ * MassGen's `--automation`: few lines of `KEY: value` on stdout. Where MassGen names its log folder and its status file, this
+ * service names the session and the address that gives the same fields; there is no folder on this machine to name.
+ */
+
+/** What a program needs to follow the run, before anything else. */
+export const beginningLines = ({
+  sessionId,
+  statusUrl,
+  question,
+}: {
+  sessionId: string;
+  statusUrl: string;
+  question: string | null;
+}): string[] => [
+  `SESSION: ${sessionId}`,
+  `STATUS_URL: ${statusUrl}`,
+  ...(question === null ? [] : [`QUESTION: ${toLine(question)}`]),
+];
+
+export const IN_PROGRESS = "[Coordination in progress - ask STATUS_URL for real-time updates]";
+
+const PREVIEW_CHARS = 200;
+
+/** What came of it. `answerAt`: the file or the address that has the whole answer. */
+export function endLines(turn: TurnView, answerAt: { file: string } | { url: string }): string[] {
+  const duration = `${(((turn.endedAt ?? turn.startedAt) - turn.startedAt) / 1000).toFixed(1)}s`;
+  const answer = finalText(turn);
+  const preview = toLine(answer);
+  const where = "file" in answerAt ? `ANSWER_FILE: ${answerAt.file}` : `ANSWER_URL: ${answerAt.url}`;
+  const ended = turn.failure
+    ? [`ERROR: ${toLine(turn.failure.message)}`]
+    : turn.status === "cancelled"
+      ? ["ERROR: cancelled"]
+      : [];
+  return [
+    "",
+    ...(turn.winner === null ? [] : [`WINNER: ${toLine(turn.winner)}`]),
+    ...(answer === "" ? [] : [where]),
+    `DURATION: ${duration}`,
+    `COST: ${formatUsd(turn.costUsd)}`,
+    ...(answer === ""
+      ? []
+      : [`ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`]),
+    ...ended,
+    "",
+    `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${plural(turn.agents.length, "agent")}, ${duration} total`,
+  ];
+}
+
+/** A line for each new attempt, as MassGen prints it; the rest is what `below` shows. */
+export const automationDisplay = (output: Output, below: TurnDisplay): TurnDisplay => ({
+  update(message, view) {
+    const { event } = message;
+    if (event?.type === "attempt.started" && event.attempt > 1) output.write(`RESTART: Attempt ${event.attempt}\n`);
+    below.update(message, view);
+  },
+  notice: (text) => below.notice(text),
+  close: () => below.close(),
+});

@@ -1,0 +1,30 @@
+import { Command } from "commander";
+import { toSessionId } from "../arguments";
+import { cancelRun } from "../client";
+import { type ConnectionFlags, connect } from "../connection";
+import { EXIT } from "../exit-codes";
+import { withConnection } from "../flags";
+import { escapeJson, toLine } from "../sanitize";
+import type { CancelResult } from "../schema";
+import type { Register } from "./register";
+
+/** `cancel`: stops the running turn of a session. */
+export const registerCancel: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("cancel"))
+    .description("cancel a session's running turn; twice is the same as once")
+    .argument("<session>", "the session's id", toSessionId)
+    .option("--json", "print the service's answer")
+    .action(async (sessionId: string, flags: ConnectionFlags & { json?: true }) => {
+      const { data, raw } = await cancelRun(sessionId, await connect(flags, io));
+      io.stdout.write(`${flags.json ? escapeJson(raw.trim()) : cancelWords(data)}\n`);
+      end(EXIT.ok);
+    });
+  program.addCommand(command);
+};
+
+/** What came of it, in words. */
+export function cancelWords({ turn, status }: CancelResult): string {
+  const which = turn === undefined ? "The turn" : `Turn ${turn}`;
+  if (status === undefined || status === "cancelled") return `${which} is cancelled.`;
+  return status === "running" ? `${which} is being cancelled.` : `${which} had already ended: ${toLine(status)}.`;
+}

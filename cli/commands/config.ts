@@ -1,0 +1,119 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { Command } from "commander";
+import { collect } from "../arguments";
+import { type ConnectionFlags, connect } from "../connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { commandLineOf } from "../invocation";
+import { type Io, isInteractive } from "../io";
+import { listTeams, validateConfig } from "../listings";
+import { projectConfig, shownPath, userConfig } from "../places";
+import { type ConfigSource, faultLines } from "../problem";
+import { askText } from "../prompts";
+import { readAll } from "../question";
+import { escapeJson } from "../sanitize";
+import type { Verdict } from "../schema";
+import { printTable } from "../table";
+import { teamYaml } from "../team-yaml";
+import { codeOf, readTextFile, reasonOf } from "../text-file";
+import type { Register } from "./register";
+
+type Flags = ConnectionFlags & { json?: true };
+type InitFlags = { model?: readonly string[]; backend?: string; user?: true; force?: true };
+
+/** `config`: teams as files. */
+export const registerConfig: Register = (program, { io, end }) => {
+  const config = new Command("config").description("teams: check a file, list those on offer, make one");
+  withConnection(config.command("validate"))
+    .description("check a config without running it; - is what is piped in, nothing the one found here")
+    .argument("[file]", "the YAML file")
+    .option("--json", "print the service's answer")
+    .action(async (file: string | undefined, flags: Flags) => end(await validate(file, flags, io)));
+  withConnection(config.command("list"))
+    .description("list the service's teams")
+    .option("--json", "print the service's answer")
+    .action(async (flags: Flags) => end(await list(flags, io)));
+  config
+    .command("init")
+    .description("write a config to .massgen/config.yaml")
+    .option("--model <model>", "a model of the team; more than once", collect)
+    .option("--backend <type>", "their backend type, where the name does not tell")
+    .option("--user", "to ~/.config/massgen/config.yaml instead, for every folder")
+    .option("--force", "overwrite what is there")
+    .action(async (flags: InitFlags) => end(await init(flags, io)));
+  program.addCommand(config);
+};
+
+async function validate(file: string | undefined, flags: Flags, io: Io): Promise<ExitCode> {
+  const source = await configToCheck(file, io);
+  const { data, raw } = await validateConfig(source.text, await connect(flags, io));
+  io.stdout.write(flags.json ? `${escapeJson(raw.trim())}\n` : `${verdictLines(data, source).join("\n")}\n`);
+  return data.runnable ? EXIT.ok : EXIT.config;
+}
+
+async function configToCheck(file: string | undefined, io: Io): Promise<{ name: string; text: string }> {
+  if (file === "-") return { name: "stdin", text: await readAll(io.stdin) };
+  const places = file === undefined ? [projectConfig(io), userConfig(io)] : [path.resolve(io.cwd, file)];
+  for (const place of places) {
+    const name = file ?? shownPath(place, io);
+    const text = await readTextFile(place, { what: "config", shown: name });
+    if (text !== null) return { name, text };
+  }
+  if (file !== undefined) throw new CliError(EXIT.config, `Cannot read the config ${file}: there is no such file.`);
+  throw new CliError(EXIT.config, `There is no config here. Name a file, or make one: ${commandLineOf("config", "init")}`);
+}
+
+/** What the service says about a config, each with its line and a caret. */
+export function verdictLines({ runnable, errors, refusals, warnings }: Verdict, source: ConfigSource): string[] {
+  const section = (title: string, faults: Verdict["errors"]) =>
+    faults.length === 0 ? [] : [title, ...faults.flatMap((fault) => faultLines(fault, source))];
+  return [
+    `${source.name} ${runnable ? "can run" : "cannot run"} here.`,
+    ...section("errors", errors),
+    ...section("not served here", refusals),
+    ...section("warnings", warnings),
+  ];
+}
+
+async function list(flags: Flags, io: Io): Promise<ExitCode> {
+  const { data, raw } = await listTeams(await connect(flags, io));
+  if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else {
+    const rows = data.data.map(({ name, title, agents, runnable, missing }) => [
+      name,
+      runnable ? "ready" : "not ready",
+      agents.map(({ model }) => model).join(", "),
+      runnable ? title : (missing[0]?.detail ?? title),
+    ]);
+    printTable(["team", "state", "models", "about"], rows, io.stdout);
+  }
+  return EXIT.ok;
+}
+
+async function init({ model, backend, user, force }: InitFlags, io: Io): Promise<ExitCode> {
+  const file = user ? userConfig(io) : projectConfig(io);
+  const shown = shownPath(file, io);
+  const models = model ?? (await askModels(io));
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, teamYaml(models, backend), { flag: force ? "w" : "wx" });
+  } catch (cause) {
+    const why = codeOf(cause) === "EEXIST" ? "it is there already; --force overwrites it" : reasonOf(cause);
+    throw new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
+  }
+  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", user ? shown : "")}`.trimEnd());
+  io.stdout.write("\n");
+  return EXIT.ok;
+}
+
+async function askModels(io: Io): Promise<readonly string[]> {
+  if (!isInteractive(io))
+    throw new CliError(EXIT.config, `Name its models: ${commandLineOf("config", "init", "--model <model> …")}`);
+  const given = await askText(
+    "Which models work on your questions? Separate them by commas.",
+    "gpt-6.1-terra, claude-sonnet-5-5",
+    io,
+  );
+  return given.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+}

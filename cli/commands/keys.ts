@@ -1,0 +1,102 @@
+import { Command, InvalidArgumentError } from "commander";
+import { type ConnectionFlags, connect } from "../connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { type Io, isInteractive } from "../io";
+import { createKey, listKeys, revokePath } from "../listings";
+import { askYes } from "../prompts";
+import { send } from "../request";
+import { escapeJson, toLine } from "../sanitize";
+import type { KeyList } from "../schema";
+import { formatTime, printTable } from "../table";
+import type { Register } from "./register";
+
+type Flags = ConnectionFlags & { json?: true };
+type CreateFlags = Flags & { scopes?: readonly string[]; days?: number };
+
+const SCOPES = ["read", "run", "admin"];
+
+/** `keys`: who may use the service. Needs a key with the scope admin. */
+export const registerKeys: Register = (program, { io, end }) => {
+  const keys = new Command("keys").description("keys of the service: make, list, revoke (needs the scope admin)");
+  withConnection(keys.command("create"))
+    .description("make a key and print it on stdout; it is shown this once")
+    .argument("[name]", "what it is for")
+    .option("--scopes <list>", "of read, run and admin, separated by commas (default: read,run)", toScopes)
+    .option("--days <n>", "how long it is good for", toDays)
+    .option("--json", "print the service's answer")
+    .action(async (name: string | undefined, flags: CreateFlags) => end(await create(name, flags, io)));
+  withConnection(keys.command("list"))
+    .description("list the keys, without their secrets")
+    .option("--json", "print the service's answer")
+    .action(async (flags: Flags) => end(await list(flags, io)));
+  withConnection(keys.command("revoke"))
+    .description("revoke a key: it opens nothing any more, and its streams are closed")
+    .argument("<id>", "the key's id", toKeyId)
+    .option("--yes", "do not ask")
+    .action(async (id: string, flags: ConnectionFlags & { yes?: true }) => end(await revoke(id, flags, io)));
+  program.addCommand(keys);
+};
+
+async function create(name: string | undefined, flags: CreateFlags, io: Io): Promise<ExitCode> {
+  const wish = {
+    ...(name === undefined ? {} : { name }),
+    scopes: flags.scopes ?? ["read", "run"],
+    ...(flags.days === undefined ? {} : { expires_at: Date.now() + flags.days * 86_400_000 }),
+  };
+  const { data, raw } = await createKey(wish, await connect(flags, io));
+  if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else {
+    io.stderr.write(`Key ${toLine(data.id)} for ${data.scopes.map(toLine).join(", ")}. It is shown this once:\n`);
+    io.stdout.write(`${toLine(data.key)}\n`);
+  }
+  return EXIT.ok;
+}
+
+async function list(flags: Flags, io: Io): Promise<ExitCode> {
+  const { data, raw } = await listKeys(await connect(flags, io));
+  if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else printTable(["id", "state", "scopes", "made", "last used", "name"], data.data.map(keyRow), io.stdout);
+  return EXIT.ok;
+}
+
+function keyRow(key: KeyList["data"][number]): string[] {
+  const time = (ms: number | null | undefined) => (ms ? formatTime(ms) : "never");
+  const expired = key.expires_at ? key.expires_at < Date.now() : false;
+  const state = key.revoked_at ? "revoked" : expired ? "expired" : "good";
+  return [key.id, state, key.scopes.join(","), time(key.created_at), time(key.last_used_at), key.name ?? ""];
+}
+
+async function revoke(id: string, flags: ConnectionFlags & { yes?: true }, io: Io): Promise<ExitCode> {
+  const context = await connect(flags, io);
+  if (flags.yes === undefined) {
+    if (!isInteractive(io)) throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to revoke the key.");
+    if (!(await askYes(`Revoke the key ${id} of ${context.server}?`, io)))
+      throw new CliError(EXIT.interrupted, "Nothing was changed.");
+  }
+  const response = await send({ method: "DELETE", path: revokePath(id) }, context);
+  await response.body?.cancel();
+  io.stdout.write(`Key ${id} is revoked.\n`);
+  return EXIT.ok;
+}
+
+function toScopes(text: string): readonly string[] {
+  const scopes = text.split(",").map((scope) => scope.trim());
+  if (scopes.some((scope) => !SCOPES.includes(scope)))
+    throw new InvalidArgumentError("Give some of read, run, admin, like read,run.");
+  return scopes;
+}
+
+function toDays(text: string): number {
+  const days = Number(text);
+  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("Give days, up to 3650.");
+  return days;
+}
+
+function toKeyId(text: string): string {
+  if (/^[0-9a-z]{26}$/.test(text)) return text;
+  const isKey = /^[a-z]+_[0-9a-z]{26}_/.test(text);
+  throw new InvalidArgumentError(
+    isKey ? "That is a key; its id is the part between the underscores." : "`keys list` tells the ids.",
+  );
+}

@@ -1,0 +1,52 @@
+import { Command } from "commander";
+import { type ConnectionFlags, connect, requireSendable } from "../connection";
+import { forgetKey, storeKey } from "../credentials";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { type Io, isInteractive } from "../io";
+import { judgeAccess } from "../access";
+import { askSecret } from "../prompts";
+import { readAll } from "../question";
+import type { Register } from "./register";
+
+/** `login` and `logout`: the service and the key that are used from now on. */
+export const registerLogin: Register = (program, { io, end }) => {
+  program.addCommand(
+    withConnection(new Command("login"))
+      .description("store a service and its key; the key is asked for, or piped in")
+      .action(async (flags: ConnectionFlags) => end(await login(flags, io))),
+  );
+  program.addCommand(
+    withConnection(new Command("logout"))
+      .description("forget the key of the service")
+      .action(async (flags: ConnectionFlags) => end(await logout(flags, io))),
+  );
+};
+
+async function login(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
+  const { server } = await connect({ server: flags.server }, { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } });
+  const key = flags.key ?? (await readKey(server, io));
+  requireSendable(key, server, flags.key === undefined ? "your input" : "--key");
+  const access = await judgeAccess({ server, key });
+  if (access.kind === "refused") throw new CliError(EXIT.refused, `${server} does not take this key. Nothing was stored.`);
+  const file = await storeKey(server, key, io);
+  io.stdout.write(`${server} takes the key${access.kind === "open" ? ", though it needs none" : ""}. Stored in ${file}.\n`);
+  return EXIT.ok;
+}
+
+async function readKey(server: string, io: Io): Promise<string> {
+  const key = isInteractive(io) ? await askSecret(`Key for ${server}`, io) : (await readAll(io.stdin)).trim();
+  if (key === "") throw new CliError(EXIT.config, "There is no key: type it at a terminal, or pipe it in.");
+  return key;
+}
+
+async function logout(flags: ConnectionFlags, io: Io): Promise<ExitCode> {
+  const { server } = await connect({ server: flags.server }, { ...io, env: { ...io.env, MASSGEN_EDGE_KEY: undefined } });
+  const forgot = await forgetKey(server, io);
+  io.stdout.write(
+    forgot
+      ? `The key of ${server} is forgotten here. It stays good until it is revoked.\n`
+      : `There is no key of ${server} here.\n`,
+  );
+  return EXIT.ok;
+}

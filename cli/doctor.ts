@@ -1,0 +1,125 @@
+import { judgeAccess } from "./access";
+import type { Connection, Origins } from "./connection";
+import { isExposed } from "./credentials";
+import { CliError, EXIT, type ExitCode } from "./exit-codes";
+import { commandLineOf } from "./invocation";
+import type { Io } from "./io";
+import { validateConfig } from "./listings";
+import { credentialsFile, shownPath } from "./places";
+import { reach } from "./request";
+import { DocumentSchema, HealthSchema, parseJson } from "./schema";
+import { foundTeam } from "./team-choice";
+import { VERSION } from "./version";
+
+export type Finding = { subject: string; state: "good" | "note" | "bad"; text: string; exitCode: ExitCode };
+
+const finding = (subject: string, state: Finding["state"], text: string, exitCode: ExitCode = EXIT.ok): Finding => ({
+  subject,
+  state,
+  text,
+  exitCode,
+});
+
+/** A clock this far off makes tickets and keys look expired, or not yet good. */
+const MAX_SKEW_MS = 30_000;
+
+type Known = Connection & { origins: Origins };
+type Place = Pick<Io, "cwd" | "home">;
+
+/** All findings. What cannot be asked because the service does not answer is left out. */
+export async function examine(connection: Known, io: Place): Promise<Finding[]> {
+  const service = await examineService(connection);
+  const reachable = service.every(({ state }) => state !== "bad");
+  return [
+    finding("program", "good", `massgen-edge ${VERSION}, Node ${process.versions.node}`),
+    ...service,
+    ...(reachable ? [await guarded("key", () => examineKey(connection))] : []),
+    ...(await examineFile(io)),
+    await guarded("config", () => examineConfig(reachable ? connection : null, io)),
+  ];
+}
+
+async function guarded(subject: string, look: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await look();
+  } catch (error) {
+    if (error instanceof CliError) return finding(subject, "bad", error.message, error.exitCode);
+    throw error;
+  }
+}
+
+async function examineService(connection: Known): Promise<Finding[]> {
+  const where = `${connection.server} (${connection.origins.server})`;
+  try {
+    const startedAt = Date.now();
+    const response = await reach({ method: "GET", path: "/healthz" }, connection);
+    const health = HealthSchema.safeParse(parseJson(await response.text()));
+    if (!response.ok || !health.success) {
+      return [
+        finding("service", "bad", `${where} answers, but not as this service does. Is the address right?`, EXIT.unreachable),
+      ];
+    }
+    const version = health.data.version ?? (await documentVersion(connection));
+    return [
+      finding("service", "good", `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`),
+      examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
+    ];
+  } catch (error) {
+    if (error instanceof CliError) return [finding("service", "bad", error.message, error.exitCode)];
+    throw error;
+  }
+}
+
+async function documentVersion(connection: Connection): Promise<string | null> {
+  const response = await reach({ method: "GET", path: "/openapi.json" }, connection);
+  return DocumentSchema.safeParse(parseJson(await response.text())).data?.info.version ?? null;
+}
+
+/** `now` is this machine's time when the service answered. */
+export function examineClock(date: string | null, now: number): Finding {
+  const there = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(there))
+    return finding("clock", "note", "the service does not tell its time, so the clocks cannot be compared");
+  const skewMs = Math.round(now - there);
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding("clock", "good", "agrees with the service's");
+  const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
+  return finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config);
+}
+
+async function examineKey(connection: Known): Promise<Finding> {
+  const { origins, key } = connection;
+  const access = await judgeAccess(connection);
+  const from = key === undefined ? "" : ` (${origins.key})`;
+  switch (access.kind) {
+    case "good":
+      return finding("key", "good", `the service takes it${from}`);
+    case "open":
+      return finding("key", "good", `the service lets everybody in, with or without one${from}`);
+    case "limited":
+      return finding("key", "note", `the service knows it${from}, but it may not read: attach and show will not work`);
+    case "refused":
+      return finding(
+        "key",
+        "bad",
+        key === undefined ? `there is none: ${commandLineOf("login")}` : `the service does not take it${from}`,
+        EXIT.refused,
+      );
+  }
+}
+
+async function examineFile(io: Place): Promise<Finding[]> {
+  if (!(await isExposed(io))) return [];
+  const shown = shownPath(credentialsFile(io), io);
+  return [finding("file", "bad", `others on this machine can read ${shown}: chmod 600 ${shown}`, EXIT.config)];
+}
+
+async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
+  const team = await foundTeam(io);
+  if (team === null || team.source.text === null)
+    return finding("config", "good", "none here: the service's usual team is asked");
+  if (connection === null) return finding("config", "note", `${team.described}, not checked: the service does not answer`);
+  const { data } = await validateConfig(team.source.text, connection);
+  if (data.runnable) return finding("config", "good", `${team.described} can run`);
+  const advice = commandLineOf("config", "validate");
+  return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
+}

@@ -1,0 +1,86 @@
+import { type Asked, ask } from "./ask";
+import type { Connection } from "./connection";
+import { again, type Conversation, nextTurn } from "./conversation";
+import { CliError, EXIT, type ExitCode } from "./exit-codes";
+import type { Limits } from "./flags";
+import { commandLineOf } from "./invocation";
+import type { Io } from "./io";
+import { readEntry, type Typed } from "./line-editor";
+import type { OutputOptions } from "./output";
+import { toQuestion } from "./question";
+import { asCommand, complete, type Outcome, perform } from "./slash-commands";
+import type { TeamChoice } from "./team-choice";
+
+export type ConverseOptions = { team: TeamChoice; connection: Connection; limits: Limits; output: OutputOptions };
+
+/** A conversation at a terminal: each entry is the next turn of one session, until somebody leaves. */
+export async function converse({ team, connection, limits, output }: ConverseOptions, io: Io): Promise<ExitCode> {
+  const conversation: Conversation = { team, connection, limits, output, session: null, latest: null };
+  const history: string[] = [];
+  io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
+  let interrupts = 0;
+  for (;;) {
+    const typed = await readEntry({ input: io.stdin, output: process.stderr, prompt: "\n> ", history, complete });
+    interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
+    if (typed.kind === "interrupt" && interrupts < 2) {
+      io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");
+      continue;
+    }
+    if (typed.kind !== "text" || (await handled(typed, conversation, io)) === "quit") break;
+  }
+  return leave(conversation, io);
+}
+
+function leave({ session, latest }: Conversation, io: Io): ExitCode {
+  if (session !== null)
+    io.stderr.write(`\nThe session stays: ${commandLineOf("show", session, ...(latest?.turn ? [String(latest.turn)] : []))}\n`);
+  return EXIT.ok;
+}
+
+/** A mistake, a refusal or a lost service ends what was asked, not the conversation. */
+async function handled(typed: Extract<Typed, { kind: "text" }>, conversation: Conversation, io: Io): Promise<"quit" | "go on"> {
+  try {
+    const outcome = await dispatch(typed.text, conversation, io);
+    if (outcome === "quit") return "quit";
+    if (outcome === "retry") await askAgain(conversation, io);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    io.stderr.write(`${error.message}\n`);
+  }
+  return "go on";
+}
+
+async function dispatch(text: string, conversation: Conversation, io: Io): Promise<Outcome> {
+  if (text.trim() === "") return "done";
+  const command = asCommand(text);
+  if (command !== null) return perform(command, conversation, io);
+  const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
+  const asked = nextTurn(conversation, question);
+  await take(
+    asked,
+    { question, parent: conversation.session === null ? null : (conversation.latest?.turn ?? null) },
+    { conversation, io },
+  );
+  return "done";
+}
+
+async function askAgain(conversation: Conversation, io: Io): Promise<void> {
+  const asked = again(conversation);
+  if (asked === null || conversation.latest === null) throw new CliError(EXIT.config, "Nothing was asked yet.");
+  const { question, parent } = conversation.latest;
+  await take(asked, { question, parent }, { conversation, io });
+}
+
+type Question = { question: string; parent: number | null };
+
+async function take(
+  what: Asked,
+  { question, parent }: Question,
+  { conversation, io }: { conversation: Conversation; io: Io },
+): Promise<void> {
+  const { connection, team, output } = conversation;
+  conversation.latest = { question, parent, turn: null };
+  const { place } = await ask({ what, context: { ...connection, config: team.source }, output }, io);
+  conversation.session = place.sessionId;
+  conversation.latest = { question, parent, turn: place.turn };
+}

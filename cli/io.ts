@@ -1,0 +1,22 @@
+import type { Readable } from "node:stream";
+import type { Output } from "./terminal";
+
+export type Input = Readable & { readonly isTTY?: boolean };
+
+/** What commands touch besides the network and files. */
+export type Io = {
+  stdin: Input;
+  stdout: Output;
+  stderr: Output;
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder the command was called in. */
+  cwd: string;
+  /** The user's own folder. */
+  home: string;
+  /** Calls back on each Ctrl+C until the returned function is called. */
+  onInterrupt: (listener: () => void) => () => void;
+};
+
+/** Whether somebody sits there who can be asked. */
+export const isInteractive = ({ stdin, stderr }: Pick<Io, "stdin" | "stderr">): boolean =>
+  stdin.isTTY === true && stderr.isTTY === true;

@@ -1,0 +1,47 @@
+import { Command } from "commander";
+import { registerAsk } from "./commands/ask";
+import { registerAttach } from "./commands/attach";
+import { registerCancel } from "./commands/cancel";
+import { registerConfig } from "./commands/config";
+import { registerDoctor } from "./commands/doctor";
+import { registerKeys } from "./commands/keys";
+import { registerLogin } from "./commands/login";
+import type { Stage } from "./commands/register";
+import { registerSessions } from "./commands/sessions";
+import { registerShow } from "./commands/show";
+import { exitCodeLines } from "./exit-codes";
+import { VERSION } from "./version";
+
+const COMMANDS = [
+  registerAsk,
+  registerAttach,
+  registerSessions,
+  registerShow,
+  registerCancel,
+  registerConfig,
+  registerKeys,
+  registerLogin,
+  registerDoctor,
+];
+
+const AFTER = `
+Exit codes:
+${exitCodeLines().join("\n")}
+
+The answer goes to stdout, everything else to stderr. Ctrl+C leaves the run running; a second one cancels it.
+`;
+
+/** The command line's grammar. Commander ends the program on help (0) and on mistakes (1). */
+export function commandLine(stage: Stage): Command {
+  const program = new Command("massgen-edge")
+    .description("Asks teams of models. Without a command: ask.")
+    .version(VERSION)
+    .showHelpAfterError("(--help tells more)")
+    .configureHelp({ showGlobalOptions: false });
+  for (const register of COMMANDS) register(program, stage);
+  for (const command of [program, ...program.commands]) {
+    command.showHelpAfterError("(--help tells more)");
+    command.addHelpText("after", AFTER);
+  }
+  return program;
+}

@@ -1,0 +1,85 @@
+import path from "node:path";
+import type { RunRequest } from "../src/protocol/api";
+import { backendOfModel } from "./backend-of-model";
+import { CliError, EXIT } from "./exit-codes";
+import type { Io } from "./io";
+import { projectConfig, shownPath, userConfig } from "./places";
+import type { ConfigSource } from "./problem";
+import { readTextFile } from "./text-file";
+
+export type TeamFlags = {
+  config?: string | undefined;
+  model?: readonly string[] | undefined;
+  backend?: string | undefined;
+  systemMessage?: string | undefined;
+};
+
+/** Who is asked: what goes into the request, and how people call it. */
+export type TeamChoice = { request: Pick<RunRequest, "config" | "config_yaml">; source: ConfigSource; described: string };
+
+type Surroundings = Pick<Io, "cwd" | "home">;
+
+/**
+ * The team: what the command line names, then the project's `.massgen/config.yaml`, then the user's, then the service's usual
+ * one. A file is sent as it is, so that errors carry line and column. Throws CliError.
+ */
+export async function chooseTeam(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
+  const single = flags.model !== undefined || flags.backend !== undefined;
+  if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
+    throw new CliError(
+      EXIT.config,
+      "A config says itself which models work, and how: leave --model, --backend and --system-message out.",
+    );
+  }
+  if (single) return teamOfModels(flags);
+  if (flags.systemMessage !== undefined) throw new CliError(EXIT.config, "--system-message goes with --model.");
+  if (flags.config !== undefined) return namedTeam(flags.config, io);
+  return (
+    (await foundTeam(io)) ?? {
+      request: {},
+      source: { name: "the usual team", text: null },
+      described: "the service's usual team",
+    }
+  );
+}
+
+/** The config that applies in this folder when none is named, and where it lies; null if there is none. */
+export async function foundTeam(io: Surroundings): Promise<TeamChoice | null> {
+  for (const file of [projectConfig(io), userConfig(io)]) {
+    const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
+    if (text !== null) return teamOfText(text, shownPath(file, io));
+  }
+  return null;
+}
+
+/** `--config`: a file where it looks like one or is one, otherwise a team of the service. */
+async function namedTeam(named: string, io: Surroundings): Promise<TeamChoice> {
+  const text = await readTextFile(path.resolve(io.cwd, named), { what: "config", shown: named });
+  if (text !== null) return teamOfText(text, named);
+  const isName = /^[a-z0-9][\w-]*$/i.test(named) && named.length <= 200;
+  if (!isName) throw new CliError(EXIT.config, `Cannot read the config ${named}: there is no such file.`);
+  return { request: { config: named }, source: { name: named, text: null }, described: `team ${named} of the service` };
+}
+
+function teamOfText(text: string, name: string): TeamChoice {
+  if (text.trim() === "") throw new CliError(EXIT.config, `The config ${name} is empty.`);
+  return { request: { config_yaml: text }, source: { name, text }, described: name };
+}
+
+/** `--model`, as often as wanted: an agent each. */
+function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
+  const models = model.length > 0 ? model : [undefined];
+  const agents = models.map((name, index) => ({
+    id: models.length === 1 ? "agent" : `agent_${index + 1}`,
+    backend: { type: backend ?? typeOf(name), ...(name === undefined ? {} : { model: name }) },
+    ...(systemMessage === undefined ? {} : { system_message: systemMessage }),
+  }));
+  const described = models.map((name) => name ?? backend).join(", ");
+  return { request: { config: { agents } }, source: { name: "--model", text: null }, described };
+}
+
+function typeOf(model: string | undefined): string {
+  const type = model === undefined ? null : backendOfModel(model);
+  if (type !== null) return type;
+  throw new CliError(EXIT.config, `Whose model is ${model}? Say it with --backend, such as --backend openrouter.`);
+}

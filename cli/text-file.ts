@@ -1,0 +1,46 @@
+import { readFile, stat } from "node:fs/promises";
+import { CliError, EXIT } from "./exit-codes";
+
+/** More than any config the service takes; reading stops there. */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+/** The text of a file, or null if there is none. Throws CliError if it is there and cannot be read. */
+export async function readTextFile(
+  file: string,
+  { what, shown = file }: { what: string; shown?: string },
+): Promise<string | null> {
+  try {
+    const { size } = await stat(file);
+    if (size > MAX_FILE_BYTES) throw new Error(`it has ${size} bytes, and ${what}s have ${MAX_FILE_BYTES} at most`);
+    return decode(await readFile(file));
+  } catch (cause) {
+    const code = codeOf(cause);
+    if (code === "ENOENT" || code === "ENOTDIR") return null;
+    throw new CliError(EXIT.config, `Cannot read the ${what} ${shown}: ${reasonOf(cause)}.`, { cause });
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+  } catch {
+    throw new Error("it is not UTF-8 text");
+  }
+}
+
+/** The system's name of what went wrong, or "". */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EPERM: "permission denied",
+  EISDIR: "it is a folder",
+  ENOSPC: "the disk is full",
+  EROFS: "the disk is read-only",
+};
+
+/** What went wrong with a file, in words. */
+export const reasonOf = (error: unknown): string =>
+  REASONS[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));

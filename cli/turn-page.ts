@@ -1,0 +1,75 @@
+import { formatTokens, formatUsd } from "./format";
+import { type Line, segment } from "./paint";
+import { sanitize, toLine } from "./sanitize";
+import type { SessionFacts, TurnFacts } from "./schema";
+
+/** What the service tells of turns and sessions, as lines for people. */
+
+const fact = (name: string, text: string): Line => [segment(name.padEnd(9), "dim"), segment(text)];
+const paragraphs = (text: string): Line[] =>
+  sanitize(text)
+    .trimEnd()
+    .split("\n")
+    .map((line) => [segment(line)]);
+
+/** One turn: its question, its answer, who voted for what, what it cost. */
+export function turnLinesOf(turn: TurnFacts): Line[] {
+  const text = turn.answer ?? turn.partial?.text ?? turn.partial?.answer ?? null;
+  return [
+    [segment(`Turn ${turn.turn}: ${toLine(turn.status)}`, "bold")],
+    ...paragraphs(turn.question),
+    [],
+    ...(text === null
+      ? []
+      : [[segment(turn.answer === null ? "What there is so far" : "Answer", "bold")], ...paragraphs(text), []]),
+    ...failureLines(turn),
+    ...sourceLines(turn),
+    ...turn.votes
+      .filter(({ valid }) => valid)
+      .map(({ agent, label, reason }) => fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`)),
+    ...(turn.winner === null ? [] : [fact("winner", `${toLine(turn.winner)}${turn.label ? ` with ${toLine(turn.label)}` : ""}`)]),
+    ...answerLines(turn),
+    fact("tokens", `in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)}`),
+    fact("cost", formatUsd(turn.cost_usd)),
+  ];
+}
+
+function failureLines({ error }: TurnFacts): Line[] {
+  if (!error) return [];
+  const reasons = error.agents.map(({ agent, message }) => fact("", `${toLine(agent)}: ${toLine(message)}`));
+  return [[segment("failed".padEnd(9), "bad"), segment(toLine(error.message))], ...reasons];
+}
+
+function sourceLines({ citations }: TurnFacts): Line[] {
+  return citations.map(({ url, title }) => fact("source", `${toLine(title) === "" ? "" : `${toLine(title)}  `}${toLine(url)}`));
+}
+
+function answerLines({ attempts }: TurnFacts): Line[] {
+  const labels = attempts.at(-1)?.answers.map(({ label }) => toLine(label)) ?? [];
+  return labels.length === 0 ? [] : [fact("answers", `${labels.join(", ")} (--answer <label> shows one)`)];
+}
+
+/** A session as it is now. */
+export function sessionLinesOf(session: SessionFacts): Line[] {
+  const { coordination, agents, turns, cost_usd } = session;
+  const latest = turns.at(-1);
+  const phase =
+    coordination && latest?.status === "running"
+      ? `, ${toLine(coordination.phase)}, ${coordination.completion_percentage} %`
+      : "";
+  return [
+    fact("turn", latest ? `${latest.turn}: ${toLine(latest.status)}${phase}` : "none yet"),
+    ...Object.entries(agents).map(([id, agent]) => fact("agent", `${toLine(id)} ${agentWords(agent)}`)),
+    fact("cost", formatUsd(cost_usd)),
+  ];
+}
+
+function agentWords({ status, latest_answer_label, vote_cast, error }: SessionFacts["agents"][string]): string {
+  const parts = [
+    toLine(status),
+    latest_answer_label ? toLine(latest_answer_label) : "no answer",
+    ...(vote_cast ? [`→ ${toLine(vote_cast.voted_for_label)}`] : []),
+    ...(error ? [toLine(error.message)] : []),
+  ];
+  return parts.join("  ");
+}
