@@ -4,7 +4,7 @@ import { checkKeys } from "./check-keys";
 import { asSection, below, read, type Section, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
-import { SENSITIVITIES } from "./orchestrator";
+import { SENSITIVITIES } from "./settings";
 import type { TeamAgent } from "./team";
 
 /** An agent and its part of the rules; they stay together until the team is whole. */

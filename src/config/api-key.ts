@@ -2,6 +2,7 @@ import { type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/ho
 import type { ConfigContext } from "./backend";
 import { read, type Section, text } from "./fields";
 import { MAX_KEY_CHARS } from "./limits";
+import type { Path } from "./problems";
 import type { Backend } from "./team";
 
 const NAMED = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
@@ -45,12 +46,17 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
   } else {
     const binding = bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
     const detail = `${host.name} needs a key: ${howToSet(wanted)}${binding}, or write api_key.`;
-    backend.findings.error("key_not_set", [...backend.path], detail);
+    refuseUnset(backend, { name: wanted, path: backend.path, detail });
   }
   return { from: "none" };
 }
 
-function namedKey({ path, findings }: Section, name: string, { host, baseUrl, context }: Place): Backend["key"] {
+/** One refusal for each key, however many agents want it. */
+function refuseUnset({ findings }: Section, { name, path, detail }: { name: string; path: Path; detail: string }): void {
+  findings.refuse({ need: name, code: "key_not_set", path, target: "value", subject: name, say: () => detail });
+}
+
+function namedKey({ path, findings, values }: Section, name: string, { host, baseUrl, context }: Place): Backend["key"] {
   const at = [...path, "api_key"];
   const { origin } = new URL(baseUrl);
   if (!KEY_NAMES.includes(name)) {
@@ -65,7 +71,7 @@ function namedKey({ path, findings }: Section, name: string, { host, baseUrl, co
       `\${${name}} is sent to ${origins} only, never to ${origin}. Write your own key for it.`,
     );
   } else if (!context.storedKeys.includes(name)) {
-    findings.error("key_not_set", at, `\${${name}} is not set: ${howToSet(name)}.`);
+    refuseUnset({ path, findings, values }, { name, path: at, detail: `\${${name}} is not set: ${howToSet(name)}.` });
   }
   return { from: "stored", name };
 }

@@ -14,7 +14,8 @@ export function readType({ path, values, findings }: Section): { name: string; f
   const facts = Object.hasOwn(BACKEND_TYPES, written) ? BACKEND_TYPES[written] : undefined;
   if (facts?.served) return { name: written, facts };
   if (facts) {
-    findings.error("not_served", at, `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`);
+    const say = () => `Backend type \`${written}\` (${facts.name}) is not served: ${facts.instead}.`;
+    findings.refuse({ need: needOf(facts.name), path: at, target: "value", subject: written, say });
     return null;
   }
   const meant = nearest(written, Object.keys(BACKEND_TYPES));
@@ -22,3 +23,6 @@ export function readType({ path, values, findings }: Section): { name: string; f
   findings.error("unknown_key", at, `No backend type has this name. ${help}`);
   return null;
 }
+
+/** An alias is the same need. */
+const needOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");

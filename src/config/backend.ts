@@ -9,7 +9,7 @@ import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
 import { oneOf, read, type Section, text } from "./fields";
 import { type AskedTool, readAskedTools, readHostedTools } from "./hosted-tools";
-import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./known-keys";
+import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
 import { MAX_NAME_CHARS } from "./limits";
 import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";

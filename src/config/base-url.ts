@@ -1,7 +1,8 @@
 import { isLoopbackHost, isPrivateHost } from "./addresses";
 import { MAX_URL_CHARS } from "./limits";
 
-export type BaseUrlResult = { ok: true; baseUrl: string } | { ok: false; detail: string };
+/** `privateOrigin`: refused only because it is private, so that an operator may allow it; else null. */
+export type BaseUrlResult = { ok: true; baseUrl: string } | { ok: false; detail: string; privateOrigin: string | null };
 
 /**
  * Whether a config may have requests sent to this address: public https, or an origin the operator allows by name. Returns it
@@ -15,7 +16,7 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
   if (url.username || url.password) return refused("may not hold a user name or password; write the key under api_key");
   if (url.search || url.hash) return refused("may not hold a query or fragment");
   const problem = isAllowedOrigin(url, allowedOrigins) ? null : publicProblem(url);
-  if (problem) return refused(problem);
+  if (problem) return refused(problem, isPrivateHost(url.hostname) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
@@ -43,6 +44,6 @@ export function parseAllowedOrigins(variable: string | undefined): string[] {
   return entries.filter((entry) => entry !== "");
 }
 
-function refused(detail: string): BaseUrlResult {
-  return { ok: false, detail };
+function refused(detail: string, privateOrigin: string | null = null): BaseUrlResult {
+  return { ok: false, detail, privateOrigin };
 }

@@ -1,6 +1,8 @@
 import type { Section } from "./fields";
 import type { KeyRules } from "./known-keys";
 import { nearest } from "./nearest";
+import { NEED_IDS, type NeedId } from "./needs";
+import { needsOfValue } from "./value-needs";
 
 /**
  * Judges every key of a section by its rules: obeyed, ignored with a warning, refused by name, or unknown. `more` are keys that
@@ -14,19 +16,38 @@ export function checkKeys(section: Section, rules: KeyRules, more: readonly stri
 
 type Found = { key: string; value: unknown; more: readonly string[] };
 
-function judge({ path, findings }: Section, rules: KeyRules, { key, value, more }: Found): void {
+function judge(section: Section, rules: KeyRules, { key, value, more }: Found): void {
+  const { path, findings } = section;
   const at = [...path, key];
-  const modern = rules.old && Object.hasOwn(rules.old, key) ? rules.old[key] : undefined;
+  const modern = ownOf(rules.old, key);
   if (modern) return findings.error("old_keyword", at, `\`${key}\` is from MassGen's first version: ${modern}.`, "key");
+  const elsewhere = ownOf(rules.misplaced, key);
+  if (elsewhere) return findings.error("unknown_key", at, `\`${key}\` does not belong here: ${elsewhere}.`, "key");
+  if (rules.byValue?.includes(key)) return refuseByValue(section, key, value);
 
+  const need = needOf(rules, key);
+  if (need) {
+    if (!isOff(value)) findings.refuse({ need, path: at, subject: `\`${key}\`` });
+    return;
+  }
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
   if (ignored) return findings.warn("no_effect", at, `\`${key}\` is ignored: ${ignored[1]}.`, "key");
+  findings.error("unknown_key", at, unknownDetail(rules, { key, value, more }), "key");
+}
 
-  const later = Object.entries(rules.later).find(([, patterns]) => patterns.some((pattern) => matches(pattern, key)));
-  if (!later) return findings.error("unknown_key", at, unknownDetail(rules, { key, value, more }), "key");
+const ownOf = (table: Readonly<Record<string, string>> | undefined, key: string): string | undefined =>
+  table && Object.hasOwn(table, key) ? table[key] : undefined;
+
+function refuseByValue(section: Section, key: string, value: unknown): void {
   if (isOff(value)) return;
-  const detail = `\`${key}\` is not served yet: this service has no ${later[0]} so far. Remove the key to run the team without.`;
-  findings.error("not_served", at, detail, "key");
+  const path = [...section.path, key];
+  const { needs, inside } = needsOfValue(section, key, value);
+  for (const { need, subject } of needs) section.findings.refuse({ need, path, subject });
+  for (const [part, rules] of inside) checkKeys(part, rules);
+}
+
+function needOf({ later }: KeyRules, key: string): NeedId | undefined {
+  return NEED_IDS.find((need) => later[need]?.some((pattern) => matches(pattern, key)));
 }
 
 function matches(pattern: string, key: string): boolean {
@@ -41,7 +62,13 @@ function isOff(value: unknown): boolean {
 }
 
 function unknownDetail(rules: KeyRules, { key, more }: Found): string {
-  const words = [...rules.served, ...more, ...Object.keys(rules.ignored), ...Object.values(rules.later).flat()];
+  const words = [
+    ...rules.served,
+    ...more,
+    ...(rules.byValue ?? []),
+    ...Object.keys(rules.ignored),
+    ...Object.values(rules.later).flat(),
+  ];
   const meant = nearest(
     key,
     words.filter((word) => !word.endsWith("*")),

@@ -3,8 +3,9 @@ import type { ServedType } from "../providers/registry";
 import type { ConfigContext } from "./backend";
 import { checkBaseUrl } from "./base-url";
 import { read, type Section, text } from "./fields";
-import { VERSIONED_KEYS } from "./known-keys";
+import { VERSIONED_KEYS } from "./backend-keys";
 import { MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+import { listed } from "./needs";
 
 /** Where a backend is reached. */
 export type Endpoint = { baseUrl: string; apiVersion: string | null };
@@ -16,11 +17,29 @@ export function readEndpoint(section: Section, type: ServedType, context: Config
   const found = findAddress(section, type, context.variables);
   if (!found) return null;
   const result = checkBaseUrl(found.address, [...context.allowedOrigins, ...operatorOrigins(context.variables)]);
+  if (!result.ok && result.privateOrigin !== null) {
+    refusePrivate(section, found, result.privateOrigin);
+    return null;
+  }
   if (!result.ok) {
     section.findings.error("base_url_refused", [...section.path, found.key], `${found.source} ${result.detail}.`);
     return null;
   }
   return { baseUrl: withVersion(result.baseUrl, type, apiVersion), apiVersion };
+}
+
+/** Right where the service stands beside the server, as on a developer's machine. */
+function refusePrivate({ path, findings }: Section, { key, source }: Found, origin: string): void {
+  const say = (origins: readonly string[]) =>
+    `${source} names ${listed(origins)}, which the service cannot or must not reach; an operator can allow it with ALLOWED_ORIGINS=${origins.join(",")}.`;
+  findings.refuse({
+    need: "local_inference",
+    code: "base_url_refused",
+    path: [...path, key],
+    target: "value",
+    subject: origin,
+    say,
+  });
 }
 
 function refuseVersionedKeys({ path, values, findings }: Section, { versions, name }: ServedType): void {

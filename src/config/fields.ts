@@ -3,11 +3,14 @@ import type { Findings, Path } from "./problems";
 /** One section of a config while it is read. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
 
-/** What a value must be: its type, the same with its bounds in words for the error, and the test. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a value must be: its type, the same with its bounds in words for the error, the test, and the same as JSON Schema. */
 export type Kind<T> = {
   type: "boolean" | "number" | "string" | "object";
   expected: string;
   accepts: (value: unknown) => value is T;
+  schema: JsonSchema;
 };
 
 /** The value of a key, or `fallback` where it is absent, empty, or wrong (which is then an error). */
@@ -21,13 +24,19 @@ export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallbac
   return fallback;
 }
 
-export const flag: Kind<boolean> = { type: "boolean", expected: "true or false", accepts: (value) => typeof value === "boolean" };
+export const flag: Kind<boolean> = {
+  type: "boolean",
+  expected: "true or false",
+  accepts: (value) => typeof value === "boolean",
+  schema: { type: "boolean" },
+};
 
 export function text(maxChars: number): Kind<string> {
   return {
     type: "string",
     expected: `text of at most ${maxChars} characters`,
     accepts: (value): value is string => typeof value === "string" && value.length <= maxChars,
+    schema: { type: "string", maxLength: maxChars },
   };
 }
 
@@ -36,6 +45,7 @@ export function integer(min: number, max: number): Kind<number> {
     type: "number",
     expected: `a whole number from ${min} to ${max}`,
     accepts: (value): value is number => Number.isInteger(value) && inRange(value, min, max),
+    schema: { type: "integer", minimum: min, maximum: max },
   };
 }
 
@@ -44,6 +54,7 @@ export function number(min: number, max: number): Kind<number> {
     type: "number",
     expected: `a number from ${min} to ${max}`,
     accepts: (value): value is number => inRange(value, min, max),
+    schema: { type: "number", minimum: min, maximum: max },
   };
 }
 
@@ -57,21 +68,29 @@ export function oneOf<const T extends string>(words: readonly T[]): Kind<T> {
     type: "string",
     expected: words.join(", "),
     accepts: (value): value is T => typeof value === "string" && allowed.includes(value),
+    schema: { enum: words },
   };
 }
 
-export const list: Kind<unknown[]> = { type: "object", expected: "a list", accepts: Array.isArray };
+export const list: Kind<unknown[]> = {
+  type: "object",
+  expected: "a list",
+  accepts: Array.isArray,
+  schema: { type: "array" },
+};
 
 export const mapping: Kind<ReadonlyMap<unknown, unknown>> = {
   type: "object",
   expected: "a mapping of keys to values",
   accepts: (value) => value instanceof Map,
+  schema: { type: "object" },
 };
 
 export const listOrMapping: Kind<unknown[] | ReadonlyMap<unknown, unknown>> = {
   type: "object",
   expected: "a list, or a mapping of keys to values",
   accepts: (value) => Array.isArray(value) || value instanceof Map,
+  schema: { type: ["array", "object"] },
 };
 
 /** The section below a key; an absent or empty one has no values. */

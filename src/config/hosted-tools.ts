@@ -3,7 +3,8 @@ import type { HostedToolName } from "../protocol/hosted-tools";
 import type { Host } from "../providers/host";
 import type { FormatParams } from "../providers/params";
 import { type Format, runsHostedTools, type ServedType, typesWithTool } from "../providers/registry";
-import { flag, integer, read, type Section } from "./fields";
+import { flag, read, type Section } from "./fields";
+import { BACKEND, readSetting } from "./settings";
 import type { HostedTool } from "../providers/provider";
 
 /** Tools that the provider runs itself, as a backend section asks for them. */
@@ -21,9 +22,6 @@ const SAID: Readonly<Record<HostedToolName, string>> = {
   x_search: "search on X",
   code_execution: "code execution",
 };
-
-const DEFAULT_USES = 5;
-const MAX_USES = 50;
 
 /** A tool that is asked for, and the first key that asks. */
 export type AskedTool = { name: HostedToolName; key: string };
@@ -49,11 +47,17 @@ type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolea
 
 /** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
 export function readHostedTools(section: Section, asked: readonly AskedTool[], place: HostedPlace): HostedTools {
-  const maxUses = read(section, "hosted_tool_max_uses", integer(1, MAX_USES), DEFAULT_USES);
+  const maxUses = readSetting(section, BACKEND.maxUses);
   const rules = asked.flatMap((tool) => {
     const problem = problemOf(tool, place);
     if (problem === null) return toRule(tool.name, place, maxUses);
-    section.findings.error("not_served", [...section.path, tool.key], `\`${tool.key}\`: ${problem}`, "key");
+    const say = () => `\`${tool.key}\`: ${problem}`;
+    section.findings.refuse({
+      need: `${tool.name} by ${place.type.name}`,
+      path: [...section.path, tool.key],
+      subject: tool.key,
+      say,
+    });
     return [];
   });
   const tools = rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));

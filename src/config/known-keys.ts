@@ -1,20 +1,28 @@
+import type { NeedId } from "./needs";
+import { COORDINATION, keysOf, ORCHESTRATOR, PERSONAS, TIMEOUTS, UI } from "./settings";
+
 /**
  * Every key a MassGen config may hold, per section, and what this service does with it. Data only; `check-keys.ts` reads it.
- * A key that is in none of these lists is a mistake of whoever wrote the config.
+ * A key that is in none of these lists is a mistake of whoever wrote the config. Those of `backend` lie in `backend-keys.ts`.
  */
 export type KeyRules = {
   /** Obeyed. */
   served: readonly string[];
   /** Accepted with a warning, and what to know instead. A trailing `*` stands for any ending. */
   ignored: Readonly<Record<string, string>>;
-  /** Feature that is not here yet → its keys. Refused, unless the value switches the feature off. */
-  later: Readonly<Record<string, readonly string[]>>;
+  /** Need that is not served → its keys. Refused, unless the value switches the feature off. */
+  later: Readonly<Partial<Record<NeedId, readonly string[]>>>;
+  /** Keys whose value says what it needs; `value-needs.ts` reads them. */
+  byValue?: readonly string[];
   /** Keys of MassGen's first version, and the modern form. */
   old?: Readonly<Record<string, string>>;
+  /** Keys that belong elsewhere, and where. */
+  misplaced?: Readonly<Record<string, string>>;
 };
 
-const TERMINAL = "it is about a terminal on your own machine; here every run has event streams and a page instead";
-const NO_EFFECT = "it has no effect, in MassGen neither";
+export const TERMINAL = "it is about a terminal on your own machine; here every run has event streams and a page instead";
+export const NO_EFFECT = "it has no effect, in MassGen neither";
+const NO_DOCKER = "there is no Docker here";
 
 const OLD_KEYWORDS = {
   models: "write `agents`, a list with one entry per model, each with its own `backend`",
@@ -33,105 +41,34 @@ export const TOP_KEYS: KeyRules = {
     session_id: "every run starts a session of its own; go on in one with POST /api/sessions/{id}/turns",
   },
   later: {
-    "persistent memory": ["memory", "filesystem_memory"],
-    hooks: ["hooks"],
-    "permission policies": ["permissions"],
+    persistent_memory: ["memory"],
+    filesystem_memory: ["filesystem_memory"],
+    permissions: ["permissions"],
   },
+  byValue: ["hooks"],
   old: OLD_KEYWORDS,
 };
 
 export const AGENT_KEYS: KeyRules = {
   served: ["id", "backend", "system_message", "voting_sensitivity"],
   ignored: { append_system_prompt: `${NO_EFFECT}; write it into \`system_message\`` },
-  later: { "persistent memory": ["memory"], "sub-agents": ["subagent_agents"], "checkpoint coordination": ["main_agent"] },
+  later: { persistent_memory: ["memory"], subagents: ["subagent_agents"], checkpoints: ["main_agent"] },
 };
-
-export const BACKEND_KEYS: KeyRules = {
-  served: [
-    ...["type", "model", "api_key", "base_url", "extra_body"],
-    ...["enable_web_search", "enable_x_search", "enable_code_interpreter", "enable_code_execution", "hosted_tool_max_uses"],
-    ...["api", "api_version", "azure_endpoint", "azure_deployment", "deployment_name"],
-  ],
-  ignored: {
-    provider: "the provider is known from `base_url`",
-    provider_name: "the provider is known from `base_url`",
-    instance_id: "every run is isolated already",
-    enable_rate_limit: "rate limits of providers are always respected",
-    permission_mode: "nobody is asked while a run goes on; files are written in the agent's own workspace only",
-    command_line_execution_mode: "no command runs on a host here",
-    "command_line_docker_*": "there is no Docker here",
-    "command_line_srt_*": "no command runs on a host here",
-    copilot_permission_policy: "nobody is asked while a run goes on",
-    copilot_system_message_mode: "system messages are always complete",
-    use_default_prompt: "the system prompt is the coordination's own",
-  },
-  later: {
-    workspaces: ["cwd", "context_paths", "enforce_read_before_delete", "exclude_file_operation_mcps", "shared_tools_directory"],
-    "tools called from code": ["enable_programmatic_flow"],
-    "media generation": [
-      "enable_image_generation",
-      "enable_audio_generation",
-      "enable_video_generation",
-      "enable_file_generation",
-      "enable_multimodal_tools",
-    ],
-    "file uploads": ["upload_files", "media_max_file_size_mb"],
-    "MCP servers": [
-      "mcp_servers",
-      "direct_mcp_servers",
-      "allowed_tools",
-      "exclude_tools",
-      "disallowed_tools",
-      "max_mcp_message_history",
-    ],
-    "tool search": ["enable_tool_search", "tool_search_variant", "enable_strict_tool_use", "concurrent_tool_execution"],
-    "custom tools": [
-      "custom_tools",
-      "custom_tools_path",
-      "auto_discover_custom_tools",
-      "exclude_custom_tools",
-      "enable_code_based_tools",
-    ],
-    "shell tools": ["enable_mcp_command_line", "command_line_*"],
-    "structured output": ["output_schema"],
-    hooks: ["hooks"],
-  },
-};
-
-/** Keys of a versioned endpoint, which only its own backend type has. */
-export const VERSIONED_KEYS = ["api_version", "azure_endpoint", "azure_deployment", "deployment_name"] as const;
-
-/** Keys of backend types that are not served: right in theirs, meaningless in any other. */
-export const OTHER_TYPES_KEYS: readonly string[] = [
-  ...["agent_config", "group_config"],
-  ...["environment_config", "display_width", "display_height"],
-];
 
 export const ORCHESTRATOR_KEYS: KeyRules = {
-  served: [
-    "voting_sensitivity",
-    "max_new_answers_per_agent",
-    "max_new_answers_global",
-    "fairness_enabled",
-    "fairness_lead_cap_answers",
-    "answer_novelty_requirement",
-    "max_midstream_injections_per_round",
-    "defer_voting_until_all_answered",
-    "skip_coordination_rounds",
-    "coordination",
-  ],
+  served: [...keysOf(ORCHESTRATOR), "coordination"],
   ignored: {
     session_storage: NO_EFFECT,
     timeout: `${NO_EFFECT}; write \`timeout_settings.orchestrator_timeout_seconds\``,
     debug_final_answer: "runs are looked into through their event log",
-    docker: "there is no Docker here",
+    docker: NO_DOCKER,
     interactive_mode: TERMINAL,
     max_turns: TERMINAL,
   },
   later: {
-    workspaces: ["snapshot_storage", "agent_temporary_workspace", "context_paths"],
-    "prompt optimisation": ["dspy"],
-    "checklist voting": [
+    workspace: ["snapshot_storage", "agent_temporary_workspace"],
+    prompt_optimisation: ["dspy"],
+    checklists: [
       "voting_threshold",
       "checklist_first_answer",
       "max_checklist_calls_per_round",
@@ -139,34 +76,32 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
       "gap_report_mode",
       "allow_midstream_peer_updates_before_checklist_submit",
     ],
-    "another way of coordinating": [
-      "coordination_mode",
+    other_coordination: [
       "presenter_agent",
-      "final_answer_strategy",
       "skip_final_presentation",
       "skip_voting",
       "disable_injection",
       "defer_peer_updates_until_restart",
-      "type",
     ],
-    "media generation": [
-      "enable_multimodal_tools",
+    media_generation: [
       "image_generation_backend",
       "audio_generation_backend",
       "video_generation_backend",
+      "enable_multimodal_tools",
       "multimodal_config",
     ],
-    "message processing": ["enable_nlip", "nlip_config"],
+    message_processing: ["enable_nlip", "nlip_config"],
     skills: ["skills_directory"],
   },
+  byValue: ["context_paths", "coordination_mode", "final_answer_strategy", "type"],
   old: OLD_KEYWORDS,
 };
 
 export const COORDINATION_KEYS: KeyRules = {
-  served: ["max_orchestration_restarts", "enable_planning_mode", "planning_mode_instruction", "persona_generator"],
+  served: [...keysOf(COORDINATION), "persona_generator"],
   ignored: { use_two_tier_workspace: NO_EFFECT, write_mode: "nothing is written to a host", web_review: TERMINAL },
   later: {
-    "task planning": [
+    task_planning_tools: [
       "enable_agent_task_planning",
       "max_tasks_per_plan",
       "task_planning_filesystem_mode",
@@ -175,26 +110,26 @@ export const COORDINATION_KEYS: KeyRules = {
       "plan_target_chunks",
       "task_decomposer",
     ],
-    "persistent memory": ["enable_memory_filesystem_mode", "learning_capture_mode", "disable_final_only_round_capture_fallback"],
+    filesystem_memory: ["enable_memory_filesystem_mode", "learning_capture_mode", "disable_final_only_round_capture_fallback"],
     skills: ["use_skills", "massgen_skills", "skills_directory", "load_previous_session_skills"],
-    "messages between agents": ["broadcast*", "response_depth"],
+    broadcasts: ["broadcast*", "response_depth"],
     compaction: ["compression_target_ratio"],
-    "evaluation criteria": [
+    evaluation_criteria: [
       "evaluation_criteria_generator",
       "criteria_mode",
       "bootstrap_*",
       "evolving_criteria",
       "checklist_criteria_*",
     ],
-    "round evaluation": ["round_evaluator_*", "enable_quality_rethink_on_iteration", "enable_evaluator_personas", "improvements"],
-    "novelty injection": ["novelty_injection", "enable_novelty_on_iteration"],
-    "prompt improvement": ["prompt_improver"],
-    "voting before working together": ["pre_collab_voting_threshold"],
-    "change documents": ["enable_changedoc", "drift_conflict_policy"],
-    "trace analysis": ["enable_execution_trace_analyzer", "auto_trace_analysis"],
+    round_evaluation: ["round_evaluator_*", "enable_quality_rethink_on_iteration", "enable_evaluator_personas", "improvements"],
+    novelty: ["novelty_injection", "enable_novelty_on_iteration"],
+    prompt_improvement: ["prompt_improver"],
+    early_voting: ["pre_collab_voting_threshold"],
+    change_documents: ["enable_changedoc", "drift_conflict_policy"],
+    trace_analysis: ["enable_execution_trace_analyzer", "auto_trace_analysis"],
     checkpoints: ["checkpoint_*", "standalone_checkpoint", "resume_from_log"],
-    "sub-agents": ["enable_subagents", "subagent_*", "subagents"],
-    "fast iteration": [
+    subagents: ["enable_subagents", "subagent_*", "subagents"],
+    fast_iteration: [
       "fast_iteration_mode",
       "max_verifications_per_round",
       "max_internal_fix_loops",
@@ -204,19 +139,22 @@ export const COORDINATION_KEYS: KeyRules = {
 };
 
 export const PERSONA_KEYS: KeyRules = {
-  served: ["enabled", "diversity_mode", "persona_guidelines", "after_first_answer"],
+  served: keysOf(PERSONAS),
   ignored: {},
-  later: { "personas by another backend": ["backend"], "kept personas": ["persist_across_turns"] },
+  later: { persona_backend: ["backend"], kept_personas: ["persist_across_turns"] },
 };
 
 export const TIMEOUT_KEYS: KeyRules = {
-  served: ["orchestrator_timeout_seconds", "initial_round_timeout_seconds"],
-  ignored: { agent_timeout_seconds: `${NO_EFFECT}; write \`orchestrator_timeout_seconds\`` },
-  later: { "time limits of later rounds": ["subsequent_round_timeout_seconds", "round_timeout_grace_seconds"] },
+  served: keysOf(TIMEOUTS),
+  ignored: {
+    agent_timeout_seconds: `${NO_EFFECT}; write \`orchestrator_timeout_seconds\``,
+    round_timeout_grace_seconds: "a first round that takes too long ends at once, with what it has written",
+  },
+  later: { round_timeouts: ["subsequent_round_timeout_seconds"] },
 };
 
 export const UI_KEYS: KeyRules = {
-  served: ["use_orchestrator_for_single_agent"],
+  served: keysOf(UI),
   ignored: {
     display_type: TERMINAL,
     logging_enabled: TERMINAL,
@@ -227,3 +165,14 @@ export const UI_KEYS: KeyRules = {
   },
   later: {},
 };
+
+const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: {} });
+
+/** Entries of what is refused as a whole: only a key that nobody knows is told. */
+export const MCP_SERVER_KEYS = known(
+  ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
+  ...["allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
+);
+export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
+export const HOOKS_KEYS = known("PreToolUse", "PostToolUse");
+export const HOOK_KEYS = known("matcher", "handler", "type", "fail_closed", "timeout");

@@ -3,11 +3,12 @@ import { byteLength } from "../coordination";
 import { type AgentAndRules, readAgents } from "./agents";
 import type { ConfigContext } from "./backend";
 import { checkKeys } from "./check-keys";
-import { asSection, below, flag, read, type Section } from "./fields";
+import { asSection, below, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./limits";
-import { type Coordination, readCoordination, readOrchestrator, readTimeouts, SENSITIVITIES } from "./orchestrator";
+import { type Coordination, readCoordination, readOrchestrator, readTimeouts } from "./orchestrator";
 import { type ConfigProblem, Findings, inTextOrder } from "./problems";
+import { ORCHESTRATOR, readSetting, UI } from "./settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
 
@@ -16,6 +17,7 @@ export type { ConfigProblem, ProblemCode } from "./problems";
 
 export type TeamResult =
   | { ok: true; team: Team; warnings: ConfigProblem[] }
+  /** Mistakes and refusals; a refusal names its `need`. */
   | { ok: false; errors: ConfigProblem[]; warnings: ConfigProblem[] };
 
 /**
@@ -30,8 +32,29 @@ export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);
   const warnings = inTextOrder(findings.warnings);
-  if (!team || findings.errors.length > 0) return { ok: false, errors: inTextOrder(findings.errors), warnings };
+  const errors = inTextOrder([...findings.errors, ...findings.refusals]);
+  if (!team || errors.length > 0) return { ok: false, errors, warnings };
   return { ok: true, team, warnings };
+}
+
+/** What is said of a config that nobody runs yet. `errors` are mistakes, `refusals` what is right and not served here. */
+export type TeamCheck = {
+  runnable: boolean;
+  errors: ConfigProblem[];
+  refusals: ConfigProblem[];
+  warnings: ConfigProblem[];
+};
+
+/** The same as `parseTeam` says, told apart for whoever mends the config. Pure, never throws. */
+export function checkTeam(source: unknown, context: ConfigContext): TeamCheck {
+  const result = parseTeam(source, context);
+  const problems = result.ok ? [] : result.errors;
+  return {
+    runnable: result.ok,
+    errors: problems.filter(({ need }) => need === undefined),
+    refusals: problems.filter(({ need }) => need !== undefined),
+    warnings: result.warnings,
+  };
 }
 
 /** Few characters may come to a large team: an alias repeats a text for the price of its name. */
@@ -54,7 +77,7 @@ function readTeam(root: Section, context: ConfigContext): Team {
   const orchestrator = below(root, "orchestrator");
   const { skipRounds, ...answers } = readOrchestrator(orchestrator);
   const coordination = readCoordination(orchestrator);
-  const sensitivity = read(orchestrator, "voting_sensitivity", SENSITIVITIES, "lenient");
+  const sensitivity = readSetting(orchestrator, ORCHESTRATOR.sensitivity);
   const fullForOne = readUi(below(root, "ui"));
   const skips = (agents: number) => skipRounds || (agents === 1 && !fullForOne);
   const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count) }, context);
@@ -68,7 +91,7 @@ function readTeam(root: Section, context: ConfigContext): Team {
 /** Whether a single agent goes through the full protocol: only if that is written. */
 function readUi(section: Section): boolean {
   checkKeys(section, UI_KEYS);
-  return read(section, "use_orchestrator_for_single_agent", flag, false);
+  return readSetting(section, UI.full);
 }
 
 type OwnRules = Omit<TeamRules, "agents" | "max_orchestration_restarts" | "planning_mode" | "personas">;

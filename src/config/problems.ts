@@ -1,4 +1,5 @@
 import { MAX_PROBLEMS } from "./limits";
+import { type NeedId, refusalOf } from "./needs";
 
 /** Stable names of what can be wrong with a config; clients match on them. `not_served` is a refusal: right, but not here. */
 export type ProblemCode =
@@ -25,8 +26,18 @@ export type ProblemCode =
 /** Where something stands: keys and indexes from the root. */
 export type Path = readonly (string | number)[];
 
-/** One thing to tell whoever wrote the config. Line and column count from 1; null where the config came as data, not as text. */
-export type ConfigProblem = { code: ProblemCode; pointer: string; line: number | null; column: number | null; detail: string };
+/**
+ * One thing to tell whoever wrote the config. Line and column count from 1; null where the config came as data, not as text.
+ * `need` names the feature that a refusal is about, where it is about one.
+ */
+export type ConfigProblem = {
+  code: ProblemCode;
+  pointer: string;
+  line: number | null;
+  column: number | null;
+  detail: string;
+  need?: string;
+};
 
 /** Finds the place of a key, or of its value, in the text. */
 export type Locate = (path: Path, target: "key" | "value") => { line: number; column: number } | null;
@@ -36,14 +47,24 @@ export function toPointer(path: Path): string {
   return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
+/**
+ * Something right that is not here. Whatever has the same `need` is one refusal, at the place of the first. `subject` is what asks
+ * for it (a key, a server, an address); `say` makes the words of all subjects, if the table of needs has none.
+ */
+export type Refusal = { path: Path; target?: "key" | "value"; subject: string } & (
+  | { need: NeedId }
+  | { need: string; code?: ProblemCode; say: (subjects: readonly string[]) => string }
+);
+
 /** Collects what is found while a config is read, so that one answer names everything at once. */
 export class Findings {
   readonly errors: ConfigProblem[] = [];
   readonly warnings: ConfigProblem[] = [];
+  readonly #refusals = new Map<string, { first: Refusal; subjects: Set<string> }>();
 
   constructor(private readonly locate: Locate) {}
 
-  /** What stands here cannot be run. */
+  /** What stands here is a mistake. */
   error(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (this.errors.length < MAX_PROBLEMS) this.errors.push(this.#problem(code, path, detail, target));
   }
@@ -51,6 +72,23 @@ export class Findings {
   /** What stands here runs, but not as its author may think. */
   warn(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
     if (this.warnings.length < MAX_PROBLEMS) this.warnings.push(this.#problem(code, path, detail, target));
+  }
+
+  /** What stands here is right, and cannot be run by this service. */
+  refuse(refusal: Refusal): void {
+    const known = this.#refusals.get(refusal.need);
+    if (known) known.subjects.add(refusal.subject);
+    else if (this.#refusals.size < MAX_PROBLEMS)
+      this.#refusals.set(refusal.need, { first: refusal, subjects: new Set([refusal.subject]) });
+  }
+
+  /** One for each need. */
+  get refusals(): ConfigProblem[] {
+    return [...this.#refusals.values()].map(({ first, subjects }) => {
+      const detail = "say" in first ? first.say([...subjects]) : refusalOf(first.need, [...subjects]);
+      const code = "say" in first ? first.code : undefined;
+      return { ...this.#problem(code ?? "not_served", first.path, detail, first.target ?? "key"), need: first.need };
+    });
   }
 
   #problem(code: ProblemCode, path: Path, detail: string, target: "key" | "value"): ConfigProblem {

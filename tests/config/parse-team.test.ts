@@ -251,7 +251,11 @@ describe("what an error says", () => {
   it.each([
     ["names the nearest known key", yamlWith({ backend: "temprature: 1" }), "Did you mean `temperature`?"],
     ["names the modern form of an old keyword", yamlWith({ top: "num_agents: 3" }), "one entry in `agents` for each agent"],
-    ["names the feature that is missing", yamlWith({ backend: "cwd: workspace1" }), "no workspaces so far"],
+    [
+      "names the feature that is missing",
+      yamlWith({ backend: "cwd: workspace1" }),
+      "This team needs workspaces with files for its agents (`cwd`)",
+    ],
     [
       "names the key of Chat Completions for another format's",
       yamlWith({ backend: "reasoning: {effort: low}" }),

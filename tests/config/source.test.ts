@@ -73,7 +73,7 @@ describe("what is left alone", () => {
 });
 
 it("finds the place of a value behind an alias, and of an empty value by its key", () => {
-  const shared = "agents:\n  - id: a\n    backend: &b {type: claude_code, model: m}\n  - id: b\n    backend: *b";
-  expect(errorsOf(shared)).toEqual(["3:24 not_served /agents/0/backend/type", "3:24 not_served /agents/1/backend/type"]);
+  const shared = "agents:\n  - id: a\n    backend: &b {type: strange, model: m}\n  - id: b\n    backend: *b";
+  expect(errorsOf(shared)).toEqual(["3:24 unknown_key /agents/0/backend/type", "3:24 unknown_key /agents/1/backend/type"]);
   expect(errorsOf("agents: [{id: a, backend: }]")).toEqual(["1:18 missing /agents/0/backend"]);
 });

@@ -1,0 +1,124 @@
+/**
+ * What a MassGen config may need beyond model providers and this service does not have: one row for each feature, told once
+ * however many keys ask for it. Data only.
+ */
+
+type NeedFacts = {
+  /** Completes "This team needs …". */
+  what: string;
+  /** Why it is not had, as a clause. */
+  why: string;
+  /** The way out, as sentences. */
+  way: string;
+};
+
+const NOT_YET = "this service does not have that yet";
+const REMOVE = "Remove the keys to run the team without.";
+
+const notYet = (what: string, way = REMOVE): NeedFacts => ({ what, why: NOT_YET, way });
+
+const BRIDGE =
+  "Later a bridge on your machine (`npx supergateway --stdio …` behind a tunnel) can attach it as `streamable-http`.";
+
+export const NEEDS = {
+  workspace: notYet("workspaces with files for its agents", "Remove the keys to run the team without files."),
+  host_context_path: {
+    what: "files of your machine",
+    why: "a path there means nothing to a hosted service, and files cannot be uploaded yet",
+    way: "Remove `context_paths`, and put the text that matters into the question.",
+  },
+  upload_files: notYet(
+    "files sent along with the question",
+    "Remove `upload_files`, and put the text that matters into the question.",
+  ),
+  media_generation: notYet("generated images, sound, video or files"),
+  media_tools: notYet("tools that look at or make images, sound and video", "Remove these entries of `custom_tools`."),
+  computer_use: {
+    what: "a screen to work on",
+    why: "there is none here",
+    way: "Remove these entries of `custom_tools`, or run the team with MassGen on your machine.",
+  },
+  foreign_framework_tool: {
+    what: "agents of a Python framework as tools",
+    why: "Python does not run here",
+    way: "Remove these entries of `custom_tools`, and make each model an agent of the team.",
+  },
+  python_custom_tool: {
+    what: "tools written in Python",
+    why: "no code of yours runs inside the service, and tool servers cannot be attached yet",
+    way: `Remove \`custom_tools\`. ${BRIDGE}`,
+  },
+  stdio_mcp: {
+    what: "MCP servers started as programs",
+    why: "no program can be started here, and servers over HTTP cannot be attached yet",
+    way: `Remove them from \`mcp_servers\`. ${BRIDGE}`,
+  },
+  localhost_mcp: {
+    what: "MCP servers on your machine",
+    why: "a hosted service cannot reach them, and servers over HTTP cannot be attached yet",
+    way: "Remove them from `mcp_servers`. Later a tunnel with a public https address can attach them.",
+  },
+  http_mcp: notYet("MCP servers", "Remove them from `mcp_servers`."),
+  shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),
+  shell_docker: {
+    what: "a shell in Docker",
+    why: "there is no Docker here, and no other shell yet",
+    way: "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it.",
+  },
+  skills: notYet("skills"),
+  persistent_memory: notYet("memory across conversations", "Remove `memory`; the turns of one session are remembered anyway."),
+  filesystem_memory: notYet("memory in files", "Remove the keys; the turns of one session are remembered anyway."),
+  task_planning_tools: notYet("task planning tools"),
+  hooks: {
+    what: "hooks",
+    why: "no code of yours runs inside the service",
+    way: "Remove `hooks`; every event of a run can be followed at its event stream.",
+  },
+  permissions: notYet("permission policies", "Remove `permissions`; agents have no tools here that act on anything of yours."),
+  subagents: notYet("sub-agents", "Remove the keys, or make them agents of the team."),
+  checkpoints: notYet("checkpoints"),
+  tool_search: notYet("tool search and strict tool use"),
+  tools_from_code: notYet("tools called from code"),
+  structured_output: notYet("structured output", "Remove `output_schema`, and describe the form in the question."),
+  broadcasts: notYet("messages between agents", "Remove the keys; agents see one another's answers."),
+  compaction: notYet("a compaction of its own"),
+  evaluation_criteria: notYet("evaluation criteria", "Remove the keys; `voting_sensitivity` says how strictly agents judge."),
+  round_evaluation: notYet("evaluators between rounds", "Remove the keys; `voting_sensitivity` says how strictly agents judge."),
+  novelty: notYet("novelty injection", "Remove the keys; `answer_novelty_requirement` refuses answers that repeat others."),
+  prompt_improvement: notYet("improved prompts"),
+  early_voting: notYet("a vote before working together"),
+  change_documents: notYet("change documents"),
+  trace_analysis: notYet("trace analysis"),
+  fast_iteration: notYet("fast iteration"),
+  checklists: notYet("checklist voting", "Remove the keys; agents vote by `voting_sensitivity`."),
+  other_coordination: notYet(
+    "another way of coordinating",
+    "Remove the keys; agents answer, improve and vote, and the winner presents.",
+  ),
+  prompt_optimisation: notYet("prompt optimisation by DSPy"),
+  message_processing: notYet("message processing by NLIP"),
+  persona_backend: notYet("personas by another backend", "Remove `backend`; the first agent's model writes them."),
+  kept_personas: notYet("personas that stay", "Remove the key; each attempt writes its own."),
+  round_timeouts: notYet(
+    "time limits of later rounds",
+    "Remove the keys; `initial_round_timeout_seconds` and `orchestrator_timeout_seconds` hold.",
+  ),
+} as const satisfies Record<string, NeedFacts>;
+
+export type NeedId = keyof typeof NEEDS;
+const isNeed = (name: string): name is NeedId => Object.hasOwn(NEEDS, name);
+export const NEED_IDS: readonly NeedId[] = Object.keys(NEEDS).filter(isNeed);
+
+/** More than this is counted, not listed. */
+const MOST_SUBJECTS = 8;
+
+/** The refusal for people; `subjects` are the keys, servers, tools or paths that ask for it. */
+export function refusalOf(need: NeedId, subjects: readonly string[]): string {
+  const { what, why, way } = NEEDS[need];
+  return `This team needs ${what} (${listed(subjects)}): ${why}. ${way}`;
+}
+
+export function listed(subjects: readonly string[]): string {
+  const more = subjects.length - MOST_SUBJECTS;
+  return `${subjects.slice(0, MOST_SUBJECTS).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}

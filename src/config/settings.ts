@@ -1,0 +1,152 @@
+import { flag, integer, type Kind, mapping, oneOf, read, type Section, text } from "./fields";
+import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS, MAX_TIMEOUT_SECONDS, MAX_URL_CHARS } from "./limits";
+
+/** The keys that are obeyed: what each takes, what holds without it, what it does. The JSON Schema is made of the same rows. */
+
+export type Setting<T, F = T> = { key: string; kind: Kind<T>; fallback: F; about: string };
+
+const setting = <T, const F>(key: string, kind: Kind<T>, fallback: F, about: string): Setting<T, F> => ({
+  key,
+  kind,
+  fallback,
+  about,
+});
+
+/** The value of a setting, or its fallback where it is absent, empty, or wrong (which is then an error). */
+export const readSetting = <T, F>(section: Section, { key, kind, fallback }: Setting<T, F>): T | F =>
+  read(section, key, kind, fallback);
+
+export const keysOf = (table: Readonly<Record<string, { key: string }>>): string[] => Object.values(table).map(({ key }) => key);
+
+export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);
+
+/** More than any team needs; the coordination's own caps end it long before. */
+const MAX_COUNT = 1000;
+const COUNT = integer(1, MAX_COUNT);
+const SECONDS = integer(1, MAX_TIMEOUT_SECONDS);
+const NAME = text(MAX_NAME_CHARS);
+const LONG_TEXT = text(MAX_TEXT_CHARS);
+
+export const ORCHESTRATOR = {
+  sensitivity: setting(
+    "voting_sensitivity",
+    SENSITIVITIES,
+    "lenient",
+    "How strictly agents judge: good enough; complete and hard to improve; reference quality.",
+  ),
+  answersPerAgent: setting(
+    "max_new_answers_per_agent",
+    COUNT,
+    5,
+    "Most answers one agent may give in an attempt; then it can only vote.",
+  ),
+  answersGlobal: setting(
+    "max_new_answers_global",
+    COUNT,
+    null,
+    "Most answers of the whole team in an attempt; first answers are never refused.",
+  ),
+  fair: setting("fairness_enabled", flag, true, "Whether an agent may be only so many answers ahead of others who still work."),
+  lead: setting("fairness_lead_cap_answers", integer(0, MAX_COUNT), 2, "How many answers it may be ahead."),
+  novelty: setting(
+    "answer_novelty_requirement",
+    SENSITIVITIES,
+    "lenient",
+    "How different an answer must be from those its author was shown.",
+  ),
+  injections: setting(
+    "max_midstream_injections_per_round",
+    integer(0, MAX_COUNT),
+    2,
+    "How often newer answers come with a tool result in one round; the rest waits for the end of a reply.",
+  ),
+  deferVoting: setting(
+    "defer_voting_until_all_answered",
+    flag,
+    false,
+    "Whether agents with an answer wait until every agent has one.",
+  ),
+  skipRounds: setting("skip_coordination_rounds", flag, false, "Straight to the presentation by the first agent."),
+} as const;
+
+export const COORDINATION = {
+  restarts: setting(
+    "max_orchestration_restarts",
+    integer(0, 10),
+    0,
+    "How often the presenter may reject the final text and have the team begin anew.",
+  ),
+  planning: setting(
+    "enable_planning_mode",
+    flag,
+    false,
+    "While agents coordinate, tools that act on the outside are planned, not executed.",
+  ),
+  instruction: setting(
+    "planning_mode_instruction",
+    LONG_TEXT,
+    null,
+    "What to say to agents in planning mode instead of the built-in text.",
+  ),
+} as const;
+
+export const PERSONAS = {
+  enabled: setting("enabled", flag, false, "Whether the first agent's model writes a persona for each agent."),
+  diversity: setting(
+    "diversity_mode",
+    oneOf(["perspective", "implementation", "methodology"]),
+    "perspective",
+    "In what the personas differ.",
+  ),
+  guidelines: setting("persona_guidelines", LONG_TEXT, null, "What whoever writes them should heed."),
+  afterFirst: setting(
+    "after_first_answer",
+    oneOf(["drop", "soften", "keep"]),
+    "drop",
+    "What becomes of a persona after its agent's first answer.",
+  ),
+} as const;
+
+export const TIMEOUTS = {
+  whole: setting("orchestrator_timeout_seconds", SECONDS, 1800, "Seconds a turn may take, with its presentation."),
+  firstRound: setting("initial_round_timeout_seconds", SECONDS, 600, "Seconds an agent may take for its first answer."),
+} as const;
+
+export const UI = {
+  full: setting(
+    "use_orchestrator_for_single_agent",
+    flag,
+    false,
+    "Whether a single agent answers, judges itself and presents, instead of answering at once.",
+  ),
+} as const;
+
+const MAX_USES = 50;
+
+export const BACKEND = {
+  type: setting("type", NAME, null, "Which provider, and in which format it is spoken to."),
+  model: setting("model", NAME, null, "The model's name as the provider calls it; without it, the type's usual one."),
+  apiKey: setting(
+    "api_key",
+    text(MAX_KEY_CHARS),
+    null,
+    "Your own key, or ${NAME} of one the operator stored. Without it, the operator's key for the provider.",
+  ),
+  baseUrl: setting(
+    "base_url",
+    text(MAX_URL_CHARS),
+    null,
+    "Address of the endpoint: public https, or an origin the operator allows.",
+  ),
+  extraBody: setting("extra_body", mapping, null, "Fields for the provider's request that have no key here."),
+  webSearch: setting("enable_web_search", flag, false, "Whether the provider searches the web for the agent."),
+  xSearch: setting("enable_x_search", flag, false, "Whether the provider searches X for the agent."),
+  codeInterpreter: setting("enable_code_interpreter", flag, false, "Whether the provider runs code for the agent."),
+  codeExecution: setting("enable_code_execution", flag, false, "Whether the provider runs code for the agent."),
+  maxUses: setting("hosted_tool_max_uses", integer(1, MAX_USES), 5, "Most uses of each such tool in one call."),
+  api: setting("api", NAME, null, "Which of an endpoint's APIs is spoken, where there is a choice."),
+  apiVersion: setting("api_version", NAME, null, "A dated version of the endpoint's API, or `v1` for the current one."),
+  azureEndpoint: setting("azure_endpoint", text(MAX_URL_CHARS), null, "Address of the endpoint, as `base_url`."),
+  azureDeployment: setting("azure_deployment", NAME, null, "Name of the deployment, as `model`."),
+  deploymentName: setting("deployment_name", NAME, null, "Name of the deployment, as `model`."),
+} as const;

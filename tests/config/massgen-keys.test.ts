@@ -1,0 +1,134 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam } from "../../src/config/parse-team";
+import {
+  AGENT,
+  BACKEND,
+  COORDINATION,
+  type Expected,
+  type KeyRow,
+  MCP_SERVER,
+  ORCHESTRATOR,
+  TIMEOUTS,
+  TOP,
+  UI,
+} from "./massgen-keys";
+import { FULL_CONTEXT } from "./teams";
+
+const CONTEXT = { ...FULL_CONTEXT, variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" } };
+const MODEL = "model: m, ";
+
+/** A config that holds this one key more than it must. */
+const CONFIGS = {
+  top: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\n${key}: ${value}`,
+  agent: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}, ${key}: ${value}}`,
+  backend: ({ key, value, type = "openai" }: KeyRow) =>
+    `agent: {id: a, backend: {type: ${type}, ${/^(model|azure_deployment|deployment_name)$/.test(key) ? "" : MODEL}${key}: ${value}}}`,
+  orchestrator: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\norchestrator: {${key}: ${value}}`,
+  coordination: ({ key, value }: KeyRow) =>
+    `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {${key}: ${value}}}`,
+  timeout_settings: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${key}: ${value}}`,
+  ui: ({ key, value }: KeyRow) => `agent: {id: a, backend: {type: claude}}\nui: {${key}: ${value}}`,
+};
+
+/** Which group a key falls into, by what is said where it stands. */
+function groupOf(source: string, key: string): Expected | string {
+  const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
+  const isHere = ({ pointer }: { pointer: string }) => pointer.split("/").includes(key);
+  const [error, refusal, warning] = [errors.find(isHere), refusals.find(isHere), warnings.find(isHere)];
+  if (error) return error.code === "old_keyword" ? "old" : "wrong";
+  if (refusal) return refusal.need === undefined ? "a refusal without its need" : "refused";
+  return warning?.code === "no_effect" ? "warned" : "obeyed";
+}
+
+describe.each([
+  { section: "top" as const, rows: TOP },
+  { section: "agent" as const, rows: AGENT },
+  { section: "backend" as const, rows: BACKEND },
+  { section: "orchestrator" as const, rows: ORCHESTRATOR },
+  { section: "coordination" as const, rows: COORDINATION },
+  { section: "timeout_settings" as const, rows: TIMEOUTS },
+  { section: "ui" as const, rows: UI },
+])("of the keys of MassGen's $section", ({ section, rows }) => {
+  it.each(rows)("$key: $value is $expected", (row) => {
+    expect(groupOf(CONFIGS[section](row), row.key)).toBe(row.expected);
+  });
+
+  it.each(rows.filter(({ expected }) => expected === "obeyed"))("$key: $value is one that keeps a team runnable", (row) => {
+    const { errors, refusals } = checkTeam(CONFIGS[section](row), CONTEXT);
+    expect([...errors, ...refusals]).toEqual([]);
+  });
+
+  it.each(rows.filter(({ value, expected }) => value === "true" && expected === "refused"))(
+    "$key: false asks for nothing",
+    (row) => {
+      const { refusals } = checkTeam(CONFIGS[section]({ ...row, value: "false" }), CONTEXT);
+      expect(refusals).toEqual([]);
+    },
+  );
+});
+
+describe("an entry of mcp_servers", () => {
+  const withServer = (entry: string) => `agent: {id: a, backend: {type: claude, mcp_servers: [{${entry}}]}}`;
+
+  it.each(MCP_SERVER)("may hold %s", (entry) => {
+    expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
+  });
+
+  it("holds no other key", () => {
+    expect(checkTeam(withServer("comand: npx"), CONTEXT).errors).toMatchObject([
+      { code: "unknown_key", line: 1, column: 55, detail: expect.stringContaining("Did you mean `command`?") },
+    ]);
+  });
+
+  it.each([
+    { entry: "name: weather, command: npx", need: "stdio_mcp" },
+    { entry: "name: weather, type: streamable-http, url: 'http://localhost:8000/mcp'", need: "localhost_mcp" },
+    { entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'", need: "http_mcp" },
+  ])("is refused as $need, by its name: $entry", ({ entry, need }) => {
+    expect(checkTeam(withServer(entry), CONTEXT).refusals).toMatchObject([
+      { need, detail: expect.stringContaining("(`weather`)"), pointer: "/agent/backend/mcp_servers" },
+    ]);
+  });
+
+  it("may stand under its name, and several are one refusal", () => {
+    const servers = "mcp_servers: {one: {command: a}, two: {command: b}}";
+    const { refusals } = checkTeam(`agent: {id: a, backend: {type: claude, ${servers}}}`, CONTEXT);
+    expect(refusals.map(({ detail }) => detail)).toEqual([expect.stringContaining("(`one`, `two`)")]);
+  });
+});
+
+describe("a refusal", () => {
+  const team = (...backends: string[]) =>
+    checkTeam(`agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`, CONTEXT)
+      .refusals;
+
+  it("is one for all keys and agents that need the same, at the first of them", () => {
+    const refusals = team(
+      "{type: claude, cwd: w1, context_paths: [{path: src}]}",
+      "{type: claude, cwd: w2, shared_tools_directory: t}",
+    );
+    expect(refusals.map(({ need, pointer }) => `${need} ${pointer}`)).toEqual([
+      "workspace /agents/0/backend/cwd",
+      "host_context_path /agents/0/backend/context_paths",
+    ]);
+    expect(refusals[0]?.detail).toContain("(`cwd`, `shared_tools_directory`)");
+  });
+
+  it("names no more than a few of many", () => {
+    const servers = Array.from({ length: 20 }, (_, nth) => `s${nth}: {command: x}`).join(", ");
+    expect(team(`{type: claude, mcp_servers: {${servers}}}`)[0]?.detail).toContain("`s7` and 12 more");
+  });
+
+  it("shows what a client wrote short and on one line", () => {
+    const detail = team(`{type: claude, mcp_servers: {"x\\ny${"z".repeat(500)}": {command: x}}}`)[0]?.detail ?? "";
+    expect(detail).toContain("`x y");
+    expect(detail.length).toBeLessThan(500);
+  });
+
+  it("of a missing key is one for each key", () => {
+    const bare = { ...CONTEXT, storedKeys: [] };
+    const source =
+      "agents: [{id: a, backend: {type: openai}}, {id: b, backend: {type: openai}}, {id: c, backend: {type: claude}}]";
+    expect(checkTeam(source, bare).refusals.map(({ need }) => need)).toEqual(["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
+  });
+});
