@@ -1,28 +1,117 @@
 import { createMiddleware } from "hono/factory";
+import { hasKeyInQuery, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
+import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
+import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
+import { tenantOfTicket } from "../tenancy/tickets";
 import { ApiError } from "./errors";
-import type { ApiEnv } from "./routes";
-import { LOCAL_PRINCIPAL } from "../tenancy/principal";
+import type { ApiEnv, Call } from "./routes";
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+const MAX_ACTION_CHARS = 200;
+const MAX_FROM_CHARS = 64;
 
 /**
- * Until there are keys, only a development service on this machine is open, and only under a loopback name: a page of another
- * site that points its own name at this machine does not get in.
+ * Lets in who may: a key in the header, a ticket for one stream, or anyone on this machine where the service is open to it, and
+ * only under a loopback name, so that a page of another site that points its own name at this machine does not get in. No
+ * other header says who somebody is.
  */
 export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
-  const { hostname } = new URL(context.req.url);
-  if (!context.env.openOnLoopback || !LOOPBACK.test(hostname)) {
-    throw new ApiError(
-      "access_closed",
-      "This service takes no requests: it has no keys yet, and open access is for loopback only.",
-      {
-        headers: { "www-authenticate": "Bearer" },
-      },
-    );
-  }
-  context.set("principal", LOCAL_PRINCIPAL);
+  context.set("requestId", crypto.randomUUID());
+  const principal = await identify(context);
+  context.set("principal", principal);
+  await requireRate(context, principal);
   await next();
 });
+
+/** What a key may not do is refused, and told in the audit log with all that was done, before the answer leaves. */
+export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
+  const { method, path } = context.req;
+  const { principal } = context.var;
+  const scope = neededScope(method, path);
+  if (!principal.scopes.has(scope)) {
+    await note(context, 403);
+    const message = `This key may not do that: it needs the scope \`${scope}\`, and has ${[...principal.scopes].join(", ") || "none"}.`;
+    const headers = { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
+    throw new ApiError("insufficient_scope", message, { scope, headers });
+  }
+  await next();
+  if (isAudited(method, path)) await note(context, context.res.status);
+});
+
+async function note(context: Call, result: number): Promise<void> {
+  const { method, path } = context.req;
+  const { principal, requestId } = context.var;
+  const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS) ?? null;
+  const action = `${method} ${path}`.slice(0, MAX_ACTION_CHARS);
+  await context.env.tenancy
+    .tenant(principal.tenant)
+    .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });
+}
+
+async function identify(context: Call): Promise<Principal> {
+  const { url, method, path } = context.req;
+  const { hostname, searchParams } = new URL(url);
+  const { openOnLoopback, tenancy } = context.env;
+  if (!openOnLoopback && !tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
+  if (hasKeyInQuery(searchParams)) throw unauthorized(KEY_IN_QUERY);
+  const authorization = context.req.header("authorization");
+  if (authorization !== undefined) return ofKey(context, authorization);
+  const isOpen = openOnLoopback && LOOPBACK.test(hostname);
+  const ticket = searchParams.get("ticket");
+  const session = sessionOfStream(method, path);
+  if (ticket !== null && session !== null) return ofTicket(context, { ticket, session, isOpen });
+  if (isOpen) return LOCAL_PRINCIPAL;
+  return refuse(context);
+}
+
+/** Whatever is wrong with a key, the same work is done and the same is said of it. */
+async function ofKey(context: Call, authorization: string): Promise<Principal> {
+  const { keys, later } = context.env.tenancy;
+  const parsed = parseKey(bearerOf(authorization) ?? "");
+  const now = Date.now();
+  const row = await keys.find(parsed?.id ?? "");
+  const principal = judgeKey(row, parsed?.secret ?? "", now);
+  if (!row || !principal) return refuse(context);
+  if (isUseToNote(row, now)) later(keys.noteUse(row.id, now));
+  return principal;
+}
+
+type Shown = { ticket: string; session: string; isOpen: boolean };
+
+/** A ticket is its key's, to read one stream; it opens nothing once that key does not. */
+async function ofTicket(context: Call, { ticket, session, isOpen }: Shown): Promise<Principal> {
+  const tenant = tenantOfTicket(ticket);
+  if (tenant === null) return refuse(context);
+  const principal = { tenant, keyId: null, scopes: withIncluded(["read"]) };
+  const redeemed = await context.env.session(principal, session).redeemTicket(ticket);
+  if (!redeemed) return refuse(context);
+  if (redeemed.keyId === null) return isOpen ? principal : refuse(context);
+  const row = await context.env.tenancy.keys.find(redeemed.keyId);
+  return row && isLive(row, Date.now()) ? { ...principal, keyId: row.id } : refuse(context);
+}
+
+async function refuse({ env }: Call): Promise<never> {
+  throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
+}
+
+async function requireRate({ env }: Call, { keyId }: Principal): Promise<void> {
+  if (keyId === null || (await env.tenancy.withinRate(keyId))) return;
+  const headers = { "retry-after": "10" };
+  throw new ApiError("rate_limited", "This key asks too often. Ask again in some seconds.", { headers });
+}
+
+const NO_KEY = "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
+const KEY_IN_QUERY =
+  "A key in an address is not taken, because addresses are kept in logs and histories. Take this one as lost and revoke it; send keys as `Authorization: Bearer …`.";
+const NO_KEYS =
+  "This service takes no requests: it has no keys yet. Whoever deployed it makes the first with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Open access is for loopback only.";
+const NO_MASTER_KEY =
+  "This service takes no requests: its secret MASTER_KEY is missing. Whoever deployed it sets it, once and for ever, with `npx wrangler secret put MASTER_KEY` (32 random bytes in base64 will do).";
+
+const unauthorized = (message: string): ApiError =>
+  new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });
+const closed = (message: string): ApiError =>
+  new ApiError("access_closed", message, { headers: { "www-authenticate": "Bearer" } });
 
 /** Pages of other sites may not make a browser start or cancel runs here. */
 export const refuseCrossSite = createMiddleware<ApiEnv>(async (context, next) => {

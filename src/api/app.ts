@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { refuseCrossSite, requireAccess } from "./access";
+import { refuseCrossSite, requireAccess, requireScope } from "./access";
 import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
@@ -28,7 +28,7 @@ export function createApp(): App {
   app.notFound(() => {
     throw new ApiError("not_found", "There is nothing at this address.");
   });
-  app.use("/api/*", requireAccess, refuseCrossSite);
+  app.use("/api/*", requireAccess, refuseCrossSite, requireScope);
   runRoutes(app);
   sessionRoutes(app);
   eventRoutes(app);

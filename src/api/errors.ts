@@ -74,7 +74,7 @@ export function toProblem(error: Error, context: Context<ApiEnv>): Response {
     status,
     detail: known.message,
     code: known.code,
-    request_id: crypto.randomUUID(),
+    request_id: context.get("requestId") ?? crypto.randomUUID(),
     ...(errors ? { errors: [...errors] } : {}),
   };
   return context.body(JSON.stringify(problem), status, { ...headers, "content-type": "application/problem+json" });

@@ -7,7 +7,7 @@ import type { Principal } from "../tenancy/principal";
 import type { Services, SessionStub } from "./services";
 
 /** What runs before a route leaves for it. */
-export type ApiEnv = { Bindings: Services; Variables: { principal: Principal } };
+export type ApiEnv = { Bindings: Services; Variables: { principal: Principal; requestId: string } };
 export type App = OpenAPIHono<ApiEnv>;
 export type Call = Context<ApiEnv>;
 export type Handler = (context: Call) => Response | Promise<Response>;

@@ -1,6 +1,7 @@
 import type { SessionStub } from "../../durable-objects/session-api";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
+import type { TenancyServices } from "./tenancy-services";
 
 export type { SessionStub } from "../../durable-objects/session-api";
 
@@ -8,6 +9,7 @@ export type { SessionStub } from "../../durable-objects/session-api";
 export type Services = {
   /** Of the caller's tenant only: another's session of the same id is another object. */
   session(caller: Principal, id: string): SessionStub;
+  tenancy: TenancyServices;
   config: ConfigContext;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;

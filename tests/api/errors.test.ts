@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app";
 import type { Services, SessionStub } from "../../src/api/services";
+import { OPEN_TENANCY } from "./tenancy-fakes";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 
 /** What the API answers when a session's object throws this at it. */
@@ -20,6 +21,7 @@ function answerTo(thrown: Error): Promise<Response> {
   };
   const services: Services = {
     session: () => stub,
+    tenancy: OPEN_TENANCY,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     teams: {},
     openOnLoopback: true,

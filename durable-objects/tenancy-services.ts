@@ -1,0 +1,11 @@
+import { type Env, readSecret } from "./env";
+import { KeyStore } from "./key-store";
+
+/** Keys and tenants as the Worker reaches them. `later`: work that the answer does not wait for. */
+export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => void) => ({
+  keys: new KeyStore(env.DB),
+  tenant: (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id)),
+  withinRate: async (keyId: string) => (await env.RATE_LIMITER?.limit({ key: keyId }))?.success ?? true,
+  hasMasterKey: readSecret(env, "MASTER_KEY") !== undefined,
+  later,
+});

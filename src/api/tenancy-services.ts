@@ -1,0 +1,28 @@
+import type { TenantApi } from "../../durable-objects/tenant-api";
+import type { KeyRow } from "../tenancy/keys";
+
+/** The service's own keys, wherever they lie. */
+export type Keys = {
+  /** The key of this id, good or not; null if there is none. */
+  find(id: string): Promise<KeyRow | null>;
+  /** Whether there is no key at all. */
+  isEmpty(): Promise<boolean>;
+  insert(row: KeyRow): Promise<void>;
+  /** A tenant's keys, newest first, from behind the id `after`. */
+  list(tenant: string, page: { limit: number; after: string | null }): Promise<KeyRow[]>;
+  /** Ends a tenant's key now. Gives whether the tenant has it. */
+  revoke(tenant: string, id: string, now: number): Promise<boolean>;
+  noteUse(id: string, now: number): Promise<void>;
+};
+
+/** What routes need of keys and tenants. */
+export type TenancyServices = {
+  keys: Keys;
+  tenant(id: string): Pick<TenantApi, "audit" | "auditPage">;
+  /** Whether a key may ask once more now. */
+  withinRate(keyId: string): Promise<boolean>;
+  /** Whether the names of sessions' objects are secret. */
+  hasMasterKey: boolean;
+  /** Work that the answer does not wait for. */
+  later(work: Promise<unknown>): void;
+};

@@ -1,0 +1,36 @@
+import { env, exports } from "cloudflare:workers";
+import { ulid } from "ulid";
+import { KeyStore } from "../../durable-objects/key-store";
+import { hashSecret, type KeyRow, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
+
+/** Keys in the database of the service under test, and requests with them; from elsewhere than this machine's own name. */
+export const ORIGIN = "http://127.0.0.1:8787";
+
+export const keys = new KeyStore(env.DB);
+
+/** A key that is in the database. */
+export async function makeKey(tenant: string, more: Partial<KeyRow> = {}): Promise<{ key: string; id: string }> {
+  const { id, key, secret } = toKey(ulid().toLowerCase(), crypto.getRandomValues(new Uint8Array(SECRET_BYTES)));
+  await keys.insert({
+    id,
+    tenant,
+    name: "test",
+    secret_hash: hashSecret(secret),
+    scopes: "run",
+    created_at: Date.now(),
+    expires_at: null,
+    revoked_at: null,
+    last_used_at: null,
+    ...more,
+  });
+  return { key, id };
+}
+
+export const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
+  exports.default.fetch(new Request(path.startsWith("http") ? path : ORIGIN + path, init));
+
+/** A request with a key. A body is sent as JSON. */
+export function askWith(key: string, path: string, { method = "GET", body }: { method?: string; body?: unknown } = {}) {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  return ask(path, { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+}

@@ -1,0 +1,205 @@
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/api/app";
+import type { Services } from "../../src/api/services";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { noEvals } from "../builders/no-evals";
+import { OPEN_TENANCY } from "./tenancy-fakes";
+import { ask, askWith, keys, makeKey } from "./keyed-client";
+
+const UNKNOWN = "/api/sessions/session_unknown00";
+const reasonOf = async (response: Response) => [response.status, (await response.json<{ code: string }>()).code];
+
+const good = await makeKey("acme");
+
+describe("a key", () => {
+  it.each(["Bearer", "bearer", "BEARER"])("opens the service, after the scheme %s", async (scheme) => {
+    const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${good.key}` } });
+    expect(await reasonOf(response)).toEqual([404, "session_not_found"]);
+  });
+
+  it("opens it under any name of the service", async () => {
+    const headers = { authorization: `Bearer ${good.key}` };
+    expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(404);
+  });
+
+  it.each([
+    { name: "the scheme Basic", authorization: () => `Basic ${btoa(`user:${good.key}`)}` },
+    { name: "no scheme", authorization: () => good.key },
+    { name: "a wrong secret", authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA` },
+    { name: "a key nobody has", authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` },
+    { name: "another service's key", authorization: () => "Bearer sk-proj-0123456789abcdef" },
+    { name: "SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
+    { name: "ten thousand characters", authorization: () => `Bearer ${"x".repeat(10_000)}` },
+    { name: "nothing after the scheme", authorization: () => "Bearer" },
+    { name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
+  ])("is not $name: 401, always the same answer, also on this machine", async ({ authorization }) => {
+    const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+    const { request_id, ...problem } = await response.json<Record<string, unknown>>();
+    expect(request_id).toEqual(expect.any(String));
+    expect(problem).toEqual({
+      type: "about:blank",
+      title: "unauthorized",
+      status: 401,
+      detail: expect.stringContaining("Authorization: Bearer"),
+      code: "unauthorized",
+    });
+  });
+
+  it.each([
+    { name: "was revoked", more: { revoked_at: 1 } },
+    { name: "has expired", more: { expires_at: 1 } },
+  ])("that $name opens nothing", async ({ more }) => {
+    const { key } = await makeKey("acme", more);
+    expect(await reasonOf(await askWith(key, UNKNOWN))).toEqual([401, "unauthorized"]);
+  });
+
+  it("that is revoked opens nothing from the next request on", async () => {
+    const { key, id } = await makeKey("acme");
+    expect((await askWith(key, UNKNOWN)).status).toBe(404);
+    await keys.revoke("acme", id, Date.now());
+    expect((await askWith(key, UNKNOWN)).status).toBe(401);
+  });
+
+  it.each(["api_key", "key", "token", "access_token", "API_KEY", "q"])(
+    "in the query as %s is refused, and said to be lost",
+    async (name) => {
+      const warn = [vi.spyOn(console, "log"), vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
+      for (const headers of [{}, { authorization: `Bearer ${good.key}` }]) {
+        const response = await ask(`${UNKNOWN}?${name}=${good.key}`, { headers });
+        const text = await response.text();
+        expect([response.status, text.includes("revoke"), text.includes(good.key)]).toEqual([401, true, false]);
+      }
+      expect(JSON.stringify(warn.map(({ mock }) => mock.calls))).not.toContain(good.key);
+      vi.restoreAllMocks();
+    },
+  );
+
+  it.each([
+    { "x-tenant-id": "acme" },
+    { "x-caller-tenant": "acme" },
+    { "cf-access-jwt-assertion": "eyJhbGciOiJub25lIn0.e30." },
+    { "cf-access-authenticated-user-email": "admin@example.com" },
+    { "x-forwarded-for": "127.0.0.1", "cf-connecting-ip": "127.0.0.1" },
+    { "x-forwarded-host": "127.0.0.1" },
+  ])("is not replaced by %j", async (headers) => {
+    expect((await ask(`https://massgen.example.com${UNKNOWN}`, { headers })).status).toBe(401);
+  });
+
+  it("notes its use, at most once a minute", async () => {
+    const { key, id } = await makeKey("acme");
+    await askWith(key, UNKNOWN);
+    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 5_000));
+    const noted = (await keys.find(id))?.last_used_at;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await askWith(key, UNKNOWN);
+    expect((await keys.find(id))?.last_used_at).toBe(noted);
+    await keys.noteUse(id, Date.now() - 61_000);
+    await askWith(key, UNKNOWN);
+    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 5_000));
+  });
+});
+
+describe("a key's scopes", () => {
+  it.each([
+    { scopes: "read", method: "GET", path: UNKNOWN, status: 404 },
+    { scopes: "read", method: "POST", path: `${UNKNOWN}/cancel`, status: 403 },
+    { scopes: "read", method: "POST", path: "/api/runs", status: 403 },
+    { scopes: "read", method: "DELETE", path: UNKNOWN, status: 403 },
+    { scopes: "run", method: "POST", path: `${UNKNOWN}/cancel`, status: 404 },
+    { scopes: "run", method: "GET", path: "/api/keys", status: 403 },
+    { scopes: "run", method: "GET", path: "/api/audit", status: 403 },
+    { scopes: "", method: "GET", path: UNKNOWN, status: 403 },
+  ])("of `$scopes` answer $method $path with $status", async ({ scopes, method, path, status }) => {
+    const { key } = await makeKey("acme", { scopes });
+    const response = await askWith(key, path, { method });
+    expect(response.status).toBe(status);
+    if (status === 403) expect(await response.json()).toMatchObject({ code: "insufficient_scope" });
+  });
+});
+
+describe("a service", () => {
+  const services = (more: Partial<Services["tenancy"]>): Services => ({
+    session: () => {
+      throw new Error("no session may be reached");
+    },
+    tenancy: { ...OPEN_TENANCY, ...more },
+    config: { storedKeys: [], allowedOrigins: [], variables: {} },
+    teams: {},
+    evals: noEvals,
+    openOnLoopback: false,
+  });
+  const answerOf = async (more: Partial<Services["tenancy"]>) => {
+    const response = await createApp().fetch(new Request(`http://127.0.0.1${UNKNOWN}`), services(more));
+    const { code, detail } = await response.json<{ code: string; detail: string }>();
+    return { status: response.status, code, detail };
+  };
+
+  it("without keys says how to make the first", async () => {
+    expect(await answerOf({ hasMasterKey: true })).toMatchObject({
+      status: 401,
+      code: "access_closed",
+      detail: expect.stringContaining("npm run keys -- create"),
+    });
+  });
+
+  it("without its master key says how to set it", async () => {
+    expect(await answerOf({ keys })).toMatchObject({
+      status: 401,
+      detail: expect.stringContaining("wrangler secret put MASTER_KEY"),
+    });
+  });
+
+  it("with keys asks for one", async () => {
+    expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({ status: 401, code: "unauthorized" });
+  });
+
+  it("refuses a key that asks too often, with when to ask again", async () => {
+    const app = createApp();
+    const tenancy = { ...OPEN_TENANCY, keys, hasMasterKey: true, withinRate: async (id: string) => id !== good.id };
+    const response = await app.fetch(
+      new Request(`http://127.0.0.1${UNKNOWN}`, { headers: { authorization: `Bearer ${good.key}` } }),
+      { ...services({}), tenancy },
+    );
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "10"]);
+    expect(await response.json()).toMatchObject({ code: "rate_limited" });
+  });
+
+  it("counts requests by key, as the deployment limits them", { retry: 2 }, async () => {
+    // The count begins anew with each minute, so one of the tries may see two of them.
+    const [key, limiter] = [crypto.randomUUID(), env.RATE_LIMITER];
+    const results = await Promise.all(Array.from({ length: 601 }, () => limiter?.limit({ key })));
+    expect(results.filter((result) => result?.success).length).toBe(600);
+    expect(await limiter?.limit({ key: "another key" })).toEqual({ success: true });
+  });
+});
+
+describe("the audit log", () => {
+  const rowsOf = async (tenant: string) => {
+    const { rows } = await env.TENANTS.get(env.TENANTS.idFromName(tenant)).auditPage({ after: 0, limit: 100 });
+    return rows.map(({ action, result, keyId, from }) => ({ action, result, keyId, from }));
+  };
+
+  it("tells who did what, from where, with which result; looking is not told", async () => {
+    const { key, id } = await makeKey("audited");
+    const reader = await makeKey("audited", { scopes: "read" });
+    await askWith(key, UNKNOWN);
+    await askWith(key, `${UNKNOWN}/cancel?x=secret`, { method: "POST" });
+    await askWith(reader.key, "/api/runs", { method: "POST" });
+    expect(await rowsOf("audited")).toEqual([
+      { action: `POST ${UNKNOWN}/cancel`, result: 404, keyId: id, from: null },
+      { action: "POST /api/runs", result: 403, keyId: reader.id, from: null },
+    ]);
+  });
+
+  it("tells of this machine too", async () => {
+    await ask(`${UNKNOWN}/cancel`, { method: "POST", headers: { "cf-connecting-ip": "203.0.113.9" } });
+    expect(await rowsOf(LOCAL_TENANT)).toContainEqual({
+      action: `POST ${UNKNOWN}/cancel`,
+      result: 404,
+      keyId: null,
+      from: "203.0.113.9",
+    });
+  });
+});

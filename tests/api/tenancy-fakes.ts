@@ -1,0 +1,17 @@
+import type { TenancyServices } from "../../src/api/tenancy-services";
+
+/** Keys and tenants of a service where nobody has any: whoever gets in has come from this machine. */
+export const OPEN_TENANCY: TenancyServices = {
+  keys: {
+    find: async () => null,
+    isEmpty: async () => true,
+    insert: () => Promise.reject(new Error("no key may be made")),
+    list: async () => [],
+    revoke: async () => false,
+    noteUse: async () => undefined,
+  },
+  tenant: () => ({ audit: async () => undefined, auditPage: async () => ({ rows: [], hasMore: false }) }),
+  withinRate: async () => true,
+  hasMasterKey: false,
+  later: () => undefined,
+};
