@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
@@ -11,7 +12,12 @@ const REPORT = process.env["TEST_REPORT"];
 export default defineConfig({
   test: {
     // CI counts from a report what really ran.
-    reporters: ["default", contractTable, ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : [])],
+    reporters: [
+      "default",
+      contractTable,
+      sampleTable,
+      ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),
+    ],
     projects: [
       {
         test: {

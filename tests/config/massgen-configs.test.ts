@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkTeam } from "../../src/config/parse-team";
+import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
 const EXAMPLES = path.resolve("../shared/massgen-configs");
-const CONTEXT = {
+const CONTEXT: ConfigContext = {
   storedKeys: KEY_NAMES,
   allowedOrigins: [],
   variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },

@@ -3,6 +3,7 @@ import type { Reporter } from "vitest/node";
 /** Prints, after a run that held the sample configs, which of them run and what the others are refused for. */
 
 declare module "vitest" {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
   interface TaskMeta {
     /** Needs of one sample file that are not served; empty: it runs. */
     sample?: { file: string; needs: readonly string[] };
