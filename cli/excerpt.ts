@@ -6,7 +6,9 @@ export type Place = { line: number; column?: number | null | undefined };
 /** Columns of a line that are shown. */
 const MAX_COLUMNS = 100;
 /** Values that must not stand in a terminal's history or in a log. A `${NAME}` is no secret, so it stays. */
-const SECRET = /((?:api_?key|authorization|token|secret|password)["']?\s*:\s*)("[^"]*"|'[^']*'|[^\s,}\]#]+)/gi;
+const NAMED = /((?:api_?key|authorization|token|secret|password)["']?\s*:\s*)(\$\{\w+\}|"[^"]*"|'[^']*'|[^,}\]#]+)/gi;
+/** What begins as keys do, wherever it stands. */
+const KEYLIKE = /\b(?:sk-|sk_|xai-|gsk_|AIza|mge_)[\w-]{6,}/g;
 
 /** The line of `text` at `place`, with its number and a caret below the column; none where there is no such line. */
 export function excerpt(text: string, { line, column }: Place): string[] {
@@ -28,7 +30,8 @@ const plain = (text: string): string => sanitize(text).replaceAll("\t", "  ");
 
 /** As many columns as before, so that the caret still points at the right place. */
 const hideSecrets = (line: string): string =>
-  line.replace(
-    SECRET,
-    (_, name: string, value: string) => name + (/^["']?\$\{\w+\}["']?$/.test(value) ? value : "*".repeat(value.length)),
-  );
+  line
+    .replace(NAMED, (_, name: string, value: string) => name + (/^["']?\$\{\w+\}["']?$/.test(value) ? value : stars(value)))
+    .replace(KEYLIKE, stars);
+
+const stars = (text: string): string => text.replace(/\S/g, "*");

@@ -36,7 +36,7 @@ const ALIASES: Readonly<Record<string, string>> = { exit: "quit", q: "quit", h: 
 
 /** The command in `text`; null for a question. A question may begin with a slash too: as a path, or with two slashes. */
 export function asCommand(text: string): SlashCommand | null {
-  const [, name, argument = ""] = /^\/([a-z?]+)(?:\s+(.*))?\s*$/i.exec(text) ?? [];
+  const [, name, argument = ""] = /^\/([a-z?]+)(?:[^\S\n]+(.*))?[^\S\n]*$/i.exec(text) ?? [];
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import packageJson from "../../package.json";
+import { examineClock } from "../../cli/doctor";
+import { EXIT, EXIT_MEANINGS, exitCodeLines } from "../../cli/exit-codes";
+import { errorFrom } from "../../cli/problem";
+import { VERSION } from "../../cli/version";
+
+const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
+const SERVER = "https://edge.example";
+
+describe("an answer that is no success", () => {
+  it.each([
+    { status: 400, code: "bad_json", exitCode: 1, advice: "Correct that and ask again." },
+    { status: 401, code: "unauthorized", exitCode: 5, advice: "Store a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY." },
+    { status: 402, code: "spend_exceeded", exitCode: 5, advice: "The limit of spending is reached" },
+    { status: 403, code: "insufficient_scope", exitCode: 5, advice: "The key does not allow this" },
+    { status: 404, code: "session_not_found", exitCode: 1, advice: "Check the id and the server." },
+    { status: 409, code: "turn_running", exitCode: 7, advice: "Wait for the running turn, attach to it, or cancel it." },
+    { status: 422, code: "config_invalid", exitCode: 1, advice: "Correct that and ask again." },
+    { status: 429, code: "rate_limited", exitCode: 7, advice: "Wait a little and ask again." },
+    { status: 429, code: "spend_exceeded", exitCode: 5, advice: "The limit of spending is reached" },
+    { status: 500, code: "internal", exitCode: 2, advice: "The fault is the service's." },
+    { status: 503, code: "interrupted", exitCode: 7, advice: "Wait a little and ask again." },
+  ])("$status $code ends the program with $exitCode", async ({ status, code, exitCode, advice }) => {
+    const error = await errorFrom(answer(status, { title: "No", status, code, request_id: "req_1" }), { server: SERVER });
+    expect(error).toMatchObject({ exitCode, message: expect.stringContaining(`No (${status} ${code})\n${advice}`) });
+  });
+
+  it("is not followed to another address", async () => {
+    const error = await errorFrom(answer(301, "", { location: "https://other.example/api" }), { server: SERVER });
+    expect(error).toMatchObject({ exitCode: 1, message: expect.stringContaining("sends its callers to https://other.example.") });
+  });
+  it("is named for what it is where something else answers", async () => {
+    const error = await errorFrom(answer(502, "<h1>Bad gateway</h1>"), { server: SERVER });
+    expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("answered 502, not as this service does") });
+  });
+});
+
+describe("exit codes", () => {
+  it("are MassGen's first, each with its meaning", () => {
+    expect(Object.values(EXIT)).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(exitCodeLines()).toHaveLength(Object.keys(EXIT_MEANINGS).length);
+    expect(exitCodeLines()[4]).toMatch(/^ {2}4 {2}detached or cancelled/);
+  });
+});
+
+describe("the clock", () => {
+  const there = "Mon, 01 Mar 2027 12:00:00 GMT";
+  const now = Date.parse(there);
+  it.each([
+    { date: there, at: now + 2_000, state: "good", text: "agrees" },
+    { date: there, at: now + 90_000, state: "bad", text: "90 s ahead of the service's" },
+    { date: there, at: now - 61_000, state: "bad", text: "61 s behind the service's" },
+    { date: null, at: now, state: "note", text: "does not tell its time" },
+    { date: "soon", at: now, state: "note", text: "does not tell its time" },
+  ])("is $state when it $text", ({ date, at, state, text }) => {
+    expect(examineClock(date, at)).toMatchObject({ state, text: expect.stringContaining(text) });
+  });
+});
+
+it("the program has the version of its package", () => {
+  expect(VERSION).toBe(packageJson.version);
+});

@@ -1,0 +1,123 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { chooseTeam, type TeamFlags } from "../../cli/team-choice";
+
+let root = "";
+const io = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home") });
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), "team-"));
+  await mkdir(io().cwd);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+async function put(file: string, text: string | Buffer): Promise<void> {
+  await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+  await writeFile(path.join(root, file), text);
+}
+const PROJECT = "work/.massgen/config.yaml";
+const USER = "home/.config/massgen/config.yaml";
+
+describe("the team that is asked", () => {
+  it.each<{ name: string; files: Record<string, string>; flags: TeamFlags; request: object; described: string }>([
+    { name: "is the service's usual one", files: {}, flags: {}, request: {}, described: "the service's usual team" },
+    {
+      name: "is the user's file",
+      files: { [USER]: "u: 1" },
+      flags: {},
+      request: { config_yaml: "u: 1" },
+      described: "~/.config/massgen/config.yaml",
+    },
+    {
+      name: "is the project's before the user's",
+      files: { [USER]: "u: 1", [PROJECT]: "p: 1" },
+      flags: {},
+      request: { config_yaml: "p: 1" },
+      described: ".massgen/config.yaml",
+    },
+    {
+      name: "is the file that is named, before any other",
+      files: { [PROJECT]: "p: 1", "work/my.yaml": "m: 1" },
+      flags: { config: "my.yaml" },
+      request: { config_yaml: "m: 1" },
+      described: "my.yaml",
+    },
+    {
+      name: "is one on offer, where no such file lies",
+      files: { [PROJECT]: "p: 1" },
+      flags: { config: "coding" },
+      request: { config: "coding" },
+      described: "team coding of the service",
+    },
+    {
+      name: "is a file whose name is that of one on offer",
+      files: { "work/coding": "c: 1" },
+      flags: { config: "coding" },
+      request: { config_yaml: "c: 1" },
+      described: "coding",
+    },
+    {
+      name: "is one model, whatever lies here",
+      files: { [PROJECT]: "p: 1" },
+      flags: { model: ["gpt-6.1-terra"] },
+      request: { config: { agents: [{ id: "agent", backend: { type: "openai", model: "gpt-6.1-terra" } }] } },
+      described: "gpt-6.1-terra",
+    },
+    {
+      name: "is a model of any name through the backend that is told, with its system message",
+      files: {},
+      flags: { model: ["acme/large"], backend: "openrouter", systemMessage: "Be brief." },
+      request: {
+        config: { agents: [{ id: "agent", backend: { type: "openrouter", model: "acme/large" }, system_message: "Be brief." }] },
+      },
+      described: "acme/large",
+    },
+    {
+      name: "is several models",
+      files: {},
+      flags: { model: ["claude-sonnet-5-5", "gemini-3.8-flash"] },
+      request: {
+        config: {
+          agents: [
+            { id: "agent_1", backend: { type: "claude", model: "claude-sonnet-5-5" } },
+            { id: "agent_2", backend: { type: "gemini", model: "gemini-3.8-flash" } },
+          ],
+        },
+      },
+      described: "claude-sonnet-5-5, gemini-3.8-flash",
+    },
+    {
+      name: "is the usual model of a backend",
+      files: {},
+      flags: { backend: "claude" },
+      request: { config: { agents: [{ id: "agent", backend: { type: "claude" } }] } },
+      described: "claude",
+    },
+  ])("$name", async ({ files, flags, request, described }) => {
+    for (const [file, text] of Object.entries(files)) await put(file, text);
+    expect(await chooseTeam(flags, io())).toMatchObject({ request, described });
+  });
+
+  it.each<{ name: string; files?: Record<string, string | Buffer>; flags: TeamFlags; says: string }>([
+    {
+      name: "a file that is not there",
+      flags: { config: "no/such.yaml" },
+      says: "Cannot read the config no/such.yaml: there is no such file.",
+    },
+    { name: "a folder", files: { "work/team/x": "" }, flags: { config: "team" }, says: "it is a folder" },
+    { name: "an empty file", files: { [PROJECT]: " \n" }, flags: {}, says: "The config .massgen/config.yaml is empty." },
+    {
+      name: "a file that is no text",
+      files: { "work/t.yaml": Buffer.from([0xff, 0xfe]) },
+      flags: { config: "t.yaml" },
+      says: "it is not UTF-8 text",
+    },
+    { name: "a model nobody knows", flags: { model: ["acme-1"] }, says: "Say it with --backend" },
+    { name: "a config and a model", flags: { config: "coding", model: ["gpt-5"] }, says: "A config says itself" },
+    { name: "a system message for nobody", flags: { systemMessage: "x" }, says: "--system-message goes with --model" },
+  ])("is none for $name", async ({ files = {}, flags, says }) => {
+    for (const [file, text] of Object.entries(files)) await put(file, text);
+    await expect(chooseTeam(flags, io())).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining(says) });
+  });
+});
