@@ -30,10 +30,16 @@ export default defineConfig({
       },
       {
         plugins: [
-          cloudflareTest(async () => ({
+          cloudflareTest(async ({ inject }) => ({
             wrangler: { configPath: "./wrangler.toml" },
             // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
-            miniflare: { bindings: { ...LOCAL_VARS, TEST_MIGRATIONS: await readD1Migrations("migrations") } },
+            miniflare: {
+              bindings: {
+                ...LOCAL_VARS,
+                VLLM_BASE_URL: inject<string>("providersUrl"),
+                TEST_MIGRATIONS: await readD1Migrations("migrations"),
+              },
+            },
           })),
         ],
         test: {

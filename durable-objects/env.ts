@@ -1,4 +1,5 @@
 import type { Bucket } from "../r2-layout/bucket";
+import type { EvalRunObject } from "./eval-run";
 import type { SessionObject } from "./session";
 import type { TenantObject } from "./tenant";
 
@@ -6,6 +7,9 @@ import type { TenantObject } from "./tenant";
 export type Env = {
   SESSIONS: DurableObjectNamespace<SessionObject>;
   TENANTS: DurableObjectNamespace<TenantObject>;
+  EVALS: DurableObjectNamespace<EvalRunObject>;
+  /** The tenant whose evaluations run by cron; absent: none run, except where the service is open to its own machine. */
+  EVAL_TENANT?: string;
   BUCKET: Bucket;
   DB: D1Database;
   /** Random text from which the names of sessions' objects are made. Required wherever others can reach the service; never to be changed. */

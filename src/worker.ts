@@ -1,13 +1,20 @@
+import simulatedEvals from "../configs/evals/simulated.yaml";
+import smokeEvals from "../configs/evals/smoke.yaml";
 import demoTeam from "../configs/teams/demo.yaml";
 import oneProviderTeam from "../configs/teams/one-provider.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
+import { EvalRecords } from "../durable-objects/eval-records";
+import { evalRunName } from "../durable-objects/eval-run-api";
 import { tenancyServices } from "../durable-objects/tenancy-services";
 import { sessionStub } from "../durable-objects/session-stub";
 import { createApp } from "./api/app";
+import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
+import { LOCAL_TENANT } from "./tenancy/principal";
 
+export { EvalRunObject } from "../durable-objects/eval-run";
 export { SessionObject } from "../durable-objects/session";
 export { TenantObject } from "../durable-objects/tenant";
 
@@ -16,6 +23,9 @@ const app = createApp();
 export default {
   fetch(request, env, ctx) {
     return app.fetch(request, toServices(env, ctx));
+  },
+  scheduled({ scheduledTime }, env, ctx) {
+    return startDue(toServices(env, ctx), scheduledTime);
   },
 } satisfies ExportedHandler<Env>;
 
@@ -29,6 +39,12 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
       variables: readVariables(env, OPERATOR_VARIABLES),
+    },
+    evals: {
+      suites: { smoke: smokeEvals, simulated: simulatedEvals },
+      cronTenant: readSecret(env, "EVAL_TENANT") ?? (env.OPEN_ACCESS === "loopback" ? LOCAL_TENANT : null),
+      start: (run) => env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run),
+      records: new EvalRecords(env.DB),
     },
     teams: { demo: demoTeam, "one-provider": oneProviderTeam },
     openOnLoopback: env.OPEN_ACCESS === "loopback",

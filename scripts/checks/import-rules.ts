@@ -39,16 +39,26 @@ export type Layer = (typeof LAYERS)[number];
 export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
   "src/worker": {
-    uses: ["src/api", "durable-objects", "src/config", "src/providers", "src/tenancy", "src/protocol"],
+    uses: ["src/api", "durable-objects", "src/evals", "src/config", "src/providers", "src/tenancy", "src/protocol"],
     data: ["configs/"],
   },
   "src/api": {
-    uses: ["src/config", "src/providers", "src/redaction", "src/tenancy", "src/coordination", "src/protocol", "r2-layout"],
+    uses: [
+      "src/evals",
+      "src/config",
+      "src/providers",
+      "src/redaction",
+      "src/tenancy",
+      "src/coordination",
+      "src/protocol",
+      "r2-layout",
+    ],
   },
   // Providers too: the shell gives each call its fetch, its slot and its time limits.
   "durable-objects": {
     uses: [
       "src/agents",
+      "src/evals",
       "src/config",
       "src/outgoing",
       "src/providers",

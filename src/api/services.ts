@@ -2,6 +2,7 @@ import type { SessionStub } from "../../durable-objects/session-api";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
 import type { TenancyServices } from "./tenancy-services";
+import type { EvalServices } from "./eval-runs";
 
 export type { SessionStub } from "../../durable-objects/session-api";
 
@@ -11,6 +12,7 @@ export type Services = {
   session(caller: Principal, id: string): SessionStub;
   tenancy: TenancyServices;
   config: ConfigContext;
+  evals: EvalServices;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;
   /** Whether requests to loopback addresses need no key. */

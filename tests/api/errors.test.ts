@@ -3,6 +3,7 @@ import { createApp } from "../../src/api/app";
 import type { Services, SessionStub } from "../../src/api/services";
 import { OPEN_TENANCY } from "./tenancy-fakes";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
+import { noEvals } from "../builders/no-evals";
 
 /** What the API answers when a session's object throws this at it. */
 function answerTo(thrown: Error): Promise<Response> {
@@ -23,6 +24,7 @@ function answerTo(thrown: Error): Promise<Response> {
     session: () => stub,
     tenancy: OPEN_TENANCY,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
+    evals: noEvals,
     teams: {},
     openOnLoopback: true,
   };

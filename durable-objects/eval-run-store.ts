@@ -1,0 +1,75 @@
+import { GRACE_MS } from "../src/evals/limits";
+import { type CaseState, evolve, newRun, type RunEvent, type RunState } from "../src/evals/run";
+import type { Suite } from "../src/evals/schema";
+import type { EvalRunStart } from "./eval-run-api";
+
+const TABLES = [
+  "CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+  // `saved`: whether D1 has the result.
+  "CREATE TABLE IF NOT EXISTS cases (nth INTEGER PRIMARY KEY, state TEXT NOT NULL, saved INTEGER NOT NULL)",
+];
+
+/** A run as it lies on disk. What it began with never changes; its cases do, by events. */
+export type StoredRun = EvalRunStart & { startedAt: number };
+
+/** The memory of one run. Synchronous, so that what is written together lies on disk together. */
+export class EvalRunStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Null before the run began. */
+  run(): StoredRun | null {
+    const tables = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cases'";
+    if (this.#sql.exec(tables).toArray().length === 0) return null;
+    const rows = this.#sql.exec<{ key: string; value: string }>("SELECT key, value FROM run").toArray();
+    const value = new Map(rows.map((row) => [row.key, row.value]));
+    const start: Omit<StoredRun, "suite" | "team"> = JSON.parse(value.get("start") ?? "");
+    return { ...start, suite: JSON.parse(value.get("suite") ?? ""), team: JSON.parse(value.get("team") ?? "") };
+  }
+
+  /** Inside a transaction. Each part in a row of its own: a row is at most 2 MB. */
+  create({ suite, team, ...start }: StoredRun): void {
+    for (const table of TABLES) this.#sql.exec(table);
+    for (const [key, part] of Object.entries({ start, suite, team })) {
+      this.#sql.exec("INSERT INTO run (key, value) VALUES (?, ?)", key, JSON.stringify(part));
+    }
+    for (const [nth, state] of initialState(suite, start.startedAt).cases.entries()) {
+      this.#sql.exec("INSERT INTO cases (nth, state, saved) VALUES (?, ?, 0)", nth, JSON.stringify(state));
+    }
+  }
+
+  state({ suite, startedAt }: StoredRun): RunState {
+    const rows = this.#sql.exec<{ state: string }>("SELECT state FROM cases ORDER BY nth").toArray();
+    return { ...initialState(suite, startedAt), cases: rows.map(({ state }): CaseState => JSON.parse(state)) };
+  }
+
+  apply(run: StoredRun, event: RunEvent): void {
+    const after = evolve(this.state(run), event).cases[event.nth];
+    if (after) this.#sql.exec("UPDATE cases SET state = ? WHERE nth = ?", JSON.stringify(after), event.nth);
+  }
+
+  /** Cases that are done and not yet in D1. */
+  unsaved(): number[] {
+    const query = "SELECT nth FROM cases WHERE saved = 0 AND state ->> '$.status' = 'done' ORDER BY nth";
+    return this.#sql
+      .exec<{ nth: number }>(query)
+      .toArray()
+      .map(({ nth }) => nth);
+  }
+
+  markSaved(nths: readonly number[]): void {
+    for (const nth of nths) this.#sql.exec("UPDATE cases SET saved = 1 WHERE nth = ?", nth);
+    this.#sql.exec("INSERT OR REPLACE INTO run (key, value) VALUES ('listed', '1')");
+  }
+
+  /** Whether D1 knows that there is this run. */
+  isListed(): boolean {
+    return this.#sql.exec("SELECT 1 FROM run WHERE key = 'listed'").toArray().length > 0;
+  }
+}
+
+const initialState = ({ cases, at_once, timeout_seconds }: Suite, startedAt: number): RunState =>
+  newRun({ cases: cases.length, atOnce: at_once, patienceMs: timeout_seconds * 1000 + GRACE_MS, startedAt });

@@ -1,0 +1,55 @@
+import { DurableObject } from "cloudflare:workers";
+import { isOver, nextAskMs } from "../src/evals/run";
+import type { Env } from "./env";
+import { EvalCases } from "./eval-cases";
+import type { EvalRunApi, EvalRunStart } from "./eval-run-api";
+import { EvalRunStore, type StoredRun } from "./eval-run-store";
+
+/** When a run that was cut off in the middle of a step goes on by itself. */
+const WATCHDOG_MS = 30_000;
+
+/**
+ * One run of a suite; its name says which, so a cron that rings twice finds it begun. A shell: the rules lie in `src/evals/`.
+ * All work is done by the alarm, and nothing is kept in memory: a restart in the middle is one step like any other.
+ */
+export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
+  readonly #store: EvalRunStore;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#store = new EvalRunStore(ctx.storage.sql);
+  }
+
+  async start(run: EvalRunStart): Promise<{ started: boolean }> {
+    const { storage } = this.ctx;
+    const begun = this.#store.run();
+    if (begun) {
+      if (!this.#isSettled(begun) && (await storage.getAlarm()) === null) await storage.setAlarm(Date.now());
+      return { started: false };
+    }
+    // No await in between: the run and the alarm that drives it are on disk together or not at all.
+    storage.transactionSync(() => this.#store.create({ ...run, startedAt: Date.now() }));
+    await storage.setAlarm(Date.now());
+    return { started: true };
+  }
+
+  override async alarm(): Promise<void> {
+    const run = this.#store.run();
+    if (!run) return;
+    // The alarm is gone now, and another must stand before any work begins.
+    await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
+    try {
+      await new EvalCases(this.env, this.#store, run).step();
+    } catch (error) {
+      console.error("evaluation", run.suite.name, run.id, error instanceof Error ? error.message : error);
+    }
+    if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
+    const now = Date.now();
+    await this.ctx.storage.setAlarm(now + nextAskMs(this.#store.state(run), now));
+  }
+
+  /** Every case has its result, and D1 has them all. */
+  #isSettled(run: StoredRun): boolean {
+    return isOver(this.#store.state(run)) && this.#store.unsaved().length === 0;
+  }
+}

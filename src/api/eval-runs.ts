@@ -1,0 +1,65 @@
+import type { EvalRecords } from "../../durable-objects/eval-records";
+import type { EvalRunApi, EvalRunStart } from "../../durable-objects/eval-run-api";
+import { isDue, minuteOf } from "../evals/cron";
+import { parseSuite } from "../evals/parse-suite";
+import { planRun } from "../evals/plan-run";
+import { scheduledRunId } from "../evals/run-id";
+import type { Suite } from "../evals/schema";
+import type { Services } from "./services";
+
+/** What the service does with evaluations; made in `worker.ts`. */
+export type EvalServices = {
+  /** Suites on offer: name → YAML. */
+  suites: Readonly<Record<string, string>>;
+  /** Whose runs those of cron are; null: none may run. */
+  cronTenant: string | null;
+  start: EvalRunApi["start"];
+  records: Pick<EvalRecords, "latest" | "runs" | "run">;
+};
+
+/** The suites on offer, parsed. One that cannot be read is left out and told of in the log; a test keeps such from being deployed. */
+export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
+  return Object.entries(suites).flatMap(([name, yaml]) => {
+    const parsed = parseSuite(yaml);
+    if (parsed.ok) return [parsed.suite];
+    console.error("evaluation suite cannot be read", name, parsed.errors[0]?.detail);
+    return [];
+  });
+}
+
+/** A cron is rung once; an object that does not answer at that moment is asked again. */
+const TRIES = 3;
+const PAUSE_MS = 1_000;
+
+/**
+ * Starts every suite that is due in the minute of `at`. Rung twice, it finds the runs begun. A suite whose team cannot run here
+ * gets its run all the same, in which every case says why.
+ */
+export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, at: number): Promise<void> {
+  const { cronTenant: tenant } = services.evals;
+  if (tenant === null) return console.warn("no evaluation runs by cron: EVAL_TENANT names no tenant");
+  const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
+  const runs = due.map((suite): EvalRunStart => {
+    const planned = planRun(suite, services);
+    const what = planned.ok ? { team: planned.plan.team, problem: null } : { team: null, problem: planned.detail };
+    return { tenant, id: scheduledRunId(at), origin: "cron", scheduledAt: minuteOf(at), suite, ...what };
+  });
+  const started = await Promise.allSettled(runs.map((run) => insisting(() => services.evals.start(run))));
+  const failed = started.filter((result) => result.status === "rejected");
+  if (failed.length > 0)
+    throw new AggregateError(
+      failed.map(({ reason }) => reason),
+      "Not every evaluation that is due could start.",
+    );
+}
+
+async function insisting<T>(start: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === TRIES) throw error;
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
+    }
+  }
+}

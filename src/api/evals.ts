@@ -1,0 +1,188 @@
+import { ulid } from "ulid";
+import { nextDue } from "../evals/cron";
+import { planRun } from "../evals/plan-run";
+import { manualRunId, RUN_ID } from "../evals/run-id";
+import type { Suite } from "../evals/schema";
+import {
+  EVALS_PATH,
+  EvalRunListSchema,
+  EvalRunPageSchema,
+  type EvalRun,
+  type EvalStarted,
+  EvalStartedSchema,
+  type EvalSuite,
+  EvalSuiteListSchema,
+  evalRunPath,
+} from "../protocol/evals";
+import { ApiError } from "./errors";
+import { suitesOf } from "./eval-runs";
+import { json } from "./operation";
+import { type App, type Call, limitOf, route } from "./routes";
+
+const RUNS = { usual: 20, most: 100 };
+
+/** Evaluations: which suites there are, their runs, and starting one now. */
+export function evalRoutes(app: App): void {
+  route(app, EVALS_PATH, {
+    get: {
+      id: "listEvals",
+      tag: "Evaluations",
+      summary: "Suites on offer, with their schedule and last run",
+      answers: { 200: json("The suites", EvalSuiteListSchema, { ...listOf([SUITE_EXAMPLE], SUITE_EXAMPLE.name) }) },
+      handle: listSuites,
+    },
+  });
+  route(app, `${EVALS_PATH}/{suite}/runs`, {
+    get: {
+      id: "listEvalRuns",
+      tag: "Evaluations",
+      summary: "Runs of a suite, newest first",
+      description: "`limit` (20, at most 100) and `after` (an id) page through them.",
+      answers: { 200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)) },
+      codes: ["eval_not_found", "bad_query"],
+      handle: listRuns,
+    },
+    post: {
+      id: "startEval",
+      tag: "Evaluations",
+      summary: "Starts a suite now",
+      description: "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
+      answers: { 202: json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)) },
+      codes: ["eval_not_found", "config_invalid", "unknown_team", "price_unknown"],
+      handle: startRun,
+    },
+  });
+  route(app, `${EVALS_PATH}/{suite}/runs/{run}`, {
+    get: {
+      id: "getEvalRun",
+      tag: "Evaluations",
+      summary: "A run with its results, those there are so far",
+      answers: { 200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }) },
+      codes: ["eval_not_found", "bad_id"],
+      handle: showRun,
+    },
+  });
+}
+
+async function listSuites(context: Call): Promise<Response> {
+  const { evals } = context.env;
+  const suites = suitesOf(evals);
+  const names = suites.map(({ name }) => name);
+  const latest = await evals.records.latest(context.var.principal.tenant, names);
+  return context.json(
+    listOf(
+      suites.map((suite) => toEntry(suite, latest.get(suite.name) ?? null)),
+      names[0],
+      names.at(-1),
+    ),
+  );
+}
+
+async function listRuns(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const limit = limitOf(context, RUNS);
+  const after = context.req.query("after") ?? null;
+  if (after !== null && !RUN_ID.test(after)) throw new ApiError("bad_query", "`after` is the id of a run.");
+  const { tenant } = context.var.principal;
+  const found = await context.env.evals.records.runs(tenant, suite.name, { before: after, limit: limit + 1 });
+  const runs = found.slice(0, limit);
+  return context.json({ ...listOf(runs, runs[0]?.id, runs.at(-1)?.id), has_more: found.length > limit });
+}
+
+async function showRun(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const id = context.req.param("run") ?? "";
+  if (!RUN_ID.test(id)) throw new ApiError("bad_id", "A run's id looks like `run_20261130t060000z`.");
+  const run = await context.env.evals.records.run(context.var.principal.tenant, suite.name, id);
+  if (!run)
+    throw new ApiError(
+      "eval_not_found",
+      "There is no such run of this suite. One that was just started is shown after a moment.",
+    );
+  return context.json(run);
+}
+
+async function startRun(context: Call): Promise<Response> {
+  const suite = suiteOf(context);
+  const planned = planRun(suite, context.env);
+  if (!planned.ok) throw new ApiError(planned.code, planned.detail, planned.errors.length > 0 ? { errors: planned.errors } : {});
+  const { tenant } = context.var.principal;
+  const now = Date.now();
+  const id = manualRunId(now, ulid(now).slice(-10));
+  const { team } = planned.plan;
+  await context.env.evals.start({ tenant, id, origin: "manual", scheduledAt: now, suite, team, problem: null });
+  const started = toStarted({ id, suite: suite.name });
+  return context.json(started, 202, { location: started.links.run });
+}
+
+/** The suite named in the path. Throws `eval_not_found`. */
+function suiteOf(context: Call): Suite {
+  const name = context.req.param("suite");
+  const suites = suitesOf(context.env.evals);
+  const found = suites.find((suite) => suite.name === name);
+  if (found) return found;
+  throw new ApiError(
+    "eval_not_found",
+    `There is no such suite. On offer: ${suites.map((suite) => suite.name).join(", ") || "none"}.`,
+  );
+}
+
+const toStarted = ({ id, suite }: Pick<EvalRun, "id" | "suite">): EvalStarted => ({
+  id,
+  suite,
+  status: "running",
+  links: { run: evalRunPath(suite, id) },
+});
+
+function toEntry({ name, description, cases, at_once, cron }: Suite, last_run: EvalRun | null): EvalSuite {
+  const next = nextDue(cron, Date.now());
+  const next_run_at = next === null ? null : next / 1000;
+  return { name, description, cases: cases.length, at_once, cron: cron ?? null, next_run_at, last_run };
+}
+
+const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
+  object: "list" as const,
+  data,
+  first_id: first ?? null,
+  last_id: last ?? null,
+  has_more: false,
+});
+
+const RUN_EXAMPLE: EvalRun = {
+  id: "run_20261130t060000z",
+  suite: "smoke",
+  status: "completed",
+  origin: "cron",
+  scheduled_at: 1_796_018_400,
+  started_at: 1_796_018_401.2,
+  ended_at: 1_796_018_460.9,
+  cases: 3,
+  passed: 2,
+  failed: 1,
+  errored: 0,
+  cost_usd: 0.0213,
+};
+
+const SUITE_EXAMPLE: EvalSuite = {
+  name: "smoke",
+  description: "Three questions anyone can check.",
+  cases: 3,
+  at_once: 1,
+  cron: "0 6 * * MON",
+  next_run_at: 1_796_623_200,
+  last_run: RUN_EXAMPLE,
+};
+
+const RESULT_EXAMPLE = {
+  case: "product",
+  question: "What is 17 times 24? End your answer with the number.",
+  session_id: "session_01kbaxa5m0q3v8c1t6h2r9d4e7",
+  outcome: "passed",
+  pass: true,
+  detail: "its last number is 408",
+  answer: "17 times 24 is 408",
+  answer_is_cut: false,
+  cost_usd: 0.0071,
+  duration_ms: 9_400,
+  ended_at: 1_796_018_412.5,
+};

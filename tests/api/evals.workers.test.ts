@@ -1,0 +1,172 @@
+import { createExecutionContext, createScheduledController } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, inject, it } from "vitest";
+import simulated from "../../configs/evals/simulated.yaml";
+import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run-api";
+import { type EvalServices, startDue } from "../../src/api/eval-runs";
+import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
+import worker from "../../src/worker";
+import { post, request } from "../durable-objects/session-client";
+import { records } from "../evals/eval-client";
+
+type List<T> = { object: "list"; data: T[]; first_id: string | null; last_id: string | null; has_more: boolean };
+
+const get = async <T>(path: string): Promise<T> => (await request(path)).json<T>();
+
+async function ended(path: string): Promise<EvalRunPage> {
+  for (let tries = 0; tries < 400; tries += 1) {
+    const response = await request(path);
+    if (response.ok) {
+      const page = await response.json<EvalRunPage>();
+      if (page.status === "completed") return page;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error("the run did not end");
+}
+
+describe("POST /api/evals/{suite}/runs", () => {
+  it("starts the suite now and shows its results, each with a session anyone of the tenant can look at", async () => {
+    const response = await post("/api/evals/simulated/runs");
+    const started = await response.json<EvalStarted>();
+    expect([response.status, response.headers.get("location")]).toEqual([202, started.links.run]);
+    const page = await ended(started.links.run);
+    expect(page).toMatchObject({ suite: "simulated", origin: "manual", cases: 3, passed: 2, failed: 1, errored: 0 });
+    expect(page.results.map(({ case: id, pass }) => [id, pass])).toEqual([
+      ["number", true],
+      ["words", true],
+      ["wrong", false],
+    ]);
+    for (const { session_id } of page.results) expect((await request(`/api/sessions/${session_id}`)).status).toBe(200);
+    const { data } = await get<List<EvalSuite>>("/api/evals");
+    expect(data.find(({ name }) => name === "simulated")?.last_run).toMatchObject({ id: started.id, passed: 2 });
+  });
+
+  it("starts another run each time it is asked", async () => {
+    const ids = await Promise.all(
+      [1, 2].map(async () => (await (await post("/api/evals/simulated/runs")).json<EvalStarted>()).id),
+    );
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) await ended(`/api/evals/simulated/runs/${id}`);
+    const first = await get<List<EvalRun>>("/api/evals/simulated/runs?limit=1");
+    expect([first.data.length, first.has_more]).toEqual([1, true]);
+    const next = await get<List<EvalRun>>(`/api/evals/simulated/runs?limit=1&after=${first.last_id}`);
+    expect([first.last_id, next.last_id].sort()).toEqual(ids.sort());
+  });
+});
+
+describe("GET /api/evals", () => {
+  it("lists the suites with their schedule", async () => {
+    const { object, data } = await get<List<EvalSuite>>("/api/evals");
+    expect([object, data.map(({ name, cron }) => [name, cron])]).toEqual([
+      "list",
+      [
+        ["smoke", "0 6 * * MON"],
+        ["simulated", null],
+      ],
+    ]);
+    expect(data[0]?.next_run_at).toBeGreaterThan(Date.now() / 1000);
+    expect(data[1]?.next_run_at).toBeNull();
+  });
+
+  it.each([
+    { path: "/api/evals/nothing/runs", status: 404, code: "eval_not_found" },
+    { path: "/api/evals/constructor/runs", status: 404, code: "eval_not_found" },
+    { path: "/api/evals/simulated/runs/run_20200101t000000z", status: 404, code: "eval_not_found" },
+    { path: "/api/evals/simulated/runs/a%2Fb", status: 400, code: "bad_id" },
+    { path: "/api/evals/simulated/runs?limit=0", status: 400, code: "bad_query" },
+    { path: "/api/evals/simulated/runs?after='--", status: 400, code: "bad_query" },
+  ])("answers $path with $status $code", async ({ path, status, code }) => {
+    const response = await request(path);
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([status, code]);
+  });
+
+  it("shows a tenant no run of another's", async () => {
+    const place = { tenant: "other", id: "run_20200202t000000z", origin: "manual" as const, scheduledAt: 0 };
+    const suite = {
+      name: "simulated",
+      description: "x",
+      team: "none",
+      at_once: 1,
+      budget: { max_tokens: 1 },
+      timeout_seconds: 1,
+      cases: [],
+    };
+    await records.save(
+      { ...place, suite, team: null, problem: null, startedAt: 0 },
+      { atOnce: 1, patienceMs: 1, startedAt: 0, cases: [] },
+      [],
+    );
+    expect(await records.run("other", "simulated", place.id)).not.toBeNull();
+    expect((await request(`/api/evals/simulated/runs/${place.id}`)).status).toBe(404);
+    expect((await get<List<EvalRun>>("/api/evals/simulated/runs")).data.map(({ id }) => id)).not.toContain(place.id);
+  });
+});
+
+describe("a cron", () => {
+  const AT = Date.parse("2026-11-30T06:00:00Z");
+  const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
+  const start: EvalServices["start"] = (run) =>
+    env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run);
+  const services = (suites: Record<string, string>, starting = start) => ({
+    evals: { suites, cronTenant: "local", start: starting, records },
+    config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: { VLLM_BASE_URL: inject("providersUrl") } },
+    teams: {},
+  });
+
+  it("that rings twice in its minute starts what is due once, and nothing else", async () => {
+    const offered = services({ nightly, simulated });
+    await Promise.all([startDue(offered, AT), startDue(offered, AT + 59_000)]);
+    await startDue(offered, AT + 60_000);
+    expect(await records.runs("local", "simulated", { before: null, limit: 100 })).not.toContainEqual(
+      expect.objectContaining({ origin: "cron" }),
+    );
+    await expect
+      .poll(async () => (await records.run("local", "nightly", "run_20261130t060000z"))?.status, { timeout: 20_000 })
+      .toBe("completed");
+    expect(await records.runs("local", "nightly", { before: null, limit: 10 })).toMatchObject([
+      { origin: "cron", cases: 3, passed: 2 },
+    ]);
+    expect((await records.run("local", "nightly", "run_20261130t060000z"))?.results).toHaveLength(3);
+  });
+
+  it("starts nothing where no tenant is named to pay for it", async () => {
+    const offered = services({ nightly }, () => Promise.reject(new Error("no run may start")));
+    await startDue({ ...offered, evals: { ...offered.evals, cronTenant: null } }, AT);
+  });
+
+  it("is tried again where a run's object does not answer, and keeps no other suite from starting", async () => {
+    const asked: string[] = [];
+    const begun: string[] = [];
+    const starting = async ({ suite }: EvalRunStart) => {
+      asked.push(suite.name);
+      if (asked.length === 1) throw new Error("Network connection lost.");
+      begun.push(suite.name);
+      return { started: true };
+    };
+    await startDue(services({ nightly, weekly: nightly.replace("name: nightly", "name: weekly") }, starting), AT);
+    expect(begun.sort()).toEqual(["nightly", "weekly"]);
+  });
+
+  it("starts the suites on offer through the Worker; one whose team has no keys says so in each case", async () => {
+    const withoutKeys: typeof env = Object.assign({}, env, {
+      OPENAI_API_KEY: "",
+      ANTHROPIC_API_KEY: "",
+      GEMINI_API_KEY: "",
+      GOOGLE_API_KEY: "",
+    });
+    for (let rings = 0; rings < 2; rings += 1) {
+      await worker.scheduled(
+        createScheduledController({ scheduledTime: AT, cron: "0 6 * * MON" }),
+        withoutKeys,
+        createExecutionContext(),
+      );
+    }
+    await expect
+      .poll(async () => (await records.run("local", "smoke", "run_20261130t060000z"))?.status, { timeout: 10_000 })
+      .toBe("completed");
+    const page = await records.run("local", "smoke", "run_20261130t060000z");
+    expect(page).toMatchObject({ errored: 3, cost_usd: 0 });
+    expect(page?.results[0]?.detail).toContain("The team of `smoke` cannot run here");
+  });
+});
