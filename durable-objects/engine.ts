@@ -69,7 +69,7 @@ export class Engine {
   readonly #wakeUp: WakeUp;
   readonly #settle: Options["settle"];
   readonly #written = new PartialTexts();
-  #draining = false;
+  #draining: Promise<void> | null = null;
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
   #endedAt: number | null = null;
@@ -286,12 +286,11 @@ export class Engine {
   /** Tells what is still to be told; what fails waits for its next time, to which the alarm is set. */
   #empty(): void {
     if (this.#draining || this.journal.outbox.due(Date.now()) === null) return;
-    this.#draining = true;
-    const drained = this.#drain().finally(() => {
-      this.#draining = false;
+    this.#draining = this.#drain().finally(() => {
+      this.#draining = null;
       this.#arm(this.#clock.now());
     });
-    this.#ctx.waitUntil(drained);
+    this.#ctx.waitUntil(this.#draining);
   }
 
   async #drain(): Promise<void> {
@@ -305,6 +304,24 @@ export class Engine {
         console.error("a turn's end was not told", this.facts.sessionId, error instanceof Error ? error.message : error);
       }
     }
+  }
+
+  /**
+   * Stops for good, before the session is erased: what runs is cancelled, every turn's end is told, streams end, no timer stands.
+   * Throws if an end could not be told; then it may be called again.
+   */
+  async stop(): Promise<void> {
+    this.handle({ type: "cancel_requested" });
+    await this.#draining;
+    const { outbox } = this.journal;
+    for (let item = outbox.due(Number.MAX_SAFE_INTEGER); item; item = outbox.due(Number.MAX_SAFE_INTEGER)) {
+      await this.#settle(item.settled);
+      outbox.done(item.id);
+    }
+    // Readers are told of the last events only once those are on disk.
+    await this.#ctx.storage.sync();
+    this.journal.streams.end();
+    await this.#wakeUp.arm(false, null);
   }
 
   /** What agents had written before the restart, for partial texts. */

@@ -83,6 +83,16 @@ export class EventStreams {
     }
   }
 
+  /** Closes every stream, each with what it can still be given at once. */
+  end(): void {
+    for (const reader of [...this.#readers]) {
+      if (!reader.controller) continue;
+      const rest = this.#next(reader);
+      if (rest) reader.controller.enqueue(rest);
+      this.#close(reader, reader.controller);
+    }
+  }
+
   /** A stream of frames that begins after `request.after`. */
   open(request: StreamRequest, keyId: string | null = null): ReadableStream<Uint8Array> {
     const now = this.#options.now();

@@ -13,6 +13,8 @@ const TABLES = [
   "CREATE TABLE resume_points (call TEXT PRIMARY KEY, reply TEXT NOT NULL, after INTEGER NOT NULL) WITHOUT ROWID",
   // Word for others that a turn has ended; a row goes when it has arrived.
   "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
+  // Which turn each start with an idempotency key has begun.
+  "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
   // Tickets for one stream each, not used yet: their hashes.
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];

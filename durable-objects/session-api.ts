@@ -16,6 +16,8 @@ export type StartTurn = {
   budget: Budget;
   /** null: as the team says. */
   timeoutMs: number | null;
+  /** By this the session knows the start again: the same one twice is one turn. Absent: each is a new one. */
+  startId?: string;
 };
 
 export type Started = { ok: true; turn: number };
@@ -49,11 +51,13 @@ export const CALLER_TENANT_HEADER = "x-caller-tenant";
 export const CALLER_KEY_HEADER = "x-caller-key";
 
 export type SessionApi = {
-  /** Makes the session with its team and starts its first turn. Called again, it only says what there is. */
+  /** Makes the session with its team and starts its first turn. Called again, it only says that there is one. */
   create(sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal>;
   startTurn(turn: StartTurn): Promise<Started | StartRefusal>;
   /** Twice is the same as once. */
   cancel(): Promise<{ ok: true; turn: number; status: string } | SessionRefusal>;
+  /** Cancels what runs, ends every stream and erases all the session has. False if there is no such session (any more). */
+  erase(): Promise<boolean>;
   status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;

@@ -39,6 +39,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   #tenant = "";
   #keyWatch: KeyWatch | null = null;
   #sessionLog: SessionLog | null = null;
+  #isErased = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -51,26 +52,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async create(tenant: string, sessionId: string, team: Team, turn: StartTurn): Promise<Started | StartRefusal> {
     const known = this.#of(tenant);
     if (this.#engine && !known) return NOT_FOUND;
-    if (known && known.state.turns > 0) return { ok: true, turn: known.state.turns };
+    if (this.#isErased) return NOT_FOUND;
+    if (known && known.state.turns > 0) return { ok: true, turn: 1 };
     const link = new TenantLink(this.env, tenant, sessionId);
     const granted = await this.#grant(link, 1, { turn, team });
     if (!granted.ok) return granted;
-    // Another request may have done the same in the meantime.
-    if (this.#engine) return this.create(tenant, sessionId, team, turn);
-    this.ctx.storage.transactionSync(() => {
-      createTables(this.ctx.storage.sql);
-      const secret = randomBytes(32).toString("hex");
-      for (const [key, value] of Object.entries({ tenant, session_id: sessionId, team: JSON.stringify(team), secret })) {
-        this.ctx.storage.sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
-      }
-    });
-    this.#engine = this.#load();
+    // Another request may have done the same in the meantime, or erased it.
+    if (this.#isErased) return this.#giveBack(link, 1);
+    if (this.#engine && this.#engine.state.turns > 0) return this.create(tenant, sessionId, team, turn);
+    this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(team) });
     return this.#startGranted(this.#engine, link, granted.turn, team);
   }
 
   async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
     const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
+    const earlier = this.#startedAs(turn);
+    if (earlier) return earlier;
     const running = runningTurn(engine.state);
     if (running) return { ok: false, code: "turn_running", turn: running.number };
     if (turn.parentTurn !== null && turn.parentTurn > engine.state.turns) return { ok: false, code: "turn_not_found" };
@@ -81,7 +79,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const link = new TenantLink(this.env, tenant, sessionId);
     const granted = await this.#grant(link, number, { turn, team });
     if (!granted.ok) return granted;
-    if (engine.state.turns >= number) return { ok: false, code: "turn_running", turn: engine.state.turns };
+    if (this.#isErased) return this.#giveBack(link, number);
+    if (engine.state.turns >= number) {
+      return this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: engine.state.turns };
+    }
     return this.#startGranted(engine, link, granted.turn, null);
   }
 
@@ -91,6 +92,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     engine.handle({ type: "cancel_requested" });
     const turn = engine.state.turns;
     return { ok: true, turn, status: engine.journal.queries.turn(turn)?.status ?? "cancelled" } as const;
+  }
+
+  async erase(tenant: string): Promise<boolean> {
+    const engine = this.#of(tenant);
+    if (!engine) return false;
+    this.#isErased = true; // from here on there is no session; what waits for the tenant's word starts none
+    try {
+      await engine.stop();
+      await this.ctx.storage.deleteAlarm();
+      await this.ctx.storage.deleteAll();
+    } catch (error) {
+      this.#isErased = false;
+      throw error;
+    }
+    this.#engine = null;
+    this.#sessionLog = null;
+    return true;
   }
 
   async status(tenant: string) {
@@ -151,7 +169,18 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
 
   /** The session, for the tenant it was made for; to any other there is none. */
   #of(tenant: string): Engine | null {
-    return this.#tenant === tenant ? this.#engine : null;
+    return this.#tenant === tenant && !this.#isErased ? this.#engine : null;
+  }
+
+  #make(facts: Readonly<Record<string, string>>): Engine {
+    const { sql } = this.ctx.storage;
+    this.ctx.storage.transactionSync(() => {
+      createTables(sql);
+      for (const [key, value] of Object.entries({ ...facts, secret: randomBytes(32).toString("hex") })) {
+        sql.exec("INSERT INTO meta (key, value) VALUES (?, ?)", key, value);
+      }
+    });
+    return this.#load();
   }
 
   /** The session as it lies on disk, not yet running. */
@@ -219,6 +248,12 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return { ok: true, turn: { ...turn, budget: { ...turn.budget, ...capped } } } as const;
   }
 
+  /** The place of a turn that will not be started. */
+  #giveBack(link: TenantLink, number: number): typeof NOT_FOUND {
+    this.ctx.waitUntil(link.release(number));
+    return NOT_FOUND;
+  }
+
   /** Starts it; a turn that could not even begin gives its place back. */
   #startGranted(engine: Engine, link: TenantLink, turn: StartTurn, team: Team | null): Started {
     try {
@@ -229,11 +264,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     }
   }
 
+  /** The turn that this start has begun already; null if it is a new one. */
+  #startedAs({ startId }: StartTurn): Started | null {
+    if (startId === undefined) return null;
+    const query = "SELECT turn FROM starts WHERE id = ?";
+    const [row] = this.ctx.storage.sql.exec<{ turn: number }>(query, startId).toArray();
+    return row ? { ok: true, turn: row.turn } : null;
+  }
+
   #start(engine: Engine, turn: StartTurn, team: Team | null): Started {
     const { question, budget, timeoutMs } = turn;
     const latest = engine.state.turns === 0 ? null : engine.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
     engine.handle({ type: "turn_requested", rules: team?.rules ?? null, question, parentTurn, budget, timeoutMs });
+    // Nothing awaits in between, so the platform stores both or neither.
+    if (turn.startId !== undefined) {
+      this.ctx.storage.sql.exec("INSERT INTO starts (id, turn) VALUES (?, ?)", turn.startId, engine.state.turns);
+    }
     return { ok: true, turn: engine.state.turns };
   }
 }

@@ -7,9 +7,12 @@ import { EvalRecords } from "../durable-objects/eval-records";
 import { evalRunName } from "../durable-objects/eval-run-api";
 import { tenancyServices } from "../durable-objects/tenancy-services";
 import { sessionStub } from "../durable-objects/session-stub";
+import { eraseSessionFiles } from "../r2-layout/session-files";
 import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
+import { createSessionIndex } from "./api/session-index";
+import { createStartClaims } from "./api/start-claims";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { LOCAL_TENANT } from "./tenancy/principal";
@@ -45,6 +48,11 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       cronTenant: readSecret(env, "EVAL_TENANT") ?? (env.OPEN_ACCESS === "loopback" ? LOCAL_TENANT : null),
       start: (run) => env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run),
       records: new EvalRecords(env.DB),
+    },
+    stored: {
+      index: createSessionIndex(env.DB),
+      claims: createStartClaims(env.DB),
+      eraseFiles: (tenant, id) => eraseSessionFiles(env.BUCKET, tenant, id),
     },
     teams: { demo: demoTeam, "one-provider": oneProviderTeam },
     openOnLoopback: env.OPEN_ACCESS === "loopback",

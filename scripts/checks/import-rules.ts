@@ -39,7 +39,7 @@ export type Layer = (typeof LAYERS)[number];
 export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
   "src/worker": {
-    uses: ["src/api", "durable-objects", "src/evals", "src/config", "src/providers", "src/tenancy", "src/protocol"],
+    uses: ["src/api", "durable-objects", "src/evals", "src/config", "src/providers", "src/tenancy", "r2-layout", "src/protocol"],
     data: ["configs/"],
   },
   "src/api": {

@@ -4,9 +4,12 @@ import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
 import { eventRoutes } from "./events";
+import { keyRoutes } from "./keys";
 import type { ApiEnv, App } from "./routes";
 import { runRoutes } from "./runs";
+import { sessionListRoutes } from "./session-list";
 import { sessionRoutes } from "./sessions";
+import { ticketRoutes } from "./tickets";
 
 /** Nothing here is a page to be framed, or an answer to be kept, unless it says so. */
 const UNLESS_SAID = {
@@ -30,7 +33,10 @@ export function createApp(): App {
   });
   app.use("/api/*", requireAccess, refuseCrossSite, requireScope);
   runRoutes(app);
+  sessionListRoutes(app);
   sessionRoutes(app);
+  ticketRoutes(app);
+  keyRoutes(app);
   eventRoutes(app);
   evalRoutes(app);
   documentationRoutes(app);

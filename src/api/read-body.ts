@@ -16,8 +16,27 @@ const MAX_DETAIL_CHARS = 300;
 
 /** The JSON body, checked. Reading stops at the limit; nothing is written before it is whole and valid. */
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
+  return (await readBodyAndText(request, schema)).value;
+}
+
+/** The same with the text it was read from. */
+export async function readBodyAndText<T>(request: Request, schema: z.ZodType<T>): Promise<{ value: T; text: string }> {
   requireJson(request.headers);
-  const value = parse(await readText(request));
+  const text = await readText(request);
+  return { value: check(parse(text), schema), text };
+}
+
+/** Whether the body says that it is YAML. */
+export const isYaml = (request: Request): boolean =>
+  /^application\/(x-)?yaml\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
+
+/** A body that is text to be read elsewhere. */
+export function readPlainBody(request: Request): Promise<string> {
+  requireUncompressed(request.headers);
+  return readText(request);
+}
+
+function check<T>(value: unknown, schema: z.ZodType<T>): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const errors = result.error.issues.slice(0, MOST_ERRORS).map(({ path, message }) => ({
@@ -34,6 +53,10 @@ function requireJson(headers: Headers): void {
   if (!/^application\/json\s*(;|$)/i.test(type)) {
     throw new ApiError("unsupported_media_type", "Send the body as JSON, with `content-type: application/json`.");
   }
+  requireUncompressed(headers);
+}
+
+function requireUncompressed(headers: Headers): void {
   if (headers.has("content-encoding")) throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 

@@ -58,9 +58,15 @@ export function labelOf(context: Call): string {
 }
 
 /** A refusal of the session as an error of the API. */
-export function refuse(code: "session_not_found" | "turn_not_found" | "answer_not_found"): never {
+export function refuse(code: Missing): never {
+  throw notFound(code);
+}
+
+type Missing = "session_not_found" | "turn_not_found" | "answer_not_found";
+
+export function notFound(code: Missing): ApiError {
   const what = { session_not_found: "session", turn_not_found: "turn", answer_not_found: "answer" }[code];
-  throw new ApiError(code, `There is no such ${what}.`);
+  return new ApiError(code, `There is no such ${what}.`);
 }
 
 /** How many a page may hold, as asked in `limit`. */

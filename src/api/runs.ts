@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { ulid } from "ulid";
-import type { StartTurn } from "../../durable-objects/session-api";
+import type { StartRefusal, StartTurn } from "../../durable-objects/session-api";
 import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
 import { type TeamRules, unpricedAgents } from "../protocol/team";
@@ -17,11 +16,12 @@ import { ApiError, type ErrorCode, type Fault } from "./errors";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
 import { json, type Operation } from "./operation";
-import { ID } from "./parameters";
-import { isQuotaRefusal, quotaError } from "./quota-refusals";
-import { readBody } from "./read-body";
-import { type App, type Call, refuse, route, sessionOf } from "./routes";
+import { ID, IDEMPOTENCY } from "./parameters";
+import { quotaError } from "./quota-refusals";
+import { readBodyAndText } from "./read-body";
+import { type App, type Call, notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
+import { beginStart, claimTurn, confirmStart, findStart, readKey } from "./start-once";
 import { withWarnings } from "./stream-warnings";
 
 const LOCATION = { description: "The session's address", schema: { type: "string" } } as const;
@@ -40,6 +40,8 @@ const BODY_CODES = [
   "unsupported_media_type",
   "request_invalid",
   "price_unknown",
+  "bad_idempotency_key",
+  "idempotency_key_reused",
   "spend_exceeded",
   "quota_exceeded",
 ] as const satisfies readonly ErrorCode[];
@@ -49,9 +51,9 @@ const RUN_OPERATION: Operation = {
   tag: "Runs",
   summary: "Start a session with its first turn",
   description: "A team is named, or given as an object or as YAML in MassGen's grammar.",
-  request: { body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } } },
+  request: { headers: IDEMPOTENCY, body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } } },
   answers: STARTED,
-  codes: [...BODY_CODES, "config_invalid", "unknown_team"],
+  codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
   handle: createRun,
 };
 
@@ -59,7 +61,11 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
-  request: { params: ID, body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } } },
+  request: {
+    params: ID,
+    headers: IDEMPOTENCY,
+    body: { "application/json": { schema: TurnRequestSchema, example: TURN_REQUEST } },
+  },
   answers: STARTED,
   codes: [...BODY_CODES, "bad_id", "session_not_found", "turn_not_found", "turn_running"],
   handle: createTurn,
@@ -72,30 +78,47 @@ export function runRoutes(app: App): void {
 }
 
 async function createRun(context: Call): Promise<Response> {
-  const body = await readBody(context.req.raw, RunRequestSchema);
+  const { value: body, text } = await readBodyAndText(context.req.raw, RunRequestSchema);
+  const key = await readKey(context, text);
+  const earlier = key && (await findStart(context, key));
+  if (earlier && (await earlier.stub.turn(1)).ok) return answer(context, { ...earlier, turn: 1 });
   const { team, warnings } = teamOf(context, body);
   requirePrices(team.rules, body.budget);
-  const id = `session_${ulid().toLowerCase()}`;
-  const stub = context.env.session(context.var.principal, id);
-  const started = await stub.create(id, team, toStart(body, null));
+  const start = earlier ?? (await beginStart(context, key, { question: body.question, warnings }));
+  const started = await start.stub.create(start.id, team, toStart(body, null));
   if (!started.ok) {
-    if (isQuotaRefusal(started)) throw quotaError(started);
-    if (started.code === "price_unknown") throw priceUnknown(started.agents);
-    throw new ApiError("internal", "The session could not be started.");
+    await context.env.stored.index.drop(context.var.principal.tenant, start.id);
+    throw startError(started);
   }
-  return answer(context, { id, stub, turn: started.turn, warnings });
+  context.env.tenancy.later(confirmStart(context, start));
+  return answer(context, { ...start, turn: started.turn });
+}
+
+function startError(refusal: StartRefusal): ApiError {
+  switch (refusal.code) {
+    case "quota_exceeded":
+    case "spend_exceeded":
+      return quotaError(refusal);
+    case "price_unknown":
+      return priceUnknown(refusal.agents);
+    case "turn_running": {
+      const message = `Turn ${refusal.turn} is still running. Wait for its end, or cancel it.`;
+      return new ApiError("turn_running", message, { turn: refusal.turn });
+    }
+    case "session_not_found":
+    case "turn_not_found":
+      return notFound(refusal.code);
+  }
 }
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = sessionOf(context);
-  const body = await readBody(context.req.raw, TurnRequestSchema);
-  const started = await stub.startTurn(toStart(body, body.parent_turn ?? null));
-  if (started.ok) return answer(context, { id, stub, turn: started.turn, warnings: [] });
-  if (isQuotaRefusal(started)) throw quotaError(started);
-  if (started.code === "price_unknown") throw priceUnknown(started.agents);
-  if (started.code !== "turn_running") return refuse(started.code);
-  const message = `Turn ${started.turn} is still running. Wait for its end, or cancel it.`;
-  throw new ApiError("turn_running", message, { turn: started.turn });
+  const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema);
+  const key = await readKey(context, text);
+  const startId = key && (await claimTurn(context, key, id));
+  const started = await stub.startTurn({ ...toStart(body, body.parent_turn ?? null), ...(startId && { startId }) });
+  if (!started.ok) throw startError(started);
+  return answer(context, { id, stub, turn: started.turn, warnings: [] });
 }
 
 function toStart(body: Pick<RunRequest, "question" | "budget" | "timeout_seconds">, parentTurn: number | null): StartTurn {

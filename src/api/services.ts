@@ -1,6 +1,7 @@
 import type { SessionStub } from "../../durable-objects/session-api";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
+import type { StoredSessions } from "./session-index";
 import type { TenancyServices } from "./tenancy-services";
 import type { EvalServices } from "./eval-runs";
 
@@ -13,6 +14,7 @@ export type Services = {
   tenancy: TenancyServices;
   config: ConfigContext;
   evals: EvalServices;
+  stored: StoredSessions;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;
   /** Whether requests to loopback addresses need no key. */

@@ -48,9 +48,21 @@ const ANSWER_OPERATION: Operation = {
   handle: showAnswer,
 };
 
-/** Looking at a session, and stopping it. */
+const ERASE_OPERATION: Operation = {
+  id: "eraseSession",
+  tag: "Sessions",
+  summary: "Stop a session and erase all it has",
+  description:
+    "A running turn is cancelled, streams end, and everything stored of the session goes. Broken off in the middle, it is finished by asking again.",
+  request: { params: ID },
+  answers: { 204: { description: "Erased" } },
+  codes: ["bad_id", "session_not_found"],
+  handle: erase,
+};
+
+/** Looking at a session, stopping it, erasing it. */
 export function sessionRoutes(app: App): void {
-  route(app, "/api/sessions/{id}", { get: STATUS_OPERATION });
+  route(app, "/api/sessions/{id}", { get: STATUS_OPERATION, delete: ERASE_OPERATION });
   route(app, "/api/sessions/{id}/cancel", { post: CANCEL_OPERATION });
   route(app, "/api/sessions/{id}/turns/{turn}", { get: TURN_OPERATION });
   route(app, "/api/sessions/{id}/turns/{turn}/answers/{label}", { get: ANSWER_OPERATION });
@@ -65,6 +77,19 @@ async function cancel(context: Call): Promise<Response> {
   const { id, stub } = sessionOf(context);
   const result = await stub.cancel();
   return result.ok ? context.json({ session_id: id, turn: result.turn, status: result.status }) : refuse(result.code);
+}
+
+/** The row goes last: as long as it is there, whatever broke off can be finished. */
+async function erase(context: Call): Promise<Response> {
+  const { id, stub } = sessionOf(context);
+  const { tenant } = context.var.principal;
+  const { index, eraseFiles } = context.env.stored;
+  const isListed = await index.markErasing(tenant, id);
+  const isThere = await stub.erase();
+  if (!isListed && !isThere) return refuse("session_not_found");
+  await eraseFiles(tenant, id);
+  await index.remove(tenant, id);
+  return context.body(null, 204);
 }
 
 async function showTurn(context: Call): Promise<Response> {

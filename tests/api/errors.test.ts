@@ -4,6 +4,7 @@ import type { Services, SessionStub } from "../../src/api/services";
 import { OPEN_TENANCY } from "./tenancy-fakes";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 import { noEvals } from "../builders/no-evals";
+import { noSessions } from "../builders/no-sessions";
 
 /** What the API answers when a session's object throws this at it. */
 function answerTo(thrown: Error): Promise<Response> {
@@ -12,6 +13,7 @@ function answerTo(thrown: Error): Promise<Response> {
     create: fail,
     startTurn: fail,
     cancel: fail,
+    erase: fail,
     status: fail,
     turn: fail,
     answer: fail,
@@ -25,6 +27,7 @@ function answerTo(thrown: Error): Promise<Response> {
     tenancy: OPEN_TENANCY,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     evals: noEvals,
+    stored: noSessions,
     teams: {},
     openOnLoopback: true,
   };

@@ -4,6 +4,7 @@ import { createApp } from "../../src/api/app";
 import type { Services } from "../../src/api/services";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { noEvals } from "../builders/no-evals";
+import { noSessions } from "../builders/no-sessions";
 import { OPEN_TENANCY } from "./tenancy-fakes";
 import { ask, askWith, keys, makeKey } from "./keyed-client";
 
@@ -128,6 +129,7 @@ describe("a service", () => {
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     teams: {},
     evals: noEvals,
+    stored: noSessions,
     openOnLoopback: false,
   });
   const answerOf = async (more: Partial<Services["tenancy"]>) => {

@@ -1,0 +1,90 @@
+import type { StartClaims } from "./start-claims";
+
+/**
+ * The index of sessions in D1. A run's truth is its object; a row says only that there is one, and lists are made of rows.
+ *
+ * - Starting: the row (`starting`) comes first, then the object, then `started`. Whatever breaks off in between, no run is without
+ *   a row. Whether a row that stayed `starting` has an object is asked of the object when it is listed; one that has none after a
+ *   day is dropped.
+ * - Erasing: `erasing` comes first and hides the row, then the object and the files go, the row last. Whatever breaks off in
+ *   between, the row is there for the next attempt to find.
+ */
+export type SessionRow = { id: string; created_at: number; question_preview: string; state: "starting" | "started" };
+
+export type NewSession = { tenant: string; id: string; createdAt: number; question: string };
+
+export type SessionIndex = {
+  add(session: NewSession): Promise<void>;
+  /** The object is there now. False if the session is being erased, or has been: then it must not stay. */
+  confirm(tenant: string, id: string): Promise<boolean>;
+  /** Newest first, those before `before` if given. */
+  page(tenant: string, before: string | null, limit: number): Promise<SessionRow[]>;
+  /** Drops a row whose session never came to be, and what claimed it. */
+  drop(tenant: string, id: string): Promise<void>;
+  /** Whether there is such a row; from now on it is listed no more. */
+  markErasing(tenant: string, id: string): Promise<boolean>;
+  remove(tenant: string, id: string): Promise<void>;
+};
+
+const PREVIEW_CHARS = 200;
+
+/** The start of a text, never half of a character. */
+export const toPreview = (question: string): string =>
+  [...question.trim().slice(0, PREVIEW_CHARS + 1)].slice(0, PREVIEW_CHARS).join("").toWellFormed();
+
+const INSERT = "INSERT INTO sessions (tenant, id, created_at, question_preview, state)";
+
+export const createSessionIndex = (db: D1Database): SessionIndex => ({
+  async add({ tenant, id, createdAt, question }) {
+    await db.prepare(`${INSERT} VALUES (?, ?, ?, ?, 'starting')`).bind(tenant, id, createdAt, toPreview(question)).run();
+  },
+  async confirm(tenant, id) {
+    const sql = "UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'";
+    return changed(await db.prepare(sql).bind(tenant, id).run());
+  },
+  async page(tenant, before, limit) {
+    const sql =
+      "SELECT id, created_at, question_preview, state FROM sessions WHERE tenant = ? AND id < ? AND state <> 'erasing' ORDER BY id DESC LIMIT ?";
+    // Behind every id: ids are lower-case letters, digits and underscores.
+    const { results } = await db
+      .prepare(sql)
+      .bind(tenant, before ?? "~", limit)
+      .all<SessionRow>();
+    return results;
+  },
+  async drop(tenant, id) {
+    const isStarting = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting')";
+    await db.batch([
+      db.prepare(`DELETE FROM start_claims WHERE tenant = ?1 AND session_id = ?2 AND ${isStarting}`).bind(tenant, id),
+      db.prepare("DELETE FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'starting'").bind(tenant, id),
+    ]);
+  },
+  async markErasing(tenant, id) {
+    const sql = "UPDATE sessions SET state = 'erasing' WHERE tenant = ? AND id = ?";
+    return changed(await db.prepare(sql).bind(tenant, id).run());
+  },
+  async remove(tenant, id) {
+    await db.prepare("DELETE FROM sessions WHERE tenant = ? AND id = ?").bind(tenant, id).run();
+  },
+});
+
+const changed = ({ meta }: D1Result): boolean => meta.changes > 0;
+
+/** What routes need of what lies outside the sessions' objects; made in `worker.ts`. */
+export type StoredSessions = {
+  index: SessionIndex;
+  claims: StartClaims;
+  /** Erases all files of a session; may be done again. */
+  eraseFiles(tenant: string, id: string): Promise<void>;
+};
+
+/** The statement that adds a session's row if `condition` holds; for a transaction with others. */
+export const addSessionIf = (
+  db: D1Database,
+  { tenant, id, createdAt, question }: NewSession,
+  condition: string,
+  values: string[],
+): D1PreparedStatement =>
+  db
+    .prepare(`${INSERT} SELECT ?, ?, ?, ?, 'starting' WHERE ${condition}`)
+    .bind(tenant, id, createdAt, toPreview(question), ...values);
