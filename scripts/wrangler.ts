@@ -30,14 +30,25 @@ export function wrangler(args: string[]): Promise<number> {
 
 /** Runs wrangler out of sight; what it printed is shown only if it fails, inside the error. */
 export async function wranglerQuietly(args: string[]): Promise<string> {
+  const { code, printed, complaints } = await printedBy(args);
+  if (code !== 0) throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${printed}${complaints}`);
+  return printed + complaints;
+}
+
+/** What wrangler prints for programs. Throws what it says if it fails, without what it was asked. */
+export async function wranglerOutput(args: string[]): Promise<string> {
+  const { code, printed, complaints } = await printedBy(args);
+  if (code !== 0) throw new Error(`wrangler ended with status ${code}:\n${printed}${complaints}`);
+  return printed;
+}
+
+async function printedBy(args: string[]): Promise<{ code: number; printed: string; complaints: string }> {
   const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...QUIET, ...process.env } });
-  const printed: Buffer[] = [];
+  const [printed, complaints]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => printed.push(chunk));
+  child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));
   const code = await new Promise<number>((resolve, reject) =>
     child.on("error", reject).on("close", (code) => resolve(code ?? 1)),
   );
-  const text = Buffer.concat(printed).toString();
-  if (code !== 0) throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${text}`);
-  return text;
+  return { code, printed: Buffer.concat(printed).toString(), complaints: Buffer.concat(complaints).toString() };
 }

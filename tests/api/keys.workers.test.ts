@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { AuditListSchema, KeyListSchema, NewKeySchema } from "../../src/protocol/keys";
+import { AUDIT_START, firstBroken } from "../../src/tenancy/audit";
+import { ask, askWith, makeKey } from "./keyed-client";
+
+const admin = await makeKey("acme", { scopes: "admin" });
+const other = await makeKey("other", { scopes: "admin" });
+const codeOf = async (response: Response) => [response.status, (await response.json<{ code: string }>()).code];
+const create = (body: unknown, key = admin.key) => askWith(key, "/api/keys", { method: "POST", body });
+
+describe("an admin's key", () => {
+  it("makes keys of its own tenant, shown once, with the scopes and the end they were given", async () => {
+    const response = await create({ name: "ci", scopes: ["read"], expires_in_days: 30 });
+    expect(response.status).toBe(201);
+    const made = NewKeySchema.parse(await response.json());
+    expect(made).toMatchObject({ tenant: "acme", name: "ci", scopes: ["read"], revoked_at: null, last_used_at: null });
+    expect((made.expires_at ?? 0) - made.created_at).toBe(30 * 86_400);
+    expect((await askWith(made.key, "/api/sessions/session_unknown00")).status).toBe(404);
+    const listed = await (await askWith(admin.key, "/api/keys")).text();
+    expect(listed).toContain(made.id);
+    expect(listed).not.toContain(made.key.slice(-43));
+  });
+
+  it("ends them, and twice is the same as once", async () => {
+    const { id, key } = NewKeySchema.parse(await (await create({ name: "short", scopes: ["run"] })).json());
+    const first = await (await askWith(admin.key, `/api/keys/${id}`, { method: "DELETE" })).json();
+    expect(await (await askWith(admin.key, `/api/keys/${id}`, { method: "DELETE" })).json()).toEqual(first);
+    expect((await askWith(key, "/api/sessions/session_unknown00")).status).toBe(401);
+  });
+
+  it("knows no key of another tenant: neither listed nor ended", async () => {
+    const unknown = await askWith(other.key, `/api/keys/${"0".repeat(26)}`, { method: "DELETE" });
+    const foreign = await askWith(other.key, `/api/keys/${admin.id}`, { method: "DELETE" });
+    const texts = await Promise.all(
+      [unknown, foreign].map(async (response) => (await response.text()).replace(/"request_id":"[^"]*"/, "")),
+    );
+    expect([unknown.status, foreign.status, texts[0] === texts[1]]).toEqual([404, 404, true]);
+    expect(await (await askWith(other.key, "/api/keys")).text()).not.toContain(admin.id);
+    expect((await askWith(admin.key, "/api/keys")).status).toBe(200);
+  });
+
+  it("sees its keys page by page, newest first", async () => {
+    const { key } = await makeKey("pages", { scopes: "admin" });
+    for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
+    const first = KeyListSchema.parse(await (await askWith(key, "/api/keys?limit=2")).json());
+    const second = KeyListSchema.parse(await (await askWith(key, `/api/keys?limit=2&after=${first.last_id}`)).json());
+    expect([...first.data, ...second.data].map(({ name }) => name)).toEqual(["three", "two", "one", "test"]);
+    expect([first.has_more, second.has_more]).toEqual([true, false]);
+  });
+
+  it.each([
+    { name: "no name", body: { scopes: ["read"] } },
+    { name: "a blank name", body: { name: " ", scopes: ["read"] } },
+    { name: "no scope", body: { name: "x", scopes: [] } },
+    { name: "a scope nobody knows", body: { name: "x", scopes: ["root"] } },
+    { name: "another tenant", body: { name: "x", scopes: ["read"], tenant: "other" } },
+    { name: "an end in the past", body: { name: "x", scopes: ["read"], expires_in_days: -1 } },
+  ])("makes none with $name", async ({ body }) => {
+    expect(await codeOf(await create(body))).toEqual([422, "request_invalid"]);
+  });
+
+  it.each([
+    ["/api/keys?after=x", "bad_id"],
+    ["/api/keys?limit=0", "bad_query"],
+    ["/api/audit?after=-1", "bad_query"],
+    ["/api/audit?limit=5000", "bad_query"],
+  ])("asks for %s in vain: %s", async (path, code) => {
+    expect(await codeOf(await askWith(admin.key, path))).toEqual([400, code]);
+  });
+
+  it("reads what was done, in a chain without a break, page by page", async () => {
+    const { key, id } = await makeKey("told", { scopes: "admin" });
+    for (const name of ["one", "two", "three"]) await create({ name, scopes: ["read"] }, key);
+    const first = AuditListSchema.parse(await (await askWith(key, "/api/audit?limit=2")).json());
+    const second = AuditListSchema.parse(await (await askWith(key, `/api/audit?limit=2&after=${first.last_id}`)).json());
+    const rows = [...first.data, ...second.data].map(({ key_id, request_id, ...row }) => ({
+      ...row,
+      keyId: key_id,
+      requestId: request_id,
+    }));
+    expect(rows.map(({ action, result, keyId }) => [action, result, keyId])).toEqual([
+      ["POST /api/keys", 201, id],
+      ["POST /api/keys", 201, id],
+      ["POST /api/keys", 201, id],
+      ["GET /api/audit", 200, id],
+    ]);
+    expect(firstBroken(rows, AUDIT_START)).toBeNull();
+  });
+});
+
+it("this machine without a key makes none for itself", async () => {
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body: '{"name":"x","scopes":["run"]}' };
+  expect(await codeOf(await ask("/api/keys", init))).toEqual([422, "request_invalid"]);
+});
