@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
-import { unstable_readConfig } from "wrangler";
+import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import { wranglerQuietly } from "../wrangler";
 import { WranglerConfigSchema } from "./schema";
 
@@ -29,6 +29,7 @@ export async function planRuntime({ dir, port, variables }: PlanOptions): Promis
   const caught = path.join(dir, "caught");
   await mkdir(caught);
   const options = { bundle, state: path.join(dir, "state"), port, variables };
+  await migrate(options);
   const miniflare = await whileCaught(caught, port, async () => new Miniflare(await miniflareOptions(options)));
   const args = (await readFile(path.join(caught, "args"), "utf8")).split("\n");
   return {
@@ -90,6 +91,23 @@ async function miniflareOptions({ bundle, state, port, variables }: Layout) {
       },
     ],
   });
+}
+
+/** Gives the database its tables, as a deployment has them. */
+async function migrate(layout: Layout): Promise<void> {
+  const miniflare = new Miniflare(await miniflareOptions({ ...layout, port: 0 }));
+  try {
+    const { d1_databases: databases } = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
+    for (const { binding, migrations_dir: folder } of databases) {
+      const db = await miniflare.getD1Database(binding);
+      for (const name of (await readdir(folder)).sort()) {
+        const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
+        await db.batch(statements.map((statement) => db.prepare(statement)));
+      }
+    }
+  } finally {
+    await miniflare.dispose();
+  }
 }
 
 /** The entry comes first. */

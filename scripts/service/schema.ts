@@ -8,5 +8,5 @@ export const WranglerConfigSchema = z.object({
   vars: z.record(z.string(), z.string()),
   durable_objects: z.object({ bindings: z.array(z.object({ name: z.string(), class_name: z.string() })) }),
   r2_buckets: z.array(z.object({ binding: z.string() })),
-  d1_databases: z.array(z.object({ binding: z.string() })),
+  d1_databases: z.array(z.object({ binding: z.string(), migrations_dir: z.string() })),
 });
