@@ -4,6 +4,7 @@ import { registerAttach } from "./commands/attach";
 import { registerCancel } from "./commands/cancel";
 import { registerConfig } from "./commands/config";
 import { registerDoctor } from "./commands/doctor";
+import { registerEval } from "./commands/eval";
 import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
 import type { Stage } from "./commands/register";
@@ -19,6 +20,7 @@ const COMMANDS = [
   registerShow,
   registerCancel,
   registerConfig,
+  registerEval,
   registerKeys,
   registerLogin,
   registerDoctor,

@@ -29,6 +29,8 @@ export class EvalCases {
 
   /** One round: hears of what runs, starts what has a place, saves what is done. */
   async step(): Promise<void> {
+    // Whoever started the run looks for it at once.
+    if (!this.#store.isListed()) await this.#save();
     await Promise.all(owedAt(this.#state(), Date.now()).map((effect) => this.#perform(effect)));
     const next = claimable(this.#state());
     // On disk before any session hears of it: whatever happens now, these cases are under way and no others in their place.
