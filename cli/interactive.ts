@@ -20,7 +20,8 @@ export async function converse({ team, connection, limits, output }: ConverseOpt
   io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
   let interrupts = 0;
   for (;;) {
-    const typed = await readEntry({ input: io.stdin, output: process.stderr, prompt: "\n> ", history, complete });
+    io.stderr.write("\n");
+    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete });
     interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
     if (typed.kind === "interrupt" && interrupts < 2) {
       io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");

@@ -8,6 +8,8 @@ export type Io = {
   stdin: Input;
   stdout: Output;
   stderr: Output;
+  /** The terminal, for whatever reads keys there. */
+  screen: NodeJS.WritableStream;
   env: Readonly<Record<string, string | undefined>>;
   /** The folder the command was called in. */
   cwd: string;

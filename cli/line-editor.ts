@@ -14,6 +14,8 @@ export type EditorOptions = {
 /** Lines this close together were pasted, not typed. */
 const PASTE_MS = 40;
 const MAX_HISTORY = 500;
+/** The prompt of a line that goes on. */
+const MORE = "… ";
 
 /**
  * Reads one entry: a line, or several if they were pasted, or if lines end in a backslash. `interrupt`: Ctrl+C on an empty line;
@@ -32,10 +34,12 @@ export function readEntry({ input, output, prompt, history, complete }: EditorOp
   });
   const lines: string[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let finished = false;
   return new Promise((resolve) => {
     const finish = (typed: Typed) => {
+      if (finished) return;
+      finished = true;
       clearTimeout(timer);
-      editor.removeAllListeners();
       editor.close();
       if (typed.kind === "text" && typed.text.trim() !== "") history.unshift(typed.text.replaceAll("\n", " "));
       history.length = Math.min(history.length, MAX_HISTORY);
@@ -49,6 +53,7 @@ export function readEntry({ input, output, prompt, history, complete }: EditorOp
       clearTimeout(timer);
       const goesOn = line.endsWith("\\");
       lines.push(goesOn ? line.slice(0, -1) : line);
+      if (goesOn) editor.setPrompt(MORE);
       if (goesOn) editor.prompt();
       else timer = setTimeout(submit, PASTE_MS);
     });
@@ -58,6 +63,7 @@ export function readEntry({ input, output, prompt, history, complete }: EditorOp
       editor.write(null, { ctrl: true, name: "e" });
       editor.write(null, { ctrl: true, name: "u" });
       output.write("^C\n");
+      editor.setPrompt(prompt);
       editor.prompt();
     });
     editor.on("close", () => finish(lines.length > 0 ? { kind: "text", text: lines.join("\n") } : { kind: "end" }));

@@ -16,6 +16,7 @@ const io: Io = {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
+  screen: process.stderr,
   env: process.env,
   cwd: process.cwd(),
   home: homedir(),

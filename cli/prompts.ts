@@ -5,27 +5,27 @@ import type { Io } from "./io";
 /** Questions to whoever sits at the terminal. The library is loaded when the first is asked: most commands ask none. */
 
 const left = new CliError(EXIT.interrupted, "Nothing was changed.");
-type Env = Pick<Io, "env">;
+type Env = Pick<Io, "env" | "stdin" | "screen">;
 
 /** Something that must not be seen. Throws CliError if they leave. */
 export async function askSecret(message: string, io: Env): Promise<string> {
   const { isCancel, password } = await import("@clack/prompts");
   const validate = (text: string | undefined) => (text?.trim() ? undefined : "Nothing was typed.");
-  const given = await password({ message, mask: "*", validate, output: sink(io) });
+  const given = await password({ message, mask: "*", validate, input: io.stdin, output: sink(io) });
   if (isCancel(given)) throw left;
   return given.trim();
 }
 
 export async function askYes(message: string, io: Env): Promise<boolean> {
   const { confirm, isCancel } = await import("@clack/prompts");
-  const given = await confirm({ message, initialValue: false, output: sink(io) });
+  const given = await confirm({ message, initialValue: false, input: io.stdin, output: sink(io) });
   if (isCancel(given)) throw left;
   return given;
 }
 
 export async function askText(message: string, placeholder: string, io: Env): Promise<string> {
   const { isCancel, text } = await import("@clack/prompts");
-  const given = await text({ message, placeholder, defaultValue: placeholder, output: sink(io) });
+  const given = await text({ message, placeholder, defaultValue: placeholder, input: io.stdin, output: sink(io) });
   if (isCancel(given)) throw left;
   return given.trim();
 }
@@ -34,9 +34,12 @@ export async function askText(message: string, placeholder: string, io: Env): Pr
 const COLORS = /\x1b\[[\d;]*m/g;
 
 /** stdout is for answers. The library colours on some versions of Node although NO_COLOR forbids it. */
-function sink({ env }: Env): Writable {
-  if (!env["NO_COLOR"]) return process.stderr;
+function sink({ env, screen }: Env): Writable {
+  const color = !env["NO_COLOR"];
   return new Writable({
-    write: (chunk: Buffer, _encoding, done) => void process.stderr.write(chunk.toString().replace(COLORS, ""), done),
+    write: (chunk: Buffer, _encoding, done) => {
+      screen.write(color ? chunk : chunk.toString().replace(COLORS, ""));
+      done();
+    },
   });
 }
