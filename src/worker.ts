@@ -1,7 +1,12 @@
 import simulatedEvals from "../configs/evals/simulated.yaml";
 import smokeEvals from "../configs/evals/smoke.yaml";
+import codingTeam from "../configs/teams/coding.yaml";
 import demoTeam from "../configs/teams/demo.yaml";
+import fastAndCheapTeam from "../configs/teams/fast-and-cheap.yaml";
 import oneProviderTeam from "../configs/teams/one-provider.yaml";
+import oneProviderThreePersonasTeam from "../configs/teams/one-provider-three-personas.yaml";
+import researchTeam from "../configs/teams/research.yaml";
+import threeProvidersTeam from "../configs/teams/three-providers.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
 import { EvalRecords } from "../durable-objects/eval-records";
 import { evalRunName } from "../durable-objects/eval-run-api";
@@ -20,6 +25,16 @@ import { LOCAL_TENANT } from "./tenancy/principal";
 export { EvalRunObject } from "../durable-objects/eval-run";
 export { SessionObject } from "../durable-objects/session";
 export { TenantObject } from "../durable-objects/tenant";
+
+const TEAMS = {
+  demo: demoTeam,
+  "one-provider": oneProviderTeam,
+  "three-providers": threeProvidersTeam,
+  "one-provider-three-personas": oneProviderThreePersonasTeam,
+  "fast-and-cheap": fastAndCheapTeam,
+  coding: codingTeam,
+  research: researchTeam,
+};
 
 const app = createApp();
 
@@ -54,7 +69,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       claims: createStartClaims(env.DB),
       eraseFiles: (tenant, id) => eraseSessionFiles(env.BUCKET, tenant, id),
     },
-    teams: { demo: demoTeam, "one-provider": oneProviderTeam },
+    teams: TEAMS,
     openOnLoopback: env.OPEN_ACCESS === "loopback",
   };
 }

@@ -10,7 +10,7 @@ import type { HostedTool } from "../providers/provider";
 /** Tools that the provider runs itself, as a backend section asks for them. */
 
 /** MassGen's keys. Both words for running code mean the same tool, whatever the provider calls it. */
-const KEYS: readonly (readonly [string, HostedToolName])[] = [
+export const HOSTED_KEYS: readonly (readonly [string, HostedToolName])[] = [
   ["enable_web_search", "web_search"],
   ["enable_x_search", "x_search"],
   ["enable_code_interpreter", "code_execution"],
@@ -28,7 +28,7 @@ export type AskedTool = { name: HostedToolName; key: string };
 
 /** The hosted tools that a backend section switches on, each once. */
 export function readAskedTools(section: Section): AskedTool[] {
-  const asked = KEYS.filter(([key]) => read(section, key, flag, false)).map(([key, name]) => ({ key, name }));
+  const asked = HOSTED_KEYS.filter(([key]) => read(section, key, flag, false)).map(([key, name]) => ({ key, name }));
   return asked.filter(({ name }, place) => asked.findIndex((other) => other.name === name) === place);
 }
 

@@ -23,7 +23,7 @@ export type ParamsFormat = { params: FormatParams; name: string };
 /** No config may say these otherwise, in any format. */
 const NEVER = ["__proto__", "constructor", "prototype"];
 
-function toKind(kind: ParamKind): Kind<unknown> {
+export function toKind(kind: ParamKind): Kind<unknown> {
   switch (kind.type) {
     case "number":
       return number(kind.min, kind.max);

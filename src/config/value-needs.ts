@@ -34,7 +34,7 @@ function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[],
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */
-const USUAL = new Map<string, unknown>([
+export const USUAL = new Map<string, unknown>([
   ["coordination_mode", "voting"],
   ["final_answer_strategy", "winner_present"],
 ]);

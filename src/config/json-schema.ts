@@ -1,0 +1,189 @@
+import { FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
+import { BACKEND_TYPES, type Format, type ServedType, SERVED_TYPES, typesWithTool } from "../providers/registry";
+import { BACKEND_KEYS, VERSIONED_KEYS } from "./backend-keys";
+import { integer, type JsonSchema } from "./fields";
+import { HOSTED_KEYS } from "./hosted-tools";
+import {
+  AGENT_KEYS,
+  COORDINATION_KEYS,
+  type KeyRules,
+  ORCHESTRATOR_KEYS,
+  PERSONA_KEYS,
+  TIMEOUT_KEYS,
+  TOP_KEYS,
+  UI_KEYS,
+} from "./known-keys";
+import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
+import { NEED_IDS, NEEDS } from "./needs";
+import { toKind } from "./params";
+import { BACKEND, COORDINATION, ORCHESTRATOR, PERSONAS, type Setting, SENSITIVITIES, TIMEOUTS, UI } from "./settings";
+import { USUAL } from "./value-needs";
+
+/**
+ * The grammar of a team config as JSON Schema (draft 2020-12), for editors: made of the tables that the config check reads. What
+ * only the check can say (bounded addresses, stored keys, combinations of parameters) is left to it.
+ */
+export function teamSchema(): JsonSchema {
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    title: "A massgen-edge team",
+    description: "A MassGen config as massgen-edge reads it. Keys it ignores are marked as deprecated, with the reason.",
+    ...section(TOP_KEYS, {
+      agents: { description: "The agents of the team.", type: "array", minItems: 1, maxItems: MAX_AGENTS, items: ref("agent") },
+      agent: { description: "The one agent of a team of one.", ...ref("agent") },
+      orchestrator: section(ORCHESTRATOR_KEYS, {
+        ...settings(ORCHESTRATOR),
+        coordination: section(COORDINATION_KEYS, {
+          ...settings(COORDINATION),
+          persona_generator: section(PERSONA_KEYS, settings(PERSONAS)),
+        }),
+      }),
+      timeout_settings: section(TIMEOUT_KEYS, settings(TIMEOUTS)),
+      ui: section(UI_KEYS, settings(UI)),
+    }),
+    type: "object",
+    oneOf: [{ required: ["agents"] }, { required: ["agent"] }],
+    $defs: { agent: agent(), backend: backend(), ...paramsByFormat(), off: OFF },
+  };
+}
+
+/** What switches a feature off that is not served. */
+const OFF: JsonSchema = {
+  anyOf: [
+    { enum: [false, null] },
+    { type: "array", maxItems: 0 },
+    { type: "object", maxProperties: 0 },
+    { type: "object", properties: { enabled: { const: false } }, required: ["enabled"] },
+  ],
+};
+
+const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
+
+/** A mapping with these keys and those that are ignored or can only be off; an empty one may be left empty. */
+function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: ["object", "null"], ...keysOf(rules, properties), additionalProperties: false };
+}
+
+function keysOf(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
+  const others = [...ignoredKeys(rules), ...refusedKeys(rules), ...keysByValue(rules)];
+  const [patterns, names] = [others.filter(([key]) => key.endsWith("*")), others.filter(([key]) => !key.endsWith("*"))];
+  const starting = patterns.map(([key, schema]) => [`^${key.slice(0, -1)}`, schema] as const);
+  return {
+    properties: { ...properties, ...Object.fromEntries(names) },
+    ...(starting.length > 0 && { patternProperties: Object.fromEntries(starting) }),
+  };
+}
+
+type Entry = readonly [key: string, schema: JsonSchema];
+
+const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
+  Object.entries(ignored).map(([key, reason]) => [key, { description: `Ignored: ${reason}.`, deprecated: true }]);
+
+function refusedKeys({ later }: KeyRules): Entry[] {
+  const description = (need: (typeof NEED_IDS)[number]) => `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
+  return NEED_IDS.flatMap((need) =>
+    (later[need] ?? []).map((key): Entry => [key, { description: description(need), ...ref("off") }]),
+  );
+}
+
+function keysByValue({ byValue = [] }: KeyRules): Entry[] {
+  return byValue.map((key) => {
+    const usual = USUAL.has(key) ? [{ const: USUAL.get(key) }] : [];
+    return [key, { description: "Not served beyond what is here anyway.", anyOf: [...usual, ref("off")] }];
+  });
+}
+
+type AnySetting = Pick<Setting<unknown, unknown>, "key" | "fallback" | "about"> & { kind: { schema: JsonSchema } };
+
+function settings(table: Readonly<Record<string, AnySetting>>): Record<string, JsonSchema> {
+  const entries = Object.values(table).map(({ key, kind, fallback, about }): Entry => {
+    const usual = fallback === null ? {} : { default: fallback };
+    return [key, { description: about, ...nullable(kind.schema), ...usual }];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** An empty value is an absent one. */
+function nullable(schema: JsonSchema): JsonSchema {
+  const { type, enum: words } = schema;
+  if (Array.isArray(words)) return { ...schema, enum: [...words, null] };
+  return { ...schema, type: [...(Array.isArray(type) ? type : [type]), "null"] };
+}
+
+const agent = (): JsonSchema => ({
+  ...section(AGENT_KEYS, {
+    id: {
+      description: "The agent's name in logs and results; its peers never see it.",
+      type: "string",
+      maxLength: MAX_ID_CHARS,
+      pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+    },
+    backend: { description: "Which model the agent is, and how it is reached.", ...ref("backend") },
+    system_message: { description: "The agent's role.", type: ["string", "null"], maxLength: MAX_TEXT_CHARS },
+    voting_sensitivity: { description: "As of the team, for this agent.", ...nullable(SENSITIVITIES.schema) },
+  }),
+  type: "object",
+  required: ["id", "backend"],
+});
+
+/** Keys that only some types have. */
+const OF_SOME_TYPES: readonly string[] = ["api", ...VERSIONED_KEYS];
+
+function backend(): JsonSchema {
+  const { type, ...others } = settings(BACKEND);
+  const common = Object.entries(others).filter(([key]) => !OF_SOME_TYPES.includes(key));
+  return {
+    type: "object",
+    required: ["type"],
+    ...keysOf(BACKEND_KEYS, { type: { ...type, type: "string", enum: SERVED_TYPES }, ...Object.fromEntries(common) }),
+    allOf: [...byFormats(), ...byHostedTool()],
+    unevaluatedProperties: false,
+  };
+}
+
+const ofTypes = (types: readonly string[]): JsonSchema => ({ properties: { type: { enum: types } }, required: ["type"] });
+
+/** What each type may hold beyond the common keys: the parameters of the formats it is spoken to in. */
+function byFormats(): JsonSchema[] {
+  const groups = new Map<string, { types: string[]; facts: ServedType }>();
+  for (const [name, facts] of Object.entries(BACKEND_TYPES)) {
+    if (!facts.served) continue;
+    const key = JSON.stringify([formatsOf(facts), facts.apis, facts.versions !== undefined]);
+    const group = groups.get(key);
+    if (group) group.types.push(name);
+    else groups.set(key, { types: [name], facts });
+  }
+  return [...groups.values()].map(({ types, facts }) => ({ if: ofTypes(types), then: keysOfType(facts) }));
+}
+
+const formatsOf = ({ format, hostedFormat, apis = {} }: ServedType): Format[] => [
+  ...new Set([format, ...(hostedFormat ? [hostedFormat] : []), ...Object.values(apis)]),
+];
+
+function keysOfType(facts: ServedType): JsonSchema {
+  const { api, ...all } = settings(BACKEND);
+  const versioned = Object.entries(all).filter(([key]) => facts.versions && OF_SOME_TYPES.includes(key));
+  const named = facts.apis ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const] : [];
+  const params = formatsOf(facts).map((format) => ref(`params-${format}`));
+  const own = Object.fromEntries([...versioned, ...named]);
+  return { anyOf: params, ...(Object.keys(own).length > 0 && { properties: own }) };
+}
+
+const byHostedTool = (): JsonSchema[] =>
+  HOSTED_KEYS.map(([key, tool]) => ({
+    if: ofTypes(typesWithTool(tool)),
+    else: { properties: { [key]: { enum: [false, null] } } },
+  }));
+
+const NAMES: Readonly<Record<string, string>> = FORMAT_NAMES;
+
+function paramsByFormat(): Record<string, JsonSchema> {
+  const entries = Object.entries(FORMAT_PARAMS).map(([format, { kinds, outputCaps }]) => {
+    const cap = { description: "Most output tokens of one call.", ...nullable(integer(1, 10_000_000).schema) };
+    const description = `A parameter of ${NAMES[format]}.`;
+    const params = Object.entries(kinds).map(([key, kind]): Entry => [key, { description, ...nullable(toKind(kind).schema) }]);
+    const caps = outputCaps.map((key): Entry => [key, cap]);
+    return [`params-${format}`, { properties: Object.fromEntries([...params, ...caps]) }];
+  });
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { teamSchema } from "../../src/config/json-schema";
+import { checkTeam } from "../../src/config/parse-team";
+import { BACKEND, COORDINATION, ORCHESTRATOR, TIMEOUTS, UI } from "./massgen-keys";
+import { problemsOf } from "./schema-check";
+import { FULL_CONTEXT } from "./teams";
+
+const SCHEMA = "configs/team.schema.json";
+const schema: Record<string, unknown> = JSON.parse(readFileSync(SCHEMA, "utf8"));
+const problems = (yaml: string) => problemsOf(schema, parse(yaml));
+
+it("the JSON Schema in configs/ is what the tables say: `npm run config:schema` makes it anew", () => {
+  expect(`${JSON.stringify(teamSchema(), null, 2)}\n`).toBe(readFileSync(SCHEMA, "utf8"));
+});
+
+describe("the JSON Schema takes", () => {
+  const teams = readdirSync("configs/teams").map((name) => path.join("configs/teams", name));
+  it.each(teams)("%s", (file) => expect(problems(readFileSync(file, "utf8"))).toEqual([]));
+
+  const samples = path.resolve("../shared/massgen-configs");
+  const names = existsSync(samples) ? readdirSync(samples, { recursive: true, encoding: "utf8" }) : [];
+  const texts = names
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => [name, readFileSync(path.join(samples, name), "utf8")]);
+  const runnable = texts.filter(([, text]) => checkTeam(text, FULL_CONTEXT).runnable);
+  it.skipIf(runnable.length === 0)("MassGen's examples that run [needs ../shared/massgen-configs]", () => {
+    expect(runnable.flatMap(([name, text]) => problems(text ?? "").map((problem) => `${name} ${problem}`))).toEqual([]);
+  });
+
+  const sections = [
+    { rows: BACKEND, config: (line: string, type: string) => `agent: {id: a, backend: {type: ${type}, ${line}}}` },
+    { rows: ORCHESTRATOR, config: (line: string) => `agent: {id: a, backend: {type: claude}}\norchestrator: {${line}}` },
+    {
+      rows: COORDINATION,
+      config: (line: string) => `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {${line}}}`,
+    },
+    { rows: TIMEOUTS, config: (line: string) => `agent: {id: a, backend: {type: claude}}\ntimeout_settings: {${line}}` },
+    { rows: UI, config: (line: string) => `agent: {id: a, backend: {type: claude}}\nui: {${line}}` },
+  ];
+  const rows = sections.flatMap(({ rows: keys, config }) =>
+    keys.map(({ key, value, expected, type = "openai" }) => ({
+      source: config(`${key}: ${value}`, type),
+      taken: expected === "obeyed" || expected === "warned",
+    })),
+  );
+  it.each(rows.filter(({ taken }) => taken))("what the config check accepts: $source", ({ source }) => {
+    expect(problems(source)).toEqual([]);
+  });
+  it.each(rows.filter(({ taken }) => !taken))("not what it refuses: $source", ({ source }) => {
+    expect(problems(source)).not.toEqual([]);
+  });
+});
+
+describe("the JSON Schema says no to", () => {
+  it.each([
+    ["no agents", "orchestrator: {}"],
+    ["agents and agent", "agent: {id: a, backend: {type: claude}}\nagents: []"],
+    ["a misspelt key", "agent: {id: a, backend: {type: claude}}\norchestrater: {}"],
+    ["a key of the first version", "agent: {id: a, backend: {type: claude}}\nnum_agents: 3"],
+    ["a type that is not served", "agent: {id: a, backend: {type: claude_code}}"],
+    ["another format's parameter", "agent: {id: a, backend: {type: claude, seed: 7}}"],
+    ["another type's key", "agent: {id: a, backend: {type: openai, azure_endpoint: x}}"],
+    ["a hosted tool the type has not", "agent: {id: a, backend: {type: groq, enable_web_search: true}}"],
+    ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
+    ["an id that cannot be one", 'agent: {id: "../x", backend: {type: claude}}'],
+  ])("%s", (_, source) => {
+    expect(problems(source)).not.toEqual([]);
+    expect(checkTeam(source, FULL_CONTEXT).runnable).toBe(false);
+  });
+});
