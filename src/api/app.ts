@@ -1,5 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { refuseCrossSite, requireAccess, requireScope } from "./access";
+import { configRoutes } from "./configs";
 import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
@@ -38,6 +39,7 @@ export function createApp(): App {
   ticketRoutes(app);
   keyRoutes(app);
   eventRoutes(app);
+  configRoutes(app);
   evalRoutes(app);
   documentationRoutes(app);
   return app;

@@ -45,7 +45,14 @@ export type ErrorCode = keyof typeof HTTP_STATUS;
 export const statusOf = (code: ErrorCode): number => HTTP_STATUS[code];
 
 /** One place in what the client sent, as RFC 9457 problems list them. */
-export type Fault = { pointer: string; detail: string; line?: number | null; column?: number | null; code?: string };
+export type Fault = {
+  pointer: string;
+  detail: string;
+  line?: number | null;
+  column?: number | null;
+  code?: string;
+  need?: string;
+};
 
 /** A refusal: `message` is for people, says what went wrong and what to do. */
 export class ApiError extends Error {

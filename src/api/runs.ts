@@ -23,6 +23,7 @@ import { type App, type Call, notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
 import { beginStart, claimTurn, confirmStart, findStart, readKey } from "./start-once";
 import { withWarnings } from "./stream-warnings";
+import { teamSource } from "./teams";
 
 const LOCATION = { description: "The session's address", schema: { type: "string" } } as const;
 
@@ -145,11 +146,10 @@ function priceUnknown(agents: readonly string[]): ApiError {
 
 /** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
 function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Team; warnings: readonly Fault[] } {
-  const name = config_yaml === undefined && typeof config !== "object" ? (config ?? "demo") : null;
-  const source = config_yaml ?? (name === null ? config : namedTeam(env.teams, name));
-  if (source === undefined) {
-    throw new ApiError("unknown_team", `There is no team of that name. On offer: ${Object.keys(env.teams).join(", ")}.`);
-  }
+  const { name, source } = teamSource(env.teams, {
+    config: config ?? (config_yaml === undefined ? DEFAULT_TEAM : undefined),
+    config_yaml,
+  });
   const result = parseTeam(source, env.config);
   if (result.ok) return { team: result.team, warnings: result.warnings };
   const [first] = result.errors;
@@ -159,9 +159,7 @@ function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Tea
   throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
 }
 
-/** Only what is on offer: a name may be any text, also that of a member every object has. */
-const namedTeam = (teams: Readonly<Record<string, string>>, name: string): string | undefined =>
-  Object.hasOwn(teams, name) ? teams[name] : undefined;
+const DEFAULT_TEAM = "demo";
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 

@@ -72,17 +72,19 @@ function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
   return { id: claim.session_id, stub: context.env.session(context.var.principal, claim.session_id), warnings };
 }
 
-function requireSameBody({ key, bodyHash }: StartKey, claim: StandingClaim): void {
+/** Throws if the key came with another body before. */
+export function requireSameBody({ key, bodyHash }: StartKey, claim: StandingClaim): void {
   if (claim.body_hash === bodyHash) return;
   const message = `The idempotency key ${JSON.stringify(key.slice(0, 64))} came with another body before. Take a new key for a new request.`;
   throw new ApiError("idempotency_key_reused", message);
 }
 
 /** Where there was no text, a place is null. */
-const toFault = ({ pointer, detail, line = null, column = null, code }: z.infer<typeof FaultSchema>): Fault => ({
+const toFault = ({ pointer, detail, line = null, column = null, code, need }: z.infer<typeof FaultSchema>): Fault => ({
   pointer,
   line,
   column,
   detail,
   ...(code === undefined ? {} : { code }),
+  ...(need === undefined ? {} : { need }),
 });

@@ -71,6 +71,8 @@ export const FaultSchema = z.object({
   column: z.int().nullish(),
   detail: z.string(),
   code: z.string().optional(),
+  /** The feature that a refusal is about. */
+  need: z.string().optional(),
 }).meta({ id: "Fault" });
 export type Fault = z.infer<typeof FaultSchema>;
 

@@ -59,7 +59,10 @@ export type ConfigCheck = z.infer<typeof ConfigCheckSchema>;
 
 export const ConfigCheckRequestSchema = z
   .strictObject({
-    config: z.record(z.string(), z.unknown()).optional().describe("A team's config as an object"),
+    config: z
+      .union([z.string().min(1).max(200), z.record(z.string(), z.unknown())])
+      .optional()
+      .describe("The name of a team on offer, or a team's config as an object"),
     config_yaml: z.string().min(1).optional().describe("The same as YAML text: what is found then has line and column"),
   })
   .refine(({ config, config_yaml }) => (config === undefined) !== (config_yaml === undefined), {
