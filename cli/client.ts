@@ -17,7 +17,7 @@ import {
 
 /** What the service can be asked about sessions. Everything here throws CliError, or the signal's reason after an abort. */
 
-/** Starts a new session with its first turn. Never repeats: each call starts a run. */
+/** Starts a new session with its first turn; a try that broke off is repeated and still starts one run. */
 export async function startRun(body: RunRequest, context: RequestContext, signal: AbortSignal): Promise<RunResponse> {
   const call = { method: "POST", path: RUNS_PATH, body, signal, once: randomUUID() } as const;
   return (await request(call, RunResponseSchema, context)).data;

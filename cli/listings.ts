@@ -19,13 +19,14 @@ const SESSIONS = "/api/sessions";
 const CONFIGS = "/api/configs";
 const KEYS = "/api/keys";
 
-export function listSessions(
-  { limit, after }: { limit: number; after?: string },
-  context: RequestContext,
-): Promise<Answer<SessionList>> {
-  const query = new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) });
-  return request({ method: "GET", path: `${SESSIONS}?${query}` }, SessionListSchema, context);
-}
+export type Page = { limit: number; after?: string };
+
+/** Newest first. */
+export const listSessions = (page: Page, context: RequestContext): Promise<Answer<SessionList>> =>
+  request({ method: "GET", path: `${SESSIONS}?${queryOf(page)}` }, SessionListSchema, context);
+
+const queryOf = ({ limit, after }: Page): string =>
+  new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
 
 /** Teams on offer. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
@@ -35,14 +36,15 @@ export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
 export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> =>
   request({ method: "POST", path: `${CONFIGS}/validate`, body: { config_yaml: yaml } }, VerdictSchema, context);
 
-export type KeyWish = { name?: string; scopes?: readonly string[]; expires_at?: number };
+export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
 
 /** Makes a key; its answer is the only one that holds the secret. */
 export const createKey = (body: KeyWish, context: RequestContext): Promise<Answer<NewKey>> =>
   request({ method: "POST", path: KEYS, body }, NewKeySchema, context);
 
-export const listKeys = (context: RequestContext): Promise<Answer<KeyList>> =>
-  request({ method: "GET", path: KEYS }, KeyListSchema, context);
+/** Newest first. */
+export const listKeys = (page: Page, context: RequestContext): Promise<Answer<KeyList>> =>
+  request({ method: "GET", path: `${KEYS}?${queryOf(page)}` }, KeyListSchema, context);
 
 /** From now on the key opens nothing. */
 export const revokePath = (id: string): string => `${KEYS}/${encodeURIComponent(id)}`;

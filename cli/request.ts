@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
 import type { Connection } from "./connection";
 import { CliError, EXIT } from "./exit-codes";
 import { errorFrom, type RequestContext, unreachable } from "./problem";
 import { parseJson } from "./schema";
+import { codeOf } from "./text-file";
 import { VERSION } from "./version";
 
 export type Call = {
@@ -30,11 +32,46 @@ export async function request<T>(call: Call, schema: z.ZodType<T>, context: Requ
   throw new CliError(EXIT.execution, message);
 }
 
-/** Asks; an answer that is no success is thrown as CliError. */
+/** Asks; an answer that is no success is thrown as CliError. What has an idempotency key is asked again after a break. */
 export async function send(call: Call, context: RequestContext): Promise<Response> {
-  const response = await reach(call, context);
-  if (!response.ok) throw await errorFrom(response, context);
-  return response;
+  for (let tries = 1; ; tries++) {
+    const wait = call.once !== undefined && tries < MOST_TRIES ? FIRST_WAIT_MS * 2 ** (tries - 1) : null;
+    const answer = await reach(call, context).catch((error: unknown) => {
+      if (wait === null || !brokeOff(error, tries)) throw error;
+      return null;
+    });
+    if (answer?.ok) return answer;
+    const later = answer ? retryAfterMs(answer) : 0;
+    if (answer && (wait === null || later === null)) throw await errorFrom(answer, context);
+    await answer?.body?.cancel();
+    await sleep(Math.max(wait ?? 0, later ?? 0), undefined, call.signal ? { signal: call.signal } : {}).catch(() => {
+      throw call.signal?.reason;
+    });
+  }
+}
+
+/** A start that broke off may have begun; with its idempotency key the next try finds it. */
+const MOST_TRIES = 4;
+const FIRST_WAIT_MS = 500;
+const MOST_WAIT_MS = 10_000;
+
+/** How long a service that is being moved or renewed asks to wait; null for any other answer. */
+function retryAfterMs({ status, headers }: Response): number | null {
+  const seconds = Number(headers.get("retry-after") ?? Number.NaN);
+  return status === 503 && seconds * 1000 <= MOST_WAIT_MS ? seconds * 1000 : null;
+}
+
+/** Whether there was a connection that broke. One that never was is worth another try only once there has been one. */
+function brokeOff(error: unknown, tries: number): boolean {
+  if (!(error instanceof CliError) || error.exitCode !== EXIT.unreachable) return false;
+  const code = causeCode(error.cause);
+  return /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(code) || (tries > 1 && code === "ECONNREFUSED");
+}
+
+/** The system's code, which `fetch` wraps in an error of its own. */
+function causeCode(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return codeOf(error) || causeCode(error.cause);
 }
 
 /** Asks; any answer is one. Throws CliError if there is none. */

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from "commander";
+import { toLimit } from "../arguments";
 import { type ConnectionFlags, connect } from "../connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { withConnection } from "../flags";
@@ -12,6 +13,7 @@ import { formatTime, printTable } from "../table";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true };
+type ListFlags = Flags & { limit: number; after?: string };
 type CreateFlags = Flags & { scopes?: readonly string[]; days?: number };
 
 const SCOPES = ["read", "run", "admin"];
@@ -21,15 +23,17 @@ export const registerKeys: Register = (program, { io, end }) => {
   const keys = new Command("keys").description("keys of the service: make, list, revoke (needs the scope admin)");
   withConnection(keys.command("create"))
     .description("make a key and print it on stdout; it is shown this once")
-    .argument("[name]", "what it is for")
-    .option("--scopes <list>", "of read, run and admin, separated by commas (default: read,run)", toScopes)
+    .argument("<name>", "for people: whose it is, or where")
+    .option("--scopes <list>", "of read, run and admin; each includes those before it (default: run)", toScopes)
     .option("--days <n>", "how long it is good for", toDays)
     .option("--json", "print the service's answer")
-    .action(async (name: string | undefined, flags: CreateFlags) => end(await create(name, flags, io)));
+    .action(async (name: string, flags: CreateFlags) => end(await create(name, flags, io)));
   withConnection(keys.command("list"))
-    .description("list the keys, without their secrets")
+    .description("list the keys, newest first, without their secrets")
+    .option("--limit <n>", "how many, up to 100", toLimit, 20)
+    .option("--after <id>", "go on after this one", toKeyId)
     .option("--json", "print the service's answer")
-    .action(async (flags: Flags) => end(await list(flags, io)));
+    .action(async (flags: ListFlags) => end(await list(flags, io)));
   withConnection(keys.command("revoke"))
     .description("revoke a key: it opens nothing any more, and its streams are closed")
     .argument("<id>", "the key's id", toKeyId)
@@ -38,12 +42,9 @@ export const registerKeys: Register = (program, { io, end }) => {
   program.addCommand(keys);
 };
 
-async function create(name: string | undefined, flags: CreateFlags, io: Io): Promise<ExitCode> {
-  const wish = {
-    ...(name === undefined ? {} : { name }),
-    scopes: flags.scopes ?? ["read", "run"],
-    ...(flags.days === undefined ? {} : { expires_at: Date.now() + flags.days * 86_400_000 }),
-  };
+async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCode> {
+  const days = flags.days === undefined ? {} : { expires_in_days: flags.days };
+  const wish = { name, scopes: flags.scopes ?? ["run"], ...days };
   const { data, raw } = await createKey(wish, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else {
@@ -53,16 +54,16 @@ async function create(name: string | undefined, flags: CreateFlags, io: Io): Pro
   return EXIT.ok;
 }
 
-async function list(flags: Flags, io: Io): Promise<ExitCode> {
-  const { data, raw } = await listKeys(await connect(flags, io));
+async function list(flags: ListFlags, io: Io): Promise<ExitCode> {
+  const { data, raw } = await listKeys(flags, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
   else printTable(["id", "state", "scopes", "made", "last used", "name"], data.data.map(keyRow), io.stdout);
   return EXIT.ok;
 }
 
 function keyRow(key: KeyList["data"][number]): string[] {
-  const time = (ms: number | null | undefined) => (ms ? formatTime(ms) : "never");
-  const expired = key.expires_at ? key.expires_at < Date.now() : false;
+  const time = (seconds: number | null | undefined) => (seconds ? formatTime(seconds * 1000) : "never");
+  const expired = key.expires_at ? key.expires_at * 1000 < Date.now() : false;
   const state = key.revoked_at ? "revoked" : expired ? "expired" : "good";
   return [key.id, state, key.scopes.join(","), time(key.created_at), time(key.last_used_at), key.name ?? ""];
 }
@@ -89,7 +90,7 @@ function toScopes(text: string): readonly string[] {
 
 function toDays(text: string): number {
   const days = Number(text);
-  if (!(days > 0 && days <= 3_650)) throw new InvalidArgumentError("Give days, up to 3650.");
+  if (!(Number.isInteger(days) && days >= 1 && days <= 3_650)) throw new InvalidArgumentError("Give whole days, from 1 to 3650.");
   return days;
 }
 

@@ -33,8 +33,8 @@ class Somebody {
     });
     const io = {
       stdin: this.stdin,
-      stdout: { write: (text: string) => void (this.stdout += text) },
-      stderr: { isTTY: true, write: (text: string) => void (this.seen += text) },
+      stdout: { write: (text: string) => this.#print(text) },
+      stderr: { isTTY: true, write: (text: string) => this.#show(text) },
       screen: this.screen,
       env: { NO_COLOR: "1", TERM: "dumb" },
       cwd: home,
@@ -47,6 +47,13 @@ class Somebody {
     const team = { request: { config: "demo" }, source: { name: "demo", text: null }, described: "demo" };
     const output = { form: "answer", file: null, verbose: false } as const;
     this.#ended = converse({ team, connection: { server }, limits: {}, output }, io);
+  }
+
+  #print(text: string): void {
+    this.stdout += text;
+  }
+  #show(text: string): void {
+    this.seen += text;
   }
 
   /** Presses the keys once there is a prompt for them. */
