@@ -27,6 +27,8 @@ type Options = {
   keyOf: (backend: Backend) => string | null;
   /** Whether replies are written in the background where the endpoint can, to be taken up again after a restart. */
   background: boolean;
+  /** How requests leave the service. */
+  fetch: typeof fetch;
 };
 
 /** Performs model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
@@ -34,11 +36,13 @@ export class ModelCalls implements Performer {
   readonly #engine: Engine;
   readonly #keyOf: Options["keyOf"];
   readonly #background: boolean;
+  readonly #fetch: typeof fetch;
 
-  constructor({ engine, keyOf, background }: Options) {
+  constructor({ engine, keyOf, background, fetch }: Options) {
     this.#engine = engine;
     this.#keyOf = keyOf;
     this.#background = background;
+    this.#fetch = fetch;
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
@@ -96,7 +100,7 @@ export class ModelCalls implements Performer {
     const headers = { came: false };
     let point: ResumePoint | null = null;
     const performed = await performCall({
-      provider: this.#provider(agent.backend, apiKey, countingFetch(onHeaders, headers)),
+      provider: this.#provider(agent.backend, apiKey, countingFetch(this.#fetch, onHeaders, headers)),
       request,
       signal,
       ...(from && { from }),
@@ -138,10 +142,10 @@ const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
 /** `fetch` that says when the response's headers are there, or will not come. */
-function countingFetch(onHeaders: () => void, headers: { came: boolean }): typeof fetch {
+function countingFetch(send: typeof fetch, onHeaders: () => void, headers: { came: boolean }): typeof fetch {
   return async (input, init) => {
     try {
-      const response = await fetch(input, init);
+      const response = await send(input, init);
       headers.came = true;
       return response;
     } finally {

@@ -10,6 +10,7 @@ import { Engine } from "./engine";
 import { type Env, readSecret, readVariables } from "./env";
 import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
+import { outgoingFetch } from "./outgoing";
 import { KeyStore } from "./key-store";
 import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
@@ -205,7 +206,12 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) =>
-        new ModelCalls({ engine, keyOf: (backend) => this.#keyOf(backend), background: this.env.BACKGROUND_REPLIES === "on" }),
+        new ModelCalls({
+          engine,
+          keyOf: (backend) => this.#keyOf(backend),
+          background: this.env.BACKGROUND_REPLIES === "on",
+          fetch: outgoingFetch(this.env),
+        }),
       settle: (turn) => link.settle(turn),
     });
     const keys = new KeyStore(this.env.DB);

@@ -1,4 +1,4 @@
-import { isLoopbackHost } from "../src/config/addresses";
+import { isLoopbackHost } from "../src/outgoing/addresses";
 
 /** What would let others in: the way itself, a debugger, another machine, or another name for requests, by which the service tells its own machine. */
 const OPENING = /^(--(host|local-?upstream|tunnel|inspector-?ip|remote)|-r$)/i;

@@ -1,4 +1,5 @@
-import { isLoopbackHost, isPrivateHost } from "./addresses";
+import { addressProblem } from "../outgoing/address-rules";
+import { isPrivateHost } from "../outgoing/addresses";
 import { MAX_URL_CHARS } from "./limits";
 
 /** `privateOrigin`: refused only because it is private, so that an operator may allow it; else null. */
@@ -12,30 +13,11 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
   if (written.length > MAX_URL_CHARS || !URL.canParse(written))
     return refused("is no complete URL, such as https://api.example.com/v1");
   const url = new URL(written);
-  if (url.protocol !== "https:" && url.protocol !== "http:") return refused("must begin with https://");
-  if (url.username || url.password) return refused("may not hold a user name or password; write the key under api_key");
-  if (url.search || url.hash) return refused("may not hold a query or fragment");
-  const problem = isAllowedOrigin(url, allowedOrigins) ? null : publicProblem(url);
-  if (problem) return refused(problem, isPrivateHost(url.hostname) ? url.origin : null);
+  const isPlain = /^https?:$/.test(url.protocol) && !url.username && !url.password;
+  if (isPlain && (url.search || url.hash)) return refused("may not hold a query or fragment");
+  const problem = addressProblem(url, allowedOrigins);
+  if (problem) return refused(problem, isPlain && isPrivateHost(url.hostname) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
-}
-
-function publicProblem(url: URL): string | null {
-  if (isPrivateHost(url.hostname)) {
-    return `names ${url.hostname}, which the service cannot or must not reach; an operator can allow it with ALLOWED_ORIGINS=${url.origin}`;
-  }
-  if (url.protocol !== "https:") return "must begin with https://";
-  if (url.port !== "") return `may not name port ${url.port}; an operator can allow it with ALLOWED_ORIGINS=${url.origin}`;
-  return null;
-}
-
-/** An entry is an exact origin. For loopback alone, `*` may stand for the port: `http://127.0.0.1:*`. */
-function isAllowedOrigin(url: URL, allowedOrigins: readonly string[]): boolean {
-  return allowedOrigins.some((entry) => entry === url.origin || (isLoopbackHost(url.hostname) && entry === anyPortOf(url)));
-}
-
-function anyPortOf(url: URL): string {
-  return `${url.protocol}//${url.hostname}:*`;
 }
 
 /** The entries of the variable ALLOWED_ORIGINS: origins, separated by commas. */

@@ -78,7 +78,7 @@ function fillIn(template: string, variables: OperatorVariables): { text: string;
 }
 
 /** Whoever names an endpoint of theirs allows it. */
-function operatorOrigins(variables: OperatorVariables): string[] {
+export function operatorOrigins(variables: OperatorVariables): string[] {
   const urls = ENDPOINT_VARIABLES.flatMap((name) => variables[name] ?? []);
   return urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).origin);
 }

@@ -1,4 +1,4 @@
-import { isPrivateHost } from "./addresses";
+import { isPrivateHost } from "../outgoing/addresses";
 import { asSection, type Section } from "./fields";
 import { CONTEXT_PATH_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MCP_SERVER_KEYS } from "./known-keys";
 import type { NeedId } from "./needs";

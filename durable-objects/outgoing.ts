@@ -1,0 +1,35 @@
+import { parseAllowedOrigins } from "../src/config/base-url";
+import { operatorOrigins } from "../src/config/endpoint";
+import { AddressRefused, guardedFetch } from "../src/outgoing/guarded-fetch";
+import { resolverOverHttps } from "../src/outgoing/names";
+import { HOSTS } from "../src/providers/hosts";
+import { ProviderError } from "../src/providers/provider";
+import { OPERATOR_VARIABLES } from "../src/providers/registry";
+import { type Env, readVariables } from "./env";
+
+const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
+
+/** One memory of names for all objects that live together; it holds plain facts, no requests. */
+const resolve = resolverOverHttps({ fetch: (input, init) => fetch(input, init), now: () => Date.now() });
+
+/** The `fetch` of model calls: guarded, and with a refusal in the words of the providers' failures. */
+export function outgoingFetch(env: Env): typeof fetch {
+  const allowedOrigins = [
+    ...parseAllowedOrigins(env.ALLOWED_ORIGINS),
+    ...operatorOrigins(readVariables(env, OPERATOR_VARIABLES)),
+  ];
+  const send = guardedFetch({
+    fetch: (input, init) => fetch(input, init),
+    resolve,
+    allowedOrigins,
+    trustedOrigins: TRUSTED_ORIGINS,
+  });
+  return async (input, init) => {
+    try {
+      return await send(input, init);
+    } catch (error) {
+      if (error instanceof AddressRefused) throw new ProviderError("bad_request", "address_refused", error.message);
+      throw error;
+    }
+  };
+}

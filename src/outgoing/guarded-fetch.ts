@@ -1,0 +1,47 @@
+import { addressProblem, isAddress, isAllowedOrigin, isPrivateAddress } from "./address-rules";
+import type { Resolve } from "./names";
+
+/** Nothing was sent: the address may not be asked. */
+export class AddressRefused extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "AddressRefused";
+  }
+}
+
+export type OutgoingRules = {
+  /** Origins the operator allows by name, whatever they are. */
+  allowedOrigins: readonly string[];
+  /** Well-known public origins, whose names need no look. */
+  trustedOrigins: ReadonlySet<string>;
+};
+
+type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve };
+
+/**
+ * The `fetch` for every request that leaves the service. It goes to public https addresses and allowed origins only, and looks
+ * at what a name resolves to before it connects. It follows no redirect, so no credential ever reaches another origin than
+ * the one it was given to. Throws AddressRefused, and whatever `fetch` throws.
+ *
+ * A name whose answer changes between the look and the connection is left to the platform, which reaches no private networks.
+ */
+export function guardedFetch({ fetch: send, resolve, ...rules }: Options): typeof fetch {
+  return async (input, init) => {
+    const url = new URL(input instanceof Request ? input.url : input);
+    await requireReachable(url, { ...rules, resolve, signal: init?.signal ?? null });
+    return send(input, { ...init, redirect: "manual" });
+  };
+}
+
+type Check = OutgoingRules & { resolve: Resolve; signal: AbortSignal | null };
+
+async function requireReachable(url: URL, { allowedOrigins, trustedOrigins, resolve, signal }: Check): Promise<void> {
+  const problem = addressProblem(url, allowedOrigins);
+  if (problem !== null) throw new AddressRefused(`The address ${problem}.`);
+  if (isAllowedOrigin(url, allowedOrigins) || trustedOrigins.has(url.origin) || isAddress(url.hostname)) return;
+  const addresses = await resolve(url.hostname, signal);
+  if (addresses.length === 0) throw new Error(`DNS lookup failed: ${url.hostname} has no address`);
+  if (addresses.some(isPrivateAddress)) {
+    throw new AddressRefused(`The name ${url.hostname} leads into a private network, which the service must not reach.`);
+  }
+}

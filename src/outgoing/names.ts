@@ -1,0 +1,56 @@
+import { z } from "zod";
+
+/** The addresses a name has now; none if there is no such name. Throws if nobody can say. */
+export type Resolve = (name: string, signal: AbortSignal | null) => Promise<readonly string[]>;
+
+const RESOLVER = "https://cloudflare-dns.com/dns-query";
+const TYPES = ["A", "AAAA"] as const;
+/** Types of the answers that hold addresses: A and AAAA. Aliases on the way to them are others. */
+const ADDRESS_TYPES = new Set([1, 28]);
+const NO_ERROR = 0;
+const NO_SUCH_NAME = 3;
+const WITHIN_MS = 5_000;
+const SHORTEST_MS = 30_000;
+const LONGEST_MS = 300_000;
+const MOST_NAMES = 500;
+
+const AnswerSchema = z.looseObject({
+  Status: z.number(),
+  Answer: z.array(z.looseObject({ type: z.number(), data: z.string(), TTL: z.number().catch(0) })).optional(),
+});
+type Answer = z.infer<typeof AnswerSchema>;
+
+/** Asks a resolver over HTTPS, and keeps what it said for as long as it holds, within half a minute and five. */
+export function resolverOverHttps({ fetch: ask, now }: { fetch: typeof fetch; now: () => number }): Resolve {
+  const known = new Map<string, { addresses: readonly string[]; until: number }>();
+  return async (name, signal) => {
+    const found = known.get(name);
+    if (found && found.until > now()) return found.addresses;
+    const answers = await Promise.all(TYPES.map((type) => lookUp(ask, { name, type, signal })));
+    const records = answers.flatMap(({ Answer = [] }) => Answer).filter(({ type }) => ADDRESS_TYPES.has(type));
+    const seconds = Math.min(...records.map(({ TTL }) => TTL), LONGEST_MS / 1000);
+    known.delete(name);
+    const [oldest] = known.size >= MOST_NAMES ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+    const addresses = records.map(({ data }) => data);
+    known.set(name, { addresses, until: now() + Math.max(SHORTEST_MS, seconds * 1000) });
+    return addresses;
+  };
+}
+
+type Question = { name: string; type: string; signal: AbortSignal | null };
+
+async function lookUp(ask: typeof fetch, { name, type, signal }: Question): Promise<Answer> {
+  const within = AbortSignal.timeout(WITHIN_MS);
+  const response = await ask(`${RESOLVER}?name=${encodeURIComponent(name)}&type=${type}`, {
+    headers: { accept: "application/dns-json" },
+    redirect: "manual",
+    signal: signal ? AbortSignal.any([signal, within]) : within,
+  });
+  const answer = AnswerSchema.safeParse(response.ok ? await response.json() : null);
+  if (!answer.success || (answer.data.Status !== NO_ERROR && answer.data.Status !== NO_SUCH_NAME)) {
+    await response.body?.cancel().catch(() => undefined);
+    throw new Error(`the address of ${name} could not be looked up`);
+  }
+  return answer.data;
+}
