@@ -27,11 +27,11 @@ function judge(section: Section, rules: KeyRules, { key, value, more }: Found): 
 
   const need = needOf(rules, key);
   if (need) {
-    if (!isOff(value)) findings.refuse({ need, path: at, subject: `\`${key}\`` });
+    if (!isOff(value)) findings.refuse({ need, path: at, subject: `\`${shown(key)}\`` });
     return;
   }
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
-  if (ignored) return findings.warn("no_effect", at, `\`${key}\` is ignored: ${ignored[1]}.`, "key");
+  if (ignored) return findings.warn("no_effect", at, `\`${shown(key)}\` is ignored: ${ignored[1]}.`, "key");
   findings.error("unknown_key", at, unknownDetail(rules, { key, value, more }), "key");
 }
 

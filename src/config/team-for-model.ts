@@ -1,0 +1,38 @@
+import { typeOfModel } from "../providers/model-families";
+import { SERVED_TYPES } from "../providers/registry";
+
+/** Names that stand for a team without a file. */
+
+/** `config` is what `parseTeam` reads; `team` names one of the teams on offer; `unknown` says what to write instead. */
+export type ModelTeam =
+  | { found: "config"; config: { agent: { id: string; backend: { type: string; model: string } } } }
+  | { found: "team"; name: string }
+  | { found: "unknown"; detail: string };
+
+const OURS = "massgen/";
+const MODEL = "model:";
+
+/**
+ * The team that a name means: `massgen/<team>` is the team of that name, `massgen/model:<id>` and a bare model id are a team of one
+ * agent. `backendType` says which backend to ask; without it the model's name must tell. Pure; says nothing of keys.
+ */
+export function teamForModel(name: string, backendType?: string): ModelTeam {
+  const written = name.trim();
+  if (!written.startsWith(OURS)) return ofModel(written, backendType);
+  const rest = written.slice(OURS.length);
+  if (rest.startsWith(MODEL)) return ofModel(rest.slice(MODEL.length), backendType);
+  return rest === "" ? unknown("A team's name follows `massgen/`, such as `massgen/demo`.") : { found: "team", name: rest };
+}
+
+function ofModel(model: string, backendType: string | undefined): ModelTeam {
+  if (model === "") return unknown("A model's name is missing.");
+  const type = backendType ?? typeOfModel(model);
+  if (type === null) {
+    return unknown(
+      `The name of this model does not tell who runs it: name a backend type too, one of ${SERVED_TYPES.join(", ")}.`,
+    );
+  }
+  return { found: "config", config: { agent: { id: "agent", backend: { type, model } } } };
+}
+
+const unknown = (detail: string): ModelTeam => ({ found: "unknown", detail });

@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
+import { KEY_NAMES } from "../../src/providers/hosts";
+import { BAD_INPUTS, BOMB } from "./bad-inputs";
+import { teamOf } from "./teams";
+
+/** An operator of a deployment: every key, no private address. */
+const CONTEXT: ConfigContext = { storedKeys: KEY_NAMES, allowedOrigins: [], variables: {} };
+
+describe("a config is refused for", () => {
+  it.each(BAD_INPUTS)("$row $name", ({ source, code, pointer }) => {
+    const { runnable, errors, refusals } = checkTeam(source, CONTEXT);
+    const problems = [...errors, ...refusals];
+    expect(runnable).toBe(false);
+    expect(problems.map((problem) => problem.code)).toContain(code);
+    if (pointer !== undefined) expect(problems.map((problem) => problem.pointer)).toContain(pointer);
+    for (const { detail } of problems) expect(detail.length).toBeLessThan(1_000);
+    expect("admin" in {}).toBe(false);
+  });
+});
+
+it("C1 an alias bomb takes less than 50 ms and 5 MB", () => {
+  checkTeam(BOMB, CONTEXT);
+  const [heap, startedAt] = [process.memoryUsage().heapUsed, performance.now()];
+  expect(checkTeam(BOMB, CONTEXT).runnable).toBe(false);
+  expect(performance.now() - startedAt).toBeLessThan(50);
+  expect(process.memoryUsage().heapUsed - heap).toBeLessThan(5_000_000);
+});
+
+describe("C5 what looks like a secret's name is text", () => {
+  const NAMES = ["${OPENAI_API_KEY}", "${env:OPENAI_API_KEY}", "{{OPENAI_API_KEY}}", "$OPENAI_API_KEY", "%OPENAI_API_KEY%"];
+
+  it.each(NAMES)("in every field that takes text: %s", (name) => {
+    const agent = {
+      id: "a",
+      system_message: name,
+      backend: {
+        type: "chatcompletion",
+        model: name,
+        api_key: "own",
+        user: name,
+        extra_body: { note: name, deep: [{ er: name }] },
+      },
+    };
+    const coordination = {
+      enable_planning_mode: true,
+      planning_mode_instruction: name,
+      persona_generator: { enabled: true, persona_guidelines: name },
+    };
+    const team = teamOf({ agent, orchestrator: { coordination } }, CONTEXT);
+    expect(team.agents[0]).toMatchObject({
+      systemMessage: name,
+      backend: {
+        model: name,
+        key: { from: "literal", value: "own" },
+        params: { user: name, extra_body: { note: name, deep: [{ er: name }] } },
+      },
+    });
+    expect([team.planningInstruction, team.personas?.guidelines]).toEqual([name, name]);
+  });
+});
+
+it("more mistakes than anyone reads are not all told", () => {
+  const source = Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`strange_${nth}`, nth]));
+  expect(checkTeam(source, CONTEXT).errors.length).toBeLessThanOrEqual(100);
+});
+
+it("what a client wrote is shown cut, whatever its length", () => {
+  const long = "x".repeat(100_000);
+  const sources = [
+    { [long]: 1 },
+    { agent: { id: long, backend: { type: long } } },
+    { agent: { id: "a", backend: { type: "claude", mcp_servers: { [long]: { command: "x" } } } } },
+    { agent: { id: "a", backend: { type: "claude", [`command_line_${long}`]: 1, cwd: long } } },
+  ];
+  for (const source of sources) {
+    const { errors, refusals, warnings } = checkTeam(source, CONTEXT);
+    for (const { detail } of [...errors, ...refusals, ...warnings]) expect(detail.length).toBeLessThan(1_000);
+  }
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { parseTeam } from "../../src/config/parse-team";
+import { teamForModel } from "../../src/config/team-for-model";
+import { MODEL_GROUPS } from "../../src/providers/model-rows";
+import { typeOfModel } from "../../src/providers/model-families";
+import { BACKEND_TYPES } from "../../src/providers/registry";
+import { FULL_CONTEXT } from "./teams";
+
+describe("a name that stands for a team", () => {
+  it.each([
+    ["gpt-6-luna", "openai"],
+    ["o4-mini", "openai"],
+    ["claude-sonnet-5-5", "claude"],
+    ["gemini-3.8-flash", "gemini"],
+    ["grok-4.7", "grok"],
+    [" glm-5.3 ", "zai"],
+    ["@cf/openai/gpt-oss-120b", "workers_ai"],
+    ["massgen/model:claude-sonnet-5-5", "claude"],
+  ])("%s is one agent of type %s, and runs", (name, type) => {
+    const team = teamForModel(name);
+    const model = name.trim().replace("massgen/model:", "");
+    expect(team).toEqual({ found: "config", config: { agent: { id: "agent", backend: { type, model } } } });
+    expect(parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT)).toMatchObject({
+      ok: true,
+      team: { rules: { skip_coordination: true } },
+    });
+  });
+
+  it.each([
+    { name: "massgen/demo", want: { found: "team", name: "demo" } },
+    { name: "massgen/one-provider", want: { found: "team", name: "one-provider" } },
+  ])("$name is the team of that name", ({ name, want }) => expect(teamForModel(name)).toEqual(want));
+
+  it("takes the backend type that is said, whatever the name tells", () => {
+    expect(teamForModel("claude-sonnet-5-5", "openrouter")).toMatchObject({
+      config: { agent: { backend: { type: "openrouter" } } },
+    });
+    expect(teamForModel("massgen/model:gpt-oss-120b", "groq")).toMatchObject({
+      config: { agent: { backend: { type: "groq" } } },
+    });
+  });
+
+  it.each([
+    { name: "gpt-oss-120b", says: "name a backend type too, one of openai, claude" },
+    { name: "llama-3.3-70b", says: "name a backend type too" },
+    { name: "massgen/", says: "such as `massgen/demo`" },
+    { name: "massgen/model:", says: "missing" },
+    { name: "  ", says: "missing" },
+  ])("is none, with what to write instead: $name", ({ name, says }) => {
+    expect(teamForModel(name)).toEqual({ found: "unknown", detail: expect.stringContaining(says) });
+  });
+
+  it("leaves it to the config check to refuse a type that is not served", () => {
+    const team = teamForModel("m", "claude_code");
+    const result = parseTeam(team.found === "config" ? team.config : null, FULL_CONTEXT);
+    expect(result.ok ? [] : result.errors).toMatchObject([{ code: "not_served", need: "claude_code" }]);
+  });
+});
+
+it("the name of every model that only its maker sells leads to its maker", () => {
+  const closed = MODEL_GROUPS.filter((group) => group.closed);
+  for (const { host, rows } of closed) {
+    for (const model of Object.keys(rows)) {
+      const type = typeOfModel(model);
+      const facts = type === null ? undefined : BACKEND_TYPES[type];
+      expect(facts?.served && facts.host, model).toBe(host);
+    }
+  }
+});
