@@ -1,8 +1,9 @@
+import { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
 import { nextDue } from "../evals/cron";
 import { planRun } from "../evals/plan-run";
 import { manualRunId, RUN_ID } from "../evals/run-id";
-import type { Suite } from "../evals/schema";
+import { SUITE_NAME, type Suite } from "../evals/schema";
 import {
   EVALS_PATH,
   EvalRunListSchema,
@@ -15,11 +16,21 @@ import {
   evalRunPath,
 } from "../protocol/evals";
 import { ApiError } from "./errors";
+import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
 import { suitesOf } from "./eval-runs";
 import { json } from "./operation";
+import { IDEMPOTENCY, limit } from "./parameters";
 import { type App, type Call, limitOf, route } from "./routes";
+import { readKey, requireSameBody } from "./start-once";
 
 const RUNS = { usual: 20, most: 100 };
+
+const SUITE = z.object({ suite: z.string().regex(SUITE_NAME).describe("The suite's name") });
+const SUITE_RUN = SUITE.extend({ run: z.string().regex(RUN_ID).describe("The run's id") });
+const PAGE = z.object({
+  limit: limit(RUNS.usual, RUNS.most),
+  after: z.string().regex(RUN_ID).optional().describe("The id the page before ended with"),
+});
 
 /** Evaluations: which suites there are, their runs, and starting one now. */
 export function evalRoutes(app: App): void {
@@ -37,7 +48,7 @@ export function evalRoutes(app: App): void {
       id: "listEvalRuns",
       tag: "Evaluations",
       summary: "Runs of a suite, newest first",
-      description: "`limit` (20, at most 100) and `after` (an id) page through them.",
+      request: { params: SUITE, query: PAGE },
       answers: { 200: json("A page of runs", EvalRunListSchema, listOf([RUN_EXAMPLE], RUN_EXAMPLE.id)) },
       codes: ["eval_not_found", "bad_query"],
       handle: listRuns,
@@ -47,8 +58,16 @@ export function evalRoutes(app: App): void {
       tag: "Evaluations",
       summary: "Starts a suite now",
       description: "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
+      request: { params: SUITE, headers: IDEMPOTENCY },
       answers: { 202: json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)) },
-      codes: ["eval_not_found", "config_invalid", "unknown_team", "price_unknown"],
+      codes: [
+        "eval_not_found",
+        "config_invalid",
+        "unknown_team",
+        "price_unknown",
+        "bad_idempotency_key",
+        "idempotency_key_reused",
+      ],
       handle: startRun,
     },
   });
@@ -57,6 +76,7 @@ export function evalRoutes(app: App): void {
       id: "getEvalRun",
       tag: "Evaluations",
       summary: "A run with its results, those there are so far",
+      request: { params: SUITE_RUN },
       answers: { 200: json("The run", EvalRunPageSchema, { ...RUN_EXAMPLE, results: [RESULT_EXAMPLE] }) },
       codes: ["eval_not_found", "bad_id"],
       handle: showRun,
@@ -108,11 +128,22 @@ async function startRun(context: Call): Promise<Response> {
   if (!planned.ok) throw new ApiError(planned.code, planned.detail, planned.errors.length > 0 ? { errors: planned.errors } : {});
   const { tenant } = context.var.principal;
   const now = Date.now();
-  const id = manualRunId(now, ulid(now).slice(-10));
+  const id = await claimedId(context, manualRunId(now, ulid(now).slice(-10)), now);
   const { team } = planned.plan;
   await context.env.evals.start({ tenant, id, origin: "manual", scheduledAt: now, suite, team, problem: null });
   const started = toStarted({ id, suite: suite.name });
   return context.json(started, 202, { location: started.links.run });
+}
+
+/** The id of the run that this request's idempotency key stands for: a new one, or the one it began before. */
+async function claimedId(context: Call, id: string, createdAt: number): Promise<string> {
+  const key = await readKey(context, "");
+  if (!key) return id;
+  const { tenant } = context.var.principal;
+  const claim = { body_hash: key.bodyHash, session_id: id, start_id: ulid(), warnings: "[]" };
+  const standing = await context.env.stored.claims.claim({ tenant, key: key.key, createdAt, ...claim }, null);
+  requireSameBody(key, standing);
+  return standing.session_id;
 }
 
 /** The suite named in the path. Throws `eval_not_found`. */
@@ -147,42 +178,3 @@ const listOf = <T>(data: T[], first: string | undefined, last = first) => ({
   last_id: last ?? null,
   has_more: false,
 });
-
-const RUN_EXAMPLE: EvalRun = {
-  id: "run_20261130t060000z",
-  suite: "smoke",
-  status: "completed",
-  origin: "cron",
-  scheduled_at: 1_796_018_400,
-  started_at: 1_796_018_401.2,
-  ended_at: 1_796_018_460.9,
-  cases: 3,
-  passed: 2,
-  failed: 1,
-  errored: 0,
-  cost_usd: 0.0213,
-};
-
-const SUITE_EXAMPLE: EvalSuite = {
-  name: "smoke",
-  description: "Three questions anyone can check.",
-  cases: 3,
-  at_once: 1,
-  cron: "0 6 * * MON",
-  next_run_at: 1_796_623_200,
-  last_run: RUN_EXAMPLE,
-};
-
-const RESULT_EXAMPLE = {
-  case: "product",
-  question: "What is 17 times 24? End your answer with the number.",
-  session_id: "session_01kbaxa5m0q3v8c1t6h2r9d4e7",
-  outcome: "passed",
-  pass: true,
-  detail: "its last number is 408",
-  answer: "17 times 24 is 408",
-  answer_is_cut: false,
-  cost_usd: 0.0071,
-  duration_ms: 9_400,
-  ended_at: 1_796_018_412.5,
-};

@@ -6,7 +6,7 @@ import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run-a
 import { type EvalServices, startDue } from "../../src/api/eval-runs";
 import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
 import worker from "../../src/worker";
-import { post, request } from "../durable-objects/session-client";
+import { post, request, teamOf } from "../durable-objects/session-client";
 import { records } from "../evals/eval-client";
 
 type List<T> = { object: "list"; data: T[]; first_id: string | null; last_id: string | null; has_more: boolean };
@@ -52,6 +52,29 @@ describe("POST /api/evals/{suite}/runs", () => {
     expect([first.data.length, first.has_more]).toEqual([1, true]);
     const next = await get<List<EvalRun>>(`/api/evals/simulated/runs?limit=1&after=${first.last_id}`);
     expect([first.last_id, next.last_id].sort()).toEqual(ids.sort());
+  });
+});
+
+describe("an idempotency key", () => {
+  const begin = async (key: string, suite = "simulated") =>
+    (await post(`/api/evals/${suite}/runs`, {}, { "idempotency-key": key })).json<EvalStarted & { code: string }>();
+
+  it("starts one run, however often and together it comes", async () => {
+    const started = await Promise.all(Array.from({ length: 5 }, () => begin("together")));
+    const [first] = new Set(started.map(({ id }) => id));
+    expect(started.every(({ id }) => id === first)).toBe(true);
+    await ended(`/api/evals/simulated/runs/${first}`);
+    expect((await begin("together")).id).toBe(first);
+  });
+
+  it("that is none is refused", async () => {
+    expect((await begin("x".repeat(256))).code).toBe("bad_idempotency_key");
+  });
+
+  it("of another request is refused", async () => {
+    const run = await post("/api/runs", { question: "Q?", config: teamOf(["quick"]) }, { "idempotency-key": "another" });
+    expect(run.status).toBe(202);
+    expect((await begin("another")).code).toBe("idempotency_key_reused");
   });
 });
 

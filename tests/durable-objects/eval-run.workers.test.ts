@@ -156,6 +156,25 @@ describe("a run whose object is torn down", () => {
     expect(await casesOf(run)).toEqual(["running", "waiting", "waiting"]);
   });
 
+  it("leaves the newest 500 runs of its suite, and their results", async () => {
+    const run = runOf("many", ["keyless"], { cases: [{ id: "a", question: "Q?", grader: { type: "number", value: 1 } }] });
+    const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 502)";
+    const old = `${numbers} SELECT 'local', 'many', 'run_20200101t000000z_' || printf('%04d', i)`;
+    await env.DB.batch([
+      env.DB.prepare(`INSERT INTO eval_runs ${old}, 'cron', 0, 0, 0, 1, 1, 0, 0, 0 FROM n`),
+      env.DB.prepare(`INSERT INTO eval_results ${old}, 0, 'a', 'Q?', 's', 'passed', '', NULL, 0, 0, 0, 0 FROM n`),
+    ]);
+    await stubOf(run).start(run);
+    await until(run, isDone);
+    for (const [table, id] of [
+      ["eval_runs", "id"],
+      ["eval_results", "run"],
+    ]) {
+      const sql = `SELECT count(*) AS count, min(${id}) AS oldest FROM ${table} WHERE suite = 'many'`;
+      expect(await env.DB.prepare(sql).first()).toEqual({ count: 500, oldest: "run_20200101t000000z_0004" });
+    }
+  });
+
   it("writes its results again without doubling a row", async () => {
     const run = runOf("again", ["quick", "plain"]);
     await stubOf(run).start(run);
