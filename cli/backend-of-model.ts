@@ -12,6 +12,8 @@ const TYPES: readonly [RegExp, string][] = [
   [/^@cf\//, "workers_ai"],
 ];
 
+export const BACKENDS: readonly string[] = TYPES.map(([, type]) => type);
+
 /** The backend type a model is asked through, as far as its name tells; null where it does not. */
 export const backendOfModel = (model: string): string | null =>
   TYPES.find(([beginning]) => beginning.test(model.toLowerCase()))?.[1] ?? null;

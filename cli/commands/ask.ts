@@ -33,7 +33,8 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
   const team = await chooseTeam(flags, io);
   const connection = await connect(flags, io);
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
-  if (team.source.text !== null && (output.verbose || io.stderr.isTTY)) io.stderr.write(`team    ${team.described}\n`);
+  if (flags.config === undefined && team.source.text !== null && (output.verbose || io.stderr.isTTY))
+    io.stderr.write(`team    ${team.described}\n`);
   const what = { run: { question, ...team.request, ...toLimits(flags) } };
   const options: AskOptions = { what, context: contextOf(connection, team), output };
   return flags.detach ? askAndLeave(options, io) : (await ask(options, io)).exitCode;

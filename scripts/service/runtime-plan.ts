@@ -12,6 +12,8 @@ export type PlanOptions = {
   port: number;
   /** What `.dev.vars` would say. */
   variables: Readonly<Record<string, string>>;
+  /** SQL for its database, after the migrations: keys that are there from the beginning. */
+  statements?: readonly string[];
 };
 
 /** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
@@ -23,13 +25,13 @@ export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispos
  * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
  * would hide the kill from clients.
  */
-export async function planRuntime({ dir, port, variables }: PlanOptions): Promise<RuntimePlan> {
+export async function planRuntime({ dir, port, variables, statements = [] }: PlanOptions): Promise<RuntimePlan> {
   const bundle = path.join(dir, "bundle");
   await wranglerQuietly(["deploy", "--dry-run", "--outdir", bundle]);
   const caught = path.join(dir, "caught");
   await mkdir(caught);
   const options = { bundle, state: path.join(dir, "state"), port, variables };
-  await migrate(options);
+  await migrate(options, statements);
   const miniflare = await whileCaught(caught, port, async () => new Miniflare(await miniflareOptions(options)));
   const args = (await readFile(path.join(caught, "args"), "utf8")).split("\n");
   return {
@@ -94,7 +96,7 @@ async function miniflareOptions({ bundle, state, port, variables }: Layout) {
 }
 
 /** Gives the database its tables, as a deployment has them. */
-async function migrate(layout: Layout): Promise<void> {
+async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
   const miniflare = new Miniflare(await miniflareOptions({ ...layout, port: 0 }));
   try {
     const { d1_databases: databases } = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
@@ -104,6 +106,7 @@ async function migrate(layout: Layout): Promise<void> {
         const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
         await db.batch(statements.map((statement) => db.prepare(statement)));
       }
+      for (const statement of more) await db.prepare(statement).run();
     }
   } finally {
     await miniflare.dispose();

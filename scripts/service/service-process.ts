@@ -30,12 +30,16 @@ export class ServiceProcess {
     this.#plan = plan;
   }
 
-  /** Bundles the service and plans its runtime; it does not run yet. */
-  static async prepare(variables: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  /** Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. */
+  static async prepare(variables: Readonly<Record<string, string>>, statements: readonly string[] = []): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();
     try {
-      return new ServiceProcess({ url: `http://127.0.0.1:${port}`, dir, plan: await planRuntime({ dir, port, variables }) });
+      return new ServiceProcess({
+        url: `http://127.0.0.1:${port}`,
+        dir,
+        plan: await planRuntime({ dir, port, variables, statements }),
+      });
     } catch (error) {
       await rm(dir, { recursive: true, force: true });
       throw error;

@@ -1,9 +1,12 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
+import { BACKENDS } from "../../cli/backend-of-model";
 import packageJson from "../../package.json";
 import { examineClock } from "../../cli/doctor";
 import { EXIT, EXIT_MEANINGS, exitCodeLines } from "../../cli/exit-codes";
 import { errorFrom } from "../../cli/problem";
 import { VERSION } from "../../cli/version";
+import { SERVED_TYPES } from "../../src/providers/registry";
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   new Response(typeof body === "string" ? body : JSON.stringify(body), { status, headers });
@@ -43,6 +46,16 @@ describe("exit codes", () => {
     expect(exitCodeLines()).toHaveLength(Object.keys(EXIT_MEANINGS).length);
     expect(exitCodeLines()[4]).toMatch(/^ {2}4 {2}detached or cancelled/);
   });
+});
+
+it("the page about the command line has the exit codes as they are", async () => {
+  const page = await readFile("cli/README.md", "utf8");
+  const rows = [...page.matchAll(/^\| (\d) \| (.*) \|$/gm)].map(([, code, meaning]) => `  ${code}  ${meaning}`);
+  expect(rows).toEqual(exitCodeLines());
+});
+
+it.each(BACKENDS)("%s, which the name of a model stands for, is a backend of the service", (type) => {
+  expect(SERVED_TYPES).toContain(type);
 });
 
 describe("the clock", () => {

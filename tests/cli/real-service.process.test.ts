@@ -1,16 +1,29 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildCli, CLI_FILE } from "../../scripts/cli-bundle";
+import { insertKey } from "../../scripts/keys/statements";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import { answersThenVotes, byStage, hangs, newAnswer, vote } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { eventsPath } from "../../src/protocol/api";
+import { hashSecret, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 import { LOCAL } from "../process/support/local";
 import { Ask } from "./ask-process";
 
 /** The command against the service itself, in the real runtime, with simulated models. */
 const FINAL = "At 100 °C at sea level, and a degree less for every 300 m above it.";
+const KEY = toKey("01kb0000000000000000000000", new Uint8Array(SECRET_BYTES).fill(7));
+const FIRST_KEY = insertKey({
+  id: KEY.id,
+  tenant: "acme",
+  name: "the first",
+  secretHash: hashSecret(KEY.secret),
+  scopes: "admin",
+  now: Date.now(),
+  expiresAt: null,
+});
 const MODELS = {
   good: answersThenVotes({ answer: "At 100 °C." }),
   // Takes longer to present than the moment that Ctrl+C leaves for second thoughts.
@@ -29,7 +42,7 @@ let providers: SimulatedProviders;
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "ask-"));
   providers = await startSimulatedProviders({ models: MODELS });
-  service = await ServiceProcess.prepare(LOCAL);
+  service = await ServiceProcess.prepare({ ...LOCAL, MASTER_KEY: "0123456789abcdef0123456789abcdef" }, [FIRST_KEY]);
   await service.start();
 });
 afterAll(async () => {
@@ -38,16 +51,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** `ask` with a team of these models. */
-async function asking(...models: (keyof typeof MODELS)[]): Promise<Ask> {
+/** A config with a team of these models. */
+async function teamOf(...models: (keyof typeof MODELS)[]): Promise<string> {
   const agents = models.map(
     (model) =>
       `  - id: ${model}\n    backend: {type: chatcompletion, model: ${model}, base_url: "${providers.baseUrl}", api_key: simulated}\n`,
   );
   const team = path.join(folder, `${models.join("-")}.yaml`);
   await writeFile(team, `ui: {display_type: simple}\nagents:\n${agents.join("")}`);
-  return new Ask(["When does water boil?", "--config", team, "--server", service.url, "--verbose"]);
+  return team;
 }
+
+const asking = async (...models: (keyof typeof MODELS)[]): Promise<Ask> =>
+  new Ask(["When does water boil?", "--config", await teamOf(...models), "--server", service.url, "--verbose"]);
 
 /** The command that it printed for coming back, after `npm run ask --`. */
 function attachArguments({ stderr }: Ask): string[] {
@@ -62,7 +78,7 @@ describe("Ctrl+C, with the service itself", () => {
     await ask.says("thorough presents the final answer");
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
-    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n00:00 {2}turn 1 begins/);
+    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 begins/);
 
     const again = new Ask([...attachArguments(ask), "--verbose"]);
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
@@ -85,5 +101,87 @@ describe("Ctrl+C, with the service itself", () => {
     expect(events.match(/^event: turn\..*$/gm)).toEqual(["event: turn.started", "event: turn.cancelled"]);
     const stalled = () => providers.requests().filter(({ model }) => model === "stalls");
     await expect.poll(() => stalled().map(({ outcome }) => outcome), { timeout: 2_000 }).toEqual(["closed"]);
+  });
+});
+
+describe("the built file, with the service itself", () => {
+  let home = "";
+  beforeAll(async () => {
+    home = path.join(folder, "home");
+    await mkdir(home);
+    await mkdir("dist", { recursive: true });
+    await writeFile("dist/package.json", '{"type":"commonjs"}\n');
+    await writeFile(CLI_FILE, await buildCli());
+  });
+  const run = async (args: string[], more: { env?: Record<string, string>; input?: string } = {}) => {
+    const ask = new Ask(args, {
+      program: "built",
+      cwd: home,
+      ...more,
+      env: { HOME: home, MASSGEN_EDGE_SERVER: service.url, ...more.env },
+    });
+    return [await ask.ended(), ask.stdout, ask.stderr] as const;
+  };
+
+  it("asks, lists, shows and goes back to a session, each as a program would", async () => {
+    const [code, stdout, stderr] = await run(["ask", "-", "--config", await teamOf("good"), "--json"], {
+      input: "When does water boil?\n",
+    });
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^(warning .*\n)+$/)]);
+    const turn = JSON.parse(stdout);
+    expect(turn).toMatchObject({ status: "completed", question: "When does water boil?", winner: "good" });
+    const session: string = turn.session_id;
+    expect((await run(["sessions"]))[1]).toMatch(new RegExp(`^${session}\\t.*\\tWhen does water boil\\?$`, "m"));
+    expect((await run(["show", session]))[1]).toContain("Turn 1: completed\nWhen does water boil?\n\nAnswer\n");
+    expect((await run(["show", session, "--answer", "agent1.final"]))[1]).toBe(`${turn.answer}\n`);
+    expect(await run(["attach", session, "1"])).toEqual([0, `${turn.answer}\n`, ""]);
+    expect(await run(["cancel", session])).toEqual([0, "Turn 1 had already ended: completed.\n", ""]);
+    expect((await run(["show", "session_01jdnosuchsession"])).slice(0, 2)).toEqual([1, ""]);
+  });
+
+  it("checks configs and lists teams", async () => {
+    expect((await run(["config", "validate", await teamOf("good")]))[1]).toContain("good.yaml can run here.");
+    const [code, stdout] = await run(["config", "validate", "-"], { input: "agents:\n  - id: a\n    backend: {type: opnai}\n" });
+    expect([code, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /^stdin cannot run here\.\nerrors\n {2}stdin:3:\d+ .*`openai`.*\n {4}3 \| {5}backend: \{type: opnai\}\n {6}\| +\^\n$/,
+      ),
+    ]);
+    expect((await run(["config", "list"]))[1]).toMatch(/^demo\tnot ready\t/m);
+    const refused = await run(["why?", "--config", "demo"]);
+    expect([refused[0], refused[2]]).toEqual([1, expect.stringContaining("needs a key")]);
+  });
+
+  it("logs in, makes and revokes keys, and sees nothing of another tenant", async () => {
+    const wrong = await run(["login"], { input: `${KEY.key.slice(0, -1)}x\n` });
+    expect([wrong[0], wrong[2]]).toEqual([5, `${service.url} does not take this key. Nothing was stored.\n`]);
+    expect((await run(["login"], { input: `${KEY.key}\n` }))[0]).toBe(0);
+    expect((await stat(path.join(home, ".config/massgen-edge/credentials.json"))).mode & 0o777).toBe(0o600);
+    expect(await run(["sessions"])).toEqual([0, "", "There are no sessions yet.\n"]);
+
+    const [, key, told] = await run(["keys", "create", "reader", "--scopes", "read", "--days", "7"]);
+    const id = key.split("_")[1] ?? "";
+    expect([key, told]).toEqual([expect.stringMatching(/^mge_\w{26}_\S{43}\n$/), expect.stringContaining(id)]);
+    const reader = { env: { MASSGEN_EDGE_KEY: key.trim() } };
+    const refused = await run(["why?", "--config", await teamOf("good")], reader);
+    expect([refused[0], refused[2]]).toEqual([5, expect.stringContaining("insufficient_scope")]);
+    expect((await run(["keys", "list"]))[1]).toMatch(new RegExp(`^${id}\\tgood\\tread\\t.*\\treader$`, "m"));
+    expect(await run(["keys", "revoke", id, "--yes"])).toEqual([0, `Key ${id} is revoked.\n`, ""]);
+    expect((await run(["sessions"], reader))[0]).toBe(5);
+    expect((await run(["logout"]))[1]).toContain("is forgotten here");
+  });
+
+  it("is well, says doctor, or says what is not", async () => {
+    const [code, stdout] = await run(["doctor"]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^ok {4}service {3}http.* answers in \d+ ms/m)]);
+    expect(stdout).toContain("lets everybody in");
+    const away = await run(["doctor", "--server", "http://127.0.0.1:9"]);
+    expect([away[0], away[1]]).toEqual([6, expect.stringContaining("bad   service")]);
+    const refused = await run(["doctor"], { env: { MASSGEN_EDGE_KEY: "mge_wrong" } });
+    expect([refused[0], refused[1]]).toEqual([
+      5,
+      expect.stringContaining("bad   key       the service does not take it (MASSGEN_EDGE_KEY)"),
+    ]);
   });
 });
