@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
+import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
 
@@ -16,6 +17,7 @@ export default defineConfig({
       "default",
       contractTable,
       sampleTable,
+      badInputsTable,
       ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),
     ],
     projects: [

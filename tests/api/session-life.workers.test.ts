@@ -157,7 +157,10 @@ describe("DELETE of a session", () => {
 
 describe("an idempotency key", () => {
   let last = 0;
-  const newKey = () => `key-${(last += 1)}`;
+  const newKey = () => {
+    last += 1;
+    return `key-${last}`;
+  };
   const withKey = (key: string, body: unknown = { question, config: quick() }, path = "/api/runs") =>
     post(path, body, { "idempotency-key": key });
 

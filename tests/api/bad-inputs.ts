@@ -1,0 +1,69 @@
+import { z } from "zod";
+import rows from "./bad-inputs.json";
+
+/** The acceptance list's bad inputs as data, and how a row becomes a request. */
+
+const TextSchema = z.union([z.string(), z.array(z.union([z.string(), z.strictObject({ repeat: z.string(), times: z.int() })]))]);
+const BadInputSchema = z.strictObject({
+  /** Of the acceptance list. */
+  row: z.string().regex(/^[A-F]\d+$/),
+  input: z.string(),
+  method: z.string().default("GET"),
+  path: TextSchema,
+  /** null: not sent. */
+  headers: z.record(z.string(), TextSchema.nullable()).default({}),
+  /** The body, in one of four forms. */
+  json: z.json().optional(),
+  text: TextSchema.optional(),
+  bytes: z.array(z.int().min(0).max(255)).optional(),
+  /** Whether the body comes in pieces, its length untold. */
+  chunked: z.boolean().default(false),
+  status: z.int(),
+  code: z.string(),
+  /** Where the first error lies. */
+  pointer: z.string().optional(),
+});
+export type BadInput = z.infer<typeof BadInputSchema>;
+
+export const BAD_INPUTS: readonly BadInput[] = BadInputSchema.array().parse(rows);
+
+/** What stands in a row in braces. */
+export type Places = Readonly<Record<"session" | "used", string>>;
+
+const PIECE_BYTES = 64 * 1024;
+
+export function toRequest(origin: string, input: BadInput, places: Places): Request {
+  const fill = (text: string) =>
+    text.replaceAll(/\{(session|used)\}/g, (_, name) => (name === "used" ? places.used : places.session));
+  const body = bodyOf(input);
+  const headers = new Headers(body ? { "content-type": "application/json" } : {});
+  for (const [name, value] of Object.entries(input.headers)) {
+    if (value === null) headers.delete(name);
+    else headers.set(name, fill(toText(value)));
+  }
+  const url = origin + fill(toText(input.path));
+  return new Request(url, { method: input.method, headers, ...(body && { body: input.chunked ? inPieces(body) : body }) });
+}
+
+/** Bytes: a text would bring a type of its own. */
+function bodyOf({ json, text, bytes }: BadInput): Uint8Array<ArrayBuffer> | null {
+  if (bytes) return Uint8Array.from(bytes);
+  const said = text === undefined ? (json === undefined ? null : JSON.stringify(json)) : toText(text);
+  return said === null ? null : Uint8Array.from(new TextEncoder().encode(said));
+}
+
+const toText = (text: z.infer<typeof TextSchema>): string =>
+  typeof text === "string"
+    ? text
+    : text.map((part) => (typeof part === "string" ? part : part.repeat.repeat(part.times))).join("");
+
+function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array> {
+  let at = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (at >= bytes.length) return controller.close();
+      controller.enqueue(bytes.slice(at, at + PIECE_BYTES));
+      at += PIECE_BYTES;
+    },
+  });
+}
