@@ -11,6 +11,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     models: {
       quick: answersThenVotes({ answer: "The quick answer is 42.", presentation: "Forty-two, presented." }),
       plain: answersThenVotes({ answer: "It is 42, I believe." }),
+      // Known by its name as a model that takes hosted tools or functions, never both.
+      "gemini-2.5-flash": answersThenVotes({ answer: "Looked up: it is 42.", presentation: "Forty-two, looked up." }),
       solid: answersThenVotes({ answer: "The answer is 42, and here is why: six times seven." }),
       improver: paced(PACE, improvesOnce({ answer: "42.", improved: "42, because six rows of seven make it so." })),
       slow: paced(PACE, answersThenVotes({ answer: LONG })),

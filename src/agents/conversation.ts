@@ -116,7 +116,7 @@ export function toRequest(parts: RequestParts): ModelRequest {
   };
 }
 
-/** The conversation that a research call is made with; once it has replied, its records say the same. */
+/** The conversation that a research call is made with. */
 export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] => [
   ...records,
   { kind: "note", text: RESEARCH_REQUEST },

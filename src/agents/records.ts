@@ -2,7 +2,7 @@ import type { Team } from "../config/team";
 import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
 import { quote } from "../prompts/quote";
-import { RESEARCH_REQUEST, researchNote } from "../prompts/research";
+import { researchNote } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
 import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
@@ -17,7 +17,7 @@ export type CallRecord =
   | ({ kind: "start" } & Start)
   | { kind: "reply"; items: ReplyItem[] }
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
-  /** A user message: a reminder, or newer answers. */
+  /** A user message: a reminder, newer answers, or what research found. */
   | { kind: "note"; text: string };
 
 export type RoundRecord = { agent: number; attempt: number; round: number; record: CallRecord };
@@ -49,9 +49,8 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
     const { turn } = state;
     const agent = indexOf(turn, event.agent);
     const scene = { input, turn, agent, earlier: input.events.slice(0, nth), nonce: input.nonce(agent, event.attempt) };
-    const gained = research ? researchOf(scene) : [recordOf(scene, event)];
-    const place = { agent, attempt: event.attempt, round: event.round };
-    for (const record of gained) if (record) records.push({ ...place, record });
+    const record = research ? researchOf(scene) : recordOf(scene, event);
+    if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
   }
   return records;
 }
@@ -97,20 +96,13 @@ function isResearchCompleted(before: SessionState, event: SessionEvent): boolean
   return entry?.type === "model_call" && entry.research === true;
 }
 
-/**
- * A research call as the conversation keeps it: the request, the text without what only a call with hosted tools may hold, and
- * the sources. A reply without text leaves the two messages.
- */
-function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord[] {
+/** A research call as the conversation keeps it: what it found, told as a message. The reply itself is not sent back. */
+function researchOf({ input, agent, earlier, nonce }: Scene): CallRecord {
   const items = input.reply?.agent === agent ? input.reply.items : [];
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
   const uses = earlier.flatMap((event) => (event.type === "hosted_tool.completed" ? [event] : []));
   const citations = earlier.flatMap((event) => (event.type === "citations.added" ? event.citations : []));
-  return [
-    { kind: "note", text: RESEARCH_REQUEST },
-    { kind: "reply", items: text.trim() === "" ? [] : [{ type: "text", text }] },
-    { kind: "note", text: researchNote(nonce, { uses, citations }) },
-  ];
+  return { kind: "note", text: researchNote(nonce, { text, uses, citations }) };
 }
 
 const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({

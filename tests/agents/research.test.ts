@@ -48,29 +48,36 @@ it("a round begins with hosted tools alone and goes on with functions alone", ()
   ]);
 });
 
-it("a research call is asked for research, and the conversation goes on from what was sent", () => {
+const textOf = (request: ModelRequest | undefined): string => {
+  const [first, ...others] = request?.messages ?? [];
+  return first?.role === "user" && others.length === 0 ? first.text : "";
+};
+
+it("a research call is asked for research, which nothing later is", () => {
   const [research, next] = ofFirst().map(({ request }) => request);
-  expect(research?.messages.map(({ role }) => role)).toEqual(["user"]);
-  expect(next?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
-  expect(next?.messages[0]).toEqual(research?.messages[0]);
-  expect(JSON.stringify(research?.messages)).toContain("this reply is for research");
+  expect(textOf(research)).toContain("First research");
+  expect(textOf(next)).not.toContain("First research");
 });
 
-it("its text, results and sources stay, as quoted data, and nothing that only hosted tools may hold", () => {
+it("its text, results and sources stay, as quoted data, and nothing that only its provider could read", () => {
   const next = ofFirst()[1]?.request;
-  expect(next?.messages[1]).toEqual({ role: "assistant", items: [{ type: "text", text: "The pass is open." }] });
-  const note = next?.messages[2];
-  const text = note?.role === "user" ? note.text : "";
-  expect(outline(readBlocks(text, nonceOf(0, 1)))).toEqual(["COMPUTED", "SOURCES"]);
+  const text = textOf(next);
+  expect(outline(readBlocks(text, nonceOf(0, 1)))).toEqual(["ORIGINAL MESSAGE", "YOUR RESEARCH", "COMPUTED", "SOURCES"]);
+  expect(text).toContain("The pass is open.");
   expect(text).toContain("6*7\n→ 42");
   expect(text).toContain("https://passes.example/");
-  expect(text).not.toContain("raw results");
+  expect(JSON.stringify(next)).not.toMatch(/raw results|signed|unasked/);
 });
 
-it("research without a word leaves a conversation without an empty reply", () => {
+it("research without a word is said to be none", () => {
   const voting = ofFirst()[3]?.request;
-  expect(voting?.messages.map(({ role }) => role)).toEqual(["user"]);
-  expect(JSON.stringify(voting?.messages)).toContain("Your research for this round is over");
+  expect(textOf(voting)).toContain("COMPUTED");
+  expect(textOf(voting)).not.toContain("YOUR RESEARCH");
+  const silent = new TeamRun({
+    team: searchingTeam(),
+    script: (agent, request, nth) => (names(request) === "web_search" ? says("") : script(agent, request, nth)),
+  }).ask("Which pass?");
+  expect(textOf(silent.sent.filter(({ agent }) => agent === 0)[1]?.request)).toContain("noted nothing");
 });
 
 it("what it decides unasked is no vote, and it is no reminder", () => {

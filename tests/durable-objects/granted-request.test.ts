@@ -71,6 +71,6 @@ it("measures no less than it sends, whether the call becomes research or not", (
   const bound = inputTokenBound(askedRequest(asked));
   const sent = [research, started()].map((granted) => inputTokenBound(grantedRequest(asked, granted, false)));
   expect(sent.every((tokens) => tokens <= bound)).toBe(true);
-  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain("this reply is for research");
-  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain("this reply is for research");
+  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain("First research");
+  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain("First research");
 });
