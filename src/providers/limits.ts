@@ -46,3 +46,6 @@ export const MAX_CITATION_TEXT_CHARS = 500;
 
 /** How often a reply that can no longer be streamed, only read whole, is asked for: seldom enough for any rate limit. */
 export const BACKGROUND_POLL_MS = 5_000;
+
+/** How long the request to stop writing such a reply may take; nobody waits for it, and it must not keep an object alive. */
+export const BACKGROUND_CANCEL_MS = 10_000;

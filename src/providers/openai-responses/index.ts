@@ -24,7 +24,8 @@ export function createOpenAiResponses(options: ProviderOptions): Provider {
       (error) => explainFailure(error, secrets),
       (request, signal, heard, from) => {
         const call = { options, request, signal, heard: heard ?? ignore };
-        return inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
+        // A reply begun in the background is taken up there, although the operator wants no more of them by now.
+        return from || inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
       },
     ),
   };
