@@ -48,9 +48,11 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
   };
 }
 
-/** One index for all calls: a new id together with a name begins the next one. */
+/** One index for all calls: a name begins the next one if a new id stands beside it, or arguments where there were all of them. */
 function isAnotherCall(call: Call, piece: CallPiece): boolean {
-  return piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId && piece.name !== "";
+  if (piece.name === "") return false;
+  const isNewId = piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId;
+  return isNewId || (piece.arguments !== "" && isComplete(call));
 }
 
 /** Without an index: the call with that id, or the last one; unless a name shows that a new call begins. */

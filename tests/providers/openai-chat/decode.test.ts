@@ -138,6 +138,16 @@ describe("tool calls", () => {
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
     },
     {
+      name: "tells complete calls apart that all come under index 0 without any id",
+      given: [calls({ index: 0, id: "", name: "f", args: "{}" }), calls({ index: 0, id: "", name: "g", args: '{"x":1}' })],
+      gives: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
+    },
+    {
+      name: "takes a name repeated after the last piece for one call",
+      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "a", name: "f", args: "" })],
+      gives: [call("a", "f", "{}")],
+    },
+    {
       name: "makes duplicate ids of different indexes unique",
       given: [calls({ index: 0, id: "a", name: "f", args: "{}" }, { index: 1, id: "a", name: "g", args: "{}" })],
       gives: [call("a", "f", "{}"), call("call00001", "g", "{}")],
