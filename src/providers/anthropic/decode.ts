@@ -18,7 +18,7 @@ export type Decoder = {
    * in the middle of a block; not for what it does not know.
    */
   push(value: unknown): ModelEvent[];
-  /** Whether a stop reason came, so that what breaks afterwards costs nothing. */
+  /** Whether a stop reason came and no block is open, so that what breaks afterwards costs nothing. */
   isComplete(): boolean;
   /** Whether the provider paused and waits to be sent its reply back; never with calls, whose results it would miss. */
   isPaused(): boolean;
@@ -26,7 +26,7 @@ export type Decoder = {
   goOn(): void;
   /** What came and what was reported so far. */
   soFar(): { items: ReplyItem[]; usage: Usage | null };
-  /** The reply's `stop`. Throws `stream_cut` if the provider never said why it stopped. */
+  /** The reply's `stop`. Throws `stream_cut` if it is not complete. */
   end(): ModelEvent;
 };
 
@@ -50,6 +50,7 @@ export function createDecoder(before: Before): Decoder {
   const items = () => withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
   const usage = () => toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
   const hasCalls = () => content.blocks.some((block) => block.kind === "call");
+  const isComplete = () => message.stopReason !== "" && content.isWhole();
 
   const report = (value: unknown): ModelEvent[] => {
     message.counts = readCounts(message.counts, value);
@@ -82,8 +83,8 @@ export function createDecoder(before: Before): Decoder {
       finish(fieldsOf(event["delta"]));
       return reported;
     },
-    isComplete: () => message.stopReason !== "",
-    isPaused: () => message.stopReason === PAUSED && !hasCalls(),
+    isComplete,
+    isPaused: () => isComplete() && message.stopReason === PAUSED && !hasCalls(),
     goOn() {
       earlier = addCounts(earlier, message.counts);
       message = newMessage();
@@ -91,11 +92,10 @@ export function createDecoder(before: Before): Decoder {
     },
     soFar: () => ({ items: items(), usage: usage() }),
     end() {
-      const { stopReason } = message;
-      if (stopReason === "") throw cut("The stream ended before the provider said why it stopped.");
+      if (!isComplete()) throw cut("The stream ended before the reply was complete.");
       const all = items();
       const hosted = hostedFields(hostedUses(all, before.items), content.blocks.flatMap(citationsOf));
-      return { type: "stop", reason: toStopReason(stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
+      return { type: "stop", reason: toStopReason(message.stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
     },
   };
 }
