@@ -1,3 +1,4 @@
+import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
@@ -43,7 +44,7 @@ function toBlocks(item: ReplyItem): Fields[] {
     case "reasoning":
       return toThinking(item);
     case "tool_call":
-      return [{ type: "tool_use", id: item.id, name: toName(item.name), input: toInput(item.arguments) }];
+      return [{ type: "tool_use", id: item.id, name: fittingName(item.name, MOST_NAME_CHARS), input: toInput(item.arguments) }];
     case "hosted": {
       const block = blockOf(item);
       return "type" in block ? [block] : [];
@@ -58,8 +59,6 @@ function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields
   return type === "thinking" && textOf(signature) !== "" ? [{ type, thinking: text, signature }] : [];
 }
 
-/** A model may make up names that the API does not take back. */
-const toName = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, MOST_NAME_CHARS) || "unnamed";
 const MOST_NAME_CHARS = 128;
 
 /** The API wants an object and refuses the conversation for good without one: broken arguments go back empty. */

@@ -1,3 +1,4 @@
+import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
@@ -74,5 +75,5 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
 
 /** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
 function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>): Body {
-  return { id, type: "function", function: { name, arguments: isJsonObject(parseJson(text)) ? text : "{}" } };
+  return { id, type: "function", function: { name: fittingName(name), arguments: isJsonObject(parseJson(text)) ? text : "{}" } };
 }

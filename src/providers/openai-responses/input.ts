@@ -1,3 +1,4 @@
+import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ReplyItem } from "../provider";
 import { textOf } from "./schema";
@@ -50,7 +51,7 @@ function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_
     type: "function_call",
     ...(itemId !== "" && { id: itemId }),
     call_id: id,
-    name,
+    name: fittingName(name),
     arguments: isJsonObject(parseJson(text)) ? text : "{}",
   };
 }

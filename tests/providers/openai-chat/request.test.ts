@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findHost } from "../../../src/providers/hosts";
 import { toBody } from "../../../src/providers/openai-chat/request";
-import type { Message, ModelRequest } from "../../../src/providers/provider";
+import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 
 const OPENAI = findHost("https://api.openai.com/v1");
 const OTHER = findHost("https://llm.example.org/v1");
@@ -156,6 +156,13 @@ describe("messages", () => {
       gives: [{ role: "assistant", content: "ok" }],
     },
   ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
+
+  it("sends no call back by a name that no tool could have", () => {
+    const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }];
+    expect(messages([{ role: "assistant", items }])).toMatchObject([
+      { tool_calls: [{ function: { name: "multi_tool_use_parallel" } }] },
+    ]);
+  });
 
   it("sends reasoning back to the hosts that demand it", () => {
     const given: Message[] = [
