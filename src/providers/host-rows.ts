@@ -18,6 +18,7 @@ const OWN_SERVER = {
   origins: [],
   keyOptional: true,
   forcesTools: false,
+  wantsTextWithCalls: true,
 } as const;
 
 /** By name only: a deployment may be called anything, and one that is not known by its name is not asked. */
@@ -173,6 +174,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["openrouter.ai"],
     keyNames: ["OPENROUTER_API_KEY"],
     origins: ["https://openrouter.ai"],
+    forcesTools: false, // refused, as if there were no such model, where no server of a model can
   },
   {
     ...ORDINARY,
@@ -229,6 +231,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["mistral.ai"],
     keyNames: ["MISTRAL_API_KEY"],
     origins: ["https://api.mistral.ai"],
+    wantsWordAfterResults: true,
   },
   {
     ...ORDINARY,
@@ -248,6 +251,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,
     forcesTools: false,
+    wantsTextWithCalls: true,
   },
   {
     ...OWN_SERVER,

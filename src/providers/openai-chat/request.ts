@@ -35,7 +35,16 @@ function toTool({ name, description, parameters }: ToolSpec): Body {
 
 function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
   const first = system === "" ? [] : [{ role: "system", content: system }];
-  return [...first, ...messages.flatMap((message) => toMessage(message, host))];
+  return [
+    ...first,
+    ...messages.flatMap((message, n) => [...wordBetween(messages[n - 1], message, host), ...toMessage(message, host)]),
+  ];
+}
+
+/** What the model is made to say between results and the next words of the user, for hosts that demand it. */
+function wordBetween(before: Message | undefined, message: Message, { wantsWordAfterResults = false }: Host): Body[] {
+  const isMissing = wantsWordAfterResults && before?.role === "tool" && message.role === "user";
+  return isMissing ? [{ role: "assistant", content: "I have read the results." }] : [];
 }
 
 function toMessage(message: Message, host: Host): Body[] {
@@ -62,7 +71,7 @@ function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
   return [
     {
       role: "assistant",
-      content: text === "" ? null : text,
+      content: text === "" && !host.wantsTextWithCalls ? null : text,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
