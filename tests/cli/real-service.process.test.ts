@@ -62,7 +62,7 @@ describe("Ctrl+C, with the service itself", () => {
     await ask.says("thorough presents the final answer");
     ask.interrupt();
     expect([await ask.ended(), ask.stdout]).toEqual([4, ""]);
-    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n00:00 {2}turn 1 begins/);
+    expect(ask.stderr).toMatch(/^warning {2}line 1: .*display_type.*\n(warning .*\n)*00:00 {2}turn 1 begins/);
 
     const again = new Ask(attachArguments(ask));
     expect([await again.ended(), again.stdout], again.stderr).toEqual([0, `${FINAL}\n`]);
