@@ -34,7 +34,10 @@ describe("parameters are those of the wire format", () => {
 
   it.each([
     { backend: "type: groq\nreasoning: {effort: low}", told: "no parameter of Groq: write `reasoning_effort`" },
-    { backend: "type: openai\nstop: [x]", told: "no parameter of OpenAI Responses" },
+    {
+      backend: "type: openai\nstop: [x]",
+      told: "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
+    },
     {
       backend: "type: openai\nthinking_level: low",
       told: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
@@ -55,6 +58,10 @@ describe("parameters are those of the wire format", () => {
     {
       backend: "type: openai\nextra_body: {max_output_tokens: 1}",
       at: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
+    },
+    {
+      backend: "type: ollama\nmodel: m\nextra_body: {Max_Tokens: 1}",
+      at: "6:20 not_allowed /agents/0/backend/extra_body/Max_Tokens",
     },
   ])("refused beside them if the service sets them itself: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
