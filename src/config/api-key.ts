@@ -1,4 +1,4 @@
-import { type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
+import { findHost, type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
 import type { ConfigContext } from "./backend";
 import { read, type Section, text } from "./fields";
 import { MAX_KEY_CHARS } from "./limits";
@@ -22,14 +22,14 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   backend.findings.error(
     "wrong_type",
     [...backend.path, "api_key"],
-    "api_key must be the key itself, or a whole ${NAME} and nothing else.",
+    "api_key must be the key itself, or the name of one of the operator's, as ${OPENAI_API_KEY}, and nothing else.",
   );
   return { from: "none" };
 }
 
-/** What can stand in a header. */
+/** What can stand in a header; no key begins like a name whose braces were left out. */
 function isLiteralKey(written: string): boolean {
-  return /^[\x21-\x7e]+$/.test(written) && !written.includes("${");
+  return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
 }
 
 function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend["key"] {
@@ -40,7 +40,9 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
   if (host.keyOptional && !host.origins.includes(origin)) return { from: "none" };
   const wanted = bound[0] ?? (host.endpointVariable === undefined ? undefined : host.keyNames[0]);
   if (wanted === undefined) {
-    const detail = `No key is known for ${new URL(baseUrl).host}: requests are sent without one. Write api_key if it wants one.`;
+    const [own] = findHost(baseUrl).keyNames.filter((name) => mayReceiveKey(name, baseUrl, context.variables));
+    const hint = own === undefined ? "" : `, such as \${${own}}`;
+    const detail = `Requests to ${new URL(baseUrl).host} are sent without a key. Write api_key if it wants one${hint}.`;
     backend.findings.warn("no_key", [...backend.path, "base_url"], detail);
   } else {
     const binding = bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
@@ -71,5 +73,5 @@ function namedKey({ path, findings }: Section, name: string, { host, baseUrl, co
 }
 
 function howToSet(name: string): string {
-  return `set ${name} with \`npx wrangler secret put ${name}\`, locally in .dev.vars`;
+  return `set ${name} with \`npx wrangler secret put ${name}\` (locally in .dev.vars)`;
 }

@@ -1,13 +1,13 @@
 import type { AgentRules } from "../protocol/team";
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
-import { findHost, hostById, type OperatorVariables } from "../providers/hosts";
+import { findHost, type Host, hostById, type OperatorVariables, UNKNOWN_HOST } from "../providers/hosts";
 import { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "../providers/models";
 import type { Format, ServedType } from "../providers/registry";
 import { readApiKey } from "./api-key";
 import { readType } from "./backend-type";
 import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
-import { oneOf, read, type Section, text } from "./fields";
+import { type Kind, oneOf, read, type Section } from "./fields";
 import { type AskedTool, readAskedTools, readHostedTools } from "./hosted-tools";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./known-keys";
 import { MAX_NAME_CHARS } from "./limits";
@@ -50,8 +50,9 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   const place = { type: type.facts, host, format, params: spoken.params, model, offersFunctions };
   const hosted = readHostedTools(section, asked, place);
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
-  const facts = modelFacts(model, host.id);
-  const price = priceOf(section, { facts, host, model, params, hosted: hosted.rules });
+  const seller = sellerOf(host, endpoint.baseUrl);
+  const facts = modelFacts(model, seller.id);
+  const price = priceOf(section, { facts, host: seller, model, params });
   return {
     backend: {
       type: type.name,
@@ -94,14 +95,29 @@ function readFormat(section: Section, { format, hostedFormat, apis, name }: Serv
   return named === null ? format : (apis[named] ?? format);
 }
 
+/** Some formats have the model's name in the address: what would lead it to another place of its host is no name. */
+const LEADS_ELSEWHERE = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
+const MODEL: Kind<string> = {
+  type: "string",
+  expected: `a name of at most ${MAX_NAME_CHARS} characters, without ? # % \\ or ..`,
+  accepts: (value): value is string =>
+    typeof value === "string" && value.length <= MAX_NAME_CHARS && !LEADS_ELSEWHERE.test(value),
+};
+
 /** A deployment's name goes where others have a model's. */
 function readModel(section: Section, { versions, model: usual }: ServedType): string | null {
   const keys = versions ? ["azure_deployment", "deployment_name", "model"] : ["model"];
-  const written = keys.map((key) => read(section, key, text(MAX_NAME_CHARS), null)?.trim()).find((name) => name);
+  const written = keys.map((key) => read(section, key, MODEL, null)?.trim()).find((name) => name);
   const model = written ?? usual;
   if (model === null)
     section.findings.error("missing", [...section.path], "model is missing: name the model as the provider calls it.");
   return model;
+}
+
+/** Whose prices hold: a known host sells at its own, whichever type leads to it; anything else only passes requests on. */
+function sellerOf(host: Host, baseUrl: string): Host {
+  const there = findHost(baseUrl);
+  return there === UNKNOWN_HOST ? host : there;
 }
 
 /** Most output tokens of one call: what the config says, at most what a known model can. */

@@ -3,8 +3,9 @@ import type { HostedToolName } from "../protocol/hosted-tools";
 import type { Host } from "../providers/host";
 import type { FormatParams } from "../providers/params";
 import { type Format, runsHostedTools, type ServedType, typesWithTool } from "../providers/registry";
-import { flag, integer, read, type Section } from "./fields";
 import type { HostedTool } from "../providers/provider";
+import { flag, integer, read, type Section } from "./fields";
+import { ONLY_TOKENS } from "./price";
 
 /** Tools that the provider runs itself, as a backend section asks for them. */
 
@@ -22,6 +23,7 @@ const SAID: Readonly<Record<HostedToolName, string>> = {
   code_execution: "code execution",
 };
 
+const MAX_USES_KEY = "hosted_tool_max_uses";
 const DEFAULT_USES = 5;
 const MAX_USES = 50;
 
@@ -50,17 +52,33 @@ export function readHostedTools(
   asked: readonly AskedTool[],
   place: HostedPlace,
 ): { tools: HostedTool[]; rules: HostedToolRule[] } {
-  const maxUses = read(section, "hosted_tool_max_uses", integer(1, MAX_USES), DEFAULT_USES);
-  const rules = asked.flatMap((tool) => {
-    const problem = problemOf(tool, place);
-    if (problem === null) return toRule(tool.name, place, maxUses);
-    section.findings.error("not_served", [...section.path, tool.key], `\`${tool.key}\`: ${problem}`, "key");
-    return [];
+  const limit = read(section, MAX_USES_KEY, integer(1, MAX_USES), null);
+  if (limit !== null) warnOfLimit(section, asked, place);
+  const rules = asked.flatMap(({ name, key }) => {
+    const problem = problemOf(name, place);
+    const rule = toRule(name, place, limit ?? DEFAULT_USES);
+    if (problem !== null) section.findings.error("not_served", [...section.path, key], `\`${key}\`: ${problem}`, "key");
+    if (problem !== null || !rule) return [];
+    if (rule.usd_per_use === null) warnOfPrice(section, key, `${SAID[name]} by ${place.host.name}`);
+    return [rule];
   });
   return { tools: rules.map(({ name, max_uses }) => ({ name, maxUses: max_uses })), rules };
 }
 
-function problemOf({ name }: AskedTool, { type, host, format, params, model, offersFunctions }: HostedPlace): string | null {
+function warnOfPrice({ path, findings }: Section, key: string, what: string): void {
+  findings.warn("price_unknown", [...path, key], `The price of ${what} is not known: ${ONLY_TOKENS}.`, "key");
+}
+
+/** A limit that nothing holds to would seem to be one. */
+function warnOfLimit({ path, findings }: Section, asked: readonly AskedTool[], { host }: HostedPlace): void {
+  const warn = (detail: string) => findings.warn("no_effect", [...path, MAX_USES_KEY], `\`${MAX_USES_KEY}\` ${detail}`, "key");
+  if (asked.length === 0) warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
+  const free = asked.filter(({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined));
+  const tools = free.map(({ name }) => SAID[name]).join(" and ");
+  if (free.length > 0) warn(`is no limit for ${tools}, as ${host.name} takes none: it says how many uses a budget is asked for.`);
+}
+
+function problemOf(name: HostedToolName, { type, host, format, params, model, offersFunctions }: HostedPlace): string | null {
   const runs = host.hostedTools[name] !== undefined;
   const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
   if (runs && !runsHostedTools(format) && api !== undefined)
@@ -73,9 +91,9 @@ function problemOf({ name }: AskedTool, { type, host, format, params, model, off
   return `${model} does not run it beside the functions by which agents answer and vote. Choose a model that does, such as ${other}, or remove the key.`;
 }
 
-function toRule(name: HostedToolName, { host, model }: HostedPlace, maxUses: number): HostedToolRule[] {
+function toRule(name: HostedToolName, { host, model }: HostedPlace, maxUses: number): HostedToolRule | null {
   const facts = host.hostedTools[name];
-  if (!facts) return [];
+  if (!facts) return null;
   const usdPerUse = facts.dearer?.models.test(model) ? facts.dearer.usdPerUse : facts.usdPerUse;
-  return [{ name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse }];
+  return { name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse };
 }

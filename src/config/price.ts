@@ -1,4 +1,4 @@
-import type { HostedToolRule, Price } from "../protocol/team";
+import type { Price } from "../protocol/team";
 import type { Host } from "../providers/hosts";
 import type { ModelFacts } from "../providers/models";
 import type { Section } from "./fields";
@@ -9,18 +9,16 @@ type Priced = {
   host: Host;
   model: string;
   params: Readonly<Record<string, unknown>>;
-  hosted: readonly HostedToolRule[];
 };
 
-const ONLY_TOKENS = "only budget.max_tokens can cap a run";
+/** What follows for a run where a price is not known. */
+export const ONLY_TOKENS = "only budget.max_tokens can cap a run";
 
 /** The model's price, null where it is not known; warns of whatever keeps a cap in dollars from holding. */
-export function priceOf(section: Section, { facts, host, model, params, hosted }: Priced): Price | null {
-  const warn = (key: string, detail: string) => section.findings.warn("price_unknown", [...section.path, key], detail);
-  const unpriced = hosted.filter((tool) => tool.usd_per_use === null).map(({ name }) => name);
-  if (unpriced.length > 0) warn("type", `The price of ${unpriced.join(", ")} by ${host.name} is not known: ${ONLY_TOKENS}.`);
-  if (facts.price === null) warn("model", `The price of ${model} at ${host.name} is not known: ${ONLY_TOKENS}.`);
-  else if (isOtherTier(params)) warn("model", `The price of ${model} is known at the standard tier alone: ${ONLY_TOKENS}.`);
+export function priceOf(section: Section, { facts, host, model, params }: Priced): Price | null {
+  const warn = (detail: string) => section.findings.warn("price_unknown", [...section.path, "model"], detail);
+  if (facts.price === null) warn(`The price of ${model} at ${host.name} is not known: ${ONLY_TOKENS}.`);
+  else if (isOtherTier(params)) warn(`The price of ${model} is known at the standard tier alone: ${ONLY_TOKENS}.`);
   else return facts.price;
   return null;
 }

@@ -68,7 +68,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.anthropic.com"],
     hostedTools: {
       // Versions that are generally available and that all models take.
-      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS },
+      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS, limited: true },
       // $0.05 an hour beyond a free allowance; a call ends within a quarter of one.
       code_execution: { wireName: "code_execution_20250825", usdPerUse: 0.0125, tokensPerUse: CODE_TOKENS },
     },
@@ -246,7 +246,7 @@ export const HOSTS: readonly Host[] = [
     ...ORDINARY,
     id: "workers_ai",
     name: "Cloudflare Workers AI",
-    suffixes: ["cloudflare.com"],
+    suffixes: ["api.cloudflare.com"], // its gateway passes on what others sell
     keyNames: ["CLOUDFLARE_API_TOKEN"],
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
-import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith } from "./teams";
+import { detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith, warningsOf } from "./teams";
 
 const agentOf = (source: string) => {
   const { agents, rules } = teamOf(source, FULL_CONTEXT);
@@ -40,6 +40,19 @@ describe("a tool that the provider runs", () => {
     expect(agentOf(teamWith("type: claude\nenable_web_search: true\nhosted_tool_max_uses: 2")).hosted).toMatchObject([
       { max_uses: 2 },
     ]);
+  });
+
+  it.each([
+    { backend: "type: openai\nenable_web_search: true", says: [] },
+    { backend: "type: claude\nenable_web_search: true", says: [] },
+    { backend: "type: claude\nenable_code_execution: true", says: ["is no limit for code execution, as Anthropic takes none"] },
+    { backend: "type: gemini\nenable_web_search: true", says: ["is no limit for web search, as Google Gemini takes none"] },
+    { backend: "type: grok", says: ["has no effect: the agent has no tool that its provider runs"] },
+  ])("is warned about where nothing holds it to that: $backend", ({ backend, says }) => {
+    const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
+    const warnings = warningsOf(teamWith(`${backend}\nhosted_tool_max_uses: 2`));
+    expect(warnings).toEqual(says.map((words) => expect.stringContaining(at + words)));
+    expect(warningsOf(teamWith(backend))).toEqual([]);
   });
 
   it.each([

@@ -12,6 +12,11 @@ describe("a price nobody knows", () => {
       says: `price_unknown /agents/0/backend/model: The price of some/model at OpenRouter is not known: ${ONLY}`,
     },
     {
+      name: "of a model at a known host that is not its maker",
+      backend: "type: openai\nmodel: gpt-5\nbase_url: https://openrouter.ai/api/v1\napi_key: ${OPENROUTER_API_KEY}",
+      says: `price_unknown /agents/0/backend/model: The price of gpt-5 at OpenRouter is not known: ${ONLY}`,
+    },
+    {
       name: "of another tier",
       backend: "type: openai\nservice_tier: priority",
       says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
@@ -33,18 +38,22 @@ describe("a price nobody knows", () => {
 
   it("of a hosted tool is warned of beside the model's", () => {
     expect(warningsOf(teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"))).toEqual([
-      `price_unknown /agents/0/backend/type: The price of code_execution by Azure OpenAI is not known: ${ONLY}`,
       `price_unknown /agents/0/backend/model: The price of m at Azure OpenAI is not known: ${ONLY}`,
+      `price_unknown /agents/0/backend/enable_code_execution: The price of code execution by Azure OpenAI is not known: ${ONLY}`,
     ]);
   });
 
-  it.each(["type: openai", "type: openai\nservice_tier: flex", "type: claude\nservice_tier: standard_only", "type: gemini"])(
-    "is not warned of where it is known: %s",
-    (backend) => {
-      expect(warningsOf(teamWith(backend))).toEqual([]);
-      expect(priceOf(backend)).not.toBeNull();
-    },
-  );
+  it.each([
+    "type: openai",
+    "type: openai\nservice_tier: flex",
+    "type: claude\nservice_tier: standard_only",
+    "type: gemini",
+    "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic\napi_key: ${ZAI_API_KEY}",
+    "type: openai\nbase_url: https://gateway.ai.cloudflare.com/v1/a/b/openai\napi_key: mine",
+  ])("is not warned of where it is known: %s", (backend) => {
+    expect(warningsOf(teamWith(backend))).toEqual([]);
+    expect(priceOf(backend)).not.toBeNull();
+  });
 
   it("is warned of for each such agent", () => {
     const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;
