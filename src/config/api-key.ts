@@ -19,13 +19,12 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   const name = NAMED.exec(written)?.[1];
   if (name !== undefined) return namedKey(backend, name, place);
   if (isLiteralKey(written)) return { from: "literal", value: written };
-  backend.findings.error(
-    "wrong_type",
-    [...backend.path, "api_key"],
-    "api_key must be the key itself, or the name of one of the operator's, as ${OPENAI_API_KEY}, and nothing else.",
-  );
+  const detail = `api_key must be the key itself, or the name of one of the operator's as ${example(place.host)}, and nothing else.`;
+  backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
   return { from: "none" };
 }
+
+const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
 
 /** What can stand in a header; no key begins like a name whose braces were left out. */
 function isLiteralKey(written: string): boolean {

@@ -14,10 +14,15 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
   if (url.protocol !== "https:" && url.protocol !== "http:") return refused("must begin with https://");
   if (url.username || url.password) return refused("may not hold a user name or password; write the key under api_key");
   if (url.search || url.hash) return refused("may not hold a query or fragment");
+  const method = METHODS.exec(url.pathname)?.[0];
+  if (method !== undefined) return refused(`is the address of one method: leave out \`${method}\``);
   const problem = isAllowedOrigin(url, allowedOrigins) ? null : publicProblem(url);
   if (problem) return refused(problem);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
+
+/** What is added to a base URL for each request; people copy it along. */
+const METHODS = /\/(chat\/completions|completions|responses|messages)\/*$/;
 
 function publicProblem(url: URL): string | null {
   if (isPrivateHost(url.hostname)) {

@@ -192,6 +192,7 @@ describe("a config is refused, with the place, for", () => {
     ],
     ["a number as id", "agents: [{id: 7, backend: {type: chatcompletion, model: m}}]", "1:15 wrong_type /agents/0/id"],
     ["an agent without a backend", "agents: [{id: a}]", "1:10 missing /agents/0/backend"],
+    ["a backend that is a word", "agents: [{id: a, backend: openai}]", "1:27 wrong_type /agents/0/backend"],
     ["a backend without a type", "agents: [{id: a, backend: {model: m}}]", "1:27 missing /agents/0/backend"],
     ["a backend without a model", "agents: [{id: a, backend: {type: chatcompletion}}]", "1:27 missing /agents/0/backend"],
     [
