@@ -2,6 +2,8 @@ import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
+import { returnedDetails } from "./reasoning-details";
+import { fieldsOf } from "./schema";
 
 type Body = Record<string, unknown>;
 
@@ -66,6 +68,7 @@ function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string
 function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
   const text = textOf(items, "text");
   const reasoning = host.wantsReasoningBack ? textOf(items, "reasoning") : "";
+  const details = returnedDetails(items);
   const calls = items.flatMap((item) => (item.type === "tool_call" ? [toCall(item)] : []));
   if (text === "" && calls.length === 0) return []; // no server takes an empty assistant message
   return [
@@ -73,6 +76,7 @@ function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
       role: "assistant",
       content: text === "" && !host.wantsTextWithCalls ? null : text,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(details.length > 0 && { reasoning_details: details }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ];
@@ -83,6 +87,8 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
 }
 
 /** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
-function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>): Body {
-  return { id, type: "function", function: { name: fittingName(name), arguments: isJsonObject(parseJson(text)) ? text : "{}" } };
+function toCall({ id, name, arguments: text, opaque }: Extract<ReplyItem, { type: "tool_call" }>): Body {
+  const extra = fieldsOf(fieldsOf(opaque)?.["extra_content"]);
+  const called = { name: fittingName(name), arguments: isJsonObject(parseJson(text)) ? text : "{}" };
+  return { id, type: "function", function: called, ...(extra && { extra_content: extra }) };
 }
