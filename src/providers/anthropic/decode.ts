@@ -52,10 +52,9 @@ export function createDecoder(before: Before): Decoder {
   const hasCalls = () => content.blocks.some((block) => block.kind === "call");
   const isComplete = () => message.stopReason !== "" && content.isWhole();
 
-  const report = (value: unknown): ModelEvent[] => {
+  /** Told with the end only: until then the provider counts a token or two of output, whatever it wrote, and later requests not at all. */
+  const report = (value: unknown): void => {
     message.counts = readCounts(message.counts, value);
-    const known = Object.keys(fieldsOf(value)).length > 0 ? usage() : null;
-    return known ? [{ type: "usage", usage: known }] : [];
   };
   const finish = (fields: Fields): void => {
     container = textOf(fieldsOf(fields["container"])["id"]) || container;
@@ -66,7 +65,8 @@ export function createDecoder(before: Before): Decoder {
   const start = (fields: Fields): ModelEvent[] => {
     if (message.started) return []; // some proxies say it twice
     message.started = true;
-    const events = [...content.addWhole(listOf(fields["content"])), ...report(fields["usage"])];
+    const events = content.addWhole(listOf(fields["content"]));
+    report(fields["usage"]);
     finish(fields);
     return events;
   };
@@ -79,9 +79,9 @@ export function createDecoder(before: Before): Decoder {
       if (event["type"] === "content_block_delta") return content.change(event["index"], event["delta"]);
       if (event["type"] === "content_block_stop") content.close(event["index"]);
       if (event["type"] !== "message_delta") return []; // pings, and what later versions add
-      const reported = report(event["usage"]);
+      report(event["usage"]);
       finish(fieldsOf(event["delta"]));
-      return reported;
+      return [];
     },
     isComplete,
     isPaused: () => isComplete() && message.stopReason === PAUSED && !hasCalls(),
