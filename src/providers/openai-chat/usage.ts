@@ -15,12 +15,14 @@ export function decodeUsage(value: unknown): Usage | null {
     count(fieldsOf(usage["prompt_tokens_details"])?.["cached_tokens"]) ||
     count(usage["prompt_cache_hit_tokens"]) ||
     count(usage["cached_tokens"]);
+  const written = Math.min(count(fieldsOf(usage["prompt_tokens_details"])?.["cache_write_tokens"]), Math.max(0, input - cached));
   const reasoning = count(fieldsOf(usage["completion_tokens_details"])?.["reasoning_tokens"]);
   return {
     input_tokens: input,
     output_tokens: output,
     reasoning_tokens: Math.min(reasoning, output),
     cached_tokens: Math.min(cached, input),
+    ...(written > 0 && { cache_write_tokens: written }),
   };
 }
 
