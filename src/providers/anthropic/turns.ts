@@ -1,6 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
-import type { Message, ReplyItem } from "../provider";
+import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
 import { settleServerBlocks, type Turn } from "./server-blocks";
@@ -9,9 +9,10 @@ import { settleServerBlocks, type Turn } from "./server-blocks";
  * A conversation as the format wants it: user and assistant take turns, results of tools stand first in the message after their
  * calls, nothing is blank. What the assistant wrote goes back block by block as it came.
  */
-export function toTurns(messages: readonly Message[]): Turn[] {
+export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages" | "hostedTools">): Turn[] {
   const turns = resultsFirst(merged(messages.map(toTurn)));
-  return resultsFirst(merged(settleServerBlocks(turns)));
+  const offered = new Set(hostedTools.map(({ name }) => name));
+  return resultsFirst(merged(settleServerBlocks(turns, offered)));
 }
 
 function toTurn(message: Message): Turn {
