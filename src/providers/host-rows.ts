@@ -97,6 +97,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["x.ai"],
     keyNames: ["XAI_API_KEY"],
     origins: ["https://api.x.ai"],
+    tokenLimit: "max_completion_tokens", // which holds reasoning too; the older name is deprecated
     hostedTools: {
       web_search: { wireName: "web_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
       x_search: { wireName: "x_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
@@ -134,6 +135,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["cerebras.ai"],
     keyNames: ["CEREBRAS_API_KEY"],
     origins: ["https://api.cerebras.ai"],
+    tokenLimit: "max_completion_tokens",
   },
   {
     ...ORDINARY,
@@ -158,6 +160,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["groq.com"],
     keyNames: ["GROQ_API_KEY"],
     origins: ["https://api.groq.com"],
+    tokenLimit: "max_completion_tokens",
   },
   {
     ...ORDINARY,

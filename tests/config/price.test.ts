@@ -19,17 +19,22 @@ describe("a price nobody knows", () => {
     {
       name: "of another tier",
       backend: "type: openai\nservice_tier: priority",
-      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/service_tier: The price of gpt-6.2-sol at OpenAI in this tier is not known: ${ONLY}`,
     },
     {
       name: "of another tier, said beside the parameters",
       backend: "type: openai\nextra_body: {service_tier: fast}",
-      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/extra_body: The price of gpt-6.2-sol at OpenAI with \`service_tier\` is not known: ${ONLY}`,
     },
     {
       name: "of a faster reply",
       backend: "type: claude\nextra_body: {speed: fast}",
-      says: `price_unknown /agents/0/backend/model: The price of claude-sonnet-5-5 is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/extra_body: The price of claude-sonnet-5-5 at Anthropic with \`speed\` is not known: ${ONLY}`,
+    },
+    {
+      name: "of a search that is said beside the parameters",
+      backend: "type: qwen\nextra_body: {enable_search: true}",
+      says: `price_unknown /agents/0/backend/extra_body: The price of qwen3.8-max at Qwen with \`enable_search\` is not known: ${ONLY}`,
     },
   ])("$name is warned of, and none is assumed", ({ backend, says }) => {
     expect(warningsOf(teamWith(backend))).toEqual([says]);
