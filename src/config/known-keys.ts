@@ -11,6 +11,8 @@ export type KeyRules = {
   later: Readonly<Record<string, readonly string[]>>;
   /** Keys of MassGen's first version, and the modern form. */
   old?: Readonly<Record<string, string>>;
+  /** Where else a key may belong that is like none here. */
+  elsewhere?: string;
 };
 
 const TERMINAL = "it is about a terminal on your own machine; here every run has event streams and a page instead";
@@ -96,6 +98,7 @@ export const BACKEND_KEYS: KeyRules = {
     "structured output": ["output_schema"],
     hooks: ["hooks"],
   },
+  elsewhere: "A parameter of the provider's own goes under extra_body.",
 };
 
 /** Keys of a versioned endpoint, which only its own backend type has. */

@@ -45,6 +45,10 @@ describe("parameters are those of the wire format", () => {
     { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
     { backend: "type: gemini\nstop_sequences: [x]", told: "no parameter of Google Gemini: say stop" },
     { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of the Responses API" },
+    {
+      backend: "type: qwen\nenable_thinking: true",
+      told: "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
+    },
     { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
   ])("refused if they are another's, with what to write: $backend", ({ backend, told }) => {
     expect(says(backend)).toContain(told);
@@ -53,6 +57,7 @@ describe("parameters are those of the wire format", () => {
 
   it.each([
     { backend: "type: claude\nextra_body: {system: x}", at: "5:20 not_allowed /agents/0/backend/extra_body/system" },
+    { backend: "type: claude\nextra_body: {mcp_servers: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers" },
     { backend: "type: gemini\nextra_body: {contents: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/contents" },
     { backend: "type: openai\nextra_body: {store: true}", at: "5:20 not_allowed /agents/0/backend/extra_body/store" },
     {

@@ -258,6 +258,12 @@ describe("what an error says", () => {
       yamlWith({ backend: "reasoning: {effort: low}" }),
       "`reasoning_effort`",
     ],
+    [
+      "counts the entries of a list from 1",
+      "agents: [{id: a, backend: {type: openai}}, x]",
+      "Entry 2 of agents must be a mapping",
+    ],
+    ["names a missing backend", "agents: [{id: a}]", "backend is missing"],
     ["names the types that are served", "agents: [{id: a, backend: {model: m}}]", "served here: openai, claude, gemini"],
     ["names the way out of a type that is not", "agents: [{id: a, backend: {type: claude_code}}]", "Use the API of its models"],
   ])("%s", (_, source, words) => {
