@@ -2,6 +2,7 @@ import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
+import { resultText } from "../tool-result";
 import { returnedDetails } from "./reasoning-details";
 import { fieldsOf } from "./schema";
 
@@ -54,15 +55,10 @@ function toMessage(message: Message, host: Host): Body[] {
     case "user":
       return [{ role: "user", content: message.text }];
     case "tool":
-      return [{ role: "tool", tool_call_id: message.toolCallId, content: toResult(message) }];
+      return [{ role: "tool", tool_call_id: message.toolCallId, content: resultText(message) }];
     case "assistant":
       return toAssistant(message.items, host);
   }
-}
-
-/** The format has no mark for a failed tool, so its text must say it. */
-function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string {
-  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
 }
 
 function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
