@@ -99,7 +99,7 @@ function readFormat(section: Section, { format, hostedFormat, apis, name }: Serv
 const LEADS_ELSEWHERE = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
 const MODEL: Kind<string> = {
   type: "string",
-  expected: `a name of at most ${MAX_NAME_CHARS} characters, without ? # % \\ or ..`,
+  expected: `a name of at most ${MAX_NAME_CHARS} characters, without \`..\` or any of ? # % \\`,
   accepts: (value): value is string =>
     typeof value === "string" && value.length <= MAX_NAME_CHARS && !LEADS_ELSEWHERE.test(value),
 };

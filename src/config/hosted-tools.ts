@@ -75,7 +75,8 @@ function warnOfLimit({ path, findings }: Section, asked: readonly AskedTool[], {
   if (asked.length === 0) warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
   const free = asked.filter(({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined));
   const tools = free.map(({ name }) => SAID[name]).join(" and ");
-  if (free.length > 0) warn(`is no limit for ${tools}, as ${host.name} takes none: it says how many uses a budget is asked for.`);
+  if (free.length > 0)
+    warn(`is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`);
 }
 
 function problemOf(name: HostedToolName, { type, host, format, params, model, offersFunctions }: HostedPlace): string | null {
