@@ -8,7 +8,7 @@ import { readType } from "./backend-type";
 import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
 import { type Kind, oneOf, read, type Section } from "./fields";
-import { type AskedTool, readAskedTools, readHostedTools } from "./hosted-tools";
+import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./known-keys";
 import { MAX_NAME_CHARS } from "./limits";
 import { checkParams, readOutputCap, readParams } from "./params";
@@ -37,7 +37,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   checkKeys(section, BACKEND_KEYS, PARAM_KEYS);
   if (!type) return null;
   const asked = readAskedTools(section);
-  const format = readFormat(section, type.facts, asked);
+  const format = readFormat(section, type.facts);
   const spoken = { params: FORMAT_PARAMS[format], name: format === type.facts.format ? type.facts.name : FORMAT_NAMES[format] };
   const params = readParams(section, spoken, PARAM_KEYS);
   const cap = readOutputCap(section, spoken);
@@ -79,8 +79,8 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   };
 }
 
-/** The type's own, the one its key `api` names, or the one it needs for hosted tools. */
-function readFormat(section: Section, { format, hostedFormat, apis, name }: ServedType, asked: readonly AskedTool[]): Format {
+/** The type's own, or the one its key `api` names. */
+function readFormat(section: Section, { format, apis, name }: ServedType): Format {
   if (!apis) {
     if (section.values.has("api"))
       section.findings.error(
@@ -89,10 +89,10 @@ function readFormat(section: Section, { format, hostedFormat, apis, name }: Serv
         `There is no choice of \`api\` for ${name}: remove it.`,
         "key",
       );
-    return asked.length > 0 ? (hostedFormat ?? format) : format;
+    return format;
   }
   const named = read(section, "api", oneOf(Object.keys(apis)), null);
-  return named === null ? format : (apis[named] ?? format);
+  return (named === null ? undefined : apis[named]) ?? format;
 }
 
 /** Some formats have the model's name in the address: what would lead it to another place of its host is no name. */

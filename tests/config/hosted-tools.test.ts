@@ -55,17 +55,11 @@ describe("a tool that the provider runs", () => {
     expect(warningsOf(teamWith(backend))).toEqual([]);
   });
 
-  it.each([
-    { name: "speaks Chat Completions without", line: "", format: "openai-chat" },
-    { name: "speaks Responses with", line: "\nenable_x_search: true", format: "openai-responses" },
-  ])("changes what a provider is asked in, if only one of its APIs has them: it $name", ({ line, format }) => {
-    expect(agentOf(teamWith(`type: grok${line}`)).backend?.format).toBe(format);
-  });
-
-  it("changes with it which parameters are right", () => {
+  it("is to be had in the API that has it, where a provider has two", () => {
     const grok = (lines: string) => errorsOf(teamWith(`type: grok\n${lines}`), FULL_CONTEXT);
-    expect(grok("reasoning_effort: low\nseed: 7")).toEqual([]);
-    expect(grok("enable_web_search: true\nseed: 7")).toEqual(["6:7 unknown_key /agents/0/backend/seed"]);
+    expect(grok("enable_x_search: true")).toEqual([]);
+    expect(grok("api: chat_completions\nseed: 7")).toEqual([]);
+    expect(grok("api: chat_completions\nenable_x_search: true")).toEqual(["6:7 not_served /agents/0/backend/enable_x_search"]);
   });
 });
 

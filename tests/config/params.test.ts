@@ -44,7 +44,7 @@ describe("parameters are those of the wire format", () => {
     },
     { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
     { backend: "type: gemini\nstop_sequences: [x]", told: "no parameter of Google Gemini: say stop" },
-    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of the Responses API" },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of Grok" },
     {
       backend: "type: qwen\nenable_thinking: true",
       told: "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
