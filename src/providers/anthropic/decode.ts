@@ -20,6 +20,8 @@ export type Decoder = {
   push(value: unknown): ModelEvent[];
   /** Whether a stop reason came and no block is open, so that what breaks afterwards costs nothing. */
   isComplete(): boolean;
+  /** Whether the provider closed a complete message: nothing that comes later counts. */
+  isOver(): boolean;
   /** Whether the provider paused and waits to be sent its reply back; never with calls, whose results it would miss. */
   isPaused(): boolean;
   /** Gets ready for the rest of a paused reply. */
@@ -31,15 +33,15 @@ export type Decoder = {
 };
 
 /** Of one message: a reply that paused has several. */
-type Message = { started: boolean; stopReason: string; counts: typeof NO_COUNTS };
+type Message = { started: boolean; over: boolean; stopReason: string; counts: typeof NO_COUNTS };
 
-const newMessage = (): Message => ({ started: false, stopReason: "", counts: NO_COUNTS });
+const newMessage = (): Message => ({ started: false, over: false, stopReason: "", counts: NO_COUNTS });
 
 /**
  * Puts a streamed reply together. Work per event depends on the event only: pieces are kept and joined once, at the end.
  *
  * Complete is a reply with a stop reason and no open block. The provider sends the reason when all blocks are done, and the
- * final usage with it; `message_stop` adds nothing.
+ * final usage with it; `message_stop` says only that nothing more will come.
  */
 export function createDecoder(before: Before): Decoder {
   const content = createContent();
@@ -73,17 +75,19 @@ export function createDecoder(before: Before): Decoder {
 
   return {
     push(value) {
-      const event = fieldsOf(value);
+      const event = fieldsOf(message.over ? null : value); // nothing after the end counts
       if (event["type"] === "message_start") return start(fieldsOf(event["message"]));
       if (event["type"] === "content_block_start") return content.begin(event["index"], event["content_block"]);
       if (event["type"] === "content_block_delta") return content.change(event["index"], event["delta"]);
       if (event["type"] === "content_block_stop") content.close(event["index"]);
+      if (event["type"] === "message_stop") message.over = isComplete();
       if (event["type"] !== "message_delta") return []; // pings, and what later versions add
       report(event["usage"]);
       finish(fieldsOf(event["delta"]));
       return [];
     },
     isComplete,
+    isOver: () => message.over,
     isPaused: () => isComplete() && message.stopReason === PAUSED && !hasCalls(),
     goOn() {
       earlier = addCounts(earlier, message.counts);

@@ -52,12 +52,13 @@ async function send({ options, request, signal, heard }: Call): Promise<AsyncIte
 
 /**
  * What breaks after the stop reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
- * closes the connection.
+ * closes the connection, which a server may leave open.
  */
 async function* decodeAll(events: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
   try {
     for await (const event of events) {
       for (const made of decoder.push(event)) yield made; // `yield*` would wrap every event in an iterator of its own
+      if (decoder.isOver()) return;
     }
   } catch (error) {
     if (!decoder.isComplete()) throw error;
