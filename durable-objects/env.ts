@@ -38,8 +38,11 @@ export const readVariables = (env: Env, names: readonly string[]): Readonly<Reco
     }),
   );
 
-/** A secret or variable by name; undefined where it is missing, empty or not a text. */
-export function readSecret(env: Env, name: string): string | undefined {
+/**
+ * A secret or variable by name; undefined where it is missing, blank or not a text. Without the space around it, which a pasted key
+ * brings along and a header loses: what a provider says back is the bare key, and that is what must be known to be hidden.
+ */
+export function readSecret(env: object, name: string): string | undefined {
   const found = Object.entries(env).find(([key]) => key === name)?.[1];
-  return typeof found === "string" && found !== "" ? found : undefined;
+  return (typeof found === "string" && found.trim()) || undefined;
 }

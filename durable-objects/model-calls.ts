@@ -4,7 +4,6 @@ import { takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
 import type { Backend, TeamAgent } from "../src/config/team";
 import {
   agentAt,
-  type CallFailure,
   type ModelCallEffect,
   mayResearch,
   offersOf,
@@ -19,6 +18,7 @@ import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import type { Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "./engine";
+import { keyMissing } from "./key-missing";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 
 type Options = {
@@ -95,7 +95,9 @@ export class ModelCalls implements Performer {
   async #send(effect: ModelCallEffect, { request, onHeaders, signal, from }: Sending): Promise<() => void> {
     const agent = this.#agent(effect.agent);
     const apiKey = this.#keyOf(agent.backend);
-    if (apiKey === null) return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: KEY_MISSING });
+    if (apiKey === null) {
+      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: keyMissing(agent.backend) });
+    }
     const source = { agent: agent.id, round: effect.round, call: effect.id };
     const headers = { came: false };
     let point: ResumePoint | null = null;
@@ -153,14 +155,5 @@ function countingFetch(send: typeof fetch, onHeaders: () => void, headers: { cam
     }
   };
 }
-
-const KEY_MISSING: CallFailure = {
-  class: "bad_credentials",
-  code: "key_missing",
-  message: "The service has no key for this endpoint. Set the secret its config names.",
-  retryAfterMs: null,
-  usage: null,
-  reached: false,
-};
 
 type Sending = { request: ModelRequest; onHeaders: () => void; signal: AbortSignal; from?: ResumePoint };

@@ -12,7 +12,7 @@ export async function reportKeys(files: readonly string[]): Promise<string[]> {
 /** Names of the provider keys that a file of variables sets. */
 export function keysIn(text: string): string[] {
   const variables = parseEnv(text);
-  return KEY_NAMES.filter((name) => variables[name]);
+  return KEY_NAMES.filter((name) => variables[name]?.trim());
 }
 
 /** What the keys open, what the missing ones are called, and where they go. */

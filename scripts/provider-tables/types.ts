@@ -39,13 +39,9 @@ function typeRow(type: string, facts: ServedType): string[] {
 
 const formatName = (format: Format): string => FORMAT_NAMES[format].replace(/^the /, "");
 
-function spoken({ format, hostedFormat, apis = {} }: ServedType): string {
+function spoken({ format, apis = {} }: ServedType): string {
   const others = Object.entries(apis).filter(([, other]) => other !== format);
-  return [
-    formatName(format),
-    ...(hostedFormat ? [`with hosted tools ${formatName(hostedFormat)}`] : []),
-    ...others.map(([api, other]) => `with ${code(`api: ${api}`)} ${formatName(other)}`),
-  ].join("; ");
+  return [formatName(format), ...others.map(([api, other]) => `with ${code(`api: ${api}`)} ${formatName(other)}`)].join("; ");
 }
 
 function address({ baseUrl, baseUrlVariable }: ServedType): string {

@@ -53,9 +53,17 @@ function readAgent(section: Section, team: FromTeam & { size: number }, context:
   const id = readId(section);
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
   const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, team.sensitivity);
-  const found = readBackend(below(section, "backend"), context, team.vote(team.size));
+  const backend = backendOf(section);
+  const found = backend && readBackend(backend, context, team.vote(team.size));
   if (id === null || found === null) return null;
   return { agent: { id, systemMessage, votingSensitivity, backend: found.backend }, rules: { id, ...found.rules } };
+}
+
+function backendOf({ path, values, findings }: Section): Section | null {
+  const written = values.get("backend");
+  if (written !== undefined && written !== null) return asSection(written, [...path, "backend"], findings);
+  findings.error("missing", [...path, "backend"], "backend is missing: what the agent runs on, a mapping with at least a type.");
+  return null;
 }
 
 function readId(section: Section): string | null {

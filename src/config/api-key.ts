@@ -1,4 +1,4 @@
-import { type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
+import { findHost, type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
 import type { ConfigContext } from "./backend";
 import { read, type Section, text } from "./fields";
 import { MAX_KEY_CHARS } from "./limits";
@@ -20,17 +20,16 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   const name = NAMED.exec(written)?.[1];
   if (name !== undefined) return namedKey(backend, name, place);
   if (isLiteralKey(written)) return { from: "literal", value: written };
-  backend.findings.error(
-    "wrong_type",
-    [...backend.path, "api_key"],
-    "api_key must be the key itself, or a whole ${NAME} and nothing else.",
-  );
+  const detail = `api_key must be the key itself, or the name of one of the operator's as ${example(place.host)}, and nothing else.`;
+  backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
   return { from: "none" };
 }
 
-/** What can stand in a header. */
+const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
+
+/** What can stand in a header; no key begins like a name whose braces were left out. */
 function isLiteralKey(written: string): boolean {
-  return /^[\x21-\x7e]+$/.test(written) && !written.includes("${");
+  return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
 }
 
 function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend["key"] {
@@ -41,7 +40,9 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
   if (host.keyOptional && !host.origins.includes(origin)) return { from: "none" };
   const wanted = bound[0] ?? (host.endpointVariable === undefined ? undefined : host.keyNames[0]);
   if (wanted === undefined) {
-    const detail = `No key is known for ${new URL(baseUrl).host}: requests are sent without one. Write api_key if it wants one.`;
+    const [own] = findHost(baseUrl).keyNames.filter((name) => mayReceiveKey(name, baseUrl, context.variables));
+    const hint = own === undefined ? "" : `, such as \${${own}}`;
+    const detail = `Requests to ${new URL(baseUrl).host} are sent without a key. Write api_key if it wants one${hint}.`;
     backend.findings.warn("no_key", [...backend.path, "base_url"], detail);
   } else {
     const binding = bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
@@ -77,5 +78,5 @@ function namedKey({ path, findings, values }: Section, name: string, { host, bas
 }
 
 function howToSet(name: string): string {
-  return `set ${name} with \`npx wrangler secret put ${name}\`, locally in .dev.vars`;
+  return `set ${name} with \`npx wrangler secret put ${name}\` (locally in .dev.vars)`;
 }

@@ -51,5 +51,6 @@ export const BACKEND_KEYS: KeyRules = {
     structured_output: ["output_schema"],
   },
   byValue: ["context_paths", "mcp_servers", "direct_mcp_servers", "custom_tools", "enable_mcp_command_line", "hooks"],
+  elsewhere: "A parameter of the provider's own goes under extra_body.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },
 };

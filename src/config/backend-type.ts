@@ -7,8 +7,10 @@ export function readType({ path, values, findings }: Section): { name: string; f
   const at = [...path, "type"];
   const written = values.get("type");
   if (typeof written !== "string") {
-    const detail = `type must name a backend type; served here: ${SERVED_TYPES.join(", ")}.`;
-    findings.error(written === undefined ? "missing" : "wrong_type", written === undefined ? [...path] : at, detail);
+    const isMissing = written === undefined || written === null;
+    const problem = isMissing ? "type is missing: name a backend type" : "type must name a backend type";
+    const detail = `${problem}; served here: ${SERVED_TYPES.join(", ")}.`;
+    findings.error(isMissing ? "missing" : "wrong_type", isMissing ? [...path] : at, detail);
     return null;
   }
   const facts = Object.hasOwn(BACKEND_TYPES, written) ? BACKEND_TYPES[written] : undefined;

@@ -1,18 +1,18 @@
 import type { AgentRules } from "../protocol/team";
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
-import { findHost, hostById, type OperatorVariables } from "../providers/hosts";
+import { findHost, type Host, hostById, type OperatorVariables, UNKNOWN_HOST } from "../providers/hosts";
 import { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "../providers/models";
 import type { Format, ServedType } from "../providers/registry";
 import { readApiKey } from "./api-key";
 import { readType } from "./backend-type";
 import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
-import { oneOf, read, type Section, text } from "./fields";
-import { type AskedTool, readAskedTools, readHostedTools } from "./hosted-tools";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
-import { MAX_NAME_CHARS } from "./limits";
+import { oneOf, read, type Section } from "./fields";
+import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";
+import { BACKEND, readSetting } from "./settings";
 import type { Backend } from "./team";
 
 /** What the operator of this deployment has and allows: names of stored keys, never keys. */
@@ -37,7 +37,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   checkKeys(section, BACKEND_KEYS, PARAM_KEYS);
   if (!type) return null;
   const asked = readAskedTools(section);
-  const format = readFormat(section, type.facts, asked);
+  const format = readFormat(section, type.facts);
   const spoken = { params: FORMAT_PARAMS[format], name: format === type.facts.format ? type.facts.name : FORMAT_NAMES[format] };
   const params = readParams(section, spoken, PARAM_KEYS);
   const cap = readOutputCap(section, spoken);
@@ -50,8 +50,9 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   const place = { type: type.facts, host, format, params: spoken.params, model, offersFunctions };
   const hosted = readHostedTools(section, asked, place);
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
-  const facts = modelFacts(model, host.id);
-  const price = priceOf(section, { facts, host, model, params, hosted: hosted.rules });
+  const seller = sellerOf(host, endpoint.baseUrl);
+  const facts = modelFacts(model, seller.id);
+  const price = priceOf(section, { facts, host: seller, model, params });
   return {
     backend: {
       type: type.name,
@@ -79,8 +80,8 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   };
 }
 
-/** The type's own, the one its key `api` names, or the one it needs for hosted tools. */
-function readFormat(section: Section, { format, hostedFormat, apis, name }: ServedType, asked: readonly AskedTool[]): Format {
+/** The type's own, or the one its key `api` names. */
+function readFormat(section: Section, { format, apis, name }: ServedType): Format {
   if (!apis) {
     if (section.values.has("api"))
       section.findings.error(
@@ -89,20 +90,26 @@ function readFormat(section: Section, { format, hostedFormat, apis, name }: Serv
         `There is no choice of \`api\` for ${name}: remove it.`,
         "key",
       );
-    return asked.length > 0 ? (hostedFormat ?? format) : format;
+    return format;
   }
   const named = read(section, "api", oneOf(Object.keys(apis)), null);
-  return named === null ? format : (apis[named] ?? format);
+  return (named === null ? undefined : apis[named]) ?? format;
 }
 
 /** A deployment's name goes where others have a model's. */
 function readModel(section: Section, { versions, model: usual }: ServedType): string | null {
-  const keys = versions ? ["azure_deployment", "deployment_name", "model"] : ["model"];
-  const written = keys.map((key) => read(section, key, text(MAX_NAME_CHARS), null)?.trim()).find((name) => name);
+  const keys = versions ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model] : [BACKEND.model];
+  const written = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
   const model = written ?? usual;
   if (model === null)
     section.findings.error("missing", [...section.path], "model is missing: name the model as the provider calls it.");
   return model;
+}
+
+/** Whose prices hold: a known host sells at its own, whichever type leads to it; anything else only passes requests on. */
+function sellerOf(host: Host, baseUrl: string): Host {
+  const there = findHost(baseUrl);
+  return there === UNKNOWN_HOST ? host : there;
 }
 
 /** Most output tokens of one call: what the config says, at most what a known model can. */

@@ -16,6 +16,8 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
   const isPlain = /^https?:$/.test(url.protocol) && !url.username && !url.password;
   if (isPlain && (url.search || url.hash)) return refused("may not hold a query or fragment");
   if (isPlain && IMPOSSIBLE.test(url.hostname)) return refused("names no host that can exist; nothing is filled into an address");
+  const method = METHODS.exec(url.pathname)?.[0];
+  if (isPlain && method !== undefined) return refused(`is the address of one method: leave out \`${method}\``);
   const problem = addressProblem(url, allowedOrigins);
   if (problem) return refused(problem, isPlain && isPrivateHost(url.hostname) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
@@ -23,6 +25,9 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
 
 /** What a parser of URLs lets pass and no name of a host may hold. */
 const IMPOSSIBLE = /[^a-z0-9._:[\]-]/;
+
+/** What is added to a base URL for each request; people copy it along. */
+const METHODS = /\/(chat\/completions|completions|responses|messages)\/*$/;
 
 /** The entries of the variable ALLOWED_ORIGINS: origins, separated by commas. */
 export function parseAllowedOrigins(variable: string | undefined): string[] {

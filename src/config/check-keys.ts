@@ -73,7 +73,8 @@ function unknownDetail(rules: KeyRules, { key, more }: Found): string {
     key,
     words.filter((word) => !word.endsWith("*")),
   );
-  const help = meant ? `Did you mean \`${meant}\`?` : `Known here: ${[...rules.served].sort().join(", ")}.`;
+  const known = rules.elsewhere ?? `Known here: ${[...rules.served].sort().join(", ")}.`;
+  const help = meant ? `Did you mean \`${meant}\`?` : known;
   const merge = key === "<<" ? " Merge keys are not supported: write the shared keys out." : "";
   return `\`${shown(key)}\` is no known key. ${help}${merge}`;
 }

@@ -96,10 +96,11 @@ function readVersion(section: Section, { versions }: ServedType, variables: Oper
   return null;
 }
 
-/** People write the bare endpoint or what their SDK wants; both come to the same. */
+/** People write the bare endpoint, what their SDK wants, or what a console shows of a deployment; all come to the same. */
 function withVersion(baseUrl: string, { versions }: ServedType, apiVersion: string | null): string {
   if (!versions) return baseUrl;
   const { current, dated } = versions;
-  const bare = [current, dated].reduce((url, end) => (url.endsWith(end) ? url.slice(0, -end.length) : url), baseUrl);
+  const [withoutDeployment = ""] = baseUrl.split(`${dated}/deployments/`);
+  const bare = [current, dated].reduce((url, end) => (url.endsWith(end) ? url.slice(0, -end.length) : url), withoutDeployment);
   return `${bare}${apiVersion === null ? current : dated}`;
 }

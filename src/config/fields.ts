@@ -108,8 +108,14 @@ export function below(section: Section, key: string): Section {
 export function asSection(value: unknown, path: Path, findings: Findings): Section | null {
   if (value === undefined || value === null) return { path, values: new Map(), findings };
   if (value instanceof Map) return { path, values: withTextKeys(value, path, findings), findings };
-  findings.error("wrong_type", path, `${path.at(-1) ?? "The config"} must be a mapping of keys to values.`);
+  findings.error("wrong_type", path, `${nameOf(path)} must be a mapping of keys to values.`);
   return null;
+}
+
+/** What stands at a path, for people; entries of a list count from 1 to them. */
+function nameOf(path: Path): string {
+  const last = path.at(-1) ?? "The config";
+  return typeof last === "number" ? `Entry ${last + 1} of ${path.at(-2) ?? "the list"}` : last;
 }
 
 function withTextKeys(map: ReadonlyMap<unknown, unknown>, path: Path, findings: Findings): ReadonlyMap<string, unknown> {

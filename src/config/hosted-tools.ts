@@ -6,6 +6,7 @@ import { type Format, runsHostedTools, type ServedType, typesWithTool } from "..
 import { flag, read, type Section } from "./fields";
 import { BACKEND, readSetting } from "./settings";
 import type { HostedTool } from "../providers/provider";
+import { ONLY_TOKENS } from "./price";
 
 /** Tools that the provider runs itself, as a backend section asks for them. */
 
@@ -48,9 +49,10 @@ type HostedTools = { tools: HostedTool[]; rules: HostedToolRule[]; alone: boolea
 /** The tools as they are sent, and what the rules must know of them. Refuses by name what the provider cannot do. */
 export function readHostedTools(section: Section, asked: readonly AskedTool[], place: HostedPlace): HostedTools {
   const maxUses = readSetting(section, BACKEND.maxUses);
+  if (section.values.get(BACKEND.maxUses.key) != null) warnOfLimit(section, asked, place);
   const rules = asked.flatMap((tool) => {
     const problem = problemOf(tool, place);
-    if (problem === null) return toRule(tool.name, place, maxUses);
+    if (problem === null) return toRule(section, tool, { place, maxUses });
     const say = () => `\`${tool.key}\`: ${problem}`;
     section.findings.refuse({
       need: `${tool.name} by ${place.type.name}`,
@@ -73,6 +75,21 @@ function areAlone(section: Section, [first]: readonly AskedTool[], { params, mod
   return true;
 }
 
+function warnOfPrice({ path, findings }: Section, key: string, what: string): void {
+  findings.warn("price_unknown", [...path, key], `The price of ${what} is not known: ${ONLY_TOKENS}.`, "key");
+}
+
+/** A limit that nothing holds to would seem to be one. */
+function warnOfLimit({ path, findings }: Section, asked: readonly AskedTool[], { host }: HostedPlace): void {
+  const warn = (detail: string) =>
+    findings.warn("no_effect", [...path, BACKEND.maxUses.key], `\`${BACKEND.maxUses.key}\` ${detail}`, "key");
+  if (asked.length === 0) warn("has no effect: the agent has no tool that its provider runs, such as enable_web_search.");
+  const free = asked.filter(({ name }) => !(host.hostedTools[name]?.limited ?? host.usesLimit !== undefined));
+  const tools = free.map(({ name }) => SAID[name]).join(" and ");
+  if (free.length > 0)
+    warn(`is no limit for ${tools}, as ${host.name} takes none: it only says for how many uses a budget must have room.`);
+}
+
 function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): string | null {
   const runs = host.hostedTools[name] !== undefined;
   const api = Object.entries(type.apis ?? {}).find(([, other]) => runsHostedTools(other))?.[0];
@@ -84,9 +101,14 @@ function problemOf({ name }: AskedTool, { type, host, format }: HostedPlace): st
   return null;
 }
 
-function toRule(name: HostedToolName, { host, model }: HostedPlace, maxUses: number): HostedToolRule[] {
+function toRule(
+  section: Section,
+  { name, key }: AskedTool,
+  { place: { host, model }, maxUses }: { place: HostedPlace; maxUses: number },
+): HostedToolRule[] {
   const facts = host.hostedTools[name];
   if (!facts) return [];
   const usdPerUse = facts.dearer?.models.test(model) ? facts.dearer.usdPerUse : facts.usdPerUse;
+  if (usdPerUse === null) warnOfPrice(section, key, `${SAID[name]} by ${host.name}`);
   return [{ name, max_uses: maxUses, usd_per_use: usdPerUse, tokens_per_use: facts.tokensPerUse }];
 }

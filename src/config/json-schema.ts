@@ -156,9 +156,7 @@ function byFormats(): JsonSchema[] {
   return [...groups.values()].map(({ types, facts }) => ({ if: ofTypes(types), then: keysOfType(facts) }));
 }
 
-const formatsOf = ({ format, hostedFormat, apis = {} }: ServedType): Format[] => [
-  ...new Set([format, ...(hostedFormat ? [hostedFormat] : []), ...Object.values(apis)]),
-];
+const formatsOf = ({ format, apis = {} }: ServedType): Format[] => [...new Set([format, ...Object.values(apis)])];
 
 function keysOfType(facts: ServedType): JsonSchema {
   const { api, ...all } = settings(BACKEND);

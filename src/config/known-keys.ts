@@ -18,6 +18,8 @@ export type KeyRules = {
   old?: Readonly<Record<string, string>>;
   /** Keys that belong elsewhere, and where. */
   misplaced?: Readonly<Record<string, string>>;
+  /** Where else a key may belong that is like none here. */
+  elsewhere?: string;
 };
 
 export const TERMINAL = "it is about a terminal on your own machine; here every run has event streams and a page instead";

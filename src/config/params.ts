@@ -62,16 +62,18 @@ function refuseForeign({ path, values, findings }: Section, { params, name }: Pa
   for (const key of others) {
     if (!values.has(key) || Object.hasOwn(params.kinds, key) || params.outputCaps.includes(key)) continue;
     const advice = Object.hasOwn(params.foreign, key) ? params.foreign[key] : undefined;
-    const detail = `\`${key}\` is no parameter of ${name}${advice ? `: ${advice}` : ""}. What a provider adds goes under extra_body.`;
+    const instead = advice ? `: ${advice}` : ". What a provider adds goes under extra_body";
+    const detail = `\`${key}\` is no parameter of ${name}${instead}.`;
     findings.error("unknown_key", [...path, key], detail, "key");
   }
 }
 
+/** Some servers read names without regard to case, so none of ours passes in another. */
 function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams): unknown {
   const extra = read(backend, "extra_body", mapping, null);
-  const ours = new Set([...reserved, ...outputCaps, ...NEVER]);
+  const ours = new Set([...reserved, ...outputCaps, ...NEVER].map((name) => name.toLowerCase()));
   for (const key of extra?.keys() ?? []) {
-    if (!ours.has(String(key))) continue;
+    if (!ours.has(String(key).toLowerCase())) continue;
     const detail = `\`${String(key)}\` is the service's own to set; extra_body may not change it.`;
     backend.findings.error("not_allowed", [...backend.path, "extra_body", String(key)], detail, "key");
   }

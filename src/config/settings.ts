@@ -27,6 +27,14 @@ const SECONDS = integer(1, MAX_TIMEOUT_SECONDS);
 const NAME = text(MAX_NAME_CHARS);
 const LONG_TEXT = text(MAX_TEXT_CHARS);
 
+/** Some formats have the model's name in the address: what would lead it to another place of its host is no name. */
+const LEADS_ELSEWHERE = /[?#%\\\p{Cc}]|(^|\/)\.\.(\/|$)/u;
+const MODEL: Kind<string> = {
+  ...NAME,
+  expected: `a name of at most ${MAX_NAME_CHARS} characters, without \`..\` or any of ? # % \\`,
+  accepts: (value): value is string => NAME.accepts(value) && !LEADS_ELSEWHERE.test(value),
+};
+
 export const ORCHESTRATOR = {
   sensitivity: setting(
     "voting_sensitivity",
@@ -125,7 +133,7 @@ const MAX_USES = 50;
 
 export const BACKEND = {
   type: setting("type", NAME, null, "Which provider, and in which format it is spoken to."),
-  model: setting("model", NAME, null, "The model's name as the provider calls it; without it, the type's usual one."),
+  model: setting("model", MODEL, null, "The model's name as the provider calls it; without it, the type's usual one."),
   apiKey: setting(
     "api_key",
     text(MAX_KEY_CHARS),
@@ -147,6 +155,6 @@ export const BACKEND = {
   api: setting("api", NAME, null, "Which of an endpoint's APIs is spoken, where there is a choice."),
   apiVersion: setting("api_version", NAME, null, "A dated version of the endpoint's API, or `v1` for the current one."),
   azureEndpoint: setting("azure_endpoint", text(MAX_URL_CHARS), null, "Address of the endpoint, as `base_url`."),
-  azureDeployment: setting("azure_deployment", NAME, null, "Name of the deployment, as `model`."),
-  deploymentName: setting("deployment_name", NAME, null, "Name of the deployment, as `model`."),
+  azureDeployment: setting("azure_deployment", MODEL, null, "Name of the deployment, as `model`."),
+  deploymentName: setting("deployment_name", MODEL, null, "Name of the deployment, as `model`."),
 } as const;

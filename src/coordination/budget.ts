@@ -77,10 +77,12 @@ const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination"
 /** What a call takes besides its output: input tokens, and the price of each use of a hosted tool. */
 type Intake = { tokens: number; usesUsd: number };
 
+/** Some providers limit the uses of all tools together, so each use may be of the dearest tool, and of the one with most to read. */
 function intakeOf(inputTokens: number, uses: readonly HostedUses[]): Intake {
+  const all = uses.reduce((sum, { count }) => sum + count, 0);
   return {
-    tokens: uses.reduce((sum, { tool, count }) => sum + count * tool.tokens_per_use, inputTokens),
-    usesUsd: uses.reduce((sum, { tool, count }) => sum + count * (tool.usd_per_use ?? 0), 0),
+    tokens: inputTokens + all * Math.max(0, ...uses.map(({ tool }) => tool.tokens_per_use)),
+    usesUsd: all * Math.max(0, ...uses.map(({ tool }) => tool.usd_per_use ?? 0)),
   };
 }
 

@@ -4,7 +4,7 @@
  * and zero runs already. Names that resolve to such an address are not seen here; they are the connection's business.
  */
 export function isPrivateHost(hostname: string): boolean {
-  const name = hostname.toLowerCase().replace(/\.$/, "");
+  const name = hostname.toLowerCase().replace(/\.+$/, "");
   if (name.startsWith("[")) return isPrivateV6(name.slice(1, -1));
   if (/^\d+\.\d+\.\d+\.\d+$/.test(name)) return isPrivateV4(name.split(".").map(Number));
   return !name.includes(".") || INTERNAL_NAMES.test(name);

@@ -52,12 +52,14 @@ export const RunRequestSchema = z
   .meta({ id: "RunRequest" });
 export type RunRequest = z.infer<typeof RunRequestSchema>;
 
-export const TurnRequestSchema = z.strictObject({
-  question: QuestionSchema,
-  /** The turn this one follows; absent: the latest. */
-  parent_turn: z.int().min(1).optional(),
-  ...limits,
-}).meta({ id: "TurnRequest" });
+export const TurnRequestSchema = z
+  .strictObject({
+    question: QuestionSchema,
+    /** The turn this one follows; absent: the latest. */
+    parent_turn: z.int().min(1).optional(),
+    ...limits,
+  })
+  .meta({ id: "TurnRequest" });
 
 export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cancelled"]);
 
@@ -65,25 +67,29 @@ export const TurnStatusSchema = z.enum(["running", "completed", "failed", "cance
 const LinksSchema = z.object({ session: z.string(), turn: z.string(), events: z.string(), cancel: z.string() });
 
 /** One place in what the client sent, and what is to be said about it. Line and column count from 1, where there is text. */
-export const FaultSchema = z.object({
-  pointer: z.string(),
-  line: z.int().nullish(),
-  column: z.int().nullish(),
-  detail: z.string(),
-  code: z.string().optional(),
-  /** The feature that a refusal is about. */
-  need: z.string().optional(),
-}).meta({ id: "Fault" });
+export const FaultSchema = z
+  .object({
+    pointer: z.string(),
+    line: z.int().nullish(),
+    column: z.int().nullish(),
+    detail: z.string(),
+    code: z.string().optional(),
+    /** The feature that a refusal is about. */
+    need: z.string().optional(),
+  })
+  .meta({ id: "Fault" });
 export type Fault = z.infer<typeof FaultSchema>;
 
-export const RunResponseSchema = z.object({
-  session_id: IdSchema,
-  turn: z.int().min(1),
-  status: TurnStatusSchema,
-  links: LinksSchema,
-  /** What in the config runs, but not as its author may think. */
-  warnings: z.array(FaultSchema).optional(),
-}).meta({ id: "Run" });
+export const RunResponseSchema = z
+  .object({
+    session_id: IdSchema,
+    turn: z.int().min(1),
+    status: TurnStatusSchema,
+    links: LinksSchema,
+    /** What in the config runs, but not as its author may think. */
+    warnings: z.array(FaultSchema).optional(),
+  })
+  .meta({ id: "Run" });
 export type RunResponse = z.infer<typeof RunResponseSchema>;
 
 export const RUNS_PATH = "/api/runs";
@@ -101,15 +107,17 @@ export const runLinks = (sessionId: string, turn: number): z.infer<typeof LinksS
 });
 
 /** RFC 9457. `code` is what programs may match on; further members are allowed (`turn`: the one that runs). */
-export const ProblemSchema = z.looseObject({
-  type: z.string().default("about:blank"),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string().optional(),
-  code: z.string(),
-  request_id: z.string().optional(),
-  errors: z.array(FaultSchema).optional(),
-}).meta({ id: "Problem" });
+export const ProblemSchema = z
+  .looseObject({
+    type: z.string().default("about:blank"),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    code: z.string(),
+    request_id: z.string().optional(),
+    errors: z.array(FaultSchema).optional(),
+  })
+  .meta({ id: "Problem" });
 export type Problem = z.infer<typeof ProblemSchema>;
 
 const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
@@ -122,119 +130,131 @@ export const FinishReasonSchema = z.enum([...EndedBySchema.options, "error", "in
 /** How often tools that the provider runs were used, by tool; those never used are left out. */
 const HostedUsesSchema = z.partialRecord(HostedToolNameSchema, z.int());
 
-export const AgentStateSchema = z.object({
-  status: AgentStatusSchema,
-  answer_count: z.int(),
-  latest_answer_label: z.string().nullable(),
-  vote_cast: z.object({ voted_for_agent: z.string(), voted_for_label: z.string(), reason_preview: z.string() }).nullable(),
-  times_restarted: z.int(),
-  last_activity: seconds,
-  error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
-  provider: z.string(),
-  model: z.string(),
-  round: z.int(),
-  stale_votes: z.int(),
-  tokens: z.int(),
-  cost_usd: z.number(),
-  hosted_uses: HostedUsesSchema,
-}).meta({ id: "AgentState" });
+export const AgentStateSchema = z
+  .object({
+    status: AgentStatusSchema,
+    answer_count: z.int(),
+    latest_answer_label: z.string().nullable(),
+    vote_cast: z.object({ voted_for_agent: z.string(), voted_for_label: z.string(), reason_preview: z.string() }).nullable(),
+    times_restarted: z.int(),
+    last_activity: seconds,
+    error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
+    provider: z.string(),
+    model: z.string(),
+    round: z.int(),
+    stale_votes: z.int(),
+    tokens: z.int(),
+    cost_usd: z.number(),
+    hosted_uses: HostedUsesSchema,
+  })
+  .meta({ id: "AgentState" });
 
-export const TurnSummarySchema = z.object({
-  turn: z.int(),
-  parent_turn: z.int().nullable(),
-  status: TurnStatusSchema,
-  question_preview: z.string(),
-  started_at: seconds,
-  ended_at: seconds.nullable(),
-  finish_reason: FinishReasonSchema,
-  usage: UsageSchema,
-  cost_usd: z.number(),
-  /** The part of `cost_usd` that calls cut off had reserved; what they really cost is not known. */
-  unreported_cost_usd: z.number(),
-}).meta({ id: "TurnSummary" });
+export const TurnSummarySchema = z
+  .object({
+    turn: z.int(),
+    parent_turn: z.int().nullable(),
+    status: TurnStatusSchema,
+    question_preview: z.string(),
+    started_at: seconds,
+    ended_at: seconds.nullable(),
+    finish_reason: FinishReasonSchema,
+    usage: UsageSchema,
+    cost_usd: z.number(),
+    /** The part of `cost_usd` that calls cut off had reserved; what they really cost is not known. */
+    unreported_cost_usd: z.number(),
+  })
+  .meta({ id: "TurnSummary" });
 
 /** MassGen's `status.json` of the latest turn, with the session's turns, usage and cost. */
-export const SessionStatusSchema = z.object({
-  meta: z.object({
-    session_id: z.string(),
-    turn: z.int(),
-    question: z.string(),
-    start_time: seconds,
-    last_updated: seconds,
-    elapsed_seconds: z.number(),
-    last_sequence: z.int(),
-  }),
-  coordination: z.object({
-    phase: PhaseSchema,
-    attempt: z.int(),
-    active_agent: z.string().nullable(),
-    completion_percentage: z.int(),
-    is_final_presentation: z.boolean(),
-  }),
-  agents: z.record(z.string(), AgentStateSchema),
-  results: z.object({
-    votes: z.record(z.string(), z.int()),
-    winner: z.string().nullable(),
-    final_answer_preview: z.string().nullable(),
-    finish_reason: FinishReasonSchema,
-  }),
-  turns: z.array(TurnSummarySchema),
-  usage: UsageSchema,
-  cost_usd: z.number(),
-}).meta({ id: "SessionStatus" });
+export const SessionStatusSchema = z
+  .object({
+    meta: z.object({
+      session_id: z.string(),
+      turn: z.int(),
+      question: z.string(),
+      start_time: seconds,
+      last_updated: seconds,
+      elapsed_seconds: z.number(),
+      last_sequence: z.int(),
+    }),
+    coordination: z.object({
+      phase: PhaseSchema,
+      attempt: z.int(),
+      active_agent: z.string().nullable(),
+      completion_percentage: z.int(),
+      is_final_presentation: z.boolean(),
+    }),
+    agents: z.record(z.string(), AgentStateSchema),
+    results: z.object({
+      votes: z.record(z.string(), z.int()),
+      winner: z.string().nullable(),
+      final_answer_preview: z.string().nullable(),
+      finish_reason: FinishReasonSchema,
+    }),
+    turns: z.array(TurnSummarySchema),
+    usage: UsageSchema,
+    cost_usd: z.number(),
+  })
+  .meta({ id: "SessionStatus" });
 export type SessionStatus = z.infer<typeof SessionStatusSchema>;
 
-export const VoteSchema = z.object({
-  agent: z.string(),
-  label: z.string(),
-  voted_for_agent: z.string(),
-  reason: z.string(),
-  valid: z.boolean(),
-  voided_by: z.string().nullable(),
-}).meta({ id: "Vote" });
+export const VoteSchema = z
+  .object({
+    agent: z.string(),
+    label: z.string(),
+    voted_for_agent: z.string(),
+    reason: z.string(),
+    valid: z.boolean(),
+    voided_by: z.string().nullable(),
+  })
+  .meta({ id: "Vote" });
 
-export const AttemptSchema = z.object({
-  attempt: z.int(),
-  winner: z.string().nullable(),
-  label: z.string().nullable(),
-  tally: z.record(z.string(), z.int()),
-  tie: z.boolean(),
-  finish_reason: EndedBySchema.nullable(),
-  answers: z.array(z.object({ agent: z.string(), label: z.string(), revision: z.int(), origin: z.enum(["tool", "partial"]) })),
-  votes: z.array(VoteSchema),
-  presentation: z
-    .object({
-      agent: z.string(),
-      label: z.string(),
-      source: z.enum(["presentation", "answer", "partial"]),
-      fallback: z.string().nullable(),
-    })
-    .nullable(),
-  restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),
-}).meta({ id: "Attempt" });
+export const AttemptSchema = z
+  .object({
+    attempt: z.int(),
+    winner: z.string().nullable(),
+    label: z.string().nullable(),
+    tally: z.record(z.string(), z.int()),
+    tie: z.boolean(),
+    finish_reason: EndedBySchema.nullable(),
+    answers: z.array(z.object({ agent: z.string(), label: z.string(), revision: z.int(), origin: z.enum(["tool", "partial"]) })),
+    votes: z.array(VoteSchema),
+    presentation: z
+      .object({
+        agent: z.string(),
+        label: z.string(),
+        source: z.enum(["presentation", "answer", "partial"]),
+        fallback: z.string().nullable(),
+      })
+      .nullable(),
+    restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),
+  })
+  .meta({ id: "Attempt" });
 
-export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true }).extend({
-  session_id: z.string(),
-  question: z.string(),
-  /** The final answer; null while there is none. */
-  answer: z.string().nullable(),
-  winner: z.string().nullable(),
-  label: z.string().nullable(),
-  /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
-  citations: z.array(CitationSchema),
-  /** By agent. */
-  hosted_uses: z.record(z.string(), HostedUsesSchema),
-  /** Of the latest attempt, voided ones among them. */
-  votes: z.array(VoteSchema),
-  attempts: z.array(AttemptSchema),
-  error: z
-    .object({
-      code: z.string(),
-      message: z.string(),
-      agents: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })),
-    })
-    .nullable(),
-  /** What a cancelled turn leaves. */
-  partial: z.object({ winner: z.string().nullable(), answer: z.string().nullable(), text: z.string().nullable() }).nullable(),
-}).meta({ id: "Turn" });
+export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: true })
+  .extend({
+    session_id: z.string(),
+    question: z.string(),
+    /** The final answer; null while there is none. */
+    answer: z.string().nullable(),
+    winner: z.string().nullable(),
+    label: z.string().nullable(),
+    /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
+    citations: z.array(CitationSchema),
+    /** By agent. */
+    hosted_uses: z.record(z.string(), HostedUsesSchema),
+    /** Of the latest attempt, voided ones among them. */
+    votes: z.array(VoteSchema),
+    attempts: z.array(AttemptSchema),
+    error: z
+      .object({
+        code: z.string(),
+        message: z.string(),
+        agents: z.array(z.object({ agent: z.string(), code: z.string(), message: z.string() })),
+      })
+      .nullable(),
+    /** What a cancelled turn leaves. */
+    partial: z.object({ winner: z.string().nullable(), answer: z.string().nullable(), text: z.string().nullable() }).nullable(),
+  })
+  .meta({ id: "Turn" });
 export type TurnResponse = z.infer<typeof TurnResponseSchema>;

@@ -1,7 +1,9 @@
 import { boundedBody, boundedChunks, JSON_LIMITS, readAtMost } from "./bounded-body";
+import { readError } from "./error-body";
 import { classify } from "./errors";
 import { MAX_ERROR_BODY_BYTES } from "./limits";
 import { ProviderError } from "./provider";
+import { toMessage } from "./redact";
 import { limitResetMs, retryAfterMs } from "./retry-after";
 
 type CheckedFetchOptions = {
@@ -48,6 +50,7 @@ async function failureOf(response: Response, secrets: readonly string[]): Promis
 }
 
 async function pageInstead(response: Response, secrets: readonly string[]): Promise<ProviderError> {
-  const { message } = classify({ status: 200, body: await readAtMost(response.body, MAX_ERROR_BODY_BYTES) }, secrets);
-  return new ProviderError("transient", "bad_response", `Instead of a stream of events came ${message}`, { status: 200 });
+  const { words } = readError(await readAtMost(response.body, MAX_ERROR_BODY_BYTES));
+  const message = toMessage(`Instead of a stream of events came ${words || "an empty page"}`, secrets);
+  return new ProviderError("transient", "bad_response", message, { status: response.status });
 }

@@ -28,7 +28,12 @@ const WITHIN = String.raw`(?:[^.]|\.\S){0,120}`;
 /** Refusals of money, of a day's allowance, or of any use at all: waiting seconds does not help. */
 const QUOTA: readonly Rule[] = [
   // The minute's share of a quota, in spite of the code that stands beside it.
-  { failureClass: "transient", code: "rate_limited", statuses: [429], words: /allocated quota exceeded/i },
+  {
+    failureClass: "transient",
+    code: "rate_limited",
+    statuses: [429, IN_STREAM],
+    words: /allocated quota exceeded|per minute limit exceeded/i,
+  },
   {
     failureClass: "quota",
     code: "quota_exceeded",
@@ -46,7 +51,7 @@ const QUOTA: readonly Rule[] = [
       "credit balance is too low",
       "(run|ran) out of credits",
       "requires? more credits|more credits are required|doesn'?t have any credits|used all available credits|credits expired",
-      "spending limit|key limit exceeded|usage limit reached|api usage limits|daily (call|request|usage) limit",
+      "spending limit|key limit exceeded|usage limit reached|api usage limits|daily (call|request|usage) limit|(week|month)ly limit exhausted",
       "account is in good standing",
       "free (tier|quota)[^.]{0,60}(exhausted|used up|expired)|used up your daily free allocation",
       "余额不足|欠费",
@@ -149,7 +154,7 @@ const MODEL: Rule = {
   statuses: [400, 403, 404, 410, 422, IN_STREAM],
   mark: /^(model_not_found|modelnotfound|invalid_model|model_not_available|unknown_model|deploymentnotfound|model_permission_blocked\w*)$/i,
   words: anyOf(
-    String.raw`\bmodels?\b${WITHIN}\b(does not exist|not exist|not found|is not (a )?(valid|supported|available)|end of life)`,
+    String.raw`\bmodels?\b${WITHIN}\b(does not exist|not exist|not found|is not (a )?(valid|supported|available)|decommissioned|end of life)`,
     "(unknown|invalid|no such) model|not a valid model|not found the model|unable to access model|no models loaded",
     "no endpoints found|no allowed providers are available|function '[^']{0,80}': not found",
     String.raw`^model: \S+$`,

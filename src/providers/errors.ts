@@ -54,12 +54,19 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
   const chain = causesOf(error);
   const known = chain.find((one) => one instanceof ProviderError);
   if (known) return known;
-  const words = toMessage([...new Set(chain.map((one) => one.message).filter(Boolean))].join(": ") || String(error), secrets);
+  const words = toMessage(wordsOf(chain) || String(error), secrets);
   if (chain.some((one) => INTERRUPTIONS.test(one.message))) return new ProviderError("interrupted", "interrupted", words);
-  if (chain.some((one) => one instanceof SyntaxError)) return new ProviderError("transient", "bad_response", words);
+  if (chain.some((one) => one instanceof SyntaxError)) {
+    const message = toMessage(`The provider sent an event that is not whole JSON (${words})`, secrets);
+    return new ProviderError("transient", "bad_response", message);
+  }
   const refused = chain.some((one) => REFUSALS.test(one.message) || REFUSALS.test(codeOf(one)));
   return new ProviderError("transient", refused ? "connection_refused" : "connection_failed", words);
 }
+
+/** What each of them says, once; the SDKs end theirs with a full stop. */
+const wordsOf = (chain: readonly Error[]): string =>
+  [...new Set(chain.map(({ message }) => message.replace(/\.$/, "")).filter(Boolean))].join(": ");
 
 const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "");
 

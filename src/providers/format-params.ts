@@ -1,19 +1,16 @@
 import { PARAMS as ANTHROPIC } from "./anthropic/params";
-import { canCombineHosted } from "./gemini/generation";
 import { PARAMS as GEMINI } from "./gemini/params";
 import { PARAMS as OPENAI_CHAT } from "./openai-chat/params";
 import { PARAMS as OPENAI_RESPONSES } from "./openai-responses/params";
 import type { FormatParams } from "./params";
 import type { Format } from "./registry";
 
-const COMBINES = "gemini-3.8-flash";
-
 /** What each wire format says of the parameters a config may set for it. */
 export const FORMAT_PARAMS: Readonly<Record<Format, FormatParams>> = {
   "openai-chat": OPENAI_CHAT,
   "openai-responses": OPENAI_RESPONSES,
   anthropic: ANTHROPIC,
-  gemini: { hostedAlone: (model) => (canCombineHosted(model) ? null : COMBINES), ...GEMINI },
+  gemini: GEMINI,
 };
 
 /** What each is called for people, where a backend type speaks another than its own. */

@@ -18,6 +18,7 @@ const OWN_SERVER = {
   origins: [],
   keyOptional: true,
   forcesTools: false,
+  wantsTextWithCalls: true,
 } as const;
 
 /** By name only: a deployment may be called anything, and one that is not known by its name is not asked. */
@@ -67,7 +68,7 @@ export const HOSTS: readonly Host[] = [
     origins: ["https://api.anthropic.com"],
     hostedTools: {
       // Versions that are generally available and that all models take.
-      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS },
+      web_search: { wireName: "web_search_20250305", usdPerUse: 0.01, tokensPerUse: SEARCH_TOKENS, limited: true },
       // $0.05 an hour beyond a free allowance; a call ends within a quarter of one.
       code_execution: { wireName: "code_execution_20250825", usdPerUse: 0.0125, tokensPerUse: CODE_TOKENS },
     },
@@ -96,6 +97,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["x.ai"],
     keyNames: ["XAI_API_KEY"],
     origins: ["https://api.x.ai"],
+    tokenLimit: "max_completion_tokens", // which holds reasoning too; the older name is deprecated
     hostedTools: {
       web_search: { wireName: "web_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
       x_search: { wireName: "x_search", usdPerUse: 0.005, tokensPerUse: SEARCH_TOKENS },
@@ -133,6 +135,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["cerebras.ai"],
     keyNames: ["CEREBRAS_API_KEY"],
     origins: ["https://api.cerebras.ai"],
+    tokenLimit: "max_completion_tokens",
   },
   {
     ...ORDINARY,
@@ -157,6 +160,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["groq.com"],
     keyNames: ["GROQ_API_KEY"],
     origins: ["https://api.groq.com"],
+    tokenLimit: "max_completion_tokens",
   },
   {
     ...ORDINARY,
@@ -173,6 +177,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["openrouter.ai"],
     keyNames: ["OPENROUTER_API_KEY"],
     origins: ["https://openrouter.ai"],
+    forcesTools: false, // refused, as if there were no such model, where no server of a model can
   },
   {
     ...ORDINARY,
@@ -229,6 +234,7 @@ export const HOSTS: readonly Host[] = [
     suffixes: ["mistral.ai"],
     keyNames: ["MISTRAL_API_KEY"],
     origins: ["https://api.mistral.ai"],
+    wantsWordAfterResults: true,
   },
   {
     ...ORDINARY,
@@ -243,11 +249,12 @@ export const HOSTS: readonly Host[] = [
     ...ORDINARY,
     id: "workers_ai",
     name: "Cloudflare Workers AI",
-    suffixes: ["cloudflare.com"],
+    suffixes: ["api.cloudflare.com"], // its gateway passes on what others sell
     keyNames: ["CLOUDFLARE_API_TOKEN"],
     origins: ["https://api.cloudflare.com"],
     keyPath: /^\/client\/v4\/accounts\/[A-Za-z0-9]+\/ai\/v1$/,
     forcesTools: false,
+    wantsTextWithCalls: true,
   },
   {
     ...OWN_SERVER,

@@ -14,6 +14,8 @@ export type HostedToolFacts = {
   wireFields?: Readonly<Record<string, unknown>>;
   /** What must be asked for so that its results are shown. */
   include?: string;
+  /** Whether a request can limit its uses by itself; absent: only as far as the host's `usesLimit` limits all. */
+  limited?: boolean;
 };
 
 /** How an endpoint differs from others of its wire format. */
@@ -40,6 +42,10 @@ export type Host = {
   forcesTools: boolean;
   /** Whether thinking models must get their own `reasoning_content` back within a round of tool calls. */
   wantsReasoningBack: boolean;
+  /** Whether calls without text must stand beside an empty text, as null is refused there; absent: null, as elsewhere that is. */
+  wantsTextWithCalls?: boolean;
+  /** Whether nobody may speak right after the results of tools but the model. */
+  wantsWordAfterResults?: boolean;
   /** The header that carries the key, with `Bearer ` before it or alone; for formats that leave it to the endpoint. */
   auth: "bearer" | "api-key";
   /** Tools the provider runs itself, by our names. */

@@ -9,10 +9,10 @@ export const CALL_TIME_LIMITS = { firstByteMs: 120_000, idleMs: 90_000, totalMs:
 /**
  * Most bytes of one reply, and of one of its lines. An isolate has 128 MB for all it does (documentation, autumn 2026); the
  * longest honest reply, 128k output tokens in chunks of one token with 300 bytes of JSON around each, is about 40 MB on the
- * wire, and its largest line (all arguments of a call at once) well under 1 MB.
+ * wire. Its largest line is the one that ends it and holds all of it once more, where code drew them with a picture or two.
  */
 export const MAX_REPLY_BYTES = 64 * 1024 * 1024;
-export const MAX_LINE_BYTES = 2 * 1024 * 1024;
+export const MAX_LINE_BYTES = 4 * 1024 * 1024;
 
 /** Most bytes of a reply that comes as one JSON text, from a server that ignores `stream`: all of it is in memory at once. */
 export const MAX_JSON_BYTES = 4 * 1024 * 1024;
@@ -46,3 +46,6 @@ export const MAX_CITATION_TEXT_CHARS = 500;
 
 /** How often a reply that can no longer be streamed, only read whole, is asked for: seldom enough for any rate limit. */
 export const BACKGROUND_POLL_MS = 5_000;
+
+/** How long the request to stop writing such a reply may take; nobody waits for it, and it must not keep an object alive. */
+export const BACKGROUND_CANCEL_MS = 10_000;

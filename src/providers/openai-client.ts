@@ -1,8 +1,9 @@
 import OpenAI, { APIError } from "openai";
 import { checkedFetch } from "./checked-fetch";
 import { classify, toProviderError } from "./errors";
+import { isJsonObject, parseJson } from "./json";
 import { NO_SDK_TIMEOUT_MS } from "./limits";
-import type { ProviderError, ProviderOptions } from "./provider";
+import { ProviderError, type ProviderOptions } from "./provider";
 
 /** What the two formats of this SDK share: its client, kept from doing anything by itself, and what its throws mean. */
 
@@ -45,3 +46,18 @@ export function explainFailure(error: unknown, secrets: readonly string[]): Prov
 
 export const isJsonReply = (response: Response): boolean =>
   /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
+
+/**
+ * The reply of a server that ignores `stream` and sends all of it at once, or an error under status 200. `holds`: the field that
+ * tells a reply from anything else.
+ */
+export async function wholeReply(
+  response: Response,
+  holds: "choices" | "output",
+  secrets: readonly string[],
+): Promise<Record<string, unknown>> {
+  const reply = parseJson(await response.text());
+  if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
+  if (isJsonObject(reply["error"]) || !(holds in reply)) throw classify({ status: undefined, body: reply }, secrets);
+  return reply;
+}

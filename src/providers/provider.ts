@@ -56,7 +56,7 @@ export type ModelEvent =
   | { type: "hosted_tool"; name: HostedToolName; text: string }
   /** Behind the event that comes next, the reply can be taken up again: the two count together. `alone`: no event belongs to it. */
   | { type: "resume_point"; point: ResumePoint; alone: boolean }
-  /** Usage known before the end, so that a cut or cancelled call can be charged what was reported. */
+  /** Usage so far, with all output written so far: a cut or cancelled call is charged this. What leaves out more is not told. */
   | { type: "usage"; usage: Usage }
   | Stop;
 

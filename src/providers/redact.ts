@@ -32,8 +32,13 @@ export function redact(text: string, secrets: readonly string[]): string {
   return result;
 }
 
-/** A provider's words as a failure's message. Redacts before it cuts, so that no half of a key is left at the end. */
+/**
+ * A provider's words as a failure's message: one line, without the control characters that a terminal would obey. Redacts before
+ * it cuts, so that no half of a key is left at the end.
+ */
 export function toMessage(words: string, secrets: readonly string[]): string {
-  const clean = redact(words, secrets).replace(/\s+/g, " ").trim();
+  const clean = redact(words, secrets)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
   return clean.length <= MAX_MESSAGE_CHARS ? clean : `${clean.slice(0, MAX_MESSAGE_CHARS - 1)}…`;
 }

@@ -17,8 +17,6 @@ export type ServedType = {
   /** Id of its row in the table of hosts; null: the address tells. */
   host: string | null;
   format: Format;
-  /** What is spoken instead as soon as the agent may use hosted tools. */
-  hostedFormat?: Format;
   /** What is spoken by the value of the config's key `api`; absent: there is no choice. */
   apis?: Readonly<Record<string, Format>>;
   /** Where the config names none. `{NAME}` stands for an operator's variable; null: it must be given. */
@@ -75,13 +73,15 @@ export const BACKEND_TYPES: Readonly<Record<string, BackendType>> = {
     baseUrl: "https://generativelanguage.googleapis.com",
     model: "gemini-3.8-flash",
   },
-  grok: chat({
+  grok: {
+    served: true,
     name: "Grok",
     host: "xai",
-    hostedFormat: "openai-responses",
+    format: "openai-responses",
+    apis: { responses: "openai-responses", chat_completions: "openai-chat" },
     baseUrl: "https://api.x.ai/v1",
     model: "grok-4.7",
-  }),
+  },
   azure_openai: chat({
     name: "Azure OpenAI",
     host: "azure_openai",
@@ -159,7 +159,7 @@ export const SERVED_TYPES: readonly string[] = servedTypes().map(([type]) => typ
 
 /** Names of the types with which an agent can have this hosted tool. */
 export function typesWithTool(tool: HostedToolName): string[] {
-  const formatsOf = ({ format, hostedFormat, apis = {} }: ServedType) => [hostedFormat ?? format, ...Object.values(apis)];
+  const formatsOf = ({ format, apis = {} }: ServedType) => [format, ...Object.values(apis)];
   return servedTypes()
     .filter(([, type]) => HOSTS.find(({ id }) => id === type.host)?.hostedTools[tool] && formatsOf(type).some(runsHostedTools))
     .map(([type]) => type);

@@ -26,7 +26,7 @@ describe("a backend of a type alone", () => {
       backend: { format: "anthropic", model: "claude-sonnet-5-5", host: "anthropic", key: stored("ANTHROPIC_API_KEY") },
     },
     { type: "gemini", backend: { format: "gemini", model: "gemini-3.8-flash", host: "google", key: stored("GOOGLE_API_KEY") } },
-    { type: "grok", backend: { format: "openai-chat", model: "grok-4.7", host: "xai", key: stored("XAI_API_KEY") } },
+    { type: "grok", backend: { format: "openai-responses", model: "grok-4.7", host: "xai", key: stored("XAI_API_KEY") } },
     { type: "zai", backend: { baseUrl: "https://api.z.ai/api/paas/v4", key: stored("ZAI_API_KEY") } },
     { type: "cerebras", backend: { model: "gpt-oss-120b", key: stored("CEREBRAS_API_KEY") } },
     { type: "together", backend: { baseUrl: "https://api.together.xyz/v1", key: stored("TOGETHER_API_KEY") } },

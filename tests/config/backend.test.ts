@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
-import { CONTEXT, detailsOf, errorsOf, teamOf, yamlWith } from "./teams";
+import { CONTEXT, detailsOf, errorsOf, FULL_CONTEXT, teamOf, teamWith, yamlWith } from "./teams";
 
 const backendOf = (lines: string, context = CONTEXT) => teamOf(yamlWith({ backend: lines }), context).agents[0]?.backend;
 const at = (key: string) => `/agents/0/backend${key}`;
@@ -51,6 +51,7 @@ describe("an agent's key", () => {
     ["the name is every object's", "api_key: ${constructor}", `6:16 key_unknown ${at("/api_key")}`],
     ["a name is mixed with text", "api_key: sk-${OPENAI_API_KEY}", `6:16 wrong_type ${at("/api_key")}`],
     ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
+    ["its braces were left out", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
     ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
     expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
@@ -87,6 +88,31 @@ describe("an agent's key", () => {
       { code: "no_key", pointer: at("/base_url"), line: 6 },
     ]);
   });
+
+  it("is named where the operator has one for the address, and it is not the type's", () => {
+    const lines = "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic";
+    expect(parseTeam(teamWith(lines), FULL_CONTEXT).warnings).toMatchObject([
+      { code: "no_key", detail: expect.stringContaining("Write api_key if it wants one, such as ${ZAI_API_KEY}.") },
+    ]);
+  });
+});
+
+describe("a model's name", () => {
+  const named = (name: string) => teamWith(`type: gemini\nmodel: ${JSON.stringify(name)}`);
+
+  it.each(["openai/gpt-oss-120b", "@cf/openai/gpt-oss-120b", "ft:gpt-5:org::id", "/models/a.gguf", "v1..2"])(
+    "may be %s",
+    (name) => {
+      expect(teamOf(named(name), FULL_CONTEXT).agents[0]?.backend.model).toBe(name);
+    },
+  );
+
+  it.each(["models/veo:predict#", "models/a?b=c", "models/%2e%2e/files", "a/../files", "..", "a\\b", "a\nb"])(
+    "may not lead to another place of its host: %j",
+    (name) => {
+      expect(errorsOf(named(name), FULL_CONTEXT)).toEqual(["5:14 out_of_range /agents/0/backend/model"]);
+    },
+  );
 });
 
 describe("parameters", () => {

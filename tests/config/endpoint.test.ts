@@ -33,6 +33,12 @@ describe("a versioned endpoint", () => {
       apiVersion: null,
     },
     {
+      name: "is the config's, as a console shows a deployment",
+      lines: "azure_endpoint: https://ours.openai.azure.com/openai/deployments/gpt-4.1",
+      baseUrl: `${ENDPOINT}/openai/v1`,
+      apiVersion: null,
+    },
+    {
       name: "is the config's base_url",
       lines: "base_url: https://ours.openai.azure.com/openai\napi_version: 2025-04-01-preview",
       baseUrl: `${ENDPOINT}/openai`,

@@ -43,16 +43,23 @@ describe("a tool that the provider runs", () => {
   });
 
   it.each([
-    { name: "speaks Chat Completions without", line: "", format: "openai-chat" },
-    { name: "speaks Responses with", line: "\nenable_x_search: true", format: "openai-responses" },
-  ])("changes what a provider is asked in, if only one of its APIs has them: it $name", ({ line, format }) => {
-    expect(agentOf(teamWith(`type: grok${line}`)).backend?.format).toBe(format);
+    { backend: "type: openai\nenable_web_search: true", says: [] },
+    { backend: "type: claude\nenable_web_search: true", says: [] },
+    { backend: "type: claude\nenable_code_execution: true", says: ["is no limit for code execution, as Anthropic takes none"] },
+    { backend: "type: gemini\nenable_web_search: true", says: ["is no limit for web search, as Google Gemini takes none"] },
+    { backend: "type: grok", says: ["has no effect: the agent has no tool that its provider runs"] },
+  ])("is warned about where nothing holds it to that: $backend", ({ backend, says }) => {
+    const at = "no_effect /agents/0/backend/hosted_tool_max_uses: `hosted_tool_max_uses` ";
+    const warnings = warningsOf(teamWith(`${backend}\nhosted_tool_max_uses: 2`));
+    expect(warnings).toEqual(says.map((words) => expect.stringContaining(at + words)));
+    expect(warningsOf(teamWith(backend))).toEqual([]);
   });
 
-  it("changes with it which parameters are right", () => {
+  it("is to be had in the API that has it, where a provider has two", () => {
     const grok = (lines: string) => errorsOf(teamWith(`type: grok\n${lines}`), FULL_CONTEXT);
-    expect(grok("reasoning_effort: low\nseed: 7")).toEqual([]);
-    expect(grok("enable_web_search: true\nseed: 7")).toEqual(["6:7 unknown_key /agents/0/backend/seed"]);
+    expect(grok("enable_x_search: true")).toEqual([]);
+    expect(grok("api: chat_completions\nseed: 7")).toEqual([]);
+    expect(grok("api: chat_completions\nenable_x_search: true")).toEqual(["6:7 not_served /agents/0/backend/enable_x_search"]);
   });
 });
 

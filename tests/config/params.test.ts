@@ -34,14 +34,21 @@ describe("parameters are those of the wire format", () => {
 
   it.each([
     { backend: "type: groq\nreasoning: {effort: low}", told: "no parameter of Groq: write `reasoning_effort`" },
-    { backend: "type: openai\nstop: [x]", told: "no parameter of OpenAI Responses" },
+    {
+      backend: "type: openai\nstop: [x]",
+      told: "`stop` is no parameter of OpenAI Responses: leave it out: this API has no stop sequences.",
+    },
     {
       backend: "type: openai\nthinking_level: low",
       told: "no parameter of OpenAI Responses. What a provider adds goes under extra_body",
     },
     { backend: "type: claude\nsafety_settings: []", told: "no parameter of Anthropic Messages" },
     { backend: "type: gemini\nstop_sequences: [x]", told: "no parameter of Google Gemini: say stop" },
-    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of the Responses API" },
+    { backend: "type: grok\nenable_x_search: true\nstop: [x]", told: "no parameter of Grok" },
+    {
+      backend: "type: qwen\nenable_thinking: true",
+      told: "`enable_thinking` is no known key. A parameter of the provider's own goes under extra_body.",
+    },
     { backend: "type: openai\nagent_config: {}", told: "no parameter of OpenAI Responses" },
   ])("refused if they are another's, with what to write: $backend", ({ backend, told }) => {
     expect(says(backend)).toContain(told);
@@ -50,11 +57,16 @@ describe("parameters are those of the wire format", () => {
 
   it.each([
     { backend: "type: claude\nextra_body: {system: x}", at: "5:20 not_allowed /agents/0/backend/extra_body/system" },
+    { backend: "type: claude\nextra_body: {mcp_servers: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/mcp_servers" },
     { backend: "type: gemini\nextra_body: {contents: []}", at: "5:20 not_allowed /agents/0/backend/extra_body/contents" },
     { backend: "type: openai\nextra_body: {store: true}", at: "5:20 not_allowed /agents/0/backend/extra_body/store" },
     {
       backend: "type: openai\nextra_body: {max_output_tokens: 1}",
       at: "5:20 not_allowed /agents/0/backend/extra_body/max_output_tokens",
+    },
+    {
+      backend: "type: ollama\nmodel: m\nextra_body: {Max_Tokens: 1}",
+      at: "6:20 not_allowed /agents/0/backend/extra_body/Max_Tokens",
     },
   ])("refused beside them if the service sets them itself: $backend", ({ backend, at }) => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);

@@ -187,6 +187,7 @@ describe("a config is refused, with the place, for", () => {
     ],
     ["a number as id", "agents: [{id: 7, backend: {type: chatcompletion, model: m}}]", "1:15 wrong_type /agents/0/id"],
     ["an agent without a backend", "agents: [{id: a}]", "1:10 missing /agents/0/backend"],
+    ["a backend that is a word", "agents: [{id: a, backend: openai}]", "1:27 wrong_type /agents/0/backend"],
     ["a backend without a type", "agents: [{id: a, backend: {model: m}}]", "1:27 missing /agents/0/backend"],
     ["a backend without a model", "agents: [{id: a, backend: {type: chatcompletion}}]", "1:27 missing /agents/0/backend"],
     [
@@ -256,6 +257,12 @@ describe("what an error says", () => {
       yamlWith({ backend: "reasoning: {effort: low}" }),
       "`reasoning_effort`",
     ],
+    [
+      "counts the entries of a list from 1",
+      "agents: [{id: a, backend: {type: openai}}, x]",
+      "Entry 2 of agents must be a mapping",
+    ],
+    ["names a missing backend", "agents: [{id: a}]", "backend is missing"],
     ["names the types that are served", "agents: [{id: a, backend: {model: m}}]", "served here: openai, claude, gemini"],
     ["names the way out of a type that is not", "agents: [{id: a, backend: {type: claude_code}}]", "Use the API of its models"],
   ])("%s", (_, source, words) => {

@@ -12,19 +12,29 @@ describe("a price nobody knows", () => {
       says: `price_unknown /agents/0/backend/model: The price of some/model at OpenRouter is not known: ${ONLY}`,
     },
     {
+      name: "of a model at a known host that is not its maker",
+      backend: "type: openai\nmodel: gpt-5\nbase_url: https://openrouter.ai/api/v1\napi_key: ${OPENROUTER_API_KEY}",
+      says: `price_unknown /agents/0/backend/model: The price of gpt-5 at OpenRouter is not known: ${ONLY}`,
+    },
+    {
       name: "of another tier",
       backend: "type: openai\nservice_tier: priority",
-      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/service_tier: The price of gpt-6.2-sol at OpenAI in this tier is not known: ${ONLY}`,
     },
     {
       name: "of another tier, said beside the parameters",
       backend: "type: openai\nextra_body: {service_tier: fast}",
-      says: `price_unknown /agents/0/backend/model: The price of gpt-6.2-sol is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/extra_body: The price of gpt-6.2-sol at OpenAI with \`service_tier\` is not known: ${ONLY}`,
     },
     {
       name: "of a faster reply",
       backend: "type: claude\nextra_body: {speed: fast}",
-      says: `price_unknown /agents/0/backend/model: The price of claude-sonnet-5-5 is known at the standard tier alone: ${ONLY}`,
+      says: `price_unknown /agents/0/backend/extra_body: The price of claude-sonnet-5-5 at Anthropic with \`speed\` is not known: ${ONLY}`,
+    },
+    {
+      name: "of a search that is said beside the parameters",
+      backend: "type: qwen\nextra_body: {enable_search: true}",
+      says: `price_unknown /agents/0/backend/extra_body: The price of qwen3.8-max at Qwen with \`enable_search\` is not known: ${ONLY}`,
     },
   ])("$name is warned of, and none is assumed", ({ backend, says }) => {
     expect(warningsOf(teamWith(backend))).toEqual([says]);
@@ -33,18 +43,22 @@ describe("a price nobody knows", () => {
 
   it("of a hosted tool is warned of beside the model's", () => {
     expect(warningsOf(teamWith("type: azure_openai\nmodel: m\napi: responses\nenable_code_execution: true"))).toEqual([
-      `price_unknown /agents/0/backend/type: The price of code_execution by Azure OpenAI is not known: ${ONLY}`,
       `price_unknown /agents/0/backend/model: The price of m at Azure OpenAI is not known: ${ONLY}`,
+      `price_unknown /agents/0/backend/enable_code_execution: The price of code execution by Azure OpenAI is not known: ${ONLY}`,
     ]);
   });
 
-  it.each(["type: openai", "type: openai\nservice_tier: flex", "type: claude\nservice_tier: standard_only", "type: gemini"])(
-    "is not warned of where it is known: %s",
-    (backend) => {
-      expect(warningsOf(teamWith(backend))).toEqual([]);
-      expect(priceOf(backend)).not.toBeNull();
-    },
-  );
+  it.each([
+    "type: openai",
+    "type: openai\nservice_tier: flex",
+    "type: claude\nservice_tier: standard_only",
+    "type: gemini",
+    "type: claude\nmodel: glm-5.3\nbase_url: https://api.z.ai/api/anthropic\napi_key: ${ZAI_API_KEY}",
+    "type: openai\nbase_url: https://gateway.ai.cloudflare.com/v1/a/b/openai\napi_key: mine",
+  ])("is not warned of where it is known: %s", (backend) => {
+    expect(warningsOf(teamWith(backend))).toEqual([]);
+    expect(priceOf(backend)).not.toBeNull();
+  });
 
   it("is warned of for each such agent", () => {
     const agent = (id: string) => `{id: ${id}, backend: {type: openrouter, model: m-${id}}}`;

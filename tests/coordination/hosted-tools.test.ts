@@ -35,9 +35,14 @@ describe("a call of an agent with hosted tools", () => {
       want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
     },
     {
-      name: "reserves for each of several tools",
+      name: "reserves each use of several tools as if it were of the dearest, since a provider may limit only their sum",
       hosted: [search, code],
-      want: { uses: { web_search: 4, code_execution: 2 }, output: 4_000, tokens: 7_200, usd: usd(0.0512) },
+      want: { uses: { web_search: 4, code_execution: 2 }, output: 4_000, tokens: 8_000, usd: usd(0.072) },
+    },
+    {
+      name: "reserves the price of one tool and the tokens of another, where each is the highest",
+      hosted: [search, tool("code_execution", { usd_per_use: 0.03, tokens_per_use: 100 })],
+      want: { uses: { web_search: 4, code_execution: 4 }, output: 4_000, tokens: 9_000, usd: usd(0.253) },
     },
     {
       name: "gets as many uses as leave a useful reply within a cap in tokens",
@@ -55,7 +60,7 @@ describe("a call of an agent with hosted tools", () => {
       name: "lowers all its tools to the same number of uses",
       hosted: [search, code],
       budget: { max_tokens: 4_050 },
-      want: { uses: { web_search: 3, code_execution: 2 }, output: 1_350, tokens: 4_050, usd: usd(0.0354) },
+      want: { uses: { web_search: 2, code_execution: 2 }, output: 1_050, tokens: 4_050, usd: usd(0.0451) },
     },
     {
       name: "is not offered a tool that would leave no useful reply",

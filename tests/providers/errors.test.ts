@@ -249,9 +249,22 @@ describe("toProviderError", () => {
     expect(toProviderError(given, [])).toMatchObject({ failureClass: is, code });
   });
 
+  it.each([
+    {
+      name: "broken JSON",
+      given: new SyntaxError("Unexpected end of JSON input"),
+      says: "The provider sent an event that is not whole JSON (Unexpected end of JSON input)",
+    },
+    {
+      name: "a broken connection, each of its causes once and without a stop between them",
+      given: wrapped(new Error("Network connection lost.")),
+      says: "Connection error: Network connection lost",
+    },
+  ])("says of $name what it is", ({ given, says }) => expect(toProviderError(given, []).message).toBe(says));
+
   it("tells the words of all causes once, without keys, and drops the causes", () => {
     const failure = toProviderError(wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })), [KEY]);
-    expect(failure.message).toBe("Connection error.: bad key [redacted]");
+    expect(failure.message).toBe("Connection error: bad key [redacted]");
     expect(failure.cause).toBeUndefined();
   });
 });

@@ -57,5 +57,6 @@ it("takes a key that is no proper text", () => {
 
 it("makes one line of many, and marks what it cut", () => {
   expect(toMessage("a\n\n  b ", [])).toBe("a b");
+  expect(toMessage("a\u001b]0;title\u0007b\u0000\u009b31mc", [])).toBe("a ]0;title b 31mc");
   expect(toMessage("x".repeat(501), [])).toBe(`${"x".repeat(499)}…`);
 });

@@ -8,7 +8,6 @@ import {
   keyReport,
   modelFacts,
   OPERATOR_VARIABLES,
-  runsHostedTools,
   type ServedType,
   SERVED_TYPES,
   typesWithTool,
@@ -25,7 +24,7 @@ describe("backend types", () => {
     { type: "openai", format: "openai-responses", host: "openai" },
     { type: "claude", format: "anthropic", host: "anthropic" },
     { type: "gemini", format: "gemini", host: "google" },
-    { type: "grok", format: "openai-chat", host: "xai" },
+    { type: "grok", format: "openai-responses", host: "xai" },
     { type: "azure_openai", format: "openai-chat", host: "azure_openai" },
     { type: "chatcompletion", format: "openai-chat", host: null },
     { type: "nvidia_nim", format: "openai-chat", host: "nvidia" },
@@ -67,10 +66,6 @@ describe("backend types", () => {
     for (const [type, { model, format }] of served) {
       expect(model === null || (FORMAT_PARAMS[format].hostedAlone?.(model) ?? null), type).not.toEqual(expect.any(String));
     }
-  });
-
-  it("speak formats that run hosted tools where they switch to one for them", () => {
-    for (const [, { hostedFormat }] of served) if (hostedFormat) expect(runsHostedTools(hostedFormat)).toBe(true);
   });
 
   it.each([

@@ -22,8 +22,8 @@ describe("the tables of docs/providers.md", () => {
 
   it.each([
     {
-      name: "a type that speaks another format with hosted tools, where it is, its key and its model",
-      row: "| `grok` | Grok | Chat Completions; with hosted tools Responses API | `https://api.x.ai/v1` | `XAI_API_KEY` | `grok-4.7` | web search, x search, code execution | – |",
+      name: "a type with a choice of APIs, where it is, its key and its model",
+      row: "| `grok` | Grok | Responses API; with `api: chat_completions` Chat Completions | `https://api.x.ai/v1` | `XAI_API_KEY` | `grok-4.7` | web search, x search, code execution | – |",
     },
     {
       name: "a type whose address the operator names",

@@ -18,28 +18,30 @@ export type Decoder = {
    * in the middle of a block; not for what it does not know.
    */
   push(value: unknown): ModelEvent[];
-  /** Whether a stop reason came, so that what breaks afterwards costs nothing. */
+  /** Whether a stop reason came and no block is open, so that what breaks afterwards costs nothing. */
   isComplete(): boolean;
+  /** Whether the provider closed a complete message: nothing that comes later counts. */
+  isOver(): boolean;
   /** Whether the provider paused and waits to be sent its reply back; never with calls, whose results it would miss. */
   isPaused(): boolean;
   /** Gets ready for the rest of a paused reply. */
   goOn(): void;
   /** What came and what was reported so far. */
   soFar(): { items: ReplyItem[]; usage: Usage | null };
-  /** The reply's `stop`. Throws `stream_cut` if the provider never said why it stopped. */
+  /** The reply's `stop`. Throws `stream_cut` if it is not complete. */
   end(): ModelEvent;
 };
 
 /** Of one message: a reply that paused has several. */
-type Message = { started: boolean; stopReason: string; counts: typeof NO_COUNTS };
+type Message = { started: boolean; over: boolean; stopReason: string; counts: typeof NO_COUNTS };
 
-const newMessage = (): Message => ({ started: false, stopReason: "", counts: NO_COUNTS });
+const newMessage = (): Message => ({ started: false, over: false, stopReason: "", counts: NO_COUNTS });
 
 /**
  * Puts a streamed reply together. Work per event depends on the event only: pieces are kept and joined once, at the end.
  *
  * Complete is a reply with a stop reason and no open block. The provider sends the reason when all blocks are done, and the
- * final usage with it; `message_stop` adds nothing.
+ * final usage with it; `message_stop` says only that nothing more will come.
  */
 export function createDecoder(before: Before): Decoder {
   const content = createContent();
@@ -50,11 +52,11 @@ export function createDecoder(before: Before): Decoder {
   const items = () => withContainer(uniqueCallIds(content.blocks.flatMap(toItems), before.takenIds), container);
   const usage = () => toUsage(addCounts(earlier, message.counts), ranCode(content.blocks.flatMap(resultItems)));
   const hasCalls = () => content.blocks.some((block) => block.kind === "call");
+  const isComplete = () => message.stopReason !== "" && content.isWhole();
 
-  const report = (value: unknown): ModelEvent[] => {
+  /** Told with the end only: until then the provider counts a token or two of output, whatever it wrote, and later requests not at all. */
+  const report = (value: unknown): void => {
     message.counts = readCounts(message.counts, value);
-    const known = Object.keys(fieldsOf(value)).length > 0 ? usage() : null;
-    return known ? [{ type: "usage", usage: known }] : [];
   };
   const finish = (fields: Fields): void => {
     container = textOf(fieldsOf(fields["container"])["id"]) || container;
@@ -65,25 +67,28 @@ export function createDecoder(before: Before): Decoder {
   const start = (fields: Fields): ModelEvent[] => {
     if (message.started) return []; // some proxies say it twice
     message.started = true;
-    const events = [...content.addWhole(listOf(fields["content"])), ...report(fields["usage"])];
+    const events = content.addWhole(listOf(fields["content"]));
+    report(fields["usage"]);
     finish(fields);
     return events;
   };
 
   return {
     push(value) {
-      const event = fieldsOf(value);
+      const event = fieldsOf(message.over ? null : value); // nothing after the end counts
       if (event["type"] === "message_start") return start(fieldsOf(event["message"]));
       if (event["type"] === "content_block_start") return content.begin(event["index"], event["content_block"]);
       if (event["type"] === "content_block_delta") return content.change(event["index"], event["delta"]);
       if (event["type"] === "content_block_stop") content.close(event["index"]);
+      if (event["type"] === "message_stop") message.over = isComplete();
       if (event["type"] !== "message_delta") return []; // pings, and what later versions add
-      const reported = report(event["usage"]);
+      report(event["usage"]);
       finish(fieldsOf(event["delta"]));
-      return reported;
+      return [];
     },
-    isComplete: () => message.stopReason !== "",
-    isPaused: () => message.stopReason === PAUSED && !hasCalls(),
+    isComplete,
+    isOver: () => message.over,
+    isPaused: () => isComplete() && message.stopReason === PAUSED && !hasCalls(),
     goOn() {
       earlier = addCounts(earlier, message.counts);
       message = newMessage();
@@ -91,11 +96,10 @@ export function createDecoder(before: Before): Decoder {
     },
     soFar: () => ({ items: items(), usage: usage() }),
     end() {
-      const { stopReason } = message;
-      if (stopReason === "") throw cut("The stream ended before the provider said why it stopped.");
+      if (!isComplete()) throw cut("The stream ended before the reply was complete.");
       const all = items();
       const hosted = hostedFields(hostedUses(all, before.items), content.blocks.flatMap(citationsOf));
-      return { type: "stop", reason: toStopReason(stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
+      return { type: "stop", reason: toStopReason(message.stopReason, hasCalls()), items: all, usage: usage(), ...hosted };
     },
   };
 }

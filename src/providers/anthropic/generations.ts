@@ -8,7 +8,7 @@ export type Traits = {
   thinking: "budget" | "either" | "adaptive";
   /** Thinks if the request does not mention it. */
   byDefault: boolean;
-  /** Cannot be kept from thinking. */
+  /** Cannot be kept from thinking, at least between calls of tools, and refuses to be forced to call one. */
   always: boolean;
   /** Takes temperature, top_p and top_k. */
   sampling: boolean;
@@ -36,7 +36,7 @@ export function traitsOf(model: string): Traits {
   if (!match) return EARLY;
   const family = match[3]?.toLowerCase() ?? "";
   const version = Number(match[1] ?? match[4] ?? 0) * 100 + Number(match[1] === undefined ? (match[5] ?? 0) : (match[2] ?? 0));
-  const always = family === "fable" || family === "mythos" || (family === "opus" && version >= 505);
+  const always = family === "fable" || family === "mythos" || (family !== "haiku" && version >= 505);
   const adaptive = always || version >= 407;
   return {
     thinking: adaptive ? "adaptive" : version === 406 ? "either" : "budget",

@@ -1,15 +1,14 @@
 import Anthropic from "@anthropic-ai/sdk";
-import { Stream } from "@anthropic-ai/sdk/core/streaming";
 import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
-import { classify } from "../errors";
+import { classify, toProviderError } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import { readEvents } from "../read-events";
 import { continuation, MOST_CONTINUATIONS } from "./continuation";
 import { createDecoder, type Decoder } from "./decode";
-import { explainFailure } from "./errors";
 import { toBetas, toBody } from "./request";
 
 /** The Messages API over the official SDK. An empty `apiKey` means an endpoint that wants none. */
@@ -18,7 +17,7 @@ export function createAnthropic(options: ProviderOptions): Provider {
   return {
     id: options.host.id,
     stream: guarded(
-      (error) => explainFailure(error, secrets),
+      (error) => toProviderError(error, secrets),
       (request, signal, heard) => streamReply({ options, request, signal, heard: heard ?? ignore }),
     ),
   };
@@ -48,47 +47,30 @@ async function send({ options, request, signal, heard }: Call): Promise<AsyncIte
   const response = await createClient(options, heard)
     .post("/v1/messages", { body: toBody(request), headers: toHeaders(options, request), stream: true, signal })
     .asResponse();
-  return isJson(response) ? wholeReply(response, [options.apiKey]) : readEvents(response, signal, [options.apiKey]);
+  return isJson(response) ? wholeReply(response, [options.apiKey]) : readEach(response, signal, [options.apiKey]);
 }
 
 /**
- * What breaks after the stop reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early makes
- * the SDK close the connection.
+ * What breaks after the stop reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
+ * closes the connection, which a server may leave open.
  */
 async function* decodeAll(events: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
   try {
     for await (const event of events) {
       for (const made of decoder.push(event)) yield made; // `yield*` would wrap every event in an iterator of its own
+      if (decoder.isOver()) return;
     }
   } catch (error) {
     if (!decoder.isComplete()) throw error;
   }
 }
 
-/** The SDK's events before it drops those without a name and logs those that are not JSON. */
-async function* readEvents(response: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
+async function* readEach(response: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {
   if (!response.body) return;
-  const whole = Object.defineProperty(new Response(null), "body", { value: wholeLines(response.body, signal) });
-  for await (const { data } of Stream.rawEvents(whole)) {
-    if (data === "") continue;
+  for await (const data of readEvents(response.body, signal)) {
     const event: unknown = JSON.parse(data);
     if (isJsonObject(event) && event["type"] === "error") throw classify({ status: undefined, body: event }, secrets);
     yield event;
-  }
-}
-
-const BLANK_LINE = new TextEncoder().encode("\n\n");
-
-/** The body up to its end or an abort, which alone does not reach what is read here. A last event may come without its blank line. */
-async function* wholeLines(body: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const bytes = body[Symbol.asyncIterator]();
-  const stop = () => void bytes.return?.().catch(() => undefined); // the abort is what the caller must see
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    for await (const chunk of { [Symbol.asyncIterator]: () => bytes }) yield chunk;
-    yield BLANK_LINE;
-  } finally {
-    signal.removeEventListener("abort", stop);
   }
 }
 

@@ -40,6 +40,7 @@ export const PARAMS: FormatParams = {
     "thread",
     "cache_control",
     "betas",
+    "mcp_servers",
   ],
   foreign: {
     max_output_tokens: "write `max_tokens`",

@@ -24,7 +24,7 @@ export function toBody(request: ModelRequest): Body {
   const { model, system, params } = request;
   const maxTokens = request.maxOutputTokens ?? usualMaxTokens(model);
   const tools = toTools(request);
-  const turns = markTurns(toTurns(request.messages), request.continues);
+  const turns = markTurns(toTurns(request), request.continues);
   return {
     ...asTheyAre({ ...fieldsOf(params["extra_body"]), ...params }),
     ...stopFields(params),

@@ -1,15 +1,16 @@
-import { type Fields, isServerResult, isServerUse, textOf } from "./schema";
+import type { HostedToolName } from "../../protocol/hosted-tools";
+import { type Fields, hostedToolOf, isServerResult, isServerUse, textOf } from "./schema";
 
 /**
  * Keeps uses of hosted tools and their results together, as the API demands. A use next to calls of our own tools has no result
  * yet: the API runs it once those calls have theirs, if nothing else is in the same message. So what else is to be said goes into
- * the last of the results; where there is none to take it, the use is given up.
+ * the last of the results; where there is none to take it, or the tool is not offered any more, the use is given up.
  */
 
 export type Turn = { role: "user" | "assistant"; blocks: Fields[] };
 
 /** The turns as the API takes them; some may be left without blocks. Expects user and assistant to take turns, results first. */
-export function settleServerBlocks(turns: readonly Turn[]): Turn[] {
+export function settleServerBlocks(turns: readonly Turn[], offered: ReadonlySet<HostedToolName | undefined>): Turn[] {
   const resolved = new Set(turns.flatMap(({ blocks }) => blocks.filter(isServerResult).map(resultId)));
   const waiting = new Set<string>();
   return turns.map((turn, place) => {
@@ -18,7 +19,7 @@ export function settleServerBlocks(turns: readonly Turn[]): Turn[] {
     const mayWait = !answered || answered.blocks.some((block) => block["type"] === "tool_result");
     const goesOn = place + 2 < turns.length;
     const kept = turn.blocks.filter((block) => {
-      if (isServerUse(block)) return resolved.has(useId(block)) || (mayWait && !goesOn);
+      if (isServerUse(block)) return resolved.has(useId(block)) || (mayWait && !goesOn && offered.has(hostedToolOf(block)));
       return !isServerResult(block) || waiting.has(resultId(block)) || hasUse(turn, resultId(block));
     });
     for (const block of kept) if (isServerUse(block)) waiting.add(useId(block));

@@ -1,5 +1,6 @@
+import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
-import type { Message, ReplyItem } from "../provider";
+import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
 import { settleServerBlocks, type Turn } from "./server-blocks";
@@ -8,9 +9,10 @@ import { settleServerBlocks, type Turn } from "./server-blocks";
  * A conversation as the format wants it: user and assistant take turns, results of tools stand first in the message after their
  * calls, nothing is blank. What the assistant wrote goes back block by block as it came.
  */
-export function toTurns(messages: readonly Message[]): Turn[] {
+export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages" | "hostedTools">): Turn[] {
   const turns = resultsFirst(merged(messages.map(toTurn)));
-  return resultsFirst(merged(settleServerBlocks(turns)));
+  const offered = new Set(hostedTools.map(({ name }) => name));
+  return resultsFirst(merged(settleServerBlocks(turns, offered)));
 }
 
 function toTurn(message: Message): Turn {
@@ -43,7 +45,7 @@ function toBlocks(item: ReplyItem): Fields[] {
     case "reasoning":
       return toThinking(item);
     case "tool_call":
-      return [{ type: "tool_use", id: item.id, name: toName(item.name), input: toInput(item.arguments) }];
+      return [{ type: "tool_use", id: item.id, name: fittingName(item.name, MOST_NAME_CHARS), input: toInput(item.arguments) }];
     case "hosted": {
       const block = blockOf(item);
       return "type" in block ? [block] : [];
@@ -58,8 +60,6 @@ function toThinking({ text, opaque }: ReplyItem & { type: "reasoning" }): Fields
   return type === "thinking" && textOf(signature) !== "" ? [{ type, thinking: text, signature }] : [];
 }
 
-/** A model may make up names that the API does not take back. */
-const toName = (name: string): string => name.replace(/[^\w-]/g, "_").slice(0, MOST_NAME_CHARS) || "unnamed";
 const MOST_NAME_CHARS = 128;
 
 /** The API wants an object and refuses the conversation for good without one: broken arguments go back empty. */

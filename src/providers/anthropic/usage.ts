@@ -1,5 +1,6 @@
 import type { Usage } from "../../protocol/events";
 import { withHostedUses } from "../hosted";
+import { reportedCount } from "../reported-count";
 import { fieldsOf } from "./schema";
 
 /** What one request reported so far. The input counts exclude one another. */
@@ -12,12 +13,12 @@ export function readCounts(before: Counts, value: unknown): Counts {
   const usage = fieldsOf(value);
   const server = fieldsOf(usage["server_tool_use"]);
   return {
-    input: count(usage["input_tokens"], before.input),
-    cacheRead: count(usage["cache_read_input_tokens"], before.cacheRead),
-    cacheWrite: count(usage["cache_creation_input_tokens"], before.cacheWrite),
-    output: count(usage["output_tokens"], before.output),
-    thinking: count(fieldsOf(usage["output_tokens_details"])["thinking_tokens"], before.thinking),
-    searches: count(server["web_search_requests"], before.searches),
+    input: reportedCount(usage["input_tokens"], before.input),
+    cacheRead: reportedCount(usage["cache_read_input_tokens"], before.cacheRead),
+    cacheWrite: reportedCount(usage["cache_creation_input_tokens"], before.cacheWrite),
+    output: reportedCount(usage["output_tokens"], before.output),
+    thinking: reportedCount(fieldsOf(usage["output_tokens_details"])["thinking_tokens"], before.thinking),
+    searches: reportedCount(server["web_search_requests"], before.searches),
   };
 }
 
@@ -49,9 +50,3 @@ export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
   };
   return withHostedUses(usage, { web_search: searches, code_execution: ranCode ? 1 : 0 });
 }
-
-/** More tokens than any call can have: a report beyond it is none, and its sums stay exact. */
-const MOST_TOKENS = 1_000_000_000;
-
-const count = (value: unknown, otherwise: number): number =>
-  typeof value === "number" && value >= 0 && value <= MOST_TOKENS ? Math.trunc(value) : otherwise;

@@ -20,7 +20,7 @@ export type Decoder = {
 
 /**
  * Puts a streamed reply together. Work per chunk depends on the chunk only: pieces are kept and joined once, at the end.
- * Complete is a reply with a finish reason, or one whose prompt was blocked.
+ * Complete is a reply with a finish reason that nothing more is said after, or one whose prompt was blocked.
  */
 export function createDecoder(model: string, takenIds: ReadonlySet<string>): Decoder {
   const grow = replySize();
@@ -41,6 +41,7 @@ export function createDecoder(model: string, takenIds: ReadonlySet<string>): Dec
         if (event) events.push(event);
         events.push(...hosted.takePart(part));
       }
+      if (events.length > 0) finishReason = ""; // some proxies write one before the reply has said all
       if (chunk.grounding) events.push(...hosted.takeGrounding(chunk.grounding));
       if (endsReply(chunk.finishReason)) finishReason = chunk.finishReason;
       if (endsReply(chunk.blockReason)) blockReason = chunk.blockReason;

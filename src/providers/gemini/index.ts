@@ -5,9 +5,9 @@ import { toProviderError } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import { readEvents } from "../read-events";
 import { createDecoder, type Decoder } from "./decode";
 import { throwIfError } from "./errors";
-import { readEvents } from "./read-events";
 import { toParameters } from "./request";
 
 /** The Gemini API (`generateContent`) over the official SDK. An empty `apiKey` means an endpoint that wants none. */

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../json";
 import type { ParamProblem } from "../params";
-import { thinkingOf } from "./generation";
+import { generationOf, thinkingOf } from "./generation";
 
 /** How much a model is to think: words of a config in what its generation understands. */
 
@@ -32,9 +32,10 @@ const LEVELS: Readonly<Record<string, Level>> = {
   high: "HIGH",
   xhigh: "HIGH",
 };
-/** The largest models know no less than a little, and the first of them nothing between. */
-const PRO_LEVELS: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
-const FIRST_PRO_LEVELS: Readonly<Record<string, Level>> = { ...PRO_LEVELS, medium: "HIGH" };
+/** The largest models, and all from one generation on, know no less than a little; the first of them nothing between. */
+const FROM_LOW: Readonly<Record<string, Level>> = { ...LEVELS, none: "LOW", minimal: "LOW" };
+const LOW_OR_HIGH: Readonly<Record<string, Level>> = { ...FROM_LOW, medium: "HIGH" };
+const WITHOUT_MINIMAL = 3.7;
 
 /** The thinking a request asks for; null: nothing is said of it, as a model that cannot think refuses any mention. */
 export function toThinking(params: Params, model: string): Thinking | null {
@@ -52,14 +53,19 @@ function asked(params: Params, model: string): Thinking {
   if (budget !== undefined) return { thinkingBudget: budget };
   const word = words[0]?.word;
   if (word === undefined) return {};
-  const isPro = /-pro\b/.test(model);
   if (thinkingOf(model) === "budget") {
-    const thinkingBudget = (isPro ? PRO_BUDGETS : BUDGETS)[word];
+    const thinkingBudget = (isPro(model) ? PRO_BUDGETS : BUDGETS)[word];
     return thinkingBudget === undefined ? {} : { thinkingBudget };
   }
-  const levels = isPro ? (/gemini-3-pro\b/.test(model) ? FIRST_PRO_LEVELS : PRO_LEVELS) : LEVELS;
-  const thinkingLevel = levels[word];
+  const thinkingLevel = levelsOf(model)[word];
   return thinkingLevel === undefined ? {} : { thinkingLevel };
+}
+
+const isPro = (model: string): boolean => /-pro\b/.test(model);
+
+function levelsOf(model: string): Readonly<Record<string, Level>> {
+  if (/gemini-3-pro\b/.test(model)) return LOW_OR_HIGH;
+  return isPro(model) || (generationOf(model) ?? 0) >= WITHOUT_MINIMAL ? FROM_LOW : LEVELS;
 }
 
 /** Thinking parameters that go against one another, are written wrong, or that the model does not take. */

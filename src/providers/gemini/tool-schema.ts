@@ -1,8 +1,8 @@
 import { isJsonObject } from "../json";
 import { ProviderError, type ToolSpec } from "../provider";
-import { type Node, resolve, type SchemaProblem, type Work as Writing } from "./schema-refs";
-import { describe, inWords } from "./schema-words";
-import { splitEnum, splitTypes } from "./schema-unions";
+import { type Node, resolve, type SchemaProblem, type Work as Writing } from "./tool-schema-refs";
+import { describe, inWords } from "./tool-schema-words";
+import { splitEnum, splitTypes } from "./tool-schema-unions";
 
 /**
  * The JSON Schema of a tool as the provider takes it (`parametersJsonSchema`): a subset without references, compositions and

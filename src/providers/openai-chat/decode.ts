@@ -1,6 +1,7 @@
 import type { Usage } from "../../protocol/events";
 import type { ModelEvent, ReplyItem } from "../provider";
-import { type Chunk, readCalls, readChunk, readReasoning, readText, textOf } from "./schema";
+import { createReasoningDetails } from "./reasoning-details";
+import { type Chunk, type Fields, readCalls, readChunk, readReasoning, readText, textOf } from "./schema";
 import { replySize } from "../reply-size";
 import { toStopReason } from "./stop-reason";
 import { createToolCalls } from "./tool-calls";
@@ -25,6 +26,7 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   const reasoning: string[] = [];
   const grow = replySize();
   const calls = createToolCalls(takenIds, grow);
+  const details = createReasoningDetails(grow);
   let usage: Usage | null = null;
   let finishReason = "";
   let refused = false;
@@ -36,10 +38,11 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
   };
 
   function* choiceEvents({ delta, finishReason: reason }: NonNullable<Chunk["choice"]>): Generator<ModelEvent> {
+    details.push(delta);
     const thought = readReasoning(delta);
     if (thought !== "") yield keep(reasoning, { type: "reasoning", text: thought });
-    const said = readText(delta);
-    if (said !== "") yield keep(text, { type: "text", text: said });
+    const words = readText(delta);
+    if (words !== "") yield keep(text, { type: "text", text: words });
     for (const piece of readCalls(delta)) {
       const event = calls.push(piece);
       if (event) yield event;
@@ -62,11 +65,16 @@ export function createDecoder(takenIds: ReadonlySet<string>): Decoder {
     end() {
       const toolItems = calls.items();
       const reason = toStopReason(finishReason, refused, toolItems.length > 0);
-      return { type: "stop", reason, items: [...said("reasoning", reasoning), ...said("text", text), ...toolItems], usage };
+      const items = [...thoughts(reasoning, details.all()), ...said(text), ...toolItems];
+      return { type: "stop", reason, items, usage };
     },
     isComplete: () => finishReason !== "",
   };
 }
 
-const said = (type: "text" | "reasoning", pieces: readonly string[]): ReplyItem[] =>
-  pieces.length === 0 ? [] : [{ type, text: pieces.join("") }];
+const said = (pieces: readonly string[]): ReplyItem[] => (pieces.length === 0 ? [] : [{ type: "text", text: pieces.join("") }]);
+
+function thoughts(pieces: readonly string[], details: readonly Fields[]): ReplyItem[] {
+  if (pieces.length === 0 && details.length === 0) return [];
+  return [{ type: "reasoning", text: pieces.join(""), ...(details.length > 0 && { opaque: { reasoning_details: details } }) }];
+}

@@ -1,9 +1,7 @@
 import { takenCallIds } from "../call-ids";
-import { classify } from "../errors";
 import { guarded } from "../guarded";
-import { isJsonObject, parseJson } from "../json";
-import { createOpenAiClient, explainFailure, isJsonReply } from "../openai-client";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
+import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
+import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
 import { createDecoder, type Decoder } from "./decode";
 import { toBody } from "./request";
 
@@ -27,7 +25,7 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
   const { data, response } = await createOpenAiClient(options, heard)
     .post<AsyncIterable<unknown>>(pathOf(options, request), { body: toBody(request, options.host), stream: true, signal })
     .withResponse();
-  const chunks = isJsonReply(response) ? wholeReply(response, [options.apiKey]) : data;
+  const chunks = isJsonReply(response) ? [await wholeReply(response, "choices", [options.apiKey])] : data;
   const decoder = createDecoder(takenCallIds(request.messages));
   yield* decodeAll(chunks, decoder);
   yield decoder.end();
@@ -37,7 +35,7 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
  * What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
  * makes the SDK close the connection.
  */
-async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+async function* decodeAll(chunks: AsyncIterable<unknown> | Iterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
   try {
     for await (const chunk of chunks) {
       for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
@@ -50,13 +48,4 @@ async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): Asy
 /** Endpoints with dated versions have a path for each deployment, which a config names as its model. */
 function pathOf({ apiVersion }: ProviderOptions, { model }: ModelRequest): string {
   return apiVersion === null ? "/chat/completions" : `/deployments/${encodeURIComponent(model)}/chat/completions`;
-}
-
-/** Servers that ignore `stream` send the reply at once, or an error under status 200. */
-async function* wholeReply(response: Response, secrets: readonly string[]): AsyncGenerator<unknown> {
-  const text = await response.text();
-  const reply = parseJson(text);
-  if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
-  if (isJsonObject(reply["error"]) || !("choices" in reply)) throw classify({ status: undefined, body: reply }, secrets);
-  yield reply;
 }

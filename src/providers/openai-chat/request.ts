@@ -1,6 +1,10 @@
+import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
+import { resultText } from "../tool-result";
+import { returnedDetails } from "./reasoning-details";
+import { fieldsOf } from "./schema";
 
 type Body = Record<string, unknown>;
 
@@ -34,7 +38,16 @@ function toTool({ name, description, parameters }: ToolSpec): Body {
 
 function toMessages({ system, messages }: ModelRequest, host: Host): Body[] {
   const first = system === "" ? [] : [{ role: "system", content: system }];
-  return [...first, ...messages.flatMap((message) => toMessage(message, host))];
+  return [
+    ...first,
+    ...messages.flatMap((message, n) => [...wordBetween(messages[n - 1], message, host), ...toMessage(message, host)]),
+  ];
+}
+
+/** What the model is made to say between results and the next words of the user, for hosts that demand it. */
+function wordBetween(before: Message | undefined, message: Message, { wantsWordAfterResults = false }: Host): Body[] {
+  const isMissing = wantsWordAfterResults && before?.role === "tool" && message.role === "user";
+  return isMissing ? [{ role: "assistant", content: "I have read the results." }] : [];
 }
 
 function toMessage(message: Message, host: Host): Body[] {
@@ -42,27 +55,24 @@ function toMessage(message: Message, host: Host): Body[] {
     case "user":
       return [{ role: "user", content: message.text }];
     case "tool":
-      return [{ role: "tool", tool_call_id: message.toolCallId, content: toResult(message) }];
+      return [{ role: "tool", tool_call_id: message.toolCallId, content: resultText(message) }];
     case "assistant":
       return toAssistant(message.items, host);
   }
 }
 
-/** The format has no mark for a failed tool, so its text must say it. */
-function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string {
-  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
-}
-
 function toAssistant(items: readonly ReplyItem[], host: Host): Body[] {
   const text = textOf(items, "text");
   const reasoning = host.wantsReasoningBack ? textOf(items, "reasoning") : "";
+  const details = returnedDetails(items);
   const calls = items.flatMap((item) => (item.type === "tool_call" ? [toCall(item)] : []));
   if (text === "" && calls.length === 0) return []; // no server takes an empty assistant message
   return [
     {
       role: "assistant",
-      content: text === "" ? null : text,
+      content: text === "" && !host.wantsTextWithCalls ? null : text,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
+      ...(details.length > 0 && { reasoning_details: details }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
   ];
@@ -73,6 +83,8 @@ function textOf(items: readonly ReplyItem[], type: "text" | "reasoning"): string
 }
 
 /** Servers parse the arguments of earlier calls and refuse a request for good if they are broken: those go back empty. */
-function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_call" }>): Body {
-  return { id, type: "function", function: { name, arguments: isJsonObject(parseJson(text)) ? text : "{}" } };
+function toCall({ id, name, arguments: text, opaque }: Extract<ReplyItem, { type: "tool_call" }>): Body {
+  const extra = fieldsOf(fieldsOf(opaque)?.["extra_content"]);
+  const called = { name: fittingName(name), arguments: isJsonObject(parseJson(text)) ? text : "{}" };
+  return { id, type: "function", function: called, ...(extra && { extra_content: extra }) };
 }

@@ -5,19 +5,19 @@ import { isJsonObject } from "../json";
  * anything, so nothing here throws: what has another shape counts as absent.
  */
 
-type Fields = Readonly<Record<string, unknown>>;
+export type Fields = Readonly<Record<string, unknown>>;
 
 export type Choice = { delta: Fields; finishReason: string; usage: unknown };
 export type Chunk = { choice: Choice | null; usage: unknown };
 
-/** A piece of a tool call. `index` is null where the server sends none. */
-export type CallPiece = { index: number | null; id: string; name: string; arguments: string };
+/** A piece of a tool call. `index` is null where the server sends none. `extra` is its own and wants to go back; null: nothing. */
+export type CallPiece = { index: number | null; id: string; name: string; arguments: string; extra: Fields | null };
 
 export const fieldsOf = (value: unknown): Fields | null => (isJsonObject(value) ? value : null);
 
 export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Only the first choice is an answer; a server that ignores `stream` sends `message` where `delta` belongs. */
 export function readChunk(value: unknown): Chunk {
@@ -65,6 +65,7 @@ function callPiece(call: Fields): CallPiece {
     id: textOf(call["id"]),
     name: textOf(fn["name"]),
     arguments: fieldsOf(fn["arguments"]) ? JSON.stringify(fn["arguments"]) : textOf(fn["arguments"]),
+    extra: fieldsOf(call["extra_content"]),
   };
 }
 

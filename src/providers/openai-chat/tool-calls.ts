@@ -2,9 +2,9 @@ import { uniqueCallIds } from "../call-ids";
 import { parseJson } from "../json";
 import type { ModelEvent, ReplyItem } from "../provider";
 import { CALL_CHARS } from "../reply-size";
-import type { CallPiece } from "./schema";
+import type { CallPiece, Fields } from "./schema";
 
-type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number };
+type Call = { index: number; wireId: string; name: string; pieces: string[]; sent: number; extra: Fields | null };
 
 type ToolCalls = {
   /** Takes a piece; gives the event it makes, if the call's name is known by now. */
@@ -23,7 +23,7 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
 
   const begin = (piece: CallPiece): Call => {
     grow(CALL_CHARS + piece.id.length);
-    const call: Call = { index: calls.length, wireId: piece.id, name: "", pieces: [], sent: 0 };
+    const call: Call = { index: calls.length, wireId: piece.id, name: "", pieces: [], sent: 0, extra: null };
     calls.push(call);
     if (piece.index !== null) byIndex.set(piece.index, call);
     return call;
@@ -42,15 +42,19 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
       call.name = joinName(call, piece.name);
       grow(call.wireId.length + call.name.length - kept + piece.arguments.length);
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
+      if (piece.extra) grow(JSON.stringify(piece.extra).length);
+      call.extra = piece.extra ?? call.extra;
       return argumentsEvent(call);
     },
     items: () => uniqueCallIds(calls.map(toItem), takenIds),
   };
 }
 
-/** One index for all calls: a new id together with a name begins the next one. */
+/** One index for all calls: a name begins the next one if a new id stands beside it, or arguments where there were all of them. */
 function isAnotherCall(call: Call, piece: CallPiece): boolean {
-  return piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId && piece.name !== "";
+  if (piece.name === "") return false;
+  const isNewId = piece.id !== "" && call.wireId !== "" && piece.id !== call.wireId;
+  return isNewId || (piece.arguments !== "" && isComplete(call));
 }
 
 /** Without an index: the call with that id, or the last one; unless a name shows that a new call begins. */
@@ -79,7 +83,8 @@ function argumentsEvent(call: Call): ModelEvent | null {
   return { type: "tool_arguments", index: call.index, name: call.name, text };
 }
 
-function toItem({ wireId, name, pieces }: Call): ReplyItem {
+function toItem({ wireId, name, pieces, extra }: Call): ReplyItem {
   const text = pieces.join("");
-  return { type: "tool_call", id: wireId, name, arguments: text.trim() === "" ? "{}" : text };
+  const opaque = extra && { opaque: { extra_content: extra } };
+  return { type: "tool_call", id: wireId, name, arguments: text.trim() === "" ? "{}" : text, ...opaque };
 }

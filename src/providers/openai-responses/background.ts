@@ -1,6 +1,6 @@
 import { explainFailure, createOpenAiClient } from "../openai-client";
 import { ProviderError, type ProviderOptions, type ResumePoint } from "../provider";
-import { BACKGROUND_POLL_MS } from "../limits";
+import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../limits";
 import { fieldsOf } from "./schema";
 
 /** Replies that the provider writes on by itself: taking them up again, and ending them. */
@@ -46,7 +46,7 @@ async function readReply({ options, signal, heard, from }: Resumption): Promise<
 /** Asks the provider to stop writing. Nobody waits for it: should it fail, the reply is written to its end. */
 export function cancelReply(options: ProviderOptions, id: string): void {
   createOpenAiClient(options, ignore)
-    .post(`${pathOf(id)}/cancel`)
+    .post(`${pathOf(id)}/cancel`, { timeout: BACKGROUND_CANCEL_MS })
     .then(ignore, ignore);
 }
 

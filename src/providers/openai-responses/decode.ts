@@ -148,9 +148,10 @@ function beginItem(state: State, event: Fields): ModelEvent[] {
 
 function finishItem({ grow, done, live }: State, event: Fields): ModelEvent[] {
   const item = returnedHostedItem(fieldsOf(event["item"]));
+  const position = positionOf(event);
   grow(CALL_CHARS + JSON.stringify(item).length);
-  done.set(positionOf(event), item);
-  return live.done(positionOf(event), item);
+  done.set(position < 0 ? done.size : position, item); // without positions, in the order they came
+  return live.done(position, item);
 }
 
 function cite({ cited }: State, annotation: Fields): ModelEvent[] {

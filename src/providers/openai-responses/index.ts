@@ -1,16 +1,7 @@
 import { takenCallIds } from "../call-ids";
-import { classify } from "../errors";
 import { guarded } from "../guarded";
-import { isJsonObject, parseJson } from "../json";
-import { createOpenAiClient, explainFailure, isJsonReply } from "../openai-client";
-import {
-  type ModelEvent,
-  type ModelRequest,
-  type Provider,
-  ProviderError,
-  type ProviderOptions,
-  type ResumePoint,
-} from "../provider";
+import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
+import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
 import { createDecoder, type Decoder } from "./decode";
 import { toBody } from "./request";
@@ -24,7 +15,8 @@ export function createOpenAiResponses(options: ProviderOptions): Provider {
       (error) => explainFailure(error, secrets),
       (request, signal, heard, from) => {
         const call = { options, request, signal, heard: heard ?? ignore };
-        return inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
+        // A reply begun in the background is taken up there, although the operator wants no more of them by now.
+        return from || inBackground(options) ? backgroundReply({ ...call, from }) : streamReply(call);
       },
     ),
   };
@@ -78,13 +70,7 @@ async function sentEvents({ options, request, signal, heard }: Call, background:
   const { data, response } = await createOpenAiClient(options, heard)
     .post<AsyncIterable<unknown>>("/responses", { body, stream: true, signal })
     .withResponse();
-  return isJsonReply(response) ? [await wholeReply(response, [options.apiKey])] : data;
-}
-
-/** Servers that ignore `stream` send the response at once, or an error under status 200. */
-async function wholeReply(response: Response, secrets: readonly string[]): Promise<unknown> {
-  const reply = parseJson(await response.text());
-  if (!isJsonObject(reply)) throw new ProviderError("transient", "bad_response", "The provider sent something that is not JSON.");
-  if (isJsonObject(reply["error"]) || !("output" in reply)) throw classify({ status: undefined, body: reply }, secrets);
-  return { type: `response.${String(reply["status"])}`, response: reply };
+  if (!isJsonReply(response)) return data;
+  const reply = await wholeReply(response, "output", [options.apiKey]);
+  return [{ type: `response.${String(reply["status"])}`, response: reply }];
 }

@@ -1,5 +1,7 @@
+import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
 import type { Message, ReplyItem } from "../provider";
+import { resultText } from "../tool-result";
 import { textOf } from "./schema";
 
 type Item = Record<string, unknown>;
@@ -14,7 +16,7 @@ function toItems(message: Message): Item[] {
     case "user":
       return [{ type: "message", role: "user", content: [{ type: "input_text", text: message.text }] }];
     case "tool":
-      return [{ type: "function_call_output", call_id: message.toolCallId, output: toResult(message) }];
+      return [{ type: "function_call_output", call_id: message.toolCallId, output: resultText(message) }];
     case "assistant":
       return toReply(message.items);
   }
@@ -50,12 +52,7 @@ function toCall({ id, name, arguments: text }: Extract<ReplyItem, { type: "tool_
     type: "function_call",
     ...(itemId !== "" && { id: itemId }),
     call_id: id,
-    name,
+    name: fittingName(name),
     arguments: isJsonObject(parseJson(text)) ? text : "{}",
   };
-}
-
-/** The format has no mark for a failed tool, so its text must say it. */
-function toResult({ text, isError }: Extract<Message, { role: "tool" }>): string {
-  return isError && !/^error\b/i.test(text) ? `Error: ${text}` : text;
 }

@@ -26,7 +26,10 @@ export function readOutput(output: readonly Fields[], takenIds: ReadonlySet<stri
   };
 }
 
-/** `whole`: whether all reasoning of the reply can go back. A call that names itself by its item is refused without its reasoning. */
+/**
+ * `whole`: whether all reasoning of the reply can go back. What names itself by its item is refused without the reasoning before
+ * it: a call goes back without its name, and what a hosted tool did, which is nothing without one, does not.
+ */
 function toItem(item: Fields, whole: boolean): ReplyItem[] {
   switch (item["type"]) {
     case "message":
@@ -37,7 +40,7 @@ function toItem(item: Fields, whole: boolean): ReplyItem[] {
       return [toCall(item, whole)];
     default: {
       const name = hostedNameOf(item);
-      return name ? [{ type: "hosted", name, opaque: returnedHostedItem(item) }] : [];
+      return name ? [{ type: "hosted", name, ...(whole && { opaque: returnedHostedItem(item) }) }] : [];
     }
   }
 }

@@ -166,8 +166,23 @@ describe("the end", () => {
     { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
     { name: "a stop without a reason", frames: [start(), ...says(0, "x"), { type: "message_stop" }] },
     { name: "a stop reason in the middle of a block", frames: [start(), ...vote.slice(0, 2), ends("tool_use")] },
+    { name: "a block that begins after the stop reason", frames: [start(), ends("tool_use"), ...vote.slice(0, 2)] },
   ])("takes $name for cut", ({ frames }) => {
     expect(() => decode(frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));
+  });
+
+  it.each([
+    { name: "another block", frames: says(1, "y") },
+    { name: "a block that only begins", frames: vote.slice(0, 1) },
+    { name: "another stop reason", frames: [ends("max_tokens")] },
+    { name: "the whole message again", frames: [start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }] },
+  ])("is message_stop: $name after it does not count", ({ frames }) => {
+    const { stop } = decode([start(), ...says(0, "x"), ends("end_turn"), { type: "message_stop" }, ...frames]);
+    expect(stop).toMatchObject({ reason: "stop", items: [{ type: "text", text: "x" }] });
+  });
+
+  it("is not a message_stop that comes before the stop reason", () => {
+    expect(decode([start(), ...says(0, "x"), { type: "message_stop" }, ends("end_turn")]).stop.reason).toBe("stop");
   });
 
   it("needs no message_stop", () => {

@@ -69,6 +69,8 @@ describe("the config check", () => {
     { model: "claude-sonnet-5", params: {}, forces: false },
     { model: "claude-sonnet-5", params: { thinking: { type: "disabled" } }, forces: true },
     { model: "claude-opus-5-5", params: { reasoning_effort: "none" }, forces: false },
+    { model: "claude-sonnet-5-5", params: { reasoning_effort: "none" }, forces: false },
+    { model: "claude-haiku-5-5", params: { reasoning_effort: "none" }, forces: true },
   ])("says that $model with $params can be forced: $forces, as the request does", ({ model, params, forces }) => {
     expect(PARAMS.forcesTools?.(params, model)).toBe(forces);
     expect(body({ model, params, tools: [TOOL], toolChoice: "required" }).tool_choice.type).toBe(forces ? "any" : "auto");

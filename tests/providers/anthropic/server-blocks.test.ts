@@ -3,17 +3,18 @@ import type { Message } from "../../../src/providers/provider";
 import { assistant, body, call, hosted, result, said, searchResult, searchUse, user } from "./requests";
 
 /** Short pictures of a conversation: each message by its blocks, as `assistant: text use(s) tool_use`. */
-function picture(messages: Message[]): string[] {
+function picture(messages: Message[], hostedTools = [SEARCH]): string[] {
   const shown = (block: Record<string, unknown>): string => {
     if (block["type"] === "server_tool_use") return `use(${block["id"]})`;
     if (block["type"] === "web_search_tool_result") return `found(${block["tool_use_id"]})`;
     const { content } = block;
     return Array.isArray(content) ? `${block["type"]}[${content.map(({ text }) => text).join("|")}]` : String(block["type"]);
   };
-  return body({ messages }).messages.map(
+  return body({ messages, hostedTools }).messages.map(
     ({ role, content }: { role: string; content: Record<string, unknown>[] }) => `${role}: ${content.map(shown).join(" ")}`,
   );
 }
+const SEARCH = { name: "web_search" as const, maxUses: 5 };
 const used = hosted(searchUse("s"));
 const found = hosted(searchResult("s"));
 
@@ -80,3 +81,13 @@ it.each<{ name: string; given: Message[]; gives: string[] }>([
     gives: ["user: text", "assistant: text use(s)"],
   },
 ])("$name", ({ given, gives }) => expect(picture(given)).toEqual(gives));
+
+it("a use that waits for a tool this call may not use is given up: the provider cannot run it", () => {
+  const waiting = [user("q"), assistant(used, call("a")), result("a"), user("news")];
+  expect(picture(waiting, [])).toEqual(["user: text", "assistant: tool_use", "user: tool_result text"]);
+});
+
+it("a use that has its result stays, whatever this call may use", () => {
+  const done = [user("q"), assistant(used, found, said("ok")), user("go on")];
+  expect(picture(done, [])).toEqual(picture(done));
+});

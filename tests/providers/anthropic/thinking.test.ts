@@ -143,7 +143,9 @@ describe("generations", () => {
   it.each([
     { model: "claude-opus-5", always: false, byDefault: true, bound: false },
     { model: "claude-opus-5-5", always: true, byDefault: true, bound: true },
-    { model: "claude-sonnet-5-5", always: false, byDefault: true, bound: true },
+    { model: "claude-sonnet-5", always: false, byDefault: true, bound: false },
+    { model: "claude-sonnet-5-5", always: true, byDefault: true, bound: true },
+    { model: "claude-haiku-5-5", always: false, byDefault: true, bound: true },
     { model: "claude-fable-5", always: true, byDefault: true, bound: false },
     { model: "claude-fable-5-1", always: true, byDefault: true, bound: true },
     { model: "claude-opus-4-8", always: false, byDefault: false, bound: false },

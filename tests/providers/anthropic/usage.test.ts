@@ -64,16 +64,13 @@ describe("usage", () => {
     );
   });
 
-  it("is told as soon as it is known, and again when it is final", () => {
-    const { events } = decode([
+  it("is told with the end only, so that a cut reply is not charged the placeholder its beginning reports", () => {
+    const { events, stop } = decode([
       start({ usage: { input_tokens: 10, output_tokens: 1 } }),
       ...says(0, "x"),
       { ...ends("end_turn"), usage: { output_tokens: 7 } },
     ]);
-    expect(events).toEqual([
-      { type: "usage", usage: usage(10, 1) },
-      { type: "text", text: "x" },
-      { type: "usage", usage: usage(10, 7) },
-    ]);
+    expect(events).toEqual([{ type: "text", text: "x" }]);
+    expect(stop.usage).toEqual(usage(10, 7));
   });
 });

@@ -125,6 +125,25 @@ describe("the end", () => {
     (chunks) => expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" })),
   );
 
+  it.each([
+    { name: "a text", chunks: [ends("STOP"), says("half of it")] },
+    { name: "reasoning", chunks: [ends("STOP"), part({ text: "hm", thought: true })] },
+    { name: "a call", chunks: [says("I vote"), ends("STOP"), calls("vote", {})] },
+  ])("is not what a proxy writes before $name", ({ chunks }) => {
+    expect(() => decode(chunks)).toThrow(expect.objectContaining({ code: "stream_cut" }));
+    expect(decode([...chunks, ends("STOP")]).stop.type).toBe("stop");
+  });
+
+  it("stays where only sources, counts and signatures follow", () => {
+    const chunks = [
+      says("x"),
+      ends("STOP"),
+      part({ text: "", thoughtSignature: "s" }),
+      { candidates: [{ groundingMetadata: { webSearchQueries: ["q"] } }], ...usage({ promptTokenCount: 1 }) },
+    ];
+    expect(decode(chunks).stop).toMatchObject({ reason: "stop", usage: { hosted_uses: { web_search: 1 } } });
+  });
+
   it("may be a prompt that was blocked", () => {
     const { stop } = decode([{ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, ...usage({ promptTokenCount: 5 }) }]);
     expect(stop).toEqual({

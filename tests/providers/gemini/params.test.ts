@@ -27,9 +27,21 @@ describe("thinking", () => {
     ],
     [
       "is a level for a word",
-      "gemini-3.8-flash",
+      "gemini-3.6-flash",
       { reasoning_effort: "minimal" },
       { includeThoughts: true, thinkingLevel: "MINIMAL" },
+    ],
+    [
+      "is the least level that newer models know",
+      "gemini-3.7-flash",
+      { reasoning_effort: "none" },
+      { includeThoughts: true, thinkingLevel: "LOW" },
+    ],
+    [
+      "is the least level that the newest model knows",
+      "gemini-flash-latest",
+      { thinking_level: "minimal" },
+      { includeThoughts: true, thinkingLevel: "LOW" },
     ],
     [
       "is a level the large model knows",

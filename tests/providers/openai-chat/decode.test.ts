@@ -6,6 +6,11 @@ const call = (id: string, name: string, args: string): ReplyItem => ({ type: "to
 const text = (value: string): ReplyItem => ({ type: "text", text: value });
 const thought = (value: string): ReplyItem => ({ type: "reasoning", text: value });
 
+const detailed = (value: string, reasoning_details: object[]): ReplyItem => ({
+  ...thought(value),
+  opaque: { reasoning_details },
+});
+
 const itemsOf = (chunks: readonly unknown[], taken?: string[]) => {
   const { stop } = decode(chunks, taken);
   return stop.type === "stop" ? stop.items : [];
@@ -29,7 +34,7 @@ describe("text and reasoning", () => {
     },
     { name: "reads reasoning", given: [delta({ reasoning: "a" })], gives: [thought("a")] },
     {
-      name: "reads reasoning_details of text and summary, not what is encrypted",
+      name: "shows reasoning_details of text and summary, not what is encrypted",
       given: [
         delta({
           reasoning_details: [
@@ -39,12 +44,18 @@ describe("text and reasoning", () => {
           ],
         }),
       ],
-      gives: [thought("ab")],
+      gives: [
+        detailed("ab", [
+          { type: "reasoning.text", text: "a" },
+          { type: "reasoning.summary", summary: "b" },
+          { type: "reasoning.encrypted", data: "xxx" },
+        ]),
+      ],
     },
     {
       name: "takes reasoning once when it is sent in two fields",
       given: [delta({ reasoning: "a", reasoning_details: [{ type: "reasoning.text", text: "a" }] })],
-      gives: [thought("a")],
+      gives: [detailed("a", [{ type: "reasoning.text", text: "a" }])],
     },
     {
       name: "reads a whole message where a delta belongs",
@@ -136,6 +147,16 @@ describe("tool calls", () => {
       name: "tells calls apart that all come under index 0 with ids of their own",
       given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "b", name: "g", args: "{}" })],
       gives: [call("a", "f", "{}"), call("b", "g", "{}")],
+    },
+    {
+      name: "tells complete calls apart that all come under index 0 without any id",
+      given: [calls({ index: 0, id: "", name: "f", args: "{}" }), calls({ index: 0, id: "", name: "g", args: '{"x":1}' })],
+      gives: [call("call00000", "f", "{}"), call("call00001", "g", '{"x":1}')],
+    },
+    {
+      name: "takes a name repeated after the last piece for one call",
+      given: [calls({ index: 0, id: "a", name: "f", args: "{}" }), calls({ index: 0, id: "a", name: "f", args: "" })],
+      gives: [call("a", "f", "{}")],
     },
     {
       name: "makes duplicate ids of different indexes unique",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { findHost } from "../../../src/providers/hosts";
+import { findHost, hostById } from "../../../src/providers/hosts";
 import { toBody } from "../../../src/providers/openai-chat/request";
-import type { Message, ModelRequest } from "../../../src/providers/provider";
+import type { Message, ModelRequest, ReplyItem } from "../../../src/providers/provider";
 
 const OPENAI = findHost("https://api.openai.com/v1");
 const OTHER = findHost("https://llm.example.org/v1");
@@ -53,6 +53,13 @@ describe("the body", () => {
     { name: "sends no tool choice without tools", tools: [], choice: "required" as const, host: OPENAI, gives: undefined },
     { name: "forces a tool where the host can", tools: [tool], choice: "required" as const, host: OPENAI, gives: "required" },
     { name: "does not force where the host cannot", tools: [tool], choice: "required" as const, host: THINKING, gives: "auto" },
+    {
+      name: "does not force a router, where it depends on the model",
+      tools: [tool],
+      choice: "required" as const,
+      host: hostById("openrouter"),
+      gives: "auto",
+    },
     { name: "does not force an unknown host", tools: [tool], choice: "required" as const, host: OTHER, gives: "auto" },
     { name: "leaves the choice to the model", tools: [tool], choice: "auto" as const, host: OPENAI, gives: "auto" },
   ])("$name", ({ tools, choice, host, gives }) => {
@@ -156,6 +163,36 @@ describe("messages", () => {
       gives: [{ role: "assistant", content: "ok" }],
     },
   ])("$name", ({ given, gives }) => expect(messages(given)).toEqual(gives));
+
+  it.each(["workers_ai", "lmstudio", "vllm", "ollama"])(
+    "calls without text have empty content at %s, which refuses null",
+    (id) => {
+      const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "f", arguments: "{}" }];
+      expect(messages([{ role: "assistant", items }], hostById(id))).toMatchObject([{ content: "" }]);
+    },
+  );
+
+  it.each([
+    {
+      name: "stands a word of the model where the host demands it",
+      host: hostById("mistral"),
+      gives: ["tool", "assistant", "user"],
+    },
+    { name: "stands nothing elsewhere", host: OPENAI, gives: ["tool", "user"] },
+  ])("between the results of tools and the user $name", ({ host, gives }) => {
+    const given: Message[] = [
+      { role: "tool", toolCallId: "a", name: "f", text: "42", isError: false },
+      { role: "user", text: "go on" },
+    ];
+    expect(messages(given, host).map(({ role }: { role: string }) => role)).toEqual(gives);
+  });
+
+  it("sends no call back by a name that no tool could have", () => {
+    const items: ReplyItem[] = [{ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" }];
+    expect(messages([{ role: "assistant", items }])).toMatchObject([
+      { tool_calls: [{ function: { name: "multi_tool_use_parallel" } }] },
+    ]);
+  });
 
   it("sends reasoning back to the hosts that demand it", () => {
     const given: Message[] = [

@@ -18,3 +18,18 @@ it.each([
 it("rounds fractions down", () => {
   expect(decodeUsage({ prompt_tokens: 10.5, completion_tokens: 2 })).toMatchObject({ input_tokens: 10, output_tokens: 2 });
 });
+
+it.each([
+  {
+    name: "with those that were read",
+    details: { cached_tokens: 60, cache_write_tokens: 30 },
+    counts: { cached_tokens: 60, cache_write_tokens: 30 },
+  },
+  {
+    name: "as parts of the input",
+    details: { cached_tokens: 60, cache_write_tokens: 90 },
+    counts: { cached_tokens: 60, cache_write_tokens: 40 },
+  },
+])("counts tokens written into the cache $name", ({ details, counts }) => {
+  expect(decodeUsage({ prompt_tokens: 100, completion_tokens: 2, prompt_tokens_details: details })).toMatchObject(counts);
+});

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { BACKGROUND_POLL_MS } from "../../../src/providers/limits";
+import { BACKGROUND_CANCEL_MS, BACKGROUND_POLL_MS } from "../../../src/providers/limits";
 import { hostById } from "../../../src/providers/hosts";
 import { createOpenAiResponses } from "../../../src/providers/openai-responses";
 import type { ProviderOptions, ResumePoint } from "../../../src/providers/provider";
@@ -93,6 +93,12 @@ describe("taking a reply up", () => {
       events: [expect.objectContaining({ type: "stop", items: [{ type: "text", text: "Hello there" }] })],
       error: undefined,
     });
+    expect(paths()).toEqual([RESUME]);
+  });
+
+  it("is done although the operator wants no new replies in the background", async () => {
+    const { read, paths } = start(() => sse(EVENTS.slice(3)), { background: false });
+    expect((await read(FROM)).events.at(-1)).toMatchObject({ type: "stop", items: [{ type: "text", text: "Hello there" }] });
     expect(paths()).toEqual([RESUME]);
   });
 
@@ -215,6 +221,24 @@ describe("leaving a reply", () => {
     expect(await read()).toMatchObject({ error: { failureClass: "interrupted" } });
     await settled();
     expect(paths()).toEqual([CREATE]);
+  });
+
+  it("gives up telling a provider that does not listen", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      let signal: AbortSignal | null | undefined;
+      const fetch: typeof globalThis.fetch = (input, init) => {
+        if (!String(input).endsWith("/cancel")) return Promise.resolve(sse(EVENTS.slice(0, 2)));
+        signal = init?.signal;
+        return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
+      };
+      await start(() => sse([]), { fetch }).read();
+      await vi.advanceTimersByTimeAsync(BACKGROUND_CANCEL_MS);
+      expect(signal?.aborted).toBe(true);
+      expect(vi.getTimerCount()).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("does not fail because the provider cannot be told", async () => {

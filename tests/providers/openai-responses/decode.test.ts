@@ -45,6 +45,12 @@ describe("the reply", () => {
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call"]);
   });
 
+  it("is all its finished items where none says its place", () => {
+    const finished = (item: object) => ({ type: "response.output_item.done", item });
+    const events = [finished(message("text")), finished(call("a")), finished(call("b")), completed()];
+    expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call", "tool_call"]);
+  });
+
   it("gives a call another id where its own is taken", () => {
     const ids = itemsOf([completed([call("a"), call("a"), call("")])], ["a"]).map((item) => "id" in item && item.id);
     expect(new Set(["a", ...ids]).size).toBe(4);
@@ -57,6 +63,12 @@ describe("the reply", () => {
   it("drops the item's name of a call whose reasoning cannot go back", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
     expect(itemsOf([completed([reasoning, call("a")])])).toEqual([{ type: "tool_call", id: "a", name: "vote", arguments: "{}" }]);
+  });
+
+  it("sends nothing of a hosted tool back whose reasoning cannot go back", () => {
+    const reasoning = { type: "reasoning", id: "rs_1", summary: [] };
+    const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search", query: "a" } };
+    expect(itemsOf([completed([reasoning, search])])).toEqual([{ type: "hosted", name: "web_search" }]);
   });
 
   it("keeps open reasoning, which needs no name to go back", () => {

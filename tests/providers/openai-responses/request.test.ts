@@ -218,6 +218,11 @@ describe("the conversation", () => {
     expect(input([reply(...items), { role: "user", text: "go on" }])).toHaveLength(1);
   });
 
+  it("sends no call back by a name that no tool could have", () => {
+    const [sent] = input([reply({ type: "tool_call", id: "a", name: "multi_tool_use.parallel", arguments: "{}" })]);
+    expect(sent.name).toBe("multi_tool_use_parallel");
+  });
+
   it("sends broken arguments back empty", () => {
     expect(input([reply({ type: "tool_call", id: "a", name: "vote", arguments: '{"agent' })])[0].arguments).toBe("{}");
   });

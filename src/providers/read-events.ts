@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
-import { MAX_LINE_BYTES } from "../limits";
-import { parseJson } from "../json";
-import { ProviderError } from "../provider";
+import { MAX_LINE_BYTES } from "./limits";
+import { parseJson } from "./json";
+import { ProviderError } from "./provider";
 
 /**
  * The data of each event of a stream, as soon as it is whole. The last event needs no blank line after it, as long as it is
@@ -30,6 +30,7 @@ export async function* readEvents(body: AsyncIterable<Uint8Array>, signal: Abort
 
   const chunks = body[Symbol.asyncIterator]();
   const stop = () => void Promise.resolve(chunks.return?.()).catch(() => undefined); // the abort is what the caller must see
+  if (signal.aborted) stop(); // between the headers and here
   signal.addEventListener("abort", stop, { once: true });
   let broken: unknown = null;
   try {

@@ -1,4 +1,4 @@
-import type { Node } from "./schema-refs";
+import type { Node } from "./tool-schema-refs";
 
 /** Types and values of a schema, said with one type a schema and values that are texts or numbers: more the provider does not take. */
 

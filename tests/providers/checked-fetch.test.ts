@@ -1,0 +1,26 @@
+import { describe, expect, it } from "vitest";
+import { checkedFetch } from "../../src/providers/checked-fetch";
+
+const HTML = { "content-type": "text/html; charset=utf-8" };
+const asked = (response: Response) =>
+  checkedFetch({
+    fetch: async () => response,
+    allowedHeaders: new Set(),
+    secrets: ["the-key-of-somebody"],
+    heard: () => undefined,
+  })("https://models.example/v1");
+
+describe("a web page with a good status", () => {
+  it.each([
+    { name: "with a title", page: "<html><title>Sign in</title></html>", says: "an HTML page: Sign in" },
+    { name: "without one", page: "<!doctype html><p>hello", says: "an HTML page" },
+    { name: "with a key in it", page: "<html><title>the-key-of-somebody</title>", says: "an HTML page: [redacted]" },
+    { name: "with nothing in it", page: "", says: "an empty page" },
+  ])("$name is called what it is", async ({ page, says }) => {
+    await expect(asked(new Response(page, { headers: HTML }))).rejects.toMatchObject({
+      failureClass: "transient",
+      code: "bad_response",
+      message: `Instead of a stream of events came ${says}`,
+    });
+  });
+});

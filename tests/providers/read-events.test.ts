@@ -1,0 +1,83 @@
+import { describe, expect, it } from "vitest";
+import { boundedChunks } from "../../src/providers/bounded-body";
+import { MAX_LINE_BYTES } from "../../src/providers/limits";
+import { readEvents } from "../../src/providers/read-events";
+
+const NEVER = new AbortController().signal;
+
+async function read(...pieces: (string | Error)[]) {
+  const encoder = new TextEncoder();
+  async function* body() {
+    for (const piece of pieces) {
+      if (piece instanceof Error) throw piece;
+      yield encoder.encode(piece);
+    }
+  }
+  const events: string[] = [];
+  try {
+    for await (const data of readEvents(body(), NEVER)) events.push(data);
+    return { events };
+  } catch (error) {
+    return { events, error };
+  }
+}
+
+describe("the events of a stream", () => {
+  it.each([
+    { name: "as they come", pieces: ["data: 1\n\n", "data: 2\n\n"], gives: ["1", "2"] },
+    { name: "under any name or none", pieces: ["event: a\ndata: 1\n\n", "id: 7\ndata: 2\n\n"], gives: ["1", "2"] },
+    { name: "between comments", pieces: [": hello\n\n: still here\ndata: 1\n\n"], gives: ["1"] },
+    { name: "in pieces", pieces: ["da", "ta: {", '"a":1}\n', "\n"], gives: ['{"a":1}'] },
+    { name: "without the blank line at the end", pieces: ['data: {"a":1}'], gives: ['{"a":1}'] },
+    { name: "but not half an event", pieces: ["data: 1\n\n", 'data: {"a":'], gives: ["1"] },
+  ])("are given $name", async ({ pieces, gives }) => expect(await read(...pieces)).toEqual({ events: gives }));
+
+  it("that were whole are given before what broke", async () => {
+    const broken = new Error("reset");
+    expect(await read('data: {"a":1}\n\ndata: {"b":2}', broken)).toEqual({ events: ['{"a":1}', '{"b":2}'], error: broken });
+    expect(await read('data: {"a":1}\n\ndata: {"b":', broken)).toEqual({ events: ['{"a":1}'], error: broken });
+  });
+
+  it("have a measure, however many lines one has", async () => {
+    const lines = "data: xxxxxxxx\n".repeat(1_000);
+    const { error } = await read(...Array.from({ length: MAX_LINE_BYTES / 8_000 }, () => lines));
+    expect(error).toMatchObject({ failureClass: "transient", code: "bad_response" });
+  });
+});
+
+describe("the body", () => {
+  const silent = (onCancel: () => void) => new ReadableStream<Uint8Array>({ cancel: onCancel });
+  const drain = async (body: ReadableStream<Uint8Array>, signal: AbortSignal) => {
+    for await (const _ of readEvents(
+      boundedChunks(body, () => undefined),
+      signal,
+    ));
+  };
+
+  it("is let go of when the reading is aborted", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const user = new AbortController();
+    const reading = drain(silent(cancelled.resolve), user.signal);
+    user.abort();
+    await Promise.allSettled([reading, cancelled.promise]); // how it ends is for `guarded` to say
+  });
+
+  it("is let go of where the abort came before the reading", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    await Promise.allSettled([drain(silent(cancelled.resolve), AbortSignal.abort()), cancelled.promise]);
+  });
+
+  it("is let go of when nobody wants more", async () => {
+    const cancelled = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode("data: 1\n\n")),
+      cancel: () => cancelled.resolve(),
+    });
+    for await (const _ of readEvents(
+      boundedChunks(body, () => undefined),
+      NEVER,
+    ))
+      break;
+    await cancelled.promise;
+  });
+});
