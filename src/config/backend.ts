@@ -101,7 +101,8 @@ function readModel(section: Section, { versions, model: usual }: ServedType): st
   const keys = versions ? [BACKEND.azureDeployment, BACKEND.deploymentName, BACKEND.model] : [BACKEND.model];
   const written = keys.map((key) => readSetting(section, key)?.trim()).find((name) => name);
   const model = written ?? usual;
-  if (model === null)
+  const isWritten = keys.some(({ key }) => (section.values.get(key) ?? null) !== null); // and wrong, which is told already
+  if (model === null && !isWritten)
     section.findings.error("missing", [...section.path], "model is missing: name the model as the provider calls it.");
   return model;
 }
