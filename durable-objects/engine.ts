@@ -31,6 +31,7 @@ import { isPlatformFault } from "./platform-fault";
 import { restore } from "./restore";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { WakeUp } from "./wake-up";
+import { logError, logInfo } from "../src/redaction/log";
 
 /** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
 export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult">>;
@@ -124,7 +125,7 @@ export class Engine {
   #resume(firstSeq: number): void {
     for (const row of this.#log.readDeltas(firstSeq)) this.#restore(row);
     const cutOff = inFlight(this.#state);
-    console.log("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
+    logInfo("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
     for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
       this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
     }
@@ -223,7 +224,7 @@ export class Engine {
       this.#ctx.abort(BEGINS_AGAIN);
       throw error;
     }
-    console.error("internal fault", this.facts.sessionId, error instanceof Error ? error.stack : error);
+    logError("internal fault", this.facts.sessionId, error);
   }
 
   #failed(before: SessionState, at: number): Decided {
@@ -301,7 +302,7 @@ export class Engine {
         outbox.done(item.id);
       } catch (error) {
         outbox.failed(item, Date.now());
-        console.error("a turn's end was not told", this.facts.sessionId, error instanceof Error ? error.message : error);
+        logError("a turn's end was not told", this.facts.sessionId, error);
       }
     }
   }

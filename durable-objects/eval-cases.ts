@@ -7,6 +7,7 @@ import { EvalRecords, sessionOf } from "./eval-records";
 import type { EvalRunStore, StoredRun } from "./eval-run-store";
 import type { SessionStub, StartTurn } from "./session-api";
 import { sessionStub } from "./session-stub";
+import { logError } from "../src/redaction/log";
 
 /** Whoever is asked and does not answer is asked again later. */
 const ANSWER_WITHIN_MS = 10_000;
@@ -44,13 +45,7 @@ export class EvalCases {
     try {
       await inTime(this.#do(effect));
     } catch (error) {
-      console.error(
-        "evaluation",
-        this.#run.suite.name,
-        this.#run.id,
-        effect.type,
-        error instanceof Error ? error.message : error,
-      );
+      logError("evaluation", this.#run.suite.name, this.#run.id, effect.type, error instanceof Error ? error.message : error);
       if (effect.type === "give_up") this.#end(effect.nth, errored("nothing was heard of its session"));
     }
   }

@@ -4,6 +4,7 @@ import type { Env } from "./env";
 import { EvalCases } from "./eval-cases";
 import type { EvalRunApi, EvalRunStart } from "./eval-run-api";
 import { EvalRunStore, type StoredRun } from "./eval-run-store";
+import { logError } from "../src/redaction/log";
 
 /** When a run that was cut off in the middle of a step goes on by itself. */
 const WATCHDOG_MS = 30_000;
@@ -41,7 +42,7 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     try {
       await new EvalCases(this.env, this.#store, run).step();
     } catch (error) {
-      console.error("evaluation", run.suite.name, run.id, error instanceof Error ? error.message : error);
+      logError("evaluation", run.suite.name, run.id, error);
     }
     if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
     const now = Date.now();

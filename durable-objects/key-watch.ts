@@ -1,4 +1,5 @@
 import { KEY_CHECK_MS } from "./limits";
+import { logError } from "../src/redaction/log";
 
 /** Streams that are open, as far as keys go. */
 type Watched = {
@@ -38,7 +39,7 @@ export class KeyWatch {
       const good = await live(ids);
       for (const id of ids) if (!good.has(id)) streams.closeOf(id);
     } catch (error) {
-      console.error("keys of open streams could not be checked", error instanceof Error ? error.message : error);
+      logError("keys of open streams could not be checked", error);
     }
   }
 

@@ -6,6 +6,7 @@ import { type LogRow, toJson } from "./frames";
 import type { AnswerText, EventPage, PageRequest } from "./session-api";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { STORE, STREAM } from "./limits";
+import { logError } from "../src/redaction/log";
 
 /**
  * Answers about a session, all projected from its log by the reducer every client uses. The running turn's view is kept up to
@@ -83,7 +84,7 @@ export class SessionQueries {
       const summary = JSON.stringify(slim(this.#turnView(turn)));
       return summary.length <= STORE.eventRowBytes / 3 ? summary : null;
     } catch (error) {
-      console.error("no summary", this.#sessionId, turn, error instanceof Error ? error.message : error);
+      logError("no summary", this.#sessionId, turn, error);
       return null;
     }
   }
@@ -131,7 +132,7 @@ export class SessionQueries {
       try {
         apply(view, this.#parse(row));
       } catch (error) {
-        console.error("unreadable event", this.#sessionId, row.seq, row.type, error instanceof Error ? error.message : error);
+        logError("unreadable event", this.#sessionId, row.seq, row.type, error);
       }
     }
     return view;

@@ -39,6 +39,9 @@ function limitOf(text: string): number {
   throw new InvalidArgumentError("A number; 0 for no limit.");
 }
 
+const MASTER_KEY_HINT =
+  "The service takes no requests without its MASTER_KEY: if it has none yet, set it once and for ever with `npx wrangler secret put MASTER_KEY`.";
+
 type Creation = { tenant: string; scopes: string; name: string; expires?: number; remote: boolean };
 
 program
@@ -61,6 +64,7 @@ program
       `A key of ${tenant} to ${scopes}, ${expiresAt === null ? "without an end" : `until ${dateOf(expiresAt)}`}. It is not shown again:`,
     );
     console.log(key);
+    if (remote) console.error(MASTER_KEY_HINT);
   });
 
 program

@@ -2,6 +2,8 @@ import type { Context } from "hono";
 import type { Problem } from "../protocol/api";
 import { UNAVAILABLE } from "../providers/platform-words";
 import type { ApiEnv } from "./routes";
+import { redactShapes } from "../redaction/redact";
+import { logError } from "../redaction/log";
 
 /** The only place that knows HTTP statuses. A new code does not compile until it has one. */
 const HTTP_STATUS = {
@@ -71,7 +73,7 @@ const TITLES: Partial<Record<ErrorCode, string>> = { config_invalid: "The config
 /** The answer to any error: what we expected keeps its words, anything else says nothing of the inside. */
 export function toProblem(error: Error, context: Context<ApiEnv>): Response {
   const known = toApiError(error);
-  if (!(error instanceof ApiError) || known.code === "internal") console.error("request failed", known.code, error.stack);
+  if (!(error instanceof ApiError) || known.code === "internal") logError("request failed", known.code, error);
   const { headers = {}, errors, ...members } = known.more;
   const status = HTTP_STATUS[known.code];
   const problem: Problem = {
@@ -84,8 +86,11 @@ export function toProblem(error: Error, context: Context<ApiEnv>): Response {
     request_id: context.get("requestId") ?? crypto.randomUUID(),
     ...(errors ? { errors: [...errors] } : {}),
   };
-  return context.body(JSON.stringify(problem), status, { ...headers, "content-type": "application/problem+json" });
+  return context.body(JSON.stringify(problem, withoutKeys), status, { ...headers, "content-type": "application/problem+json" });
 }
+
+/** What clients wrote may be told back to them in an error, but no key: errors end up in logs. */
+const withoutKeys = (_: string, value: unknown): unknown => (typeof value === "string" ? redactShapes(value) : value);
 
 /** A session whose object is taken down in the middle of a request, by a deploy for one, is back at the next. */
 function toApiError(error: Error): ApiError {

@@ -6,6 +6,7 @@ import { planRun } from "../evals/plan-run";
 import { scheduledRunId } from "../evals/run-id";
 import type { Suite } from "../evals/schema";
 import type { Services } from "./services";
+import { logError, logInfo } from "../redaction/log";
 
 /** What the service does with evaluations; made in `worker.ts`. */
 export type EvalServices = {
@@ -22,7 +23,7 @@ export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
   return Object.entries(suites).flatMap(([name, yaml]) => {
     const parsed = parseSuite(yaml);
     if (parsed.ok) return [parsed.suite];
-    console.error("evaluation suite cannot be read", name, parsed.errors[0]?.detail);
+    logError("evaluation suite cannot be read", name, parsed.errors[0]?.detail);
     return [];
   });
 }
@@ -37,7 +38,7 @@ const PAUSE_MS = 1_000;
  */
 export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, at: number): Promise<void> {
   const { cronTenant: tenant } = services.evals;
-  if (tenant === null) return console.warn("no evaluation runs by cron: EVAL_TENANT names no tenant");
+  if (tenant === null) return logInfo("no evaluation runs by cron: EVAL_TENANT names no tenant");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
   const runs = due.map((suite): EvalRunStart => {
     const planned = planRun(suite, services);

@@ -72,9 +72,12 @@ async function visibleRows(context: Call, after: string | null, size: number): P
   }
 }
 
-/** A row that stayed `starting` says nothing: its object does. */
+/** A row that stayed `starting` says nothing: its object does, and the row is made to say the same. */
 async function isThere({ env, var: { principal } }: Call, { id, state, created_at }: SessionRow): Promise<boolean> {
-  if (state === "started" || (await env.session(principal, id).turn(1)).ok) return true;
-  if (Date.now() - created_at > STARTING_FOR_MS) env.tenancy.later(env.stored.index.drop(principal.tenant, id));
-  return false;
+  if (state === "started") return true;
+  const { index } = env.stored;
+  const { ok } = await env.session(principal, id).turn(1);
+  if (ok) env.tenancy.later(index.confirm(principal.tenant, id));
+  else if (Date.now() - created_at > STARTING_FOR_MS) env.tenancy.later(index.drop(principal.tenant, id));
+  return ok;
 }

@@ -7,63 +7,75 @@ export const ScopeSchema = z.enum(["read", "run", "admin"]);
 /** Far enough for any key that is meant to end. */
 const MOST_DAYS = 3_650;
 
-export const KeyRequestSchema = z.strictObject({
-  /** For people: whose it is, or where. */
-  name: z.string().trim().min(1).max(100),
-  /** Each includes the lesser ones: `admin`, `run`, `read`. */
-  scopes: z.array(ScopeSchema).min(1).max(3),
-  /** Absent: it does not end by itself. */
-  expires_in_days: z.int().min(1).max(MOST_DAYS).optional(),
-});
+export const KeyRequestSchema = z
+  .strictObject({
+    /** For people: whose it is, or where. */
+    name: z.string().trim().min(1).max(100),
+    /** Each includes the lesser ones: `admin`, `run`, `read`. */
+    scopes: z.array(ScopeSchema).min(1).max(3),
+    /** Absent: it does not end by itself. */
+    expires_in_days: z.int().min(1).max(MOST_DAYS).optional(),
+  })
+  .meta({ id: "KeyRequest" });
 
 const seconds = z.number().describe("Unix time in seconds");
 
-export const KeySchema = z.object({
-  id: z.string(),
-  tenant: z.string(),
-  name: z.string(),
-  scopes: z.array(ScopeSchema),
-  created_at: seconds,
-  expires_at: seconds.nullable(),
-  revoked_at: seconds.nullable(),
-  /** To the minute. */
-  last_used_at: seconds.nullable(),
-});
+export const KeySchema = z
+  .object({
+    id: z.string(),
+    tenant: z.string(),
+    name: z.string(),
+    scopes: z.array(ScopeSchema),
+    created_at: seconds,
+    expires_at: seconds.nullable(),
+    revoked_at: seconds.nullable(),
+    /** To the minute. */
+    last_used_at: seconds.nullable(),
+  })
+  .meta({ id: "Key" });
 export type Key = z.infer<typeof KeySchema>;
 
 /** The only time the key itself is shown. */
-export const NewKeySchema = KeySchema.extend({ key: z.string() });
+export const NewKeySchema = KeySchema.extend({ key: z.string() }).meta({ id: "NewKey" });
 
-export const KeyListSchema = z.object({
-  object: z.literal("list"),
-  data: z.array(KeySchema),
-  first_id: z.string().nullable(),
-  last_id: z.string().nullable(),
-  has_more: z.boolean(),
-});
+export const KeyListSchema = z
+  .object({
+    object: z.literal("list"),
+    data: z.array(KeySchema),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  })
+  .meta({ id: "KeyList" });
 
-export const TicketSchema = z.object({
-  /** For `?ticket=` of one of the session's event streams, once. */
-  ticket: z.string(),
-  expires_at: seconds,
-});
+export const TicketSchema = z
+  .object({
+    /** For `?ticket=` of one of the session's event streams, once. */
+    ticket: z.string(),
+    expires_at: seconds,
+  })
+  .meta({ id: "Ticket" });
 
-export const AuditRowSchema = z.object({
-  seq: z.int(),
-  at: z.int().describe("Unix time in milliseconds"),
-  key_id: z.string().nullable(),
-  action: z.string(),
-  from: z.string().nullable(),
-  request_id: z.string(),
-  result: z.int(),
-  /** SHA-256 of the row before it and of this one: of the JSON list [hash before, seq, at, key_id, action, from, request_id, result]. */
-  hash: z.string(),
-});
+export const AuditRowSchema = z
+  .object({
+    seq: z.int(),
+    at: z.int().describe("Unix time in milliseconds"),
+    key_id: z.string().nullable(),
+    action: z.string(),
+    from: z.string().nullable(),
+    request_id: z.string(),
+    result: z.int(),
+    /** SHA-256 of the row before it and of this one: of the JSON list [hash before, seq, at, key_id, action, from, request_id, result]. */
+    hash: z.string(),
+  })
+  .meta({ id: "AuditRow" });
 
-export const AuditListSchema = z.object({
-  object: z.literal("list"),
-  data: z.array(AuditRowSchema),
-  first_id: z.int().nullable(),
-  last_id: z.int().nullable(),
-  has_more: z.boolean(),
-});
+export const AuditListSchema = z
+  .object({
+    object: z.literal("list"),
+    data: z.array(AuditRowSchema),
+    first_id: z.int().nullable(),
+    last_id: z.int().nullable(),
+    has_more: z.boolean(),
+  })
+  .meta({ id: "AuditList" });

@@ -70,6 +70,7 @@ describe("the list of sessions", () => {
     const run = await start(quick());
     await setState(run.session_id, "starting");
     expect(idsOf(await list())).toContain(run.session_id);
+    await expect.poll(() => rowOf(run.session_id)).toEqual({ state: "started" });
   });
 
   it("holds no run that never came to be, and drops its row after days", async () => {

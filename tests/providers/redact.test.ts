@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { redact, toMessage } from "../../src/providers/redact";
+import { toMessage } from "../../src/providers/redact";
+import { redact } from "../../src/redaction/redact";
 
 it.each([
   {

@@ -1,0 +1,78 @@
+import { env } from "cloudflare:workers";
+import { afterAll, expect, inject, it, vi } from "vitest";
+import { logError } from "../../src/redaction/log";
+import { askWith, keys, makeKey, ask } from "./keyed-client";
+
+/** I17: secrets planted wherever one can go, and everything that was written afterwards. */
+const written: string[] = [];
+const spies = (["log", "info", "warn", "error", "debug"] as const).map((method) =>
+  vi.spyOn(console, method).mockImplementation((...parts: unknown[]) => void written.push(parts.map(String).join(" "))),
+);
+afterAll(() => spies.forEach((spy) => void spy.mockRestore()));
+
+const LITERAL = "caller-canary-literal-7d1f";
+const PASSWORD = "canary-password-55ab";
+const SHAPED = "sk-canary-shaped-0123456789";
+const ECHOED = "sk-canary-0123456789abcdef"; // the simulated provider says it in its error
+const owner = await makeKey("canaries", { scopes: "admin" });
+const tickets: string[] = [];
+
+const agent = (id: string, model: string, more: Record<string, unknown> = {}) => ({
+  id,
+  backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key: LITERAL, ...more },
+});
+const run = (agents: unknown[]) =>
+  askWith(owner.key, "/api/runs", { method: "POST", body: { question: "What is six times seven?", config: { agents } } });
+
+/** Reads an answer to its end, as a client gets it: headers and bytes. */
+async function keep(response: Response): Promise<string> {
+  const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
+  written.push(text);
+  return text;
+}
+
+it("no canary is in any log line, event, stream, answer, error or row, but in hashes", { timeout: 60_000 }, async () => {
+  const started = await run([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
+  const { session_id: id } = await started.clone().json<{ session_id: string }>();
+  await keep(started);
+  const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
+  expect(stream).toContain("event: agent.failed");
+  for (const path of ["", "/turns/1", "/turns/1/answers/agent1.1"])
+    await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
+  await keep(await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }));
+  await keep(await ask(`/api/sessions/${id}?api_key=${owner.key}`));
+
+  const issued = await (await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })).json<{ ticket: string }>();
+  tickets.push(issued.ticket);
+  for (const _ of [1, 2]) await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
+
+  const address = inject("providersUrl").replace("://", `://user:${PASSWORD}@`);
+  await keep(await run([agent("userinfo", "quick", { base_url: address })]));
+  await keep(await run([agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${SHAPED}` })]));
+  await keep(await run([agent("key as a field", "quick", { [SHAPED]: true })]));
+  await keep(await run([agent("key as a type", "quick", { type: SHAPED })]));
+  await keep(await run([agent("key by name", "quick", { api_key: `\${${SHAPED}}` })]));
+  await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
+  await keep(await askWith(owner.key, "/api/keys"));
+  await keep(await askWith(owner.key, "/api/audit"));
+  logError("a fault in the middle of", new Error(`bearer ${owner.key} with ${SHAPED}`));
+
+  const tables = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'",
+  ).all<{
+    name: string;
+  }>();
+  const rows = await Promise.all(tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()));
+  written.push(JSON.stringify(rows.map(({ results }) => results)));
+  expect(written.at(-1)).toContain(owner.id);
+
+  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, owner.key, owner.key.slice(-43), ...tickets];
+  const found = canaries.flatMap((canary) =>
+    written
+      .filter((text) => text.includes(canary))
+      .map((text) => `${canary}: ${text.slice(Math.max(0, text.indexOf(canary) - 80)).slice(0, 200)}`),
+  );
+  expect(found).toEqual([]);
+  expect(written.filter((text) => text.startsWith("a fault in the middle of"))).toHaveLength(1);
+  expect((await keys.find(owner.id))?.secret_hash).toMatch(/^[0-9a-f]{64}$/);
+});

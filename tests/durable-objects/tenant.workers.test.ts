@@ -1,0 +1,167 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { EventStreams } from "../../durable-objects/event-streams";
+import { KeyWatch } from "../../durable-objects/key-watch";
+import { Outbox } from "../../durable-objects/outbox";
+import { createTables } from "../../durable-objects/schema";
+import { SessionLog } from "../../durable-objects/session-log";
+import { sessionName } from "../../src/tenancy/session-name";
+import { askWith, keys, makeKey } from "../api/keyed-client";
+import { teamOf } from "./session-client";
+
+const tenant = (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id));
+const limit = (id: string, turns: number | null, usd: number | null) =>
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)").bind(id, turns, usd).run();
+const wish = (turn: number, maxCostUsd: number | null = null) => ({
+  session: "session_0000000001",
+  turn,
+  maxCostUsd,
+  unpriced: [],
+  endsAt: Date.now() + 60_000,
+});
+const settled = (turn: number, costUsd: number) => ({ session: "session_0000000001", turn, costUsd, at: Date.now() });
+
+describe("a tenant's object", () => {
+  it("gives as many places as there are, and a place back at a turn's end, told once or twice", async () => {
+    await limit("places", 2, null);
+    const object = tenant("places");
+    for (const turn of [1, 2, 2]) expect(await object.startTurn("places", wish(turn))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", wish(3))).toEqual({ ok: false, code: "quota_exceeded", limit: 2, running: 2 });
+    for (const _ of [1, 2]) await object.endTurn(settled(1, 0.5));
+    expect(await object.startTurn("places", wish(3))).toMatchObject({ ok: true });
+    await object.releaseTurn("session_0000000001", 3);
+    expect(await object.startTurn("places", wish(4))).toMatchObject({ ok: true });
+  });
+
+  it("never lets more be reserved than is left of the day, however many ask at once", async () => {
+    await limit("money", null, 10);
+    const object = tenant("money");
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((turn) => object.startTurn("money", wish(turn, 3))));
+    expect(answers.map((answer) => (answer.ok ? answer.maxCostUsd : answer.code))).toEqual([3, 3, 3, 1, "spend_exceeded"]);
+    for (const turn of [1, 1, 1]) await object.endTurn(settled(turn, 0.5));
+    expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
+  });
+
+  it("gives no place to a turn that has ended already", async () => {
+    await limit("late", 1, null);
+    const object = tenant("late");
+    await object.endTurn(settled(1, 0));
+    await object.startTurn("late", wish(1));
+    expect(await object.startTurn("late", wish(2))).toMatchObject({ ok: true });
+  });
+});
+
+const question = "What is six times seven?";
+const start = (key: string, models: readonly string[], more: object = {}) =>
+  askWith(key, "/api/runs", { method: "POST", body: { question, config: teamOf(models), ...more } });
+
+describe("a run", () => {
+  it("beyond the tenant's turns is refused with 429, and starts when one has ended", async () => {
+    await limit("busy", 1, null);
+    const { key } = await makeKey("busy");
+    const { session_id } = await (await start(key, ["hanging"])).json<{ session_id: string }>();
+    const refused = await start(key, ["quick"]);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
+    expect(await refused.json()).toMatchObject({ code: "quota_exceeded", limit: 1, running: 1 });
+    await askWith(key, `/api/sessions/${session_id}/cancel`, { method: "POST" });
+    await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 5_000);
+  });
+
+  it("of a model whose price nobody knows is refused where the day is capped", async () => {
+    await limit("capped", null, 5);
+    const { key } = await makeKey("capped");
+    const refused = await start(key, ["quick"]);
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: "price_unknown", agents: ["a0"] }),
+    ]);
+  });
+
+  it("of a tenant that has spent its day is refused with 402, by the words what to do", async () => {
+    await limit("spent", null, 5);
+    const { key } = await makeKey("spent");
+    await tenant("spent").endTurn(settled(1, 5));
+    const agents = [{ id: "a0", backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" } }];
+    const refused = await askWith(key, "/api/runs", { method: "POST", body: { question, config: { agents } } });
+    const problem = await refused.json<{ code: string; detail: string }>();
+    expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
+    expect(problem.detail).toContain("$5.00");
+  });
+});
+
+it("a turn's end reaches the tenant by the session's outbox, which is empty then", async () => {
+  await limit("told", null, null);
+  const { key } = await makeKey("told");
+  const { session_id } = await (await start(key, ["quick"])).json<{ session_id: string }>();
+  await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
+  const session = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "told", session_id)));
+  await vi.waitFor(async () => {
+    const left = await runInDurableObject(session, (_, { storage }) => storage.sql.exec("SELECT * FROM outbox").toArray());
+    expect(left).toEqual([]);
+    expect(await runInDurableObject(session, (_, { storage }) => storage.getAlarm())).toBeNull();
+  }, 5_000);
+  const rows = await runInDurableObject(tenant("told"), (_, { storage }) => ({
+    settled: storage.sql.exec("SELECT session, turn FROM settled").toArray(),
+    leases: storage.sql.exec("SELECT * FROM leases").toArray(),
+  }));
+  expect(rows).toEqual({ settled: [{ session: session_id, turn: 1 }], leases: [] });
+});
+
+it("the outbox keeps what was not heard, waits longer each time, and forgets what was", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox(storage.sql);
+    outbox.add(settled(1, 0));
+    outbox.add(settled(2, 0));
+    const waits: number[] = [];
+    for (let now = 0, tries = 0; tries < 12; tries += 1) {
+      const item = outbox.due(now);
+      if (!item) throw new Error("nothing is due");
+      expect(item.settled.turn).toBe(1);
+      outbox.failed(item, now);
+      storage.sql.exec("UPDATE outbox SET not_before = ? WHERE id = 2", now + 1e9);
+      waits.push((outbox.nextAt() ?? 0) - now);
+      expect(outbox.due(now)).toBeNull();
+      now = outbox.nextAt() ?? 0;
+    }
+    expect([waits[0], waits[1], waits.at(-1)]).toEqual([1_000, 2_000, 600_000]);
+    outbox.done(1);
+    outbox.done(2);
+    expect(outbox.nextAt()).toBeNull();
+  });
+});
+
+describe("streams of a key that is revoked", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("close at the next look, and those of other keys and of none stay open", async () => {
+    const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
+    await keys.revoke("streams", revoked.id, Date.now());
+    await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+      createTables(storage.sql);
+      const log = new SessionLog(storage.sql);
+      const streams = new EventStreams({ log, sessionId: "s", maxReaders: 9, now: () => Date.now(), endedAt: () => null });
+      const request = { after: 0, turn: null, deltas: true };
+      const opened = [revoked.id, good.id, null, revoked.id].map((id) => streams.open(request, id).getReader());
+      for (const reader of opened) await reader.read();
+      const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
+      await new KeyWatch({ streams, live: asked }).check();
+      expect(asked.mock.calls).toEqual([[[revoked.id, good.id]]]);
+      expect([(await opened[0]?.read())?.done, (await opened[3]?.read())?.done]).toEqual([true, true]);
+      expect(streams.keyIds()).toEqual([good.id]);
+      for (const reader of opened) await reader.cancel();
+      expect(streams.watched).toBe(false);
+    });
+  });
+
+  it("stay open where the database does not answer, until it does", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const closed: string[] = [];
+    const streams = { keyIds: () => ["a"], closeOf: (id: string) => void closed.push(id) };
+    await new KeyWatch({ streams, live: () => Promise.reject(new Error("D1 is away")) }).check();
+    expect(closed).toEqual([]);
+    await new KeyWatch({ streams, live: async () => new Set() }).check();
+    expect(closed).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, it } from "vitest";
+import { redact, redactShapes } from "../../src/redaction/redact";
+
+const KEY = `mge_${"0".repeat(26)}_${"A".repeat(43)}`;
+
+it.each([
+  ["our own key", `unknown field ${KEY}`, "unknown field [redacted]"],
+  ["a ticket", `mgt_${"A".repeat(43)}_acme is used`, "[redacted] is used"],
+  ["a provider's key", "agents.sk-canary-0123456789 is no field", "agents.[redacted] is no field"],
+  [
+    "name and password in an address",
+    "https://user:pass@example.org/v1 is refused",
+    "https://[redacted]@example.org/v1 is refused",
+  ],
+  ["a token in an address", "https://token@example.org", "https://[redacted]@example.org"],
+])("hides %s", (_, text, clean) => {
+  expect([redactShapes(text), redact(text, [])]).toEqual([clean, clean]);
+});
+
+it.each([
+  "write api_key: ${OPENAI_API_KEY}",
+  "send `Authorization: Bearer mge_…`",
+  "agent2.1 voted for agent1.2",
+  "https://example.org/@name",
+  "a cap of $1.00 a day",
+])("leaves our own words alone: %s", (text) => {
+  expect(redactShapes(text)).toBe(text);
+});
+
+it("hides a ticket in the query of an address", () => {
+  expect(redact("GET /api/x?ticket=abcdef&after=3", [])).toBe("GET /api/x?ticket=[redacted]&after=3");
+});
