@@ -23,6 +23,19 @@ export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   await next();
 });
 
+/** What holds nobody's data is open to everybody, but only of a service that has its master key and its first key. */
+export const requireSetUp = createMiddleware<ApiEnv>(async (context, next) => {
+  await refuseUnlessSetUp(context);
+  await next();
+});
+
+/** Throws `access_closed`, with what is left to do, for a deployment that nobody has set up yet. */
+export async function refuseUnlessSetUp(context: Call): Promise<void> {
+  const { openOnLoopback, tenancy } = context.env;
+  requireMasterKey(context);
+  if (!openOnLoopback && (await tenancy.keys.isEmpty())) throw closed(NO_KEYS);
+}
+
 /** What a key may not do is refused, and told in the audit log with all that was done, before the answer leaves. */
 export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, path } = context.req;
@@ -51,8 +64,8 @@ async function note(context: Call, result: number): Promise<void> {
 async function identify(context: Call): Promise<Principal> {
   const { url, method, path } = context.req;
   const { hostname, searchParams } = new URL(url);
-  const { openOnLoopback, tenancy } = context.env;
-  if (!openOnLoopback && !tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
+  const { openOnLoopback } = context.env;
+  requireMasterKey(context);
   if (hasKeyInQuery(searchParams)) throw unauthorized(KEY_IN_QUERY);
   const authorization = context.req.header("authorization");
   if (authorization !== undefined) return ofKey(context, authorization);
@@ -62,6 +75,10 @@ async function identify(context: Call): Promise<Principal> {
   if (ticket !== null && session !== null) return ofTicket(context, { ticket, session, isOpen });
   if (isOpen) return LOCAL_PRINCIPAL;
   return refuse(context);
+}
+
+function requireMasterKey({ env }: Call): void {
+  if (!env.openOnLoopback && !env.tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
 }
 
 /** Whatever is wrong with a key, the same work is done and the same is said of it. */

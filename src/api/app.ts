@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { refuseCrossSite, requireAccess, requireScope } from "./access";
+import { refuseCrossSite, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
 import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
@@ -29,9 +29,12 @@ export function createApp(): App {
     }
   });
   app.onError(toProblem);
-  app.notFound(() => {
+  app.notFound(async (context) => {
+    await refuseUnlessSetUp(context);
     throw new ApiError("not_found", "There is nothing at this address.");
   });
+  app.use("/docs", requireSetUp);
+  app.use("/openapi.json", requireSetUp);
   app.use("/api/*", requireAccess, refuseCrossSite, requireScope);
   runRoutes(app);
   sessionListRoutes(app);

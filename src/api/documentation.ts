@@ -37,6 +37,7 @@ export function documentationRoutes(app: App): void {
       tag: "Service",
       summary: "This document",
       answers: { 200: json("OpenAPI 3.1", z.looseObject({ openapi: z.string() }), { openapi: "3.1.0" }) },
+      codes: ["access_closed"],
       handle: (context) => context.json(document()),
     },
   });
@@ -46,6 +47,7 @@ export function documentationRoutes(app: App): void {
       tag: "Service",
       summary: "This document as a page, which loads nothing from anywhere",
       answers: { 200: { description: "HTML", content: { "text/html": { schema: z.string() } } } },
+      codes: ["access_closed"],
       handle: async (context) => {
         page ??= docsPage(document());
         const { html, policy } = await page;

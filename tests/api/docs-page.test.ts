@@ -1,19 +1,22 @@
 import { createHash } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../src/api/app";
+import { OPEN_SERVICE } from "../builders/open-service";
 import { docsPage } from "../../src/api/docs-page";
 
 describe("the docs page", () => {
   let response: Response;
   let page = "";
   beforeAll(async () => {
-    response = await createApp().request("/docs");
+    response = await createApp().fetch(new Request("http://127.0.0.1/docs"), OPEN_SERVICE);
     page = await response.text();
   });
 
   it("is HTML that tells of every address", async () => {
     expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=UTF-8"]);
-    const document: { paths: Record<string, unknown> } = JSON.parse(await (await createApp().request("/openapi.json")).text());
+    const document: { paths: Record<string, unknown> } = JSON.parse(
+      await (await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE)).text(),
+    );
     for (const path of Object.keys(document.paths)) expect(page).toContain(`${path}</code>`);
   });
 

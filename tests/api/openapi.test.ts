@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/api/app";
+import { OPEN_SERVICE } from "../builders/open-service";
 import { DocumentSchema, faultsOf, operationsOf } from "./openapi-document";
 
-const answer = await createApp().request("/openapi.json");
+const answer = await createApp().fetch(new Request("http://127.0.0.1/openapi.json"), OPEN_SERVICE);
 const document = DocumentSchema.parse(await answer.json());
 const operations = operationsOf(document);
 const MEDIA = operations.flatMap(({ name, operation }) => [

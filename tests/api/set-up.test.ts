@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import { createApp } from "../../src/api/app";
+import type { Services } from "../../src/api/services";
+import { OPEN_SERVICE } from "../builders/open-service";
+import { OPEN_TENANCY } from "./tenancy-fakes";
+
+const app = createApp();
+
+type State = { hasMasterKey: boolean; hasKeys: boolean; openOnLoopback?: boolean };
+
+async function answerOf(path: string, { hasMasterKey, hasKeys, openOnLoopback = false }: State, method = "GET") {
+  const keys = { ...OPEN_TENANCY.keys, isEmpty: async () => !hasKeys };
+  const services: Services = { ...OPEN_SERVICE, openOnLoopback, tenancy: { ...OPEN_TENANCY, keys, hasMasterKey } };
+  const response = await app.fetch(new Request(`https://massgen.example.com${path}`, { method }), services);
+  return { status: response.status, text: await response.text() };
+}
+
+const FRESH = { hasMasterKey: false, hasKeys: false };
+const WITHOUT_KEYS = { hasMasterKey: true, hasKeys: false };
+const SET_UP = { hasMasterKey: true, hasKeys: true };
+
+const PATHS = ["/", "/docs", "/openapi.json", "/nowhere", "/api", "/api/runs", "/api/sessions", "/api/nowhere"];
+
+describe("a deployment", () => {
+  it.each([FRESH, WITHOUT_KEYS, SET_UP])("in the state %j answers /healthz", async (state) => {
+    expect((await answerOf("/healthz", state)).status).toBe(200);
+  });
+
+  it.each(PATHS)("without its master key refuses %s and says how to set it", async (path) => {
+    const { status, text } = await answerOf(path, { hasMasterKey: false, hasKeys: true });
+    expect([status, text]).toEqual([401, expect.stringContaining("wrangler secret put MASTER_KEY")]);
+  });
+
+  it.each(PATHS)("without keys refuses %s and says how to make the first", async (path) => {
+    const { status, text } = await answerOf(path, WITHOUT_KEYS);
+    expect([status, text]).toEqual([401, expect.stringContaining("npm run keys -- create")]);
+    expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
+  });
+
+  it.each(["/docs", "/openapi.json"])("without keys refuses %s by any method", async (path) => {
+    for (const method of ["HEAD", "POST", "DELETE"]) expect((await answerOf(path, WITHOUT_KEYS, method)).status).toBe(401);
+  });
+
+  it.each([
+    { path: "/docs", status: 200 },
+    { path: "/openapi.json", status: 200 },
+    { path: "/nowhere", status: 404 },
+    { path: "/api/sessions", status: 401 },
+  ])("that is set up answers whoever asks for $path without a key with $status", async ({ path, status }) => {
+    const answer = await answerOf(path, SET_UP);
+    expect(answer.status).toBe(status);
+  });
+});
+
+it("a development service shows its documentation without any key", async () => {
+  expect((await answerOf("/docs", { ...FRESH, openOnLoopback: true })).status).toBe(200);
+});

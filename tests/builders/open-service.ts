@@ -1,0 +1,17 @@
+import type { Services } from "../../src/api/services";
+import { OPEN_TENANCY } from "../api/tenancy-fakes";
+import { noEvals } from "./no-evals";
+import { noSessions } from "./no-sessions";
+
+/** A development service without sessions, keys and teams. */
+export const OPEN_SERVICE: Services = {
+  session: () => {
+    throw new Error("no session may be reached");
+  },
+  tenancy: OPEN_TENANCY,
+  config: { storedKeys: [], allowedOrigins: [], variables: {} },
+  evals: noEvals,
+  stored: noSessions,
+  teams: {},
+  openOnLoopback: true,
+};
