@@ -1,0 +1,24 @@
+/** What both commands understand: where, and as whom. The value is the next argument, or stands behind `=`. */
+const SHARED = /^(--env|-e|--config|-c|--cwd|--env-file|--profile)(=|$)/;
+const DRY_RUN = /^--dry-?run(=(?!false$)|$)/i;
+const HELP = /^(--help|-h)$/;
+const NAME = /^--name(=|$)/;
+
+/**
+ * What `npm run deploy` has wrangler do, in order, for the arguments behind `--`. The upload comes first, because the first one makes
+ * the database. With `--dry-run` nothing is done. Throws for another name, under which the database would not be found.
+ */
+export function deployPlan(args: readonly string[]): string[][] {
+  if (args.some((arg) => DRY_RUN.test(arg))) return [];
+  if (args.some((arg) => NAME.test(arg))) {
+    throw new Error("Change `name` in wrangler.toml instead of giving --name: the database and its keys are found by that name.");
+  }
+  const upload = ["deploy", ...args];
+  if (args.some((arg) => HELP.test(arg))) return [upload];
+  return [upload, ["d1", "migrations", "apply", "DB", "--remote", ...sharedOf(args)]];
+}
+
+const sharedOf = (args: readonly string[]): string[] =>
+  args.filter((arg, index) => SHARED.test(arg) || isValueOf(args[index - 1]));
+
+const isValueOf = (before = ""): boolean => SHARED.test(before) && !before.includes("=");
