@@ -1,9 +1,40 @@
 import { readFileSync } from "node:fs";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Env } from "../../durable-objects/env";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 
-it("the example of .dev.vars names every key and every variable of the operator's once, none of them set", () => {
-  const lines = readFileSync(".dev.vars.example", "utf8").split("\n");
-  const offered = lines.flatMap((line) => /^# ([A-Z_]+)="/.exec(line)?.[1] ?? []);
-  expect([...offered].sort()).toEqual([...KEY_NAMES, ...OPERATOR_VARIABLES].sort());
+type Text = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never }[keyof Env];
+
+/** What the service itself reads of texts: does not compile unless it names them all. */
+const SERVICE: Record<Text, "set" | "offered"> = {
+  OPEN_ACCESS: "set",
+  ALLOWED_ORIGINS: "set",
+  MASTER_KEY: "offered",
+  EVAL_TENANT: "offered",
+  TENANT_CONCURRENT_TURNS: "offered",
+  TENANT_USD_PER_DAY: "offered",
+  MAX_READERS: "offered",
+  BACKGROUND_REPLIES: "offered",
+};
+
+const lines = readFileSync(".dev.vars.example", "utf8").split("\n");
+const named = (pattern: RegExp) => lines.flatMap((line) => pattern.exec(line)?.[1] ?? []).sort();
+const serviceNames = (state: "set" | "offered") =>
+  Object.entries(SERVICE).flatMap(([name, wanted]) => (wanted === state ? [name] : []));
+
+describe("the example of .dev.vars", () => {
+  it("sets what opens the service to this machine, and nothing else", () => {
+    expect(named(/^([A-Z_]+)="/)).toEqual(serviceNames("set").sort());
+  });
+
+  it("names every other variable of the service, every provider's key and every variable of the operator's once", () => {
+    expect(named(/^# ([A-Z_]+)="/)).toEqual([...serviceNames("offered"), ...KEY_NAMES, ...OPERATOR_VARIABLES].sort());
+  });
+});
+
+it("wrangler.toml sets every variable of the service that is no secret and not for development alone", () => {
+  const [, vars = ""] = /^\[vars\]\n(.*?)^\[/ms.exec(readFileSync("wrangler.toml", "utf8")) ?? [];
+  const set = vars.split("\n").flatMap((line) => /^([A-Z_]+) = /.exec(line)?.[1] ?? []);
+  const wanted = Object.keys(SERVICE).filter((name) => name !== "MASTER_KEY" && name !== "OPEN_ACCESS");
+  expect(set.sort()).toEqual(wanted.sort());
 });
