@@ -29,11 +29,16 @@ export class TenantTables {
     return { leases, spentUsd: spent[0]?.usd ?? 0 };
   }
 
-  /** Keeps the place of a turn; leases that have ended go. A turn that has ended already takes none. */
+  /**
+   * Keeps the place of a turn; leases that have ended go. A turn that has ended already takes none. Of several that ask as the same
+   * turn one starts, whichever it is: what is kept covers the dearest and the longest of them.
+   */
   lease({ session, turn, reservedUsd, endsAt }: Lease, now: number): void {
     this.#sql.exec("DELETE FROM leases WHERE ends_at <= ?", now);
     if (this.#isSettled(session, turn)) return;
-    this.#sql.exec("INSERT OR REPLACE INTO leases VALUES (?, ?, ?, ?)", session, turn, reservedUsd, endsAt);
+    const covering = "reserved_usd = max(reserved_usd, excluded.reserved_usd), ends_at = max(ends_at, excluded.ends_at)";
+    const insert = "INSERT INTO leases VALUES (?, ?, ?, ?) ON CONFLICT (session, turn) DO UPDATE SET";
+    this.#sql.exec(`${insert} ${covering}`, session, turn, reservedUsd, endsAt);
   }
 
   release(session: string, turn: number): void {

@@ -43,6 +43,20 @@ describe("a tenant's object", () => {
     expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
   });
 
+  it("keeps what the dearest and longest of several that ask as the same turn was given", async () => {
+    await limit("racing", 1, 10);
+    const object = tenant("racing");
+    expect(await object.startTurn("racing", wish(1, 8))).toMatchObject({ ok: true, maxCostUsd: 8 });
+    const cheap = { ...wish(1, 0.01), endsAt: Date.now() + 1 };
+    expect(await object.startTurn("racing", cheap)).toMatchObject({ ok: true, maxCostUsd: 0.01 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await object.startTurn("racing", wish(2))).toMatchObject({ code: "quota_exceeded", running: 1 });
+    const leases = await runInDurableObject(object, (_, { storage }) =>
+      storage.sql.exec("SELECT turn, reserved_usd FROM leases").toArray(),
+    );
+    expect(leases).toEqual([{ turn: 1, reserved_usd: 8 }]);
+  });
+
   it("gives no place to a turn that has ended already", async () => {
     await limit("late", 1, null);
     const object = tenant("late");
