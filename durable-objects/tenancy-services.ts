@@ -5,7 +5,7 @@ import { KeyStore } from "./key-store";
 export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => void) => ({
   keys: new KeyStore(env.DB),
   tenant: (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id)),
-  withinRate: async (keyId: string) => (await env.RATE_LIMITER?.limit({ key: keyId }))?.success ?? true,
+  withinRate: async (name: string) => (await env.RATE_LIMITER?.limit({ key: name }))?.success ?? true,
   hasMasterKey: readSecret(env, "MASTER_KEY") !== undefined,
   later,
 });

@@ -107,15 +107,20 @@ async function ofTicket(context: Call, { ticket, session, isOpen }: Shown): Prom
   return row && isLive(row, Date.now()) ? { ...principal, keyId: row.id } : refuse(context);
 }
 
-async function refuse({ env }: Call): Promise<never> {
+/** Refusals are counted by where they come from, as far as the platform tells: guessing is no way to keep the service busy. */
+async function refuse({ env, req }: Call): Promise<never> {
+  const from = req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS);
+  if (from !== undefined && !(await env.tenancy.withinRate(`refused ${from}`)))
+    throw tooOften("Too many requests without a good key.");
   throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
 }
 
 async function requireRate({ env }: Call, { keyId }: Principal): Promise<void> {
-  if (keyId === null || (await env.tenancy.withinRate(keyId))) return;
-  const headers = { "retry-after": "10" };
-  throw new ApiError("rate_limited", "This key asks too often. Ask again in some seconds.", { headers });
+  if (keyId !== null && !(await env.tenancy.withinRate(keyId))) throw tooOften("This key asks too often.");
 }
+
+const tooOften = (what: string): ApiError =>
+  new ApiError("rate_limited", `${what} Ask again in some seconds.`, { headers: { "retry-after": "10" } });
 
 const NO_KEY = "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
 const KEY_IN_QUERY =

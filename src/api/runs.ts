@@ -114,12 +114,22 @@ function startError(refusal: StartRefusal): ApiError {
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = sessionOf(context);
-  const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema);
-  const key = await readKey(context, text);
+  const { body, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({ ...toStart(body, body.parent_turn ?? null), ...(startId && { startId }) });
   if (!started.ok) throw startError(started);
   return answer(context, { id, stub, turn: started.turn, warnings: [] });
+}
+
+/** What is wrong with a request is said to those whose session it is; to all others there is no session. */
+async function readTurn(context: Call, stub: SessionStub) {
+  try {
+    const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema);
+    return { body, key: await readKey(context, text) };
+  } catch (error) {
+    if ((await stub.turn(1)).ok) throw error;
+    throw notFound("session_not_found");
+  }
 }
 
 function toStart(body: Pick<RunRequest, "question" | "budget" | "timeout_seconds">, parentTurn: number | null): StartTurn {

@@ -19,8 +19,8 @@ export type Keys = {
 export type TenancyServices = {
   keys: Keys;
   tenant(id: string): Pick<TenantApi, "audit" | "auditPage">;
-  /** Whether a key may ask once more now. */
-  withinRate(keyId: string): Promise<boolean>;
+  /** Whether a key, or whoever else is counted by this name, may ask once more now. */
+  withinRate(name: string): Promise<boolean>;
   /** Whether the names of sessions' objects are secret. */
   hasMasterKey: boolean;
   /** Work that the answer does not wait for. */

@@ -168,6 +168,23 @@ describe("a service", () => {
     expect(await response.json()).toMatchObject({ code: "rate_limited" });
   });
 
+  it("refuses whoever comes too often without a good key, by where they come from", async () => {
+    const app = createApp();
+    const tenancy = {
+      ...OPEN_TENANCY,
+      keys,
+      hasMasterKey: true,
+      withinRate: async (name: string) => !name.includes("203.0.113.9"),
+    };
+    const statusOf = async (headers: Record<string, string>) =>
+      (await app.fetch(new Request(`http://127.0.0.1${UNKNOWN}`, { headers }), { ...services({}), tenancy })).status;
+    const guess = { authorization: `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` };
+    expect(await statusOf({ ...guess, "cf-connecting-ip": "203.0.113.9" })).toBe(429);
+    expect(await statusOf({ "cf-connecting-ip": "203.0.113.9" })).toBe(429);
+    expect(await statusOf({ ...guess, "cf-connecting-ip": "203.0.113.10" })).toBe(401);
+    expect(await statusOf(guess)).toBe(401);
+  });
+
   it("counts requests by key, as the deployment limits them", { retry: 2 }, async () => {
     // The count begins anew with each minute, so one of the tries may see two of them.
     const [key, limiter] = [crypto.randomUUID(), env.RATE_LIMITER];

@@ -57,6 +57,38 @@ it.each(cases.filter(({ path, method }) => !path.includes("{") && method === "GE
   },
 );
 
+it.each([
+  { name: "no question", body: "{}", type: "application/json" },
+  { name: "no JSON", body: "{", type: "application/json" },
+  { name: "a text", body: "hello", type: "text/plain" },
+])("a turn with $name is refused as one of an unknown session where the session is another's", async ({ body, type }) => {
+  const turn = async (key: string, id: string) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": type };
+    return (await ask(`/api/sessions/${id}/turns`, { method: "POST", headers, body })).status;
+  };
+  expect([await turn(second.key, session_id), await turn(second.key, UNKNOWN)]).toEqual([404, 404]);
+  expect([400, 415, 422]).toContain(await turn(first.key, session_id));
+});
+
+it("the audit log of one tenant holds what its own keys did, and nothing another's did", async () => {
+  const rowsOf = async (key: string) =>
+    (await (await askWith(key, "/api/audit?limit=1000")).json<{ data: { key_id: string | null }[] }>()).data;
+  await askWith(first.key, `/api/sessions/${session_id}/cancel`, { method: "POST" });
+  for (const { key, id } of [first, second]) {
+    expect(new Set((await rowsOf(key)).map(({ key_id }) => key_id))).toEqual(new Set([id]));
+  }
+});
+
+it("an idempotency key is its tenant's own: the same one of another starts another session", async () => {
+  const start = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": "shared" };
+    const response = await ask("/api/runs", { method: "POST", headers, body: JSON.stringify(body) });
+    return (await response.json<{ session_id: string }>()).session_id;
+  };
+  const ids = [await start(first.key), await start(second.key), await start(first.key)];
+  expect([new Set(ids).size, ids[0] === ids[2]]).toEqual([2, true]);
+});
+
 it("and everything is still there for its own tenant", async () => {
   expect((await askWith(first.key, `/api/sessions/${session_id}`)).status).toBe(200);
   const turn = await askWith(first.key, `/api/sessions/${session_id}/turns/1`);
