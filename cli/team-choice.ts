@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { RunRequest } from "../src/protocol/api";
-import { backendOfModel } from "./backend-of-model";
 import { CliError, EXIT } from "./exit-codes";
+import { MODEL_FLAG } from "./invocation";
 import type { Io } from "./io";
 import { projectConfig, shownPath, userConfig } from "./places";
 import type { ConfigSource } from "./problem";
@@ -66,20 +66,14 @@ function teamOfText(text: string, name: string): TeamChoice {
   return { request: { config_yaml: text }, source: { name, text }, described: name };
 }
 
-/** `--model`, as often as wanted: an agent each. */
+/** `--model`, as often as wanted: an agent each. Whose model it is the service knows by its name, if nobody says it. */
 function teamOfModels({ model = [], backend, systemMessage }: TeamFlags): TeamChoice {
   const models = model.length > 0 ? model : [undefined];
   const agents = models.map((name, index) => ({
     id: models.length === 1 ? "agent" : `agent_${index + 1}`,
-    backend: { type: backend ?? typeOf(name), ...(name === undefined ? {} : { model: name }) },
+    backend: { ...(backend === undefined ? {} : { type: backend }), ...(name === undefined ? {} : { model: name }) },
     ...(systemMessage === undefined ? {} : { system_message: systemMessage }),
   }));
   const described = models.map((name) => name ?? backend).join(", ");
-  return { request: { config: { agents } }, source: { name: "--model", text: null }, described };
-}
-
-function typeOf(model: string | undefined): string {
-  const type = model === undefined ? null : backendOfModel(model);
-  if (type !== null) return type;
-  throw new CliError(EXIT.config, `Whose model is ${model}? Say it with --backend, such as --backend openrouter.`);
+  return { request: { config: { agents } }, source: { name: MODEL_FLAG, text: null }, described };
 }

@@ -1,4 +1,3 @@
-import { backendOfModel } from "./backend-of-model";
 import { CliError, EXIT } from "./exit-codes";
 
 /** Text that YAML reads as itself without quotes. */
@@ -6,14 +5,11 @@ const PLAIN = /^[A-Za-z][\w./-]*$/;
 const scalar = (text: string): string =>
   PLAIN.test(text) && !/^(true|false|null|yes|no|on|off)$/i.test(text) ? text : JSON.stringify(text);
 
-/** A team of these models as a file to begin with. Throws CliError for a model whose backend nobody told. */
+/** A team of these models as a file to begin with; without `backend` their names say whose they are. Throws CliError for none. */
 export function teamYaml(models: readonly string[], backend: string | undefined): string {
   if (models.length === 0) throw new CliError(EXIT.config, "A team needs a model.");
-  const agents = models.map((model, index) => {
-    const type = backend ?? backendOfModel(model);
-    if (type === null) throw new CliError(EXIT.config, `Whose model is ${model}? Say it with --backend.`);
-    return `  - id: agent_${index + 1}\n    backend:\n      type: ${scalar(type)}\n      model: ${scalar(model)}\n`;
-  });
+  const type = backend === undefined ? "" : `      type: ${scalar(backend)}\n`;
+  const agents = models.map((model, index) => `  - id: agent_${index + 1}\n    backend:\n${type}      model: ${scalar(model)}\n`);
   return `# The team that answers in this folder, in MassGen's grammar.\n\nagents:\n${agents.join("\n")}
 timeout_settings:
   orchestrator_timeout_seconds: 600

@@ -94,16 +94,15 @@ async function list(flags: Flags, io: Io): Promise<ExitCode> {
 async function init({ model, backend, user, force }: InitFlags, io: Io): Promise<ExitCode> {
   const file = user ? userConfig(io) : projectConfig(io);
   const shown = shownPath(file, io);
-  const models = model ?? (await askModels(io));
+  const yaml = teamYaml(model ?? (await askModels(io)), backend);
   try {
     await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, teamYaml(models, backend), { flag: force ? "w" : "wx" });
+    await writeFile(file, yaml, { flag: force ? "w" : "wx" });
   } catch (cause) {
     const why = codeOf(cause) === "EEXIST" ? "it is there already; --force overwrites it" : reasonOf(cause);
     throw new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
   }
-  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", user ? shown : "")}`.trimEnd());
-  io.stdout.write("\n");
+  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`);
   return EXIT.ok;
 }
 

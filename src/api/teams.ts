@@ -1,4 +1,5 @@
 import { type ConfigContext, type ConfigProblem, parseTeam } from "../config/parse-team";
+import { teamForModel } from "../config/team-for-model";
 import { configPath, type ConfigList } from "../protocol/listings";
 import { hostById, KEY_NAMES } from "../providers/registry";
 import { ApiError } from "./errors";
@@ -10,13 +11,26 @@ type Entry = ConfigList["data"][number];
 /** What a client says of a team: a name, an object or YAML. */
 type Wish = { config?: string | Record<string, unknown> | undefined; config_yaml?: string | undefined };
 
-/** The config that is wished for; `name` where it was named. Throws `unknown_team`. */
+/** The config that is wished for; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
 export function teamSource(teams: Teams, { config, config_yaml }: Wish): { name: string | null; source: unknown } {
   if (config_yaml !== undefined) return { name: null, source: config_yaml };
   if (typeof config !== "string") return { name: null, source: config };
-  const source = namedTeam(teams, config);
+  const source = namedTeam(teams, config) ?? teamOfName(teams, config);
   if (source !== undefined) return { name: config, source };
-  throw new ApiError("unknown_team", `There is no team of that name. On offer: ${Object.keys(teams).join(", ")}.`);
+  const offer = `On offer: ${Object.keys(teams).join(", ")}, and any model whose name tells who runs it.`;
+  throw new ApiError("unknown_team", `There is no team of that name. ${offer}`);
+}
+
+function teamOfName(teams: Teams, name: string): unknown {
+  const meant = teamForModel(name);
+  switch (meant.found) {
+    case "config":
+      return meant.config;
+    case "team":
+      return namedTeam(teams, meant.name);
+    case "unknown":
+      return undefined;
+  }
 }
 
 /** Only what is on offer: a name may be any text, also that of a member every object has. */

@@ -1,14 +1,20 @@
+import { typeOfModel } from "../providers/model-families";
 import { BACKEND_TYPES, SERVED_TYPES, type ServedType } from "../providers/registry";
 import type { Section } from "./fields";
 import { nearest } from "./nearest";
 
-/** The backend type a section names; null, with an error, if it names none that is served. */
+/**
+ * The backend type a section names, or its model's name where it names none; null, with an error, if that is none that is served.
+ */
 export function readType({ path, values, findings }: Section): { name: string; facts: ServedType } | null {
   const at = [...path, "type"];
-  const written = values.get("type");
+  const type = values.get("type");
+  const isMissing = type === undefined || type === null;
+  const written = isMissing ? ofModel(values.get("model")) : type;
   if (typeof written !== "string") {
-    const isMissing = written === undefined || written === null;
-    const problem = isMissing ? "type is missing: name a backend type" : "type must name a backend type";
+    const problem = isMissing
+      ? "type is missing, and no model's name tells it: name a backend type"
+      : "type must name a backend type";
     const detail = `${problem}; served here: ${SERVED_TYPES.join(", ")}.`;
     findings.error(isMissing ? "missing" : "wrong_type", isMissing ? [...path] : at, detail);
     return null;
@@ -25,6 +31,8 @@ export function readType({ path, values, findings }: Section): { name: string; f
   findings.error("unknown_key", at, `No backend type has this name. ${help}`);
   return null;
 }
+
+const ofModel = (model: unknown): string | null => (typeof model === "string" ? typeOfModel(model.trim()) : null);
 
 /** An alias is the same need. */
 const needOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");

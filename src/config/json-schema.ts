@@ -1,4 +1,5 @@
 import { FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
+import { modelNamesOf } from "../providers/model-families";
 import { BACKEND_TYPES, type Format, type ServedType, SERVED_TYPES, typesWithTool } from "../providers/registry";
 import { BACKEND_KEYS, VERSIONED_KEYS } from "./backend-keys";
 import { integer, type JsonSchema } from "./fields";
@@ -134,14 +135,21 @@ function backend(): JsonSchema {
   const common = Object.entries(others).filter(([key]) => !OF_SOME_TYPES.includes(key));
   return {
     type: "object",
-    required: ["type"],
+    ...ofTypes(SERVED_TYPES),
     ...keysOf(BACKEND_KEYS, { type: { ...type, type: "string", enum: SERVED_TYPES }, ...Object.fromEntries(common) }),
     allOf: [...byFormats(), ...byHostedTool()],
     unevaluatedProperties: false,
   };
 }
 
-const ofTypes = (types: readonly string[]): JsonSchema => ({ properties: { type: { enum: types } }, required: ["type"] });
+/** One of these types, written or told by the model's name. */
+function ofTypes(types: readonly string[]): JsonSchema {
+  const written = { properties: { type: { enum: types } }, required: ["type"] };
+  const names = modelNamesOf(types);
+  if (names.length === 0) return { anyOf: [written] };
+  const told = { properties: { type: { enum: [null] }, model: { pattern: names.join("|") } }, required: ["model"] };
+  return { anyOf: [written, told] };
+}
 
 /** What each type may hold beyond the common keys: the parameters of the formats it is spoken to in. */
 function byFormats(): JsonSchema[] {

@@ -38,7 +38,7 @@ const limits = {
 
 export const RunRequestSchema = z
   .strictObject({
-    /** The name of a team on offer, or a team's config as an object. */
+    /** The name of a team on offer or of a model, or a team's config as an object. */
     config: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())]).optional(),
     /** A team's config as YAML text: errors then carry line and column. How long it may be is for who reads configs to say. */
     config_yaml: z.string().min(1).optional(),

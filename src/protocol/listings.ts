@@ -62,7 +62,7 @@ export const ConfigCheckRequestSchema = z
     config: z
       .union([z.string().min(1).max(200), z.record(z.string(), z.unknown())])
       .optional()
-      .describe("The name of a team on offer, or a team's config as an object"),
+      .describe("The name of a team on offer or of a model, or a team's config as an object"),
     config_yaml: z.string().min(1).optional().describe("The same as YAML text: what is found then has line and column"),
   })
   .refine(({ config, config_yaml }) => (config === undefined) !== (config_yaml === undefined), {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeTeam, titleOf } from "../../src/api/teams";
+import { describeTeam, teamSource, titleOf } from "../../src/api/teams";
 
 const NOTHING = { storedKeys: [], allowedOrigins: [], variables: {} };
 const agent = (id: string, backend: string) => `  - id: ${id}\n    backend: {${backend}}\n`;
@@ -14,6 +14,22 @@ describe("the title of a config", () => {
     { name: "is none of an empty text", yaml: "", title: "" },
   ])("$name", ({ yaml, title }) => {
     expect(titleOf(yaml)).toBe(title);
+  });
+});
+
+describe("a team by its name", () => {
+  const teams = { demo: "agents: []" };
+  const alone = (type: string, model: string) => ({ agent: { id: "agent", backend: { type, model } } });
+  it.each([
+    { name: "demo", is: "the one on offer", source: "agents: []" },
+    { name: "massgen/demo", is: "the one on offer", source: "agents: []" },
+    { name: "claude-sonnet-5-5", is: "the model alone", source: alone("claude", "claude-sonnet-5-5") },
+    { name: "massgen/model:gpt-6-luna", is: "the model alone", source: alone("openai", "gpt-6-luna") },
+  ])("$name is $is", ({ name, source }) => {
+    expect(teamSource(teams, { config: name })).toEqual({ name, source });
+  });
+  it.each(["nobody", "constructor", "massgen/nobody", "massgen/constructor", "massgen/", " "])("`%s` is none", (name) => {
+    expect(() => teamSource(teams, { config: name })).toThrow("On offer: demo, and any model");
   });
 });
 

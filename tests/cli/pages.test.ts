@@ -181,12 +181,15 @@ describe("a config that is checked", () => {
 });
 
 describe("a new config", () => {
-  it("names each model with its backend, in quotes where YAML needs them", () => {
+  it("names each model, in quotes where YAML needs them, and leaves whose it is to the model's name", () => {
     expect(teamYaml(["gpt-6.1-terra", "@cf/meta/llama"], undefined)).toContain(
-      '  - id: agent_1\n    backend:\n      type: openai\n      model: gpt-6.1-terra\n\n  - id: agent_2\n    backend:\n      type: workers_ai\n      model: "@cf/meta/llama"\n',
+      '  - id: agent_1\n    backend:\n      model: gpt-6.1-terra\n\n  - id: agent_2\n    backend:\n      model: "@cf/meta/llama"\n',
     );
   });
-  it("is not made of a model nobody knows", () => {
-    expect(() => teamYaml(["acme"], undefined)).toThrow("Whose model is acme?");
+  it("names the backend that is said", () => {
+    expect(teamYaml(["acme/large"], "openrouter")).toContain("    backend:\n      type: openrouter\n      model: acme/large\n");
+  });
+  it("is not made of nothing", () => {
+    expect(() => teamYaml([], undefined)).toThrow("A team needs a model.");
   });
 });

@@ -61,7 +61,7 @@ describe("the team that is asked", () => {
       name: "is one model, whatever lies here",
       files: { [PROJECT]: "p: 1" },
       flags: { model: ["gpt-6.1-terra"] },
-      request: { config: { agents: [{ id: "agent", backend: { type: "openai", model: "gpt-6.1-terra" } }] } },
+      request: { config: { agents: [{ id: "agent", backend: { model: "gpt-6.1-terra" } }] } },
       described: "gpt-6.1-terra",
     },
     {
@@ -80,8 +80,8 @@ describe("the team that is asked", () => {
       request: {
         config: {
           agents: [
-            { id: "agent_1", backend: { type: "claude", model: "claude-sonnet-5-5" } },
-            { id: "agent_2", backend: { type: "gemini", model: "gemini-3.8-flash" } },
+            { id: "agent_1", backend: { model: "claude-sonnet-5-5" } },
+            { id: "agent_2", backend: { model: "gemini-3.8-flash" } },
           ],
         },
       },
@@ -113,7 +113,6 @@ describe("the team that is asked", () => {
       flags: { config: "t.yaml" },
       says: "it is not UTF-8 text",
     },
-    { name: "a model nobody knows", flags: { model: ["acme-1"] }, says: "Say it with --backend" },
     { name: "a config and a model", flags: { config: "coding", model: ["gpt-5"] }, says: "A config says itself" },
     { name: "a system message for nobody", flags: { systemMessage: "x" }, says: "--system-message goes with --model" },
   ])("is none for $name", async ({ files = {}, flags, says }) => {

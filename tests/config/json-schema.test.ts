@@ -46,6 +46,15 @@ describe("the JSON Schema takes", () => {
       taken: expected === "obeyed" || expected === "warned",
     })),
   );
+  it.each([
+    "{model: gpt-6-luna}",
+    "{model: claude-sonnet-5-5, max_tokens: 99}",
+    "{model: gemini-3.8-flash, enable_web_search: true}",
+  ])("a backend whose model tells its type: %s", (backend) => {
+    const source = `agent: {id: a, backend: ${backend}}`;
+    expect(problems(source)).toEqual([]);
+    expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]);
+  });
   it.each(rows.filter(({ taken }) => taken))("what the config check accepts: $source", ({ source }) => {
     expect(problems(source)).toEqual([]);
   });
@@ -65,6 +74,11 @@ describe("the JSON Schema says no to", () => {
     ["another type's key", "agent: {id: a, backend: {type: openai, azure_endpoint: x}}"],
     ["a hosted tool the type has not", "agent: {id: a, backend: {type: groq, enable_web_search: true}}"],
     ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
+    ["a model that many sell, without a type", "agent: {id: a, backend: {model: llama-3.3-70b}}"],
+    [
+      "another format's parameter for a model that tells its type",
+      "agent: {id: a, backend: {model: claude-sonnet-5-5, seed: 7}}",
+    ],
     ["an id that cannot be one", 'agent: {id: "../x", backend: {type: claude}}'],
   ])("%s", (_, source) => {
     expect(problems(source)).not.toEqual([]);

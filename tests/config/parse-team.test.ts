@@ -189,6 +189,12 @@ describe("a config is refused, with the place, for", () => {
     ["an agent without a backend", "agents: [{id: a}]", "1:10 missing /agents/0/backend"],
     ["a backend that is a word", "agents: [{id: a, backend: openai}]", "1:27 wrong_type /agents/0/backend"],
     ["a backend without a type", "agents: [{id: a, backend: {model: m}}]", "1:27 missing /agents/0/backend"],
+    ["a backend without type and model", "agents: [{id: a, backend: {temperature: 1}}]", "1:27 missing /agents/0/backend"],
+    [
+      "a type that is a number",
+      "agents: [{id: a, backend: {type: 7, model: gpt-6-luna}}]",
+      "1:34 wrong_type /agents/0/backend/type",
+    ],
     ["a backend without a model", "agents: [{id: a, backend: {type: chatcompletion}}]", "1:27 missing /agents/0/backend"],
     [
       "a type nobody has",
