@@ -2,12 +2,14 @@
 const BUILT = /[\\/]massgen-edge(\.js)?$/.test(process.argv[1] ?? "");
 
 /** A command line that calls this program, as somebody may copy it. */
-export const commandLineOf = (...words: string[]): string => ["massgen-edge", ...words].join(" ");
+export const commandLineOf = (...words: string[]): string => [BUILT ? "massgen-edge" : "npm run ask --", ...words].join(" ");
+
+/** What a team without a file is called where something is wrong with it. */
+export const MODEL_FLAG = "--model";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8787";
 
 const at = (server: string): string => (server === DEFAULT_SERVER ? "" : ` --server ${server}`);
 
 /** The command that watches a session again. */
-export const attachCommand = (sessionId: string, server: string): string =>
-  BUILT ? `massgen-edge attach ${sessionId}${at(server)}` : `npm run ask -- --attach ${sessionId}${at(server)}`;
+export const attachCommand = (sessionId: string, server: string): string => `${commandLineOf("attach", sessionId)}${at(server)}`;

@@ -4,6 +4,7 @@ import { excerpt } from "./excerpt";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { toLine } from "./sanitize";
 import { ProblemSchema, parseJson } from "./schema";
+import { commandLineOf, MODEL_FLAG } from "./invocation";
 
 /** What the user called the config, and its text where it is theirs, so that errors point into it. */
 export type ConfigSource = { name: string; text: string | null };
@@ -55,12 +56,16 @@ function describeProblem(problem: Problem, { config }: RequestContext): string {
   const lines = [`${toLine(problem.title)} (${problem.status} ${toLine(problem.code)})${detail}`];
   for (const error of errors) lines.push(...faultLines(error, config));
   const id = problem.request_id ? ` Request id: ${toLine(problem.request_id)}` : "";
-  lines.push(`${advice(problem)}${id}`);
+  const isWhose =
+    config?.name === MODEL_FLAG && errors.some(({ code, pointer }) => code === "missing" && pointer.endsWith("/backend"));
+  lines.push(`${isWhose ? WHOSE_MODEL : advice(problem)}${id}`);
   return lines.join("\n");
 }
 
+const WHOSE_MODEL = "Say whose model it is with --backend, such as --backend openrouter.";
+
 function advice({ status, code }: Problem): string {
-  if (status === 401) return "Store a key with `massgen-edge login`, or set MASSGEN_EDGE_KEY.";
+  if (status === 401) return `Store a key with \`${commandLineOf("login")}\`, or set MASSGEN_EDGE_KEY.`;
   if (status === 403) return "The key does not allow this: ask whoever gave it to you for one that does.";
   if (code === "spend_exceeded") return "The limit of spending is reached: ask the service's operator, or wait for the next day.";
   if (status === 404) return "Check the id and the server.";

@@ -56,7 +56,7 @@ function voteLines(attempt: AttemptView): Line[] {
 /** A call that was cut off is charged what it had reserved: the most it can have cost, which may be far more than it did. */
 function cost({ costUsd, unreportedUsd }: TurnView): string {
   if (unreportedUsd === 0) return formatUsd(costUsd);
-  return `${formatUsd(costUsd - unreportedUsd)} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
+  return `${formatUsd(Math.max(0, costUsd - unreportedUsd))} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
 }
 
 function winner(turn: TurnView, attempt: AttemptView | undefined): string {

@@ -91,7 +91,7 @@ describe("a conversation at a terminal", () => {
       [turnsPath, { question: "and then?" }],
     ]);
     expect(somebody.seen).toContain("> \x1b[3Gand then?\r\n"); // each letter once
-    expect(somebody.seen).toContain(`massgen-edge show ${b.SESSION} 1`);
+    expect(somebody.seen).toContain(`npm run ask -- show ${b.SESSION} 1`);
   });
 
   it("takes what is pasted, and lines that end in a backslash, for one question", async () => {
@@ -153,7 +153,7 @@ describe("a conversation at a terminal", () => {
     await somebody.types("/retry\r", 4);
     await somebody.types("/quit\r", 5);
     await somebody.ended();
-    const agents = [{ id: "agent", backend: { type: "claude", model: "claude-sonnet-5-5" } }];
+    const agents = [{ id: "agent", backend: { model: "claude-sonnet-5-5" } }];
     const posts = service.requests.filter(({ method }) => method === "POST");
     expect(posts.map(({ path, body }) => [path, JSON.parse(body)])).toEqual(
       Array(2).fill(["/api/runs", { question: "why?", config: { agents } }]),

@@ -227,7 +227,7 @@ describe("Ctrl+C", () => {
     await ask.says(ANSWERED);
     const begin = Date.now();
     ask.interrupt();
-    await ask.says(`npm run ask -- --attach ${b.SESSION} --server ${service.url}\n`);
+    await ask.says(`npm run ask -- attach ${b.SESSION} --server ${service.url}\n`);
     expect(await ask.ended()).toBe(4);
     expect(Date.now() - begin).toBeGreaterThan(1_900);
     expect(Date.now() - begin).toBeLessThan(4_000);

@@ -147,7 +147,7 @@ describe("watchTurn", () => {
     const connections = Array.from({ length: 50 }, () => ({ status: 503 }));
     await expect(watched({ connections }, { giveUpAfterMs: 50 })).rejects.toMatchObject({
       exitCode: 6,
-      message: expect.stringContaining(`npm run ask -- --attach ${b.SESSION} --server http://127.0.0.1:`),
+      message: expect.stringContaining(`npm run ask -- attach ${b.SESSION} --server http://127.0.0.1:`),
     });
   });
 
