@@ -7,6 +7,12 @@
 export const CALL_TIME_LIMITS = { firstByteMs: 120_000, idleMs: 90_000, totalMs: 14 * 60_000 } as const;
 
 /**
+ * How long a reply whose end was said is waited for to go on. Usage and sources follow the end within milliseconds; a server that
+ * forgets to close would else be waited for until `idleMs`, and its reply lost.
+ */
+export const LAST_WAIT_MS = 3_000;
+
+/**
  * Most bytes of one reply, and of one of its lines. An isolate has 128 MB for all it does (documentation, autumn 2026); the
  * longest honest reply, 128k output tokens in chunks of one token with 300 bytes of JSON around each, is about 40 MB on the
  * wire. Its largest line is the one that ends it and holds all of it once more, where code drew them with a picture or two.

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { ModelEvent } from "../../src/providers/provider";
 import { SYSTEM_TIMERS, withTimeLimits } from "../../src/providers/time-limits";
-import { closesSoon, collect, create, FULL, REQUEST } from "./contract-support";
+import { closesSoon, collect, create, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
 import { events, type RawServer, type Script, SSE_HEADERS, silentAfter } from "./raw-server";
 import type { Wire } from "./wire";
 
@@ -50,6 +50,40 @@ export function abortContract(wire: Wire, server: () => RawServer): void {
   it("happens by itself when the caller stops reading", async () => {
     server().answer(silentAfter(wire.encode(FULL).slice(0, 4).join("")));
     for await (const _ of create(wire, server().origin).stream(REQUEST, new AbortController().signal)) break;
+    await closesSoon(server());
+  });
+}
+
+/** Of a server that has said all there is to say, and leaves the connection open. */
+export function openEndContract(wire: Wire, server: () => RawServer): void {
+  const SOON_MS = 4_000;
+  const frames = wire.encode(FULL);
+  const complete = frames.findIndex(wire.completes) + 1;
+  const late = frames.slice(complete).filter((frame) => !frame.includes("[DONE]"));
+
+  it.each<{ name: string; script: Script; usage: object | null }>([
+    {
+      name: "a complete reply",
+      script: silentAfter(frames.slice(0, complete).join("")),
+      usage: late.some((frame) => frame.includes('"usage"')) ? null : USAGE,
+    },
+    {
+      name: "what comes a moment after it",
+      script: async (response, received) => {
+        await silentAfter(frames.slice(0, complete).join(""))(response, received);
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        response.write(late.join(""));
+      },
+      usage: USAGE,
+    },
+  ])("$name is given soon", { timeout: 15_000 }, async ({ script, usage }) => {
+    server().answer(script);
+    const startedAt = performance.now();
+    const { events: got, error } = await collect(create(wire, server().origin).stream(REQUEST, new AbortController().signal));
+    expect(error).toBeUndefined();
+    const items = itemsOf(FULL, wire.givesCallIds);
+    expect(got.at(-1)).toMatchObject({ type: "stop", reason: "tool_calls", items, usage });
+    expect(performance.now() - startedAt).toBeLessThan(SOON_MS);
     await closesSoon(server());
   });
 }

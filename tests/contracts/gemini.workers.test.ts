@@ -49,6 +49,21 @@ it("cancels the provider's body when aborted in workerd", async () => {
   await cancelled.promise;
 });
 
+it("gives a complete reply whose body stays open in workerd, and cancels the body", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const frames = GEMINI.encode(FULL).filter((frame) => !frame.includes("[DONE]"));
+  const body = new ReadableStream({
+    start: (controller) => controller.enqueue(new TextEncoder().encode(frames.join(""))),
+    cancel: () => cancelled.resolve(),
+  });
+  const events: ModelEvent[] = [];
+  for await (const event of create(async () => new Response(body, SSE)).stream(REQUEST, new AbortController().signal)) {
+    events.push(event);
+  }
+  expect(events.at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
+  await cancelled.promise;
+});
+
 it("calls an error of the platform an interruption", async () => {
   const provider = create(async () => {
     throw new Error("Durable Object reset because its code was updated.");

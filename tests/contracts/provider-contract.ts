@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { type Call, run } from "./contract-support";
 import { cutsContract } from "./cuts-contract";
-import { abortContract, timeContract } from "./endings-contract";
+import { abortContract, openEndContract, timeContract } from "./endings-contract";
 import { historyContract } from "./history-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
@@ -26,6 +26,7 @@ export function describeProviderContract(wire: Wire): void {
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
     if (wire.framesOf === undefined) describe("cuts", () => cutsContract(wire, call));
+    if (wire.framesOf === undefined) describe("open ends", () => openEndContract(wire, server));
     describe("aborts", () => abortContract(wire, server));
     describe("time limits", () => timeContract(wire, server));
   });

@@ -5,8 +5,10 @@ import { classify, toProviderError } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
+import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { readEvents } from "../read-events";
+import { readReply } from "../read-reply";
 import { continuation, MOST_CONTINUATIONS } from "./continuation";
 import { createDecoder, type Decoder } from "./decode";
 import { toBetas, toBody } from "./request";
@@ -36,11 +38,21 @@ async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
   const decoder = createDecoder({ takenIds: takenCallIds(messages), items });
   for (let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS; request; left -= 1) {
-    for await (const event of decodeAll(await send({ ...call, request }), decoder)) yield event;
+    for await (const event of readOne({ ...call, request }, decoder)) yield event;
     request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
     if (request) decoder.goOn();
   }
   yield decoder.end();
+}
+
+/** The reply to one request; to close it leaves the others alone. */
+async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  const link = linkedAbort(call.signal);
+  try {
+    yield* readReply(await send({ ...call, signal: link.signal }), decoder, link.abort);
+  } finally {
+    link.unlink();
+  }
 }
 
 async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
@@ -48,21 +60,6 @@ async function send({ options, request, signal, heard }: Call): Promise<AsyncIte
     .post("/v1/messages", { body: toBody(request), headers: toHeaders(options, request), stream: true, signal })
     .asResponse();
   return isJson(response) ? wholeReply(response, [options.apiKey]) : readEach(response, signal, [options.apiKey]);
-}
-
-/**
- * What breaks after the stop reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
- * closes the connection, which a server may leave open.
- */
-async function* decodeAll(events: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
-  try {
-    for await (const event of events) {
-      for (const made of decoder.push(event)) yield made; // `yield*` would wrap every event in an iterator of its own
-      if (decoder.isOver()) return;
-    }
-  } catch (error) {
-    if (!decoder.isComplete()) throw error;
-  }
 }
 
 async function* readEach(response: Response, signal: AbortSignal, secrets: readonly string[]): AsyncGenerator<unknown> {

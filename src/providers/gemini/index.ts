@@ -4,9 +4,11 @@ import { checkedFetch } from "../checked-fetch";
 import { toProviderError } from "../errors";
 import { guarded } from "../guarded";
 import { isJsonObject, parseJson } from "../json";
+import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { readEvents } from "../read-events";
-import { createDecoder, type Decoder } from "./decode";
+import { readReply } from "../read-reply";
+import { createDecoder } from "./decode";
 import { throwIfError } from "./errors";
 import { toParameters } from "./request";
 
@@ -27,21 +29,15 @@ const ignore = () => undefined;
 type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
-  const { request, options, signal } = call;
-  const reply = await send(call);
-  const decoder = createDecoder(request.model, takenCallIds(request.messages));
-  yield* decodeAll(chunksOf(reply, signal, [options.apiKey]), decoder);
-  yield decoder.end();
-}
-
-/** What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. */
-async function* decodeAll(chunks: AsyncIterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  const { request, options } = call;
+  const link = linkedAbort(call.signal);
   try {
-    for await (const chunk of chunks) {
-      for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
-    }
-  } catch (error) {
-    if (!decoder.isComplete()) throw error;
+    const reply = await send({ ...call, signal: link.signal });
+    const decoder = createDecoder(request.model, takenCallIds(request.messages));
+    yield* readReply(chunksOf(reply, link.signal, [options.apiKey]), decoder, link.abort);
+    yield decoder.end();
+  } finally {
+    link.unlink();
   }
 }
 

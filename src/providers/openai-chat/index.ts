@@ -1,8 +1,10 @@
 import { takenCallIds } from "../call-ids";
 import { guarded } from "../guarded";
+import { linkedAbort } from "../linked-abort";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
-import { createDecoder, type Decoder } from "./decode";
+import { readReply } from "../read-reply";
+import { createDecoder } from "./decode";
 import { toBody } from "./request";
 
 /** Chat Completions over the official SDK. An empty `apiKey` means an endpoint that wants none. */
@@ -22,26 +24,21 @@ const ignore = () => undefined;
 type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSignal; heard: () => void };
 
 async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
-  const { data, response } = await createOpenAiClient(options, heard)
-    .post<AsyncIterable<unknown>>(pathOf(options, request), { body: toBody(request, options.host), stream: true, signal })
-    .withResponse();
-  const chunks = isJsonReply(response) ? [await wholeReply(response, "choices", [options.apiKey])] : data;
-  const decoder = createDecoder(takenCallIds(request.messages));
-  yield* decodeAll(chunks, decoder);
-  yield decoder.end();
-}
-
-/**
- * What breaks after the finish reason takes nothing from the reply; what breaks before fails the call. Leaving the loop early
- * makes the SDK close the connection.
- */
-async function* decodeAll(chunks: AsyncIterable<unknown> | Iterable<unknown>, decoder: Decoder): AsyncGenerator<ModelEvent> {
+  const link = linkedAbort(signal);
   try {
-    for await (const chunk of chunks) {
-      for (const event of decoder.push(chunk)) yield event; // `yield*` would wrap every event in an iterator of its own
-    }
-  } catch (error) {
-    if (!decoder.isComplete()) throw error;
+    const { data, response } = await createOpenAiClient(options, heard)
+      .post<AsyncIterable<unknown>>(pathOf(options, request), {
+        body: toBody(request, options.host),
+        stream: true,
+        signal: link.signal,
+      })
+      .withResponse();
+    const chunks = isJsonReply(response) ? [await wholeReply(response, "choices", [options.apiKey])] : data;
+    const decoder = createDecoder(takenCallIds(request.messages));
+    yield* readReply(chunks, decoder, link.abort);
+    yield decoder.end();
+  } finally {
+    link.unlink();
   }
 }
 
