@@ -127,7 +127,9 @@ describe(`SIGKILL of the whole runtime in the middle of a run (KILL_SEED=${SEED}
           else await sleep(5);
         }
       });
-      await sleep(chance.int(50, 300));
+      const enough = acknowledged.length + 4;
+      await expect.poll(() => acknowledged.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(enough);
+      await sleep(chance.int(0, 250));
       await service.kill();
       kills += 1;
       goOn = false;
