@@ -71,7 +71,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
   "src/evals": { uses: ["src/config", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
-  "src/config": { uses: ["src/outgoing", "src/providers", "src/coordination", "src/protocol"] },
+  "src/config": { uses: ["src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"] },
   "src/tools": { uses: ["src/workspace", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   "src/workspace": { uses: ["src/protocol"] },

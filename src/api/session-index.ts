@@ -4,8 +4,8 @@ import type { StartClaims } from "./start-claims";
  * The index of sessions in D1. A run's truth is its object; a row says only that there is one, and lists are made of rows.
  *
  * - Starting: the row (`starting`) comes first, then the object, then `started`. Whatever breaks off in between, no run is without
- *   a row. Whether a row that stayed `starting` has an object is asked of the object when it is listed; one that has none after a
- *   day is dropped.
+ *   a row. Whether a row that stayed `starting` has an object is asked of the object when it is listed; one that has none after
+ *   two days is dropped.
  * - Erasing: `erasing` comes first and hides the row, then the object and the files go, the row last. Whatever breaks off in
  *   between, the row is there for the next attempt to find.
  */

@@ -7,7 +7,7 @@ import { asSection, below, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./limits";
 import { type Coordination, readCoordination, readOrchestrator, readTimeouts } from "./orchestrator";
-import { type ConfigProblem, Findings, inTextOrder } from "./problems";
+import { asTold, type ConfigProblem, Findings } from "./problems";
 import { ORCHESTRATOR, readSetting, UI } from "./settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
@@ -26,13 +26,13 @@ export type TeamResult =
  */
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const read = readSource(source);
-  if (!read.ok) return { ok: false, errors: inTextOrder(read.errors), warnings: [] };
+  if (!read.ok) return { ok: false, errors: asTold(read.errors), warnings: [] };
   const findings = new Findings(read.locate);
   const root = asRoot(read.root, findings);
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);
-  const warnings = inTextOrder(findings.warnings);
-  const errors = inTextOrder([...findings.errors, ...findings.refusals]);
+  const warnings = asTold(findings.warnings);
+  const errors = asTold([...findings.errors, ...findings.refusals]);
   if (!team || errors.length > 0) return { ok: false, errors, warnings };
   return { ok: true, team, warnings };
 }

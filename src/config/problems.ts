@@ -1,3 +1,4 @@
+import { redactShapes } from "../redaction/redact";
 import { MAX_PROBLEMS } from "./limits";
 import { type NeedId, refusalOf } from "./needs";
 
@@ -97,7 +98,15 @@ export class Findings {
   }
 }
 
-/** In the order of the text; what has no place keeps the order in which it was found. */
-export function inTextOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
-  return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+/**
+ * As they are told: in the order of the text (what has no place keeps the order in which it was found), and without what is shaped
+ * like a key, for words about a config repeat parts of it.
+ */
+export function asTold(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const clean = problems.map((problem) => ({
+    ...problem,
+    pointer: redactShapes(problem.pointer),
+    detail: redactShapes(problem.detail),
+  }));
+  return clean.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { toPlain } from "../config/fields";
 import { nearest } from "../config/nearest";
-import { type ConfigProblem, Findings, inTextOrder, type Path } from "../config/problems";
+import { asTold, type ConfigProblem, Findings, type Path } from "../config/problems";
 import { readSource } from "../config/source";
 import { byteLength } from "../coordination";
 import { cronProblem } from "./cron";
@@ -16,12 +16,12 @@ export type SuiteResult = { ok: true; suite: Suite } | { ok: false; errors: Conf
  */
 export function parseSuite(yaml: string): SuiteResult {
   const source = readSource(yaml);
-  if (!source.ok) return { ok: false, errors: inTextOrder(source.errors) };
+  if (!source.ok) return { ok: false, errors: asTold(source.errors) };
   const findings = new Findings(source.locate);
   const parsed = SuiteSchema.safeParse(toPlain(source.root), { reportInput: true });
   if (parsed.success) checkWhole(parsed.data, findings);
   else for (const issue of parsed.error.issues) report(issue, findings);
-  if (!parsed.success || findings.errors.length > 0) return { ok: false, errors: inTextOrder(findings.errors) };
+  if (!parsed.success || findings.errors.length > 0) return { ok: false, errors: asTold(findings.errors) };
   return { ok: true, suite: parsed.data };
 }
 

@@ -52,6 +52,11 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   await keep(await run([agent("key as a field", "quick", { [SHAPED]: true })]));
   await keep(await run([agent("key as a type", "quick", { type: SHAPED })]));
   await keep(await run([agent("key by name", "quick", { api_key: `\${${SHAPED}}` })]));
+  const oddly = [agent("key as a field", "quick", { [SHAPED]: true }), agent("key as a type", "quick", { type: SHAPED })];
+  for (const config of [{ agents: oddly }, { agents: [agent(SHAPED, "quick")], [SHAPED]: 1 }])
+    await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }));
+  const yaml = `agents: [{id: a, ${SHAPED}: *${SHAPED}, backend: !!${SHAPED} {}}]`;
+  await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config_yaml: yaml } }));
   await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
   await keep(await askWith(owner.key, "/api/keys"));
   await keep(await askWith(owner.key, "/api/audit"));
