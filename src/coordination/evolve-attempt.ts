@@ -65,6 +65,7 @@ function freshAgent(id: string, index: number): AgentState {
     lastVote: null,
     released: false,
     failedRounds: 0,
+    called: false,
     completedCalls: 0,
     failed: null,
     abstained: null,

@@ -55,7 +55,8 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     ...(isResearch(event) && { research: true }),
   };
   const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
-  return withCall(started, agent, (call) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
+  const called = withAgent(started, agent, (state) => ({ ...state, called: true }));
+  return withCall(called, agent, (call) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
 }
 
 function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {

@@ -6,7 +6,7 @@ import type { Reply } from "./inputs";
 import { finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isUnaffordable } from "./owed";
-import { type Answer, answerAt, type Problem, type Settlement } from "./state";
+import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "./state";
 import { isWhole, isWithheld } from "./stop-reason";
 import { requestTools } from "./tools";
 import { completeTurn, failTurn } from "./turn-end";
@@ -112,17 +112,23 @@ export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): 
 
 function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
   if (draft.turn.rejected) return completeTurn(draft);
-  const silence = { code: endedBy, message: SILENCE[endedBy] ?? "It wrote nothing." };
   failTurn(
     draft,
-    draft.attempt.agents.map(({ id, failed, abstained }) => ({ agent: id, ...(failed ?? abstained ?? silence) })),
+    draft.attempt.agents.map((agent) => ({
+      agent: agent.id,
+      ...(agent.failed ?? agent.abstained ?? { code: endedBy, message: silence(endedBy, agent) }),
+    })),
   );
 }
 
-const SILENCE: Partial<Record<EndedBy, string>> = {
-  deadline: "Time was up before it wrote anything.",
-  budget: "The budget was used up before it wrote anything.",
-};
+/** Why an agent said nothing that neither failed nor ran out of calls. */
+function silence(endedBy: EndedBy, { called }: AgentState): string {
+  const end = ENDS[endedBy];
+  if (end === undefined) return "It wrote nothing.";
+  return `${end} before ${called ? "it wrote anything" : "its first call could be sent"}.`;
+}
+
+const ENDS: Partial<Record<EndedBy, string>> = { deadline: "Time was up", budget: "The budget was used up" };
 
 function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;

@@ -95,6 +95,7 @@ export function endInitialRounds(draft: Draft): void {
     if (!isLive(agent) || agent.answers > 0) continue;
     const code = "initial_round_timeout";
     cancelEffects(draft, index, code);
-    if (!submitPartial(draft, index)) failAgent(draft, index, { code, message: "It gave no first answer in time." });
+    const message = agent.called ? "It gave no first answer in time." : "Its first call could not be sent in time.";
+    if (!submitPartial(draft, index)) failAgent(draft, index, { code, message });
   }
 }

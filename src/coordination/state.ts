@@ -116,6 +116,8 @@ export type AgentState = {
   /** Has begun a round after its first answer, so the wait for the others is behind it. */
   released: boolean;
   failedRounds: number;
+  /** A call of it was sent, be it in vain. */
+  called: boolean;
   completedCalls: number;
   failed: Problem | null;
   abstained: Problem | null;

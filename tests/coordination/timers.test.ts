@@ -252,3 +252,51 @@ describe("an input that comes too late", () => {
     },
   );
 });
+
+describe("an agent without a word is told of truly", () => {
+  const patient = { initial_round_timeout_ms: 1_000_000 };
+  it.each<{ name: string; world: WorldOptions; given?: (world: World) => void; message: string }>([
+    {
+      name: "that was called until time was up",
+      world: { rules: patient },
+      given: (world) => world.starts("a"),
+      message: "Time was up before it wrote anything.",
+    },
+    {
+      name: "whose calls have failed until time was up",
+      world: { rules: patient },
+      given: (world) => {
+        for (let round = 0; round < 2; round += 1) world.does("a", fails({ class: "quota", code: "quota" }));
+      },
+      message: "Time was up before it wrote anything.",
+    },
+    {
+      name: "that was never called until time was up",
+      world: { rules: patient },
+      message: "Time was up before its first call could be sent.",
+    },
+    {
+      name: "that could not pay for its first call",
+      world: { agents: ["a"], budget: { max_cost_usd: 0 } },
+      given: (world) => world.starts("a"),
+      message: "The budget was used up before its first call could be sent.",
+    },
+    {
+      name: "that was called until its first round was over",
+      world: {},
+      given: (world) => world.starts("a"),
+      message: "It gave no first answer in time.",
+    },
+    {
+      name: "that was never called until its first round was over",
+      world: {},
+      message: "Its first call could not be sent in time.",
+    },
+  ])("$name", ({ world: options, given, message }) => {
+    const world = new World({ agents: ["a"], ...options });
+    world.ask();
+    given?.(world);
+    if (world.events("turn.failed").length === 0) world.wait(COORDINATION_ENDS);
+    expect(world.events("turn.failed")).toMatchObject([{ agents: [{ agent: "a", message }] }]);
+  });
+});
