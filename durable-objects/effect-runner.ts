@@ -1,4 +1,5 @@
-import type { Effect, ModelCallEffect, ToolCallEffect } from "../src/coordination";
+import { type Effect, type ModelCallEffect, type ToolCallEffect, triedCall } from "../src/coordination";
+import { ProviderError } from "../src/providers/provider";
 import { type Release, Slots } from "./slots";
 
 /**
@@ -17,8 +18,22 @@ export type Performer = {
 };
 
 export type PreparedCall = {
-  /** Sends it; `onHeaders` when the response's headers are there. Never throws except `signal.reason`. */
-  send(signal: AbortSignal, onHeaders: () => void): Promise<() => void>;
+  /** Sends it. Never throws except `signal.reason`. */
+  send(signal: AbortSignal, slot: Slot): Promise<() => void>;
+};
+
+/** What a call has to do with the slot it holds until its headers are there. */
+export type Slot = {
+  /** The response's headers are there, or will not come. */
+  onHeaders: () => void;
+  /** Aborted with the ProviderError that the call fails with, should it have to go before its headers came. */
+  giveWay: AbortSignal;
+};
+
+type Options = {
+  slots: number;
+  /** How long a call keeps its slot without headers while others wait for one. */
+  patienceMs: number;
 };
 
 /**
@@ -28,11 +43,15 @@ export type PreparedCall = {
 export class EffectRunner {
   readonly #performer: Performer;
   readonly #slots: Slots;
+  readonly #patienceMs: number;
   readonly #running = new Map<string, AbortController>();
+  /** Calls one of whose tries gave way: those that follow may take as long as the provider's time limits allow. */
+  readonly #gaveWay = new Set<string>();
 
-  constructor(performer: Performer, slots: number) {
+  constructor(performer: Performer, { slots, patienceMs }: Options) {
     this.#performer = performer;
-    this.#slots = new Slots(slots);
+    this.#slots = new Slots(slots, patienceMs);
+    this.#patienceMs = patienceMs;
   }
 
   /** `owed` and `inFlight` of the state as it is now. */
@@ -41,6 +60,7 @@ export class EffectRunner {
     for (const [id, abort] of this.#running) {
       if (!wanted.has(id)) abort.abort(new Error("no longer needed"));
     }
+    if (wanted.size === 0) this.#gaveWay.clear();
     const due = owed.filter((effect) => effect.type === "tool_call" || effect.notBefore <= now);
     return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
   }
@@ -54,11 +74,13 @@ export class EffectRunner {
   async #run(effect: Effect, resumed: PreparedCall | null = null): Promise<void> {
     const abort = new AbortController();
     this.#running.set(effect.id, abort);
+    const way = new AbortController();
     let release: Release = () => {};
     let settle = () => {};
     try {
-      release = await this.#slots.take(abort.signal);
-      settle = await (resumed?.send(abort.signal, release) ?? this.#perform(effect, abort.signal, release));
+      release = await this.#slots.take(abort.signal, this.#mayGiveWay(effect, resumed) ? () => this.#cut(effect, way) : null);
+      const slot = { onHeaders: release, giveWay: way.signal };
+      settle = await (resumed?.send(abort.signal, slot) ?? this.#perform(effect, abort.signal, slot));
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#performer.onFault(error);
     } finally {
@@ -68,12 +90,24 @@ export class EffectRunner {
     settle();
   }
 
-  async #perform(effect: Effect, signal: AbortSignal, release: Release): Promise<() => void> {
+  /** What a call taken up asks for is paid already, and a tool may have done half its work. */
+  #mayGiveWay({ type, id }: Effect, resumed: PreparedCall | null): boolean {
+    return type === "model_call" && resumed === null && !this.#gaveWay.has(triedCall(id));
+  }
+
+  #cut({ id }: Effect, way: AbortController): void {
+    this.#gaveWay.add(triedCall(id));
+    const seconds = this.#patienceMs / 1_000;
+    const message = `No response came for ${seconds} s while other calls waited, so this one gave way to them.`;
+    way.abort(new ProviderError("transient", "timeout", message));
+  }
+
+  async #perform(effect: Effect, signal: AbortSignal, slot: Slot): Promise<() => void> {
     if (effect.type === "tool_call") {
       await this.#performer.performTool(effect, signal);
       return () => {};
     }
     const call = this.#performer.prepareCall(effect);
-    return call ? call.send(signal, release) : () => {};
+    return call ? call.send(signal, slot) : () => {};
   }
 }

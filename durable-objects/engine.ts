@@ -24,7 +24,7 @@ import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
-import { CALL_SLOTS } from "./limits";
+import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
 import { plannedCalls } from "./planned-calls";
 import { isPlatformFault } from "./platform-fault";
@@ -95,7 +95,7 @@ export class Engine {
       openTurn: () => runningTurn(this.#state)?.number ?? null,
     });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
-    this.#runner = new EffectRunner(options.performer(this), CALL_SLOTS);
+    this.#runner = new EffectRunner(options.performer(this), { slots: CALL_SLOTS, patienceMs: HEADER_PATIENCE_MS });
   }
 
   /** The session's time, unix ms: it never runs backwards. */

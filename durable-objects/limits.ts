@@ -34,5 +34,11 @@ export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 /** Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026), R2 takes one. */
 export const CALL_SLOTS = 4;
 
+/**
+ * How long a call may wait for headers while others wait for its slot. Endpoints that stream send them within seconds; even
+ * those that begin only with the first word have mostly done so by then. Twice this fits into a provider's own limit (120 s).
+ */
+export const HEADER_PATIENCE_MS = 45_000;
+
 /** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
 export const WATCHDOG_MS = 10_000;

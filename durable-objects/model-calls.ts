@@ -16,10 +16,11 @@ import { CALL_TIME_LIMITS } from "../src/providers/limits";
 import type { ModelRequest, Provider, ResumePoint } from "../src/providers/provider";
 import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
-import type { Performer, PreparedCall } from "./effect-runner";
+import type { Performer, PreparedCall, Slot } from "./effect-runner";
 import type { Engine } from "./engine";
 import { keyMissing } from "./key-missing";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
+import { waitingFetch } from "./waiting-fetch";
 
 type Options = {
   engine: Engine;
@@ -54,7 +55,7 @@ export class ModelCalls implements Performer {
     const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type !== "call.started") return null;
     const request = grantedRequest(parts, started, isCapped(turn, parts.agent));
-    return { send: (signal, onHeaders) => this.#send(effect, { request, onHeaders, signal }) };
+    return { send: (signal, slot) => this.#send(effect, { request, slot, signal }) };
   }
 
   resumeCall(effect: ModelCallEffect): PreparedCall | null {
@@ -62,7 +63,7 @@ export class ModelCalls implements Performer {
     const from = this.#engine.journal.points.find(effect.id);
     if (!turn || !from) return null;
     const request = askedRequest(this.#parts(turn, effect)); // the provider has the real one; ids that are taken are the same
-    return { send: (signal, onHeaders) => this.#send(effect, { request, onHeaders, signal, from }) };
+    return { send: (signal, slot) => this.#send(effect, { request, slot, signal, from }) };
   }
 
   /** No tool of an agent's own has a performer; a config cannot name one. */
@@ -92,7 +93,7 @@ export class ModelCalls implements Performer {
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
-  async #send(effect: ModelCallEffect, { request, onHeaders, signal, from }: Sending): Promise<() => void> {
+  async #send(effect: ModelCallEffect, { request, slot, signal, from }: Sending): Promise<() => void> {
     const agent = this.#agent(effect.agent);
     const apiKey = this.#keyOf(agent.backend);
     if (apiKey === null) {
@@ -102,7 +103,7 @@ export class ModelCalls implements Performer {
     const headers = { came: false };
     let point: ResumePoint | null = null;
     const performed = await performCall({
-      provider: this.#provider(agent.backend, apiKey, countingFetch(this.#fetch, onHeaders, headers)),
+      provider: this.#provider(agent.backend, apiKey, waitingFetch(this.#fetch, slot, headers)),
       request,
       signal,
       ...(from && { from }),
@@ -143,17 +144,4 @@ export class ModelCalls implements Performer {
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
-/** `fetch` that says when the response's headers are there, or will not come. */
-function countingFetch(send: typeof fetch, onHeaders: () => void, headers: { came: boolean }): typeof fetch {
-  return async (input, init) => {
-    try {
-      const response = await send(input, init);
-      headers.came = true;
-      return response;
-    } finally {
-      onHeaders();
-    }
-  };
-}
-
-type Sending = { request: ModelRequest; onHeaders: () => void; signal: AbortSignal; from?: ResumePoint };
+type Sending = { request: ModelRequest; slot: Slot; signal: AbortSignal; from?: ResumePoint };

@@ -21,6 +21,9 @@ type CallPlace = { turn: number; attempt: number; agent: number; round: number; 
 export const callId = (place: CallPlace): string =>
   `call_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.call}_${place.sent + 1}`;
 
+/** What the ids of all tries of one call have in common. */
+export const triedCall = (id: string): string => id.slice(0, id.lastIndexOf("_"));
+
 /** Where a call id says that the call stands, as far as anyone asks; null for what is no such id. */
 export function placeOfCall(id: string): Pick<CallPlace, "turn" | "attempt"> | null {
   const [, turn, attempt] = /^call_(\d+)_(\d+)_\d+_\d+_\d+_\d+$/.exec(id) ?? [];

@@ -1,7 +1,7 @@
 /** The rules of `protocol.md`: pure, and all that the rest of the service needs to know of them. */
 export { byteLength } from "./byte-length";
 export { decide } from "./decide";
-export { type Effect, type ModelCallEffect, placeOfCall, type ToolCallEffect } from "./effects";
+export { type Effect, type ModelCallEffect, placeOfCall, type ToolCallEffect, triedCall } from "./effects";
 export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./hosted-tools";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";

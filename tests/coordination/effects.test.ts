@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { callInFlight, placeOfCall } from "../../src/coordination";
+import { callInFlight, placeOfCall, triedCall } from "../../src/coordination";
 import { callId } from "../../src/coordination/effects";
 import { answers } from "./builders";
 import { World } from "./world";
@@ -13,6 +13,15 @@ describe("the place a call's id tells", () => {
   it.each(["", "call_1_2", "tool_1_2_1_1_x", "xcall_1_2_1_1_1_1", "call_1_2_1_1_1_1_x"])("is none in %j", (id) => {
     expect(placeOfCall(id)).toBeNull();
   });
+});
+
+it("makes one call of all its tries, and of nothing else", () => {
+  const place = { turn: 1, attempt: 1, agent: 0, round: 1, call: 1, sent: 0 };
+  const first = triedCall(callId(place));
+  expect(triedCall(callId({ ...place, sent: 10 }))).toBe(first);
+  for (const part of ["turn", "attempt", "agent", "round", "call"] as const) {
+    expect(triedCall(callId({ ...place, [part]: 11 }))).not.toBe(first);
+  }
 });
 
 describe("a call in flight", () => {

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { EffectRunner, type Performer } from "../../durable-objects/effect-runner";
 import type { Effect, ModelCallEffect } from "../../src/coordination";
 
@@ -11,6 +11,7 @@ const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   notBefore,
 });
 const call = (id: string, notBefore = 0): Effect => underWay(id, notBefore);
+const PATIENCE = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A performer whose calls end when they are told to. */
@@ -23,9 +24,10 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       if (id === "broken") throw new Error("cannot be put together");
       seen.push(`prepared ${id}`);
       return {
-        send: (signal, onHeaders) =>
+        send: (signal, { onHeaders, giveWay }) =>
           new Promise((resolve, reject) => {
             open.set(id, { headers: onHeaders, end: () => resolve(() => void seen.push(`settled ${id}`)) });
+            giveWay.addEventListener("abort", () => resolve(() => void seen.push(`failed ${id}: ${giveWay.reason}`)));
             signal.addEventListener("abort", () => {
               seen.push(`aborted ${id}`);
               reject(signal.reason);
@@ -41,10 +43,11 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     performTool: async ({ id }) => void seen.push(`tool ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
-  const runner = new EffectRunner(performer, slots);
+  const runner = new EffectRunner(performer, { slots, patienceMs: PATIENCE });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
     for (const run of runner.sync(owed, inFlight, now)) void run;
-    await soon();
+    if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
+    else await soon();
   };
   return { seen, open, sync, runner };
 }
@@ -104,4 +107,64 @@ it("tells a fault of our own and goes on", async () => {
   open.get("b")?.end();
   await soon();
   expect(seen).toEqual(["fault cannot be put together", "prepared b", "settled b"]);
+});
+
+describe("a call that waits for headers while others wait for its slot", () => {
+  const GAVE_WAY = "ProviderError: No response came for 45 s while other calls waited, so this one gave way to them.";
+  const stalled = call("call_1_1_1_1_1_1");
+  const again = call("call_1_1_1_1_1_2");
+  const other = call("call_1_1_2_1_1_1");
+  const third = call("call_1_1_3_1_1_1");
+  afterEach(() => void vi.useRealTimers());
+
+  const startPatiently = (slots: number) => {
+    vi.useFakeTimers();
+    return start(slots);
+  };
+
+  it("gives way and fails, and the other goes", async () => {
+    const { seen, sync } = startPatiently(1);
+    await sync([stalled, other]);
+    await vi.advanceTimersByTimeAsync(PATIENCE);
+    expect(seen).toEqual([`prepared ${stalled.id}`, `failed ${stalled.id}: ${GAVE_WAY}`, `prepared ${other.id}`]);
+  });
+
+  it("is left alone once its headers have come", async () => {
+    const { seen, open, sync } = startPatiently(1);
+    await sync([stalled, other]);
+    open.get(stalled.id)?.headers();
+    await vi.advanceTimersByTimeAsync(0);
+    open.get(other.id)?.headers();
+    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    expect(seen).toEqual([`prepared ${stalled.id}`, `prepared ${other.id}`]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("keeps its slot when it is tried again", async () => {
+    const { seen, open, sync } = startPatiently(1);
+    await sync([stalled, other]);
+    await vi.advanceTimersByTimeAsync(PATIENCE);
+    open.get(other.id)?.headers();
+    await sync([again], [other.id]);
+    await sync([third], [again.id, other.id]);
+    seen.length = 0;
+    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    expect(seen).toEqual([]);
+    open.get(again.id)?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(seen).toEqual([`settled ${again.id}`, `prepared ${third.id}`]);
+  });
+
+  it("may give way again once all that is over", async () => {
+    const { seen, open, sync } = startPatiently(1);
+    await sync([stalled, other]);
+    await vi.advanceTimersByTimeAsync(PATIENCE);
+    open.get(other.id)?.end();
+    await vi.advanceTimersByTimeAsync(0);
+    await sync([]);
+    seen.length = 0;
+    await sync([again, third]);
+    await vi.advanceTimersByTimeAsync(PATIENCE);
+    expect(seen).toEqual([`prepared ${again.id}`, `failed ${again.id}: ${GAVE_WAY}`, `prepared ${third.id}`]);
+  });
 });
