@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { HEADER_PATIENCE_MS } from "../../durable-objects/limits";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import { peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { alwaysFails, answersThenVotes, hangs, paced } from "../../scripts/simulated-providers/scripts";
@@ -81,5 +82,31 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const { agents: states } = await client.status(id);
     expect(["error", "timeout"]).toContain(states["bad"]?.status);
+  });
+});
+
+describe.concurrent("a team most of whose members hang without headers", () => {
+  it("hears the others as soon as those have been waited for", async () => {
+    const question = "When does water boil, you who speak?";
+    const mute = Array.from({ length: SLOTS }, (_, index) => ({ id: `mute-${index}`, model: "mute" }));
+    const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
+    const config = { timeout_settings: { initial_round_timeout_seconds: HEADER_PATIENCE_MS / 1_000 + 15 } };
+    const { session_id: id } = await client.start({
+      baseUrl: providers.baseUrl,
+      agents: [...mute, ...speaking],
+      question,
+      config,
+    });
+    const turn = await client.ended(id, 120_000);
+    expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
+    const events = await client.events(id);
+    const startedAt = events.find(({ type }) => type === "turn.started")?.at ?? Number.NaN;
+    const answeredAt = events.flatMap((event) => (event.type === "answer.submitted" ? [event.at - startedAt] : []));
+    console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
+    expect(answeredAt).toHaveLength(2);
+    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 5_000);
+    const gaveWay = events.filter((event) => event.type === "call.failed" && /gave way/.test(event.message));
+    expect(gaveWay).not.toEqual([]);
+    expect(peakAwaitingHeaders(requestsFor(question))).toBe(SLOTS);
   });
 });

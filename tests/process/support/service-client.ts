@@ -1,4 +1,5 @@
 import { type RunResponse, RunResponseSchema, SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
+import { EventListSchema } from "../../../src/protocol/listings";
 
 /** A client that asks plainly, each time over a connection of its own: nothing outlives a killed service. */
 export class ServiceClient {
@@ -27,6 +28,11 @@ export class ServiceClient {
     return TurnResponseSchema.parse(await this.#json(`/api/sessions/${session}/turns/1`));
   }
 
+  /** The first thousand of its events. */
+  async events(session: string) {
+    return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`)).data;
+  }
+
   async cancel(session: string): Promise<void> {
     await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", body: "{}" });
   }
@@ -43,7 +49,7 @@ export class ServiceClient {
   }
 
   async #json(path: string, init: RequestInit = {}): Promise<unknown> {
-    const headers = { "content-type": "application/json", connection: "close" };
+    const headers = { "content-type": "application/json", accept: "application/json", connection: "close" };
     const response = await fetch(`${this.url}${path}`, { ...init, headers });
     const text = await response.text();
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
