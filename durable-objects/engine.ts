@@ -185,7 +185,7 @@ export class Engine {
 
   /** What a call in flight is known to cost so far. */
   noteUsage(call: string, usage: Usage): void {
-    this.#usages.set(call, usage);
+    if (runningTurn(this.#state)?.inFlight[call]) this.#usages.set(call, usage);
   }
 
   /** The alarm: whatever was set is gone, so a new one stands before anything else happens. */

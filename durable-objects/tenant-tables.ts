@@ -4,13 +4,13 @@ import type { AuditPage, SettledTurn } from "./tenant-api";
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS leases (session TEXT, turn INTEGER, reserved_usd REAL NOT NULL, ends_at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
-  // Turns that were charged, for as long as word of them could still come again.
+  // Turns that were charged, for as long as word of them may come again and matter.
   "CREATE TABLE IF NOT EXISTS settled (session TEXT, turn INTEGER, at INTEGER NOT NULL, PRIMARY KEY (session, turn)) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS spend (day TEXT PRIMARY KEY, usd REAL NOT NULL) WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS audit (seq INTEGER PRIMARY KEY, at INTEGER NOT NULL, key_id TEXT, action TEXT NOT NULL, origin TEXT, request_id TEXT NOT NULL, result INTEGER NOT NULL, hash TEXT NOT NULL)",
 ];
 
-/** How long a turn's end is remembered; sessions give up telling long before. */
+/** How long a turn's end is remembered. Word of it that comes still later charges a day that is long over. */
 const SETTLED_KEPT_MS = 8 * 86_400_000;
 
 /** The tables of a tenant's object. Writing methods must be called inside one synchronous transaction. */

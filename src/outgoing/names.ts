@@ -26,7 +26,9 @@ export function resolverOverHttps({ fetch: ask, now }: { fetch: typeof fetch; no
   return async (name, signal) => {
     const found = known.get(name);
     if (found && found.until > now()) return found.addresses;
-    const answers = await Promise.all(TYPES.map((type) => lookUp(ask, { name, type, signal })));
+    const answers: Answer[] = [];
+    // One after the other: whoever asks has one place among the connections that may wait for headers.
+    for (const type of TYPES) answers.push(await lookUp(ask, { name, type, signal }));
     const records = answers.flatMap(({ Answer = [] }) => Answer).filter(({ type }) => ADDRESS_TYPES.has(type));
     const seconds = Math.min(...records.map(({ TTL }) => TTL), LONGEST_MS / 1000);
     known.delete(name);

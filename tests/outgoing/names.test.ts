@@ -67,3 +67,19 @@ it("keeps a bounded number of names", async () => {
   await resolve("n0.example.org");
   expect(asked.length).toBe(before + 2);
 });
+
+it("never has two connections open for one look", async () => {
+  let [open, most] = [0, 0];
+  const resolve = resolverOverHttps({
+    now: () => 0,
+    fetch: async () => {
+      open += 1;
+      most = Math.max(most, open);
+      await new Promise((answered) => setTimeout(answered, 1));
+      open -= 1;
+      return Response.json({ Status: 0, Answer: [{ type: 1, data: "93.184.215.14", TTL: 60 }] });
+    },
+  });
+  await resolve("example.org", null);
+  expect(most).toBe(1);
+});
