@@ -6,6 +6,7 @@ import { type Env, readSecret } from "./env";
 import { EvalRecords, sessionOf } from "./eval-records";
 import type { EvalRunStore, StoredRun } from "./eval-run-store";
 import type { SessionStub, StartTurn } from "./session-api";
+import { createSessionIndex, type SessionIndex } from "./session-index";
 import { sessionStub } from "./session-stub";
 import { logError } from "../src/redaction/log";
 
@@ -20,12 +21,14 @@ export class EvalCases {
   readonly #store: EvalRunStore;
   readonly #run: StoredRun;
   readonly #records: EvalRecords;
+  readonly #index: SessionIndex;
 
   constructor(env: Env, store: EvalRunStore, run: StoredRun) {
     this.#env = env;
     this.#store = store;
     this.#run = run;
     this.#records = new EvalRecords(env.DB);
+    this.#index = createSessionIndex(env.DB);
   }
 
   /** One round: hears of what runs, starts what has a place, saves what is done. */
@@ -66,8 +69,10 @@ export class EvalCases {
   async #create(nth: number, one: SuiteCase): Promise<void> {
     const { team, problem } = this.#run;
     if (!team) return this.#end(nth, errored(problem ?? "its team cannot run here"));
-    await this.#records.addSession(this.#run, nth);
-    const started = await this.#session(nth).create(sessionOf(this.#run, nth), team, this.#turnOf(one));
+    const { tenant } = this.#run;
+    const id = sessionOf(this.#run, nth);
+    await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
+    const started = await this.#session(nth).create(id, team, this.#turnOf(one));
     if (started.ok) return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
     // Other turns of the tenant will end.
     if (started.code === "quota_exceeded") return;

@@ -2,10 +2,10 @@ import { isOver, type RunState, summarize } from "../src/evals/run";
 import type { EvalCaseResult, EvalRun, EvalRunPage } from "../src/protocol/evals";
 import type { StoredRun } from "./eval-run-store";
 import { evalSessionId } from "./eval-session-id";
+import { confirmSession, toPreview } from "./session-index";
 
 const RUN_FIELDS = "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd";
 const RESULT_FIELDS = "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at";
-const MAX_QUESTION_PREVIEW = 200;
 /** Runs of one suite and tenant that are kept; older ones go with their results. */
 const KEPT_RUNS = 500;
 
@@ -20,19 +20,14 @@ export class EvalRecords {
     this.#db = db;
   }
 
-  /** Notes a case's session in the index of sessions; that it is there already changes nothing. */
-  async addSession(run: StoredRun, nth: number): Promise<void> {
-    const sql =
-      "INSERT INTO sessions (tenant, id, created_at, question_preview, state) VALUES (?, ?, ?, ?, 'starting') ON CONFLICT DO NOTHING";
-    await this.#db.prepare(sql).bind(run.tenant, sessionOf(run, nth), Date.now(), previewOf(run, nth)).run();
-  }
-
   /** Writes the run as it stands and the results of these cases, all or nothing. May be done again. */
   async save(run: StoredRun, state: RunState, nths: readonly number[]): Promise<void> {
     await this.#db.batch([
       this.#runStatement(run, state),
       ...nths.flatMap((nth) =>
-        [this.#resultStatement(run, state, nth), this.#confirmStatement(run, nth)].filter((one) => one !== null),
+        [this.#resultStatement(run, state, nth), confirmSession(this.#db, run.tenant, sessionOf(run, nth))].filter(
+          (one) => one !== null,
+        ),
       ),
       ...(isOver(state) ? this.#forgetStatements(run) : []),
     ]);
@@ -81,12 +76,6 @@ export class EvalRecords {
     return this.#db.prepare(sql).bind(...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt);
   }
 
-  /** From now on nobody has to ask whether the session exists. */
-  #confirmStatement(run: StoredRun, nth: number): D1PreparedStatement {
-    const sql = "UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state = 'starting'";
-    return this.#db.prepare(sql).bind(run.tenant, sessionOf(run, nth));
-  }
-
   #forgetStatements({ tenant, suite }: StoredRun): D1PreparedStatement[] {
     const oldest = "SELECT id FROM eval_runs WHERE tenant = ?1 AND suite = ?2 ORDER BY id DESC LIMIT 1 OFFSET ?3";
     return [
@@ -100,8 +89,7 @@ export class EvalRecords {
 export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): string =>
   evalSessionId({ suite: suite.name, run: id, caseId: suite.cases[nth]?.id ?? "", scheduledAt });
 
-const previewOf = ({ suite }: StoredRun, nth: number): string =>
-  (suite.cases[nth]?.question ?? "").trim().slice(0, MAX_QUESTION_PREVIEW).toWellFormed();
+const previewOf = ({ suite }: StoredRun, nth: number): string => toPreview(suite.cases[nth]?.question ?? "");
 
 const toSeconds = (ms: number): number => ms / 1000;
 

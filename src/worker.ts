@@ -10,17 +10,18 @@ import threeProvidersTeam from "../configs/teams/three-providers.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
 import { EvalRecords } from "../durable-objects/eval-records";
 import { evalRunName } from "../durable-objects/eval-run-api";
+import { createSessionIndex } from "../durable-objects/session-index";
+import { createStartClaims } from "../durable-objects/start-claims";
 import { tenancyServices } from "../durable-objects/tenancy-services";
 import { sessionStub } from "../durable-objects/session-stub";
 import { eraseSessionFiles } from "../r2-layout/session-files";
 import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
-import { createSessionIndex } from "./api/session-index";
-import { createStartClaims } from "./api/start-claims";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { LOCAL_TENANT } from "./tenancy/principal";
+import { literalKeyProblem } from "../durable-objects/team-keys";
 
 export { EvalRunObject } from "../durable-objects/eval-run";
 export { SessionObject } from "../durable-objects/session";
@@ -57,6 +58,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
       variables: readVariables(env, OPERATOR_VARIABLES),
+      ...literalKeyProblem(env),
     },
     evals: {
       suites: { smoke: smokeEvals, simulated: simulatedEvals },

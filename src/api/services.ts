@@ -1,7 +1,8 @@
 import type { SessionStub } from "../../durable-objects/session-api";
+import type { SessionIndex } from "../../durable-objects/session-index";
+import type { StartClaims } from "../../durable-objects/start-claims";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
-import type { StoredSessions } from "./session-index";
 import type { TenancyServices } from "./tenancy-services";
 import type { EvalServices } from "./eval-runs";
 
@@ -19,4 +20,12 @@ export type Services = {
   teams: Readonly<Record<string, string>>;
   /** Whether requests to loopback addresses need no key. */
   openOnLoopback: boolean;
+};
+
+/** What routes need of what lies outside the sessions' objects. */
+export type StoredSessions = {
+  index: SessionIndex;
+  claims: StartClaims;
+  /** Erases all files of a session; may be done again. */
+  eraseFiles(tenant: string, id: string): Promise<void>;
 };

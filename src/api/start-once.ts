@@ -1,10 +1,10 @@
 import type { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
+import type { StandingClaim } from "../../durable-objects/start-claims";
 import { FaultSchema } from "../protocol/api";
 import { ApiError, type Fault } from "./errors";
 import { type Call, notFound } from "./routes";
 import type { SessionStub } from "./services";
-import type { StandingClaim } from "./start-claims";
 
 /** Idempotency keys: whoever starts with the same key and body again gets the same run, or drives on what was broken off. */
 

@@ -1,4 +1,4 @@
-import type { StoredSessions } from "../../src/api/session-index";
+import type { StoredSessions } from "../../src/api/services";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 

@@ -1,5 +1,3 @@
-import type { StartClaims } from "./start-claims";
-
 /**
  * The index of sessions in D1. A run's truth is its object; a row says only that there is one, and lists are made of rows.
  *
@@ -14,6 +12,7 @@ export type SessionRow = { id: string; created_at: number; question_preview: str
 export type NewSession = { tenant: string; id: string; createdAt: number; question: string };
 
 export type SessionIndex = {
+  /** That there is such a row already changes nothing. */
   add(session: NewSession): Promise<void>;
   /** The object is there now. False if the session is being erased, or has been: then it must not stay. */
   confirm(tenant: string, id: string): Promise<boolean>;
@@ -32,15 +31,12 @@ const PREVIEW_CHARS = 200;
 export const toPreview = (question: string): string =>
   [...question.trim().slice(0, PREVIEW_CHARS + 1)].slice(0, PREVIEW_CHARS).join("").toWellFormed();
 
-const INSERT = "INSERT INTO sessions (tenant, id, created_at, question_preview, state)";
-
 export const createSessionIndex = (db: D1Database): SessionIndex => ({
-  async add({ tenant, id, createdAt, question }) {
-    await db.prepare(`${INSERT} VALUES (?, ?, ?, ?, 'starting')`).bind(tenant, id, createdAt, toPreview(question)).run();
+  async add(session) {
+    await addSessionIf(db, session, "true", []).run();
   },
   async confirm(tenant, id) {
-    const sql = "UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'";
-    return changed(await db.prepare(sql).bind(tenant, id).run());
+    return changed(await confirmSession(db, tenant, id).run());
   },
   async page(tenant, before, limit) {
     const sql =
@@ -70,14 +66,6 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
 
 const changed = ({ meta }: D1Result): boolean => meta.changes > 0;
 
-/** What routes need of what lies outside the sessions' objects; made in `worker.ts`. */
-export type StoredSessions = {
-  index: SessionIndex;
-  claims: StartClaims;
-  /** Erases all files of a session; may be done again. */
-  eraseFiles(tenant: string, id: string): Promise<void>;
-};
-
 /** The statement that adds a session's row if `condition` holds; for a transaction with others. */
 export const addSessionIf = (
   db: D1Database,
@@ -86,5 +74,11 @@ export const addSessionIf = (
   values: string[],
 ): D1PreparedStatement =>
   db
-    .prepare(`${INSERT} SELECT ?, ?, ?, ?, 'starting' WHERE ${condition}`)
+    .prepare(
+      `INSERT INTO sessions (tenant, id, created_at, question_preview, state) SELECT ?, ?, ?, ?, 'starting' WHERE ${condition} ON CONFLICT DO NOTHING`,
+    )
     .bind(tenant, id, createdAt, toPreview(question), ...values);
+
+/** The statement that says that the session's object is there; for a transaction with others. */
+export const confirmSession = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
+  db.prepare("UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'").bind(tenant, id);
