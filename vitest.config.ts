@@ -1,13 +1,18 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
 import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
+import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
-const LOCAL_VARS = { OPEN_ACCESS: "loopback", ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*" };
+const LOCAL_VARS = {
+  OPEN_ACCESS: "loopback",
+  ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",
+  SEALING_KEYS: TEST_SEALING_KEYS,
+};
 const REPORT = process.env["TEST_REPORT"];
 
 export default defineConfig({

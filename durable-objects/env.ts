@@ -14,6 +14,8 @@ export type Env = {
   DB: D1Database;
   /** Random text from which the names of sessions' objects are made. Required wherever others can reach the service; never to be changed. */
   MASTER_KEY?: string;
+  /** `2:<32 bytes in base64>,1:<…>`: the first seals the keys that callers write into their configs, all of them open. */
+  SEALING_KEYS?: string;
   /** What a tenant may use that has no limits of its own: turns at a time, dollars a day; numbers, 0 for no limit. */
   TENANT_CONCURRENT_TURNS?: string;
   TENANT_USD_PER_DAY?: string;
@@ -30,7 +32,7 @@ export type Env = {
 };
 
 /** What the operator has set of these variables, by name. */
-export const readVariables = (env: Env, names: readonly string[]): Readonly<Record<string, string>> =>
+export const readVariables = (env: object, names: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     names.flatMap((name) => {
       const value = readSecret(env, name);

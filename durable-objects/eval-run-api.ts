@@ -1,6 +1,9 @@
 import type { Team } from "../src/config/team";
 import type { Suite } from "../src/evals/schema";
 
+/** Without what it wrote of its team, which may hold a key: `team` is what came of that. */
+export type KeptSuite = Omit<Suite, "team">;
+
 /** One run of a suite, as it was when the run began. */
 export type EvalRunStart = {
   tenant: string;
@@ -8,7 +11,7 @@ export type EvalRunStart = {
   origin: "cron" | "manual";
   /** Unix ms. */
   scheduledAt: number;
-  suite: Suite;
+  suite: KeptSuite;
   /** null: the team cannot run here. */
   team: Team | null;
   /** Why not. */

@@ -1,7 +1,6 @@
 import { GRACE_MS } from "../src/evals/limits";
 import { type CaseState, evolve, newRun, type RunEvent, type RunState } from "../src/evals/run";
-import type { Suite } from "../src/evals/schema";
-import type { EvalRunStart } from "./eval-run-api";
+import type { EvalRunStart, KeptSuite } from "./eval-run-api";
 
 const TABLES = [
   "CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -71,5 +70,5 @@ export class EvalRunStore {
   }
 }
 
-const initialState = ({ cases, at_once, timeout_seconds }: Suite, startedAt: number): RunState =>
+const initialState = ({ cases, at_once, timeout_seconds }: KeptSuite, startedAt: number): RunState =>
   newRun({ cases: cases.length, atOnce: at_once, patienceMs: timeout_seconds * 1000 + GRACE_MS, startedAt });

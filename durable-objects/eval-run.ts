@@ -2,8 +2,9 @@ import { DurableObject } from "cloudflare:workers";
 import { isOver, nextAskMs } from "../src/evals/run";
 import type { Env } from "./env";
 import { EvalCases } from "./eval-cases";
-import type { EvalRunApi, EvalRunStart } from "./eval-run-api";
+import { type EvalRunApi, type EvalRunStart, evalRunName } from "./eval-run-api";
 import { EvalRunStore, type StoredRun } from "./eval-run-store";
+import { TeamKeys } from "./team-keys";
 import { logError } from "../src/redaction/log";
 
 /** When a run that was cut off in the middle of a step goes on by itself. */
@@ -28,8 +29,10 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
       if (!this.#isSettled(begun) && (await storage.getAlarm()) === null) await storage.setAlarm(Date.now());
       return { started: false };
     }
+    const { team: _, ...suite } = { team: null, ...run.suite };
+    const team = run.team && this.#keysOf(run).seal(run.team);
     // No await in between: the run and the alarm that drives it are on disk together or not at all.
-    storage.transactionSync(() => this.#store.create({ ...run, startedAt: Date.now() }));
+    storage.transactionSync(() => this.#store.create({ ...run, suite, team, startedAt: Date.now() }));
     await storage.setAlarm(Date.now());
     return { started: true };
   }
@@ -40,13 +43,24 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     // The alarm is gone now, and another must stand before any work begins.
     await this.ctx.storage.setAlarm(Date.now() + WATCHDOG_MS);
     try {
-      await new EvalCases(this.env, this.#store, run).step();
+      await new EvalCases(this.env, this.#store, this.#opened(run)).step();
     } catch (error) {
       logError("evaluation", run.suite.name, run.id, error);
     }
     if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
     const now = Date.now();
     await this.ctx.storage.setAlarm(now + nextAskMs(this.#store.state(run), now));
+  }
+
+  /** The run with its team's keys as sessions take them; one that does not open is why its cases cannot run. */
+  #opened(run: StoredRun): StoredRun {
+    const opened = run.team && this.#keysOf(run).open(run.team);
+    if (!opened) return run;
+    return opened.ok ? { ...run, team: opened.team } : { ...run, team: null, problem: opened.failure.message };
+  }
+
+  #keysOf({ tenant, suite, id }: EvalRunStart): TeamKeys {
+    return new TeamKeys(this.env, { tenant, session: evalRunName(tenant, suite.name, id) });
   }
 
   /** Every case has its result, and D1 has them all. */

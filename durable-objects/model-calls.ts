@@ -18,14 +18,14 @@ import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import type { Performer, PreparedCall, Slot } from "./effect-runner";
 import type { Engine } from "./engine";
-import { keyMissing } from "./key-missing";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
+import type { FoundKey } from "./team-keys";
 import { waitingFetch } from "./waiting-fetch";
 
 type Options = {
   engine: Engine;
-  /** The key for a backend: empty where it needs none, null where it is missing or bound to another origin. */
-  keyOf: (backend: Backend) => string | null;
+  /** The key for an agent's backend, or why it has none. */
+  keyOf: (agent: TeamAgent) => FoundKey;
   /** Whether replies are written in the background where the endpoint can, to be taken up again after a restart. */
   background: boolean;
   /** How requests leave the service. */
@@ -95,15 +95,15 @@ export class ModelCalls implements Performer {
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
   async #send(effect: ModelCallEffect, { request, slot, signal, from }: Sending): Promise<() => void> {
     const agent = this.#agent(effect.agent);
-    const apiKey = this.#keyOf(agent.backend);
-    if (apiKey === null) {
-      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: keyMissing(agent.backend) });
+    const found = this.#keyOf(agent);
+    if (!found.ok) {
+      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: found.failure });
     }
     const source = { agent: agent.id, round: effect.round, call: effect.id };
     const headers = { came: false };
     let point: ResumePoint | null = null;
     const performed = await performCall({
-      provider: this.#provider(agent.backend, apiKey, waitingFetch(this.#fetch, slot, headers)),
+      provider: this.#provider(agent.backend, found.key, waitingFetch(this.#fetch, slot, headers)),
       request,
       signal,
       ...(from && { from }),

@@ -1,13 +1,12 @@
 import { DurableObject } from "cloudflare:workers";
 import { createHmac, randomBytes } from "node:crypto";
-import type { Backend, Team } from "../src/config/team";
+import type { Team } from "../src/config/team";
 import { runningTurn } from "../src/coordination";
 import { unpricedAgents } from "../src/protocol/team";
-import { mayReceiveKey, OPERATOR_VARIABLES } from "../src/providers/registry";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { Engine } from "./engine";
-import { type Env, readSecret, readVariables } from "./env";
+import type { Env } from "./env";
 import { DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { outgoingFetch } from "./outgoing";
@@ -25,6 +24,7 @@ import {
   type Started,
   type StartTurn,
 } from "./session-api";
+import { TeamKeys } from "./team-keys";
 import { TenantLink } from "./tenant-link";
 import { Tickets } from "./tickets";
 
@@ -55,14 +55,15 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (this.#engine && !known) return NOT_FOUND;
     if (this.#isErased) return NOT_FOUND;
     if (known && known.state.turns > 0) return { ok: true, turn: 1 };
+    const kept = new TeamKeys(this.env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(this.env, tenant, sessionId);
     const granted = await this.#grant(link, 1, { turn, team });
     if (!granted.ok) return granted;
     // Another request may have done the same in the meantime, or erased it.
     if (this.#isErased) return this.#giveBack(link, 1);
     if (this.#engine && this.#engine.state.turns > 0) return this.create(tenant, sessionId, team, turn);
-    this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(team) });
-    return this.#startGranted(this.#engine, link, granted.turn, team);
+    this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
+    return this.#startGranted(this.#engine, link, granted.turn, kept);
   }
 
   async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
@@ -189,18 +190,19 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const { sql } = this.ctx.storage;
     const rows = sql.exec<{ key: string; value: string }>("SELECT key, value FROM meta").toArray();
     const meta = new Map(rows.map(({ key, value }) => [key, value]));
-    const team: Team = JSON.parse(meta.get("team") ?? "");
     const secret = meta.get("secret") ?? "";
+    const sessionId = meta.get("session_id") ?? "";
     this.#tenant = meta.get("tenant") ?? LOCAL_TENANT;
+    const teamKeys = new TeamKeys(this.env, { tenant: this.#tenant, session: sessionId });
     this.#sessionLog = new SessionLog(sql);
     const boot = Number(meta.get("boot") ?? 0) + 1;
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
-    const link = new TenantLink(this.env, this.#tenant, meta.get("session_id") ?? "");
+    const link = new TenantLink(this.env, this.#tenant, sessionId);
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
-      sessionId: meta.get("session_id") ?? "",
-      team,
+      sessionId,
+      team: this.#loadTeam(meta.get("team") ?? "", teamKeys),
       boot,
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
@@ -208,7 +210,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       performer: (engine) =>
         new ModelCalls({
           engine,
-          keyOf: (backend) => this.#keyOf(backend),
+          keyOf: (agent) => teamKeys.keyOf(agent),
           background: this.env.BACKGROUND_REPLIES === "on",
           fetch: outgoingFetch(this.env),
         }),
@@ -219,17 +221,12 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return engine;
   }
 
-  /** A key of the operator's goes to the origin it is bound to, whatever the config says. */
-  #keyOf({ key, baseUrl }: Backend): string | null {
-    switch (key.from) {
-      case "literal":
-        return key.value;
-      case "none":
-        return "";
-      case "stored":
-        if (!mayReceiveKey(key.name, baseUrl, readVariables(this.env, OPERATOR_VARIABLES))) return null;
-        return readSecret(this.env, key.name) ?? null;
-    }
+  /** The team as it is kept. A new version of the sealing keys takes over whatever an older one has sealed. */
+  #loadTeam(stored: string, keys: TeamKeys): Team {
+    const team: Team = JSON.parse(stored);
+    const renewed = keys.renew(team);
+    if (renewed) this.ctx.storage.sql.exec("UPDATE meta SET value = ? WHERE key = 'team'", JSON.stringify(renewed));
+    return renewed ?? team;
   }
 
   #log(): SessionLog {

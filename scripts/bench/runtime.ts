@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Miniflare, NoOpLog } from "miniflare";
+import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
 import { type Bundles, bundleBoth } from "./bundles";
 import { childNamed, cpuMs } from "./process-cpu";
 
@@ -57,7 +59,11 @@ function options({ service, bare, compatibility }: Bundles, state: string) {
         durableObjects: { SESSIONS: { className: "SessionObject", useSQLite: true } },
         d1Databases: { DB: "DB" },
         r2Buckets: { BUCKET: "BUCKET" },
-        bindings: { OPEN_ACCESS: "loopback", ALLOWED_ORIGINS: "http://127.0.0.1:*" },
+        bindings: {
+          OPEN_ACCESS: "loopback",
+          ALLOWED_ORIGINS: "http://127.0.0.1:*",
+          SEALING_KEYS: toSealingKey(1, randomBytes(SEALING_KEY_BYTES)),
+        },
         ...DIRECT,
       },
       {

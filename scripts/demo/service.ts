@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
 import { freePort, isHealthy } from "../service/loopback";
 import { signalGroup } from "../service/process-group";
 import { wranglerCommand, wranglerQuietly } from "../wrangler";
@@ -36,7 +38,7 @@ export async function startService({ allowedOrigin, port, signal }: DemoServiceO
   const state = await mkdtemp(path.join(tmpdir(), "massgen-demo-"));
   const running: DemoService[] = [];
   try {
-    await writeFile(variablesFile(state), "");
+    await writeFile(variablesFile(state), `SEALING_KEYS="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`);
     await wranglerQuietly(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
     signal.throwIfAborted();
     const service = launch(chosen, state, devArguments(chosen, state, allowedOrigin));
@@ -50,7 +52,7 @@ export async function startService({ allowedOrigin, port, signal }: DemoServiceO
   }
 }
 
-/** Takes the place of .dev.vars: the demo needs no keys and shall not see any. */
+/** Takes the place of .dev.vars: the demo needs no keys of providers and shall not see any. */
 const variablesFile = (state: string): string => path.join(state, "variables");
 
 function devArguments(port: number, state: string, allowedOrigin: string): string[] {

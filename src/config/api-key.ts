@@ -19,7 +19,7 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   if (written === null) return keyOfHost(backend, place);
   const name = NAMED.exec(written)?.[1];
   if (name !== undefined) return namedKey(backend, name, place);
-  if (isLiteralKey(written)) return { from: "literal", value: written };
+  if (isLiteralKey(written)) return literalKey(backend, written, place);
   const detail = `api_key must be the key itself, or the name of one of the operator's as ${example(place.host)}, and nothing else.`;
   backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
   return { from: "none" };
@@ -30,6 +30,17 @@ const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
 /** What can stand in a header; no key begins like a name whose braces were left out. */
 function isLiteralKey(written: string): boolean {
   return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
+}
+
+/** A key in clear is never kept: without a way to seal it there is no run. */
+function literalKey({ path, findings }: Section, value: string, { host, context: { literalKeyProblem } }: Place): Backend["key"] {
+  if (literalKeyProblem !== undefined) {
+    const instead = host.keyNames.length > 0 ? ` Or name the operator's key: ${example(host)}.` : "";
+    const say = () => `The key written here cannot be kept safely: ${literalKeyProblem}${instead}`;
+    const place = { path: [...path, "api_key"], target: "value", subject: "api_key" } as const;
+    findings.refuse({ need: "SEALING_KEYS", code: "key_not_kept", ...place, say });
+  }
+  return { from: "literal", value };
 }
 
 function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend["key"] {

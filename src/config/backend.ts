@@ -21,6 +21,8 @@ export type ConfigContext = {
   allowedOrigins: readonly string[];
   /** Endpoints and accounts of the operator's, by the names in `OPERATOR_VARIABLES`. */
   variables: OperatorVariables;
+  /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */
+  literalKeyProblem?: string;
 };
 
 /** A backend, and what the coordination rules need to know about it. */

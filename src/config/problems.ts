@@ -19,6 +19,7 @@ export type ProblemCode =
   | "key_not_set"
   | "key_unknown"
   | "key_bound_elsewhere"
+  | "key_not_kept"
   | "no_effect"
   | "no_key"
   | "price_unknown"

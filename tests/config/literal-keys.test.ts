@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam, parseTeam } from "../../src/config/parse-team";
+import { CONTEXT } from "./teams";
+
+/** An operator who has no way to keep callers' keys. */
+const UNKEPT = { ...CONTEXT, literalKeyProblem: "SEALING_KEYS is not set. Set it." };
+const SECRET = "caller-key-0123456789";
+const SOURCE = `agents:
+  - {id: a, backend: {type: openai, model: gpt-6.1-terra, api_key: ${SECRET}}}
+  - {id: b, backend: {type: claude, api_key: ${SECRET}}}
+`;
+
+describe("a caller's key, where none can be kept,", () => {
+  it("is one refusal at its line, with what to do, and without the key", () => {
+    const refused = parseTeam(SOURCE, UNKEPT);
+    expect(refused).toEqual({
+      ok: false,
+      errors: [
+        {
+          code: "key_not_kept",
+          need: "SEALING_KEYS",
+          pointer: "/agents/0/backend/api_key",
+          line: 2,
+          column: 68,
+          detail:
+            // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a config names a key
+            "The key written here cannot be kept safely: SEALING_KEYS is not set. Set it. Or name the operator's key: ${OPENAI_API_KEY}.",
+        },
+      ],
+      warnings: [],
+    });
+    expect(JSON.stringify([refused, checkTeam(SOURCE, UNKEPT)])).not.toContain(SECRET);
+  });
+
+  it("is told of by a check as a refusal", () => {
+    expect(checkTeam(SOURCE, UNKEPT)).toMatchObject({ runnable: false, errors: [], refusals: [{ code: "key_not_kept" }] });
+  });
+
+  it.each([
+    { name: "the operator's key by name", key: "${OPENAI_API_KEY}" }, // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
+    { name: "no key", key: null },
+  ])("does not keep $name from running", ({ key }) => {
+    const line = key === null ? "" : `, api_key: "${key}"`;
+    expect(parseTeam(`agents: [{id: a, backend: {type: openai, model: gpt-6.1-terra${line}}}]`, UNKEPT).ok).toBe(true);
+  });
+});
