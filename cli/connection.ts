@@ -55,13 +55,15 @@ function serverFrom(text: string | undefined): string | undefined {
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
+/** Whether a server is on this machine. */
+export const isLoopback = (server: string): boolean => LOOPBACK.test(new URL(server).hostname);
+
 /** Throws CliError for what cannot be a key, and for a way on which others could read it. */
 export function requireSendable(key: string, server: string, from: string): void {
   if (!/^[\x21-\x7e]{1,1000}$/.test(key)) {
     throw new CliError(EXIT.config, `What ${from} gives is no key: keys are letters, digits and punctuation, without spaces.`);
   }
-  const { protocol, hostname } = new URL(server);
-  if (protocol === "http:" && !LOOPBACK.test(hostname)) {
+  if (new URL(server).protocol === "http:" && !isLoopback(server)) {
     throw new CliError(EXIT.config, `${server} is not encrypted: a key sent there could be read on the way. Use https://.`);
   }
 }

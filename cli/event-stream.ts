@@ -38,14 +38,18 @@ export type StreamRequest = {
   onLife: () => void;
 };
 
-/** One connection to an event stream, until it ends or breaks. A refusal is returned as its response, not thrown. */
+/** Whether an answer is what was asked for, and no page of a proxy or of another service. */
+export const isEventStream = ({ status, headers }: Response): boolean =>
+  status === 200 && headers.get("content-type")?.startsWith("text/event-stream") === true;
+
+/** One connection to an event stream, until it ends or breaks. Any other answer is returned as its response, not thrown. */
 export async function* readStream(request: StreamRequest): AsyncGenerator<EventSourceMessage, Response> {
   using silence = new Silence(request.idleMs);
   const resume = request.lastId > 0 ? { "Last-Event-ID": String(request.lastId) } : {};
   const headers = { Accept: "text/event-stream", ...request.headers, ...resume };
   const signal = AbortSignal.any([request.signal, silence.signal]);
   const response = await fetch(request.url, { headers, redirect: "manual", signal });
-  if (response.status !== 200 || !response.body) return response;
+  if (!isEventStream(response) || !response.body) return response;
   request.onLife();
   const received: EventSourceMessage[] = [];
   const parser = createParser({

@@ -1,5 +1,6 @@
 import type { Fault, Problem } from "../src/protocol/api";
-import type { Connection } from "./connection";
+import { readText } from "./answer-text";
+import { type Connection, isLoopback } from "./connection";
 import { excerpt } from "./excerpt";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { toLine } from "./sanitize";
@@ -12,7 +13,7 @@ export type RequestContext = Connection & { config?: ConfigSource };
 
 /** The error for people out of an answer that is no success. */
 export async function errorFrom(response: Response, context: RequestContext): Promise<CliError> {
-  const text = await response.text().catch(() => "");
+  const text = await readText(response, context.server).catch(() => "");
   const parsed = ProblemSchema.safeParse(parseJson(text));
   if (parsed.success) return new CliError(exitCodeOf(parsed.data), describeProblem(parsed.data, context));
   const { server } = context;
@@ -28,11 +29,13 @@ function movedTo(response: Response, server: string): string | null {
   return `${server} sends its callers to ${new URL(location, server).origin}. If that is the service you mean, name it with --server.`;
 }
 
-/** The error for a request that got no answer at all. */
-export function unreachable({ server }: Connection, cause: unknown): CliError {
+/** The error for a request that got no answer, or only the beginning of one. */
+export function unreachable({ server }: Connection, cause: unknown, began = false): CliError {
   const timedOut = cause instanceof Error && cause.name === "TimeoutError";
-  const what = timedOut ? `${server} took the request and did not answer.` : `No service answers at ${server}.`;
-  return new CliError(EXIT.unreachable, `${what} Start it with \`npm start\`, or name another with --server.`, { cause });
+  const silence = timedOut ? `${server} took the request and did not answer.` : `No service answers at ${server}.`;
+  const what = began ? `The answer of ${server} broke off.` : silence;
+  const remedy = isLoopback(server) ? "Start it with `npm start`" : "Check the address and your connection";
+  return new CliError(EXIT.unreachable, `${what} ${remedy}, or name another with --server.`, { cause });
 }
 
 /** What is said about a config that runs all the same, one line for each warning. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { z } from "zod";
+import { readText } from "./answer-text";
 import type { Connection } from "./connection";
 import { CliError, EXIT } from "./exit-codes";
 import { errorFrom, type RequestContext, unreachable } from "./problem";
@@ -74,7 +75,7 @@ function causeCode(error: unknown): string {
   return codeOf(error) || causeCode(error.cause);
 }
 
-/** Asks; any answer is one. Throws CliError if there is none. */
+/** Asks and reads; any answer is one, if it is whole. Throws CliError if there is none, or the signal's reason after an abort. */
 export async function reach({ method, path, body, signal, once }: Call, context: RequestContext): Promise<Response> {
   const late = AbortSignal.timeout(ANSWER_MS);
   const headers = {
@@ -85,9 +86,21 @@ export async function reach({ method, path, body, signal, once }: Call, context:
   };
   const init: RequestInit = { method, headers, redirect: "manual", signal: signal ? AbortSignal.any([signal, late]) : late };
   if (body !== undefined) init.body = JSON.stringify(body);
-  return fetch(new URL(path, context.server), init).catch((cause: unknown) => {
-    throw signal?.aborted ? signal.reason : unreachable(context, late.aborted ? late.reason : cause);
-  });
+  let began: Response | null = null;
+  try {
+    began = await fetch(new URL(path, context.server), init);
+    return await readWhole(began, context);
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
+    throw cause instanceof CliError ? cause : unreachable(context, late.aborted ? late.reason : cause, began !== null);
+  }
+}
+
+/** The same answer, with nothing left to come that could break off. */
+async function readWhole(response: Response, { server }: Connection): Promise<Response> {
+  const text = await readText(response, server);
+  const { status, headers } = response;
+  return new Response(text === "" ? null : text, { status, headers });
 }
 
 /** Who asks. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath } from "../src/protocol/api";
 import { isTerminal, type WireEvent } from "../src/protocol/events";
 import type { Connection } from "./connection";
-import { readStream } from "./event-stream";
+import { isEventStream, readStream } from "./event-stream";
 import { CliError, EXIT } from "./exit-codes";
 import { attachCommand } from "./invocation";
 import { errorFrom } from "./problem";
@@ -108,9 +108,12 @@ class Tail {
 
   /** Judges a connection that ended, or an answer that is no stream. */
   async #settle(response: Response): Promise<void> {
-    if (response.status === 204) this.finished = true;
-    if (response.status < 400) return;
-    if (response.status === 408 || response.status === 429 || response.status >= 500) {
+    const { status } = response;
+    if (status === 204) this.finished = true;
+    if (status === 204 || isEventStream(response)) return;
+    // Where there has been a stream, something in between may answer for a while, such as the page of a network to log in to.
+    const strange = status < 400 && this.#lastId > 0;
+    if (strange || status === 408 || status === 429 || status >= 500) {
       await response.body?.cancel();
       return;
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json";
 import { examineClock } from "../../cli/doctor";
 import { EXIT, EXIT_MEANINGS, exitCodeLines } from "../../cli/exit-codes";
-import { errorFrom } from "../../cli/problem";
+import { errorFrom, unreachable } from "../../cli/problem";
 import { VERSION } from "../../cli/version";
 
 const answer = (status: number, body: unknown, headers: Record<string, string> = {}) =>
@@ -49,6 +49,32 @@ describe("an answer that is no success", () => {
   it("is named for what it is where something else answers", async () => {
     const error = await errorFrom(answer(502, "<h1>Bad gateway</h1>"), { server: SERVER });
     expect(error).toMatchObject({ exitCode: 2, message: expect.stringContaining("answered 502, not as this service does") });
+  });
+});
+
+describe("a request without an answer", () => {
+  const late = new DOMException("late", "TimeoutError");
+  it.each([
+    {
+      name: "on this machine is told how to start the service",
+      server: "http://127.0.0.1:8787",
+      cause: new TypeError("fetch failed"),
+      says: "No service answers at http://127.0.0.1:8787. Start it with `npm start`, or name another with --server.",
+    },
+    {
+      name: "elsewhere is told to look at the address",
+      server: SERVER,
+      cause: new TypeError("fetch failed"),
+      says: `No service answers at ${SERVER}. Check the address and your connection, or name another with --server.`,
+    },
+    {
+      name: "in time is told of as such",
+      server: SERVER,
+      cause: late,
+      says: `${SERVER} took the request and did not answer. Check the address and your connection, or name another with --server.`,
+    },
+  ])("$name", ({ server, cause, says }) => {
+    expect(unreachable({ server }, cause)).toMatchObject({ exitCode: 6, message: says });
   });
 });
 

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { request } from "../../cli/request";
 
-type Reply = { status: number; headers?: Record<string, string>; body?: object } | "break";
+/** `break`: the socket is destroyed; `cut`: in the middle of the answer; `endless`: an answer that does not end. */
+type Reply = { status: number; headers?: Record<string, string>; body?: object } | "break" | "cut" | "endless";
 let stop = () => {};
 afterEach(() => stop());
 
@@ -14,6 +15,8 @@ async function serving(...replies: Reply[]) {
     const reply = replies[Math.min(asked.length, replies.length - 1)] ?? "break";
     asked.push(message.headers);
     if (reply === "break") return void message.socket.destroy();
+    if (reply === "cut") return void cut(response);
+    if (reply === "endless") return void pour(response);
     response
       .writeHead(reply.status, { "content-type": "application/json", ...reply.headers })
       .end(JSON.stringify(reply.body ?? { ok: true }));
@@ -22,6 +25,20 @@ async function serving(...replies: Reply[]) {
   stop = () => void server.close().closeAllConnections();
   const address = server.address();
   return { asked, server: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}` };
+}
+
+function cut(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "application/json", "content-length": "1000" });
+  response.write('{"ok"', () => setTimeout(() => response.destroy(), 50));
+}
+
+function pour(response: ServerResponse): void {
+  const more = Buffer.alloc(1024 * 1024, "x");
+  const write = () => {
+    if (!response.destroyed) response.write(more, write);
+  };
+  response.writeHead(200, { "content-type": "application/json" });
+  write();
 }
 
 const START = { method: "POST", path: "/api/runs", body: {}, once: "once-1" } as const;
@@ -33,6 +50,7 @@ const moved = { status: 503, headers: { "retry-after": "0" }, body: { title: "In
 describe("a request", () => {
   it.each<{ name: string; replies: Reply[]; tries: number }>([
     { name: "whose connection broke", replies: ["break", OK], tries: 2 },
+    { name: "whose answer broke off", replies: ["cut", OK], tries: 2 },
     { name: "that met a deploy", replies: [moved, moved, OK], tries: 3 },
   ])("that starts something and $name is repeated with the same idempotency key", async ({ replies, tries }) => {
     const { server, asked } = await serving(...replies);
@@ -57,10 +75,18 @@ describe("a request", () => {
       exitCode: 7,
     },
     { name: "keeps breaking off", call: START, replies: ["break"], tries: 4, exitCode: 6 },
+    { name: "has its answers keep breaking off", call: START, replies: ["cut"], tries: 4, exitCode: 6 },
+    { name: "only asks, and its answer broke off", call: LIST, replies: ["cut"], tries: 1, exitCode: 6 },
+    { name: "is answered without end", call: LIST, replies: ["endless"], tries: 1, exitCode: 2 },
   ])("is not repeated for ever when it $name", async ({ call, replies, tries, exitCode }) => {
     const { server, asked } = await serving(...replies);
     await expect(request(call, schema, { server })).rejects.toMatchObject({ exitCode });
     expect(asked).toHaveLength(tries);
+  });
+
+  it("tells an answer that broke off from none", async () => {
+    const { server } = await serving("cut");
+    await expect(request(LIST, schema, { server })).rejects.toThrow(`The answer of ${server} broke off.`);
   });
 
   it("shows its key to nobody but the server it is for", async () => {

@@ -6,12 +6,13 @@ import { type Body, log, SESSION } from "../protocol/builders";
 
 /**
  * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
- * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `slow`: heartbeats
+ * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `page`: a web page instead of a stream; `slow`: heartbeats
  * alone for half a second, then the rest, cut into pieces in the middle of characters; `quiet`: the same heartbeats, then cut.
  */
 export type Connection =
   | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" | "quiet" }
-  | { status: number; problem?: object };
+  | { status: number; problem?: object }
+  | { page: string };
 
 export type ServiceOptions = {
   events: WireEvent[];
@@ -96,6 +97,7 @@ export class Service {
 
   #stream(response: ServerResponse, lastId: number): void {
     const connection = this.#connections.shift() ?? { ends: "hold" as const };
+    if ("page" in connection) return send(response, { status: 200, type: "text/html", body: connection.page });
     if ("status" in connection) return send(response, problem(connection.status, connection.problem ?? {}));
     const missing = this.events.filter(({ sequence_number }) => sequence_number > lastId);
     if (missing.length === 0 && this.events.some(({ type }) => isTerminal(type))) {

@@ -53,6 +53,11 @@ describe("watchTurn", () => {
       connections: [{ send: 2, ends: "cut" }, { status: 503 }, { status: 429 }, { status: 500 }],
       resumes: [null, "2", "2", "2", "2"],
     },
+    {
+      name: "answered by a page of somebody in between",
+      connections: [{ send: 3, ends: "cut" }, { page: "<h1>Log in to this hotel</h1>" }],
+      resumes: [null, "3", "3"],
+    },
     { name: "silent, without heartbeats", connections: [{ send: 4, ends: "silence" }], resumes: [null, "4"] },
   ])("comes back with its last id after a connection was $name, without gap or repeat", async ({ connections, resumes }) => {
     const got = await watched({ connections }, { idleMs: 200 });
@@ -157,6 +162,16 @@ describe("watchTurn", () => {
   ])("does not give up after $name", async ({ connections }) => {
     const { outcome } = await watched({ connections, retryMs: 20 }, { giveUpAfterMs: 250 });
     expect(outcome.end).toBe("over");
+  });
+
+  it.each<{ name: string; connection: Connection; exitCode: number; says: string }>([
+    { name: "a web page", connection: { page: "<h1>hi</h1>" }, exitCode: 2, says: "answered 200, not as this service does" },
+    { name: "an address elsewhere", connection: { status: 307 }, exitCode: 2, says: "(307 error)" },
+  ])("stops at once when the first answer is $name", async ({ connection, exitCode, says }) => {
+    await expect(watched({ connections: [connection] })).rejects.toMatchObject({
+      exitCode,
+      message: expect.stringContaining(says),
+    });
   });
 
   it("stops at a refusal and tells it", async () => {
