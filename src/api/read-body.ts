@@ -64,20 +64,27 @@ async function readText(request: Request): Promise<string> {
   const tooLarge = new ApiError("body_too_large", `The body is larger than ${MAX_BODY_BYTES / MIB} MiB.`);
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+  const decode = (chunk?: Uint8Array): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new ApiError("bad_json", "The body is not UTF-8.");
+    }
+  };
   const parts: string[] = [];
   let size = 0;
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
       if (size > MAX_BODY_BYTES) throw tooLarge;
-      parts.push(decoder.decode(chunk, { stream: true }));
+      parts.push(decode(chunk));
     }
-    parts.push(decoder.decode());
   } catch (error) {
-    if (error instanceof TypeError) throw new ApiError("bad_json", "The body is not UTF-8.");
-    throw error;
+    if (error instanceof ApiError) throw error;
+    // The client went, or wrote chunks that are none: in the platform's words that is a lost connection, as a restart of ours is.
+    throw new ApiError("bad_json", "The body broke off before its end. Nothing was started.");
   }
-  return parts.join("");
+  return [...parts, decode()].join("");
 }
 
 function parse(text: string): unknown {

@@ -1,0 +1,41 @@
+import { describe, expect, it, vi } from "vitest";
+import { createApp } from "../../src/api/app";
+import { OPEN_SERVICE } from "../builders/open-service";
+
+/** A request whose body breaks off with what the platform throws then. */
+const brokenOff = (error: Error, type = "application/json"): Request => {
+  const pieces = [new TextEncoder().encode('{"question": "What is')];
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const piece = pieces.shift();
+      if (piece) controller.enqueue(piece);
+      else controller.error(error);
+    },
+  });
+  const init = { method: "POST", headers: { "content-type": type }, body, duplex: "half" };
+  return new Request("http://127.0.0.1/api/configs/validate", init);
+};
+
+describe("a body that breaks off before its end", () => {
+  it.each([
+    { name: "JSON, by the client's going", type: "application/json", error: new Error("Network connection lost.") },
+    { name: "YAML, by the client's going", type: "application/yaml", error: new Error("Network connection lost.") },
+    { name: "by bad chunks", type: "application/json", error: new TypeError("chunk size is no number") },
+  ])("$name is the client's fault, no interruption of the service, and not logged", async ({ type, error }) => {
+    const log = vi.spyOn(console, "error");
+    const response = await createApp().fetch(brokenOff(error, type), OPEN_SERVICE);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      code: "bad_json",
+      detail: "The body broke off before its end. Nothing was started.",
+    });
+    expect(log).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
+  it("is told apart from one that is no UTF-8", async () => {
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: Uint8Array.of(0x22, 0xff, 0x22) };
+    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
+    expect(await response.json()).toMatchObject({ status: 400, detail: "The body is not UTF-8." });
+  });
+});
