@@ -15,14 +15,19 @@ export type StartClaim = {
 
 export type NewClaim = StartClaim & { tenant: string; key: string; createdAt: number };
 
-/** `is_erased`: the session it started has been erased since. */
-export type StandingClaim = StartClaim & { is_erased: 0 | 1 };
+/** `session_state`: as the index of sessions has it; null if there is none (any more). */
+export type StandingClaim = StartClaim & { session_state: "starting" | "started" | "erasing" | null };
 
 export type StartClaims = {
   /** What the key has started; null if nothing, or longer ago than keys are kept. */
   find(tenant: string, key: string, now: number): Promise<StandingClaim | null>;
-  /** Writes the claim, and the row of the session that it begins, unless the key has a claim already; gives the one that stands. */
+  /**
+   * Writes the claim, and the row of the session that it begins, unless the key has a claim already; gives the one that stands.
+   * Whoever came with the same body counts from now on as one who may make the session, until it is `withdraw`n.
+   */
   claim(claim: NewClaim, session: NewSession | null): Promise<StandingClaim>;
+  /** One who claimed was refused. When no other may make the session, and none has, its claim and its row go. */
+  withdraw(tenant: string, key: string, sessionId: string): Promise<void>;
 };
 
 export const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
@@ -30,7 +35,7 @@ export const CLAIM_KEPT_MS = 24 * 60 * 60 * 1_000;
 const SWEPT_AT_ONCE = 20;
 
 const SELECT =
-  "SELECT body_hash, session_id, start_id, warnings, NOT EXISTS (SELECT 1 FROM sessions s WHERE s.tenant = c.tenant AND s.id = c.session_id AND s.state <> 'erasing') AS is_erased FROM start_claims c WHERE tenant = ? AND key = ? AND created_at > ?";
+  "SELECT body_hash, session_id, start_id, warnings, (SELECT state FROM sessions s WHERE s.tenant = c.tenant AND s.id = c.session_id) AS session_state FROM start_claims c WHERE tenant = ? AND key = ? AND created_at > ?";
 
 export const createStartClaims = (db: D1Database): StartClaims => ({
   find: (tenant, key, now) =>
@@ -51,7 +56,7 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
         .bind(keptSince, SWEPT_AT_ONCE),
       db
         .prepare(
-          "INSERT INTO start_claims (tenant, key, body_hash, session_id, start_id, warnings, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+          "INSERT INTO start_claims (tenant, key, body_hash, session_id, start_id, warnings, created_at) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant, key) DO UPDATE SET drivers = drivers + 1 WHERE body_hash = excluded.body_hash",
         )
         .bind(tenant, key, claim.body_hash, claim.session_id, claim.start_id, claim.warnings, createdAt),
       ...(session ? [addSessionIf(db, session, isOurs, [tenant, key, claim.start_id])] : []),
@@ -60,5 +65,16 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
     const standing = results.at(-1)?.results[0];
     if (!standing) throw new Error("a claim just written is not there");
     return standing;
+  },
+
+  async withdraw(tenant, key, sessionId) {
+    const claim = "start_claims WHERE tenant = ?1 AND key = ?2 AND session_id = ?3";
+    const isStarting = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?3 AND state = 'starting')";
+    const statements = [
+      "UPDATE start_claims SET drivers = drivers - 1 WHERE tenant = ?1 AND key = ?2 AND session_id = ?3",
+      `DELETE FROM ${claim} AND drivers <= 0 AND ${isStarting}`,
+      `DELETE FROM sessions WHERE tenant = ?1 AND id = ?3 AND state = 'starting' AND NOT EXISTS (SELECT 1 FROM ${claim})`,
+    ];
+    await db.batch(statements.map((sql) => db.prepare(sql).bind(tenant, key, sessionId)));
   },
 });

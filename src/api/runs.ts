@@ -21,7 +21,7 @@ import { quotaError } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
 import { type App, type Call, notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
-import { beginStart, claimTurn, confirmStart, findStart, readKey } from "./start-once";
+import { beginStart, claimTurn, confirmStart, findStart, readKey, type Start, withdrawStart } from "./start-once";
 import { withWarnings } from "./stream-warnings";
 import { teamSource } from "./teams";
 
@@ -82,17 +82,22 @@ async function createRun(context: Call): Promise<Response> {
   const { value: body, text } = await readBodyAndText(context.req.raw, RunRequestSchema);
   const key = await readKey(context, text);
   const earlier = key && (await findStart(context, key));
-  if (earlier && (await earlier.stub.turn(1)).ok) return answer(context, { ...earlier, turn: 1 });
+  if (earlier && (await earlier.stub.turn(1)).ok) return confirmed(context, earlier, 1);
   const { team, warnings } = teamOf(context, body);
   requirePrices(team.rules, body.budget);
-  const start = earlier ?? (await beginStart(context, key, { question: body.question, warnings }));
+  const start = await beginStart(context, key, { question: body.question, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, null));
   if (!started.ok) {
-    await context.env.stored.index.drop(context.var.principal.tenant, start.id);
+    await withdrawStart(context, key, start);
     throw startError(started);
   }
+  return confirmed(context, start, started.turn);
+}
+
+/** Whoever finds the session there confirms it: the one who made it may be gone. */
+function confirmed(context: Call, start: Start, turn: number): Promise<Response> {
   context.env.tenancy.later(confirmStart(context, start));
-  return answer(context, { ...start, turn: started.turn });
+  return answer(context, { ...start, turn });
 }
 
 function startError(refusal: StartRefusal): ApiError {

@@ -11,8 +11,8 @@ import type { SessionStub } from "./services";
 /** A key, and what it stands for: the address and the body it came with. */
 export type StartKey = { key: string; bodyHash: string };
 
-/** A session that is to be there: its id, how to reach it, and what was said about its config. */
-export type Start = { id: string; stub: SessionStub; warnings: readonly Fault[] };
+/** A session that is to be there: its id, how to reach it, what was said about its config, and whether the index knows that it is. */
+export type Start = { id: string; stub: SessionStub; warnings: readonly Fault[]; isConfirmed: boolean };
 
 /** What `Idempotency-Key` says; null without one. */
 export async function readKey(context: Call, text: string): Promise<StartKey | null> {
@@ -32,7 +32,10 @@ export async function findStart(context: Call, key: StartKey): Promise<Start | n
   return claim && toStart(context, key, claim);
 }
 
-/** Writes down that a session begins, before anything of it does. Whoever came first with the same key decides which session. */
+/**
+ * Writes down that a session begins, before anything of it does. Whoever came first with the same key decides which session. Who
+ * is refused after that says so with `withdrawStart`.
+ */
 export async function beginStart(
   context: Call,
   key: StartKey | null,
@@ -48,11 +51,21 @@ export async function beginStart(
     return toStart(context, key, await claims.claim({ tenant, key: key.key, createdAt, ...claim }, session));
   }
   await index.add(session);
-  return { id, stub: context.env.session(context.var.principal, id), warnings };
+  return { id, stub: context.env.session(context.var.principal, id), warnings, isConfirmed: false };
+}
+
+/**
+ * The start was refused. What was written of it goes, but only while the session is not there and no other with the same key may
+ * yet make it: of two at once one may be refused and the other accepted.
+ */
+export async function withdrawStart({ env, var: { principal } }: Call, key: StartKey | null, { id }: Start): Promise<void> {
+  const { index, claims } = env.stored;
+  await (key ? claims.withdraw(principal.tenant, key.key, id) : index.drop(principal.tenant, id));
 }
 
 /** The session is there. If it has been erased in the meantime, it goes again. */
-export async function confirmStart({ env, var: { principal } }: Call, { id, stub }: Start): Promise<void> {
+export async function confirmStart({ env, var: { principal } }: Call, { id, stub, isConfirmed }: Start): Promise<void> {
+  if (isConfirmed) return;
   if (!(await env.stored.index.confirm(principal.tenant, id))) await stub.erase();
 }
 
@@ -67,9 +80,10 @@ export async function claimTurn(context: Call, key: StartKey, sessionId: string)
 
 function toStart(context: Call, key: StartKey, claim: StandingClaim): Start {
   requireSameBody(key, claim);
-  if (claim.is_erased === 1) throw notFound("session_not_found");
+  if (claim.session_state === null || claim.session_state === "erasing") throw notFound("session_not_found");
   const warnings = FaultSchema.array().parse(JSON.parse(claim.warnings)).map(toFault);
-  return { id: claim.session_id, stub: context.env.session(context.var.principal, claim.session_id), warnings };
+  const stub = context.env.session(context.var.principal, claim.session_id);
+  return { id: claim.session_id, stub, warnings, isConfirmed: claim.session_state === "started" };
 }
 
 /** Throws if the key came with another body before. */

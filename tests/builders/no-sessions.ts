@@ -5,6 +5,6 @@ const refuse = () => Promise.reject(new Error("nothing may be stored"));
 /** What lies outside the sessions' objects, of a service that has none. */
 export const noSessions: StoredSessions = {
   index: { add: refuse, confirm: refuse, page: async () => [], drop: refuse, markErasing: refuse, remove: refuse },
-  claims: { find: async () => null, claim: refuse },
+  claims: { find: async () => null, claim: refuse, withdraw: refuse },
   eraseFiles: refuse,
 };
