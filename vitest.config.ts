@@ -17,6 +17,8 @@ const REPORT = process.env["TEST_REPORT"];
 
 export default defineConfig({
   test: {
+    // Names of tests tell the whole input; the default cuts a row's value after 40 characters.
+    chaiConfig: { truncateThreshold: 200 },
     // CI counts from a report what really ran.
     reporters: [
       "default",

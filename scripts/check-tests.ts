@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
+import { acceptanceProblems } from "./checks/acceptance";
 import { countTests, TestReportSchema } from "./checks/test-report";
 
 /** Ends a CI run: whether every test file ran, and the runner's own count as the last line. Reads the report at TEST_REPORT. */
@@ -9,7 +10,10 @@ if (!reportPath) throw new Error("Set TEST_REPORT to the path of vitest's JSON r
 const report = TestReportSchema.parse(JSON.parse(await readFile(reportPath, "utf8")));
 const entries = await readdir("tests", { recursive: true });
 const files = entries.filter((name) => name.endsWith(".test.ts")).map((name) => path.resolve("tests", name));
-const { passed, failed, skipped, problems } = countTests(report, files);
+const { passed, failed, skipped, problems: gaps } = countTests(report, files);
+const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+const held = tests.filter(({ status }) => status === "passed").map(({ ancestorTitles, title }) => [...ancestorTitles, title]);
+const problems = [...gaps, ...acceptanceProblems(held)];
 
 for (const problem of problems) console.error(problem);
 console.log(`${report.testResults.length} of ${files.length} test files ran`);

@@ -6,7 +6,9 @@ export const TestReportSchema = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
-      assertionResults: z.array(z.object({ status: z.string(), fullName: z.string() })),
+      assertionResults: z.array(
+        z.object({ status: z.string(), fullName: z.string(), title: z.string(), ancestorTitles: z.array(z.string()) }),
+      ),
     }),
   ),
 });

@@ -152,7 +152,7 @@ describe("every address", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("carries no cache and no sniffing", async () => {
+  it("B19 carries no cache and no sniffing", async () => {
     const { headers } = await request("/healthz");
     expect([headers.get("cache-control"), headers.get("x-content-type-options")]).toEqual(["no-store", "nosniff"]);
   });

@@ -1,12 +1,13 @@
 import type { Reporter, TestCase } from "vitest/node";
+import { NOT_REACHED, rowOf } from "../../scripts/checks/acceptance.ts";
 
-/** Prints, after a run that held the bad inputs, what each was refused with. */
+/** Prints, after a run with tests of the acceptance list, each bad input and what it was answered with. */
 
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
   interface TaskMeta {
-    /** Row of the acceptance list, what was sent, and what must come back. */
-    badInput?: { row: string; input: string; answer: string };
+    /** What a bad input must be answered with. The test's name tells the rest. */
+    refusal?: string;
   }
 }
 
@@ -20,11 +21,15 @@ export const badInputsTable: Reporter = {
 };
 
 function toResult(test: TestCase): BadInputResult[] {
-  const { badInput } = test.meta();
-  return badInput ? [{ ...badInput, isRefused: test.result().state === "passed" }] : [];
+  const found = rowOf(test.fullName.split(" > "));
+  const isRefused = test.result().state === "passed";
+  return found ? [{ row: found.row, input: cut(found.input), answer: test.meta().refusal ?? "", isRefused }] : [];
 }
 
-/** Rows in the order of the list. */
+const WIDEST = 100;
+const cut = (input: string): string => (input.length > WIDEST ? `${input.slice(0, WIDEST - 1)}…` : input);
+
+/** Rows in the order of the list, then what it holds that cannot be met. */
 export function drawBadInputs(results: readonly BadInputResult[]): string {
   const sorted = results.toSorted((one, other) => one.row.localeCompare(other.row, "en", { numeric: true }));
   const width = Math.max(...sorted.map(({ input }) => input.length)) + 2;
@@ -32,5 +37,8 @@ export function drawBadInputs(results: readonly BadInputResult[]): string {
     ({ row, input, answer, isRefused }) => `  ${row.padEnd(5)}${input.padEnd(width)}${answer.padEnd(34)}${isRefused ? "✓" : "✗"}`,
   );
   const refused = sorted.filter(({ isRefused }) => isRefused).length;
-  return [`Bad inputs: ${refused} of ${sorted.length} refused as stated, nothing written or sent`, ...lines].join("\n");
+  const absent = Object.entries(NOT_REACHED).map(([row, reason]) => `  ${row.padEnd(5)}not to be met: ${reason}`);
+  return [`Bad inputs: ${refused} of ${sorted.length} answered as stated, nothing written or sent`, ...lines, ...absent].join(
+    "\n",
+  );
 }

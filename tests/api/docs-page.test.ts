@@ -27,7 +27,7 @@ describe("the docs page", () => {
     expect(page).not.toMatch(/<(script|img|link|iframe|object|embed|form)\b|@import|url\(/i);
   });
 
-  it("has a policy that allows its own style and nothing else", () => {
+  it("B19 has a policy that allows its own style and nothing else", () => {
     const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
     const hash = createHash("sha256").update(style).digest("base64");
     expect(response.headers.get("content-security-policy")).toBe(

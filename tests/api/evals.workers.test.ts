@@ -137,7 +137,7 @@ describe("a cron", () => {
     teams: {},
   });
 
-  it("that rings twice in its minute starts what is due once, and nothing else", async () => {
+  it("F11 that rings twice in its minute starts what is due once, and nothing else", async () => {
     const offered = services({ nightly, simulated });
     await Promise.all([startDue(offered, AT), startDue(offered, AT + 59_000)]);
     await startDue(offered, AT + 60_000);

@@ -14,7 +14,7 @@ const reasonOf = async (response: Response) => [response.status, (await response
 const good = await makeKey("acme");
 
 describe("a key", () => {
-  it.each(["Bearer", "bearer", "BEARER"])("opens the service, after the scheme %s", async (scheme) => {
+  it.each(["Bearer", "bearer", "BEARER"])("A2 opens the service, after the scheme %s", async (scheme) => {
     const response = await ask(UNKNOWN, { headers: { authorization: `${scheme} ${good.key}` } });
     expect(await reasonOf(response)).toEqual([404, "session_not_found"]);
   });
@@ -25,16 +25,16 @@ describe("a key", () => {
   });
 
   it.each([
-    { name: "the scheme Basic", authorization: () => `Basic ${btoa(`user:${good.key}`)}` },
-    { name: "no scheme", authorization: () => good.key },
-    { name: "a wrong secret", authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA` },
-    { name: "a key nobody has", authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` },
-    { name: "another service's key", authorization: () => "Bearer sk-proj-0123456789abcdef" },
-    { name: "SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
-    { name: "ten thousand characters", authorization: () => `Bearer ${"x".repeat(10_000)}` },
-    { name: "nothing after the scheme", authorization: () => "Bearer" },
-    { name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
-  ])("is not $name: 401, always the same answer, also on this machine", async ({ authorization }) => {
+    { row: "A2", name: "the scheme Basic", authorization: () => `Basic ${btoa(`user:${good.key}`)}` },
+    { row: "A2", name: "no scheme", authorization: () => good.key },
+    { row: "A3", name: "a wrong secret", authorization: () => `Bearer ${good.key.slice(0, -4)}AAAA` },
+    { row: "A3", name: "a key nobody has", authorization: () => `Bearer mge_${"0".repeat(26)}_${"A".repeat(43)}` },
+    { row: "A3", name: "another service's key", authorization: () => "Bearer sk-proj-0123456789abcdef" },
+    { row: "A4", name: "SQL", authorization: () => "Bearer sk_'OR(1=1)--" },
+    { row: "A3", name: "ten thousand characters", authorization: () => `Bearer ${"x".repeat(10_000)}` },
+    { row: "A2", name: "nothing after the scheme", authorization: () => "Bearer" },
+    { row: "A3", name: "two keys", authorization: () => `Bearer ${good.key}, Bearer ${good.key}` },
+  ])("$row is not $name: 401, always the same answer, also on this machine", async ({ authorization }) => {
     const response = await ask(UNKNOWN, { headers: { authorization: authorization() } });
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     const { request_id, ...problem } = await response.json<Record<string, unknown>>();
@@ -51,12 +51,12 @@ describe("a key", () => {
   it.each([
     { name: "was revoked", more: { revoked_at: 1 } },
     { name: "has expired", more: { expires_at: 1 } },
-  ])("that $name opens nothing", async ({ more }) => {
+  ])("A5 that $name opens nothing", async ({ more }) => {
     const { key } = await makeKey("acme", more);
     expect(await reasonOf(await askWith(key, UNKNOWN))).toEqual([401, "unauthorized"]);
   });
 
-  it("that is revoked opens nothing from the next request on", async () => {
+  it("A5 that is revoked opens nothing from the next request on", async () => {
     const { key, id } = await makeKey("acme");
     expect((await askWith(key, UNKNOWN)).status).toBe(404);
     await keys.revoke("acme", id, Date.now());
@@ -64,7 +64,7 @@ describe("a key", () => {
   });
 
   it.each(["api_key", "key", "token", "access_token", "API_KEY", "q"])(
-    "in the query as %s is refused, and said to be lost",
+    "A6 in the query as %s is refused, and said to be lost",
     async (name) => {
       const warn = [vi.spyOn(console, "log"), vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
       for (const headers of [{}, { authorization: `Bearer ${good.key}` }]) {
@@ -102,7 +102,7 @@ describe("a key", () => {
   });
 });
 
-describe("a key's scopes", () => {
+describe("A13 a key's scopes", () => {
   it.each([
     { scopes: "read", method: "GET", path: UNKNOWN, status: 404 },
     { scopes: "read", method: "POST", path: `${UNKNOWN}/cancel`, status: 403 },
@@ -153,7 +153,7 @@ describe("a service", () => {
     });
   });
 
-  it("with keys asks for one", async () => {
+  it("A1 with keys asks for one", async () => {
     expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({ status: 401, code: "unauthorized" });
   });
 

@@ -40,7 +40,7 @@ it("the addresses are those of the service's own document", () => {
 });
 
 it.each(cases.filter(({ path }) => path.includes("{id}") || path.includes("{key}")))(
-  "$method $path answers with another's ids as with nobody's",
+  "A8 $method $path answers with another's ids as with nobody's",
   async ({ path, method }) => {
     const foreign = await answerOf(second.key, fill(path, OWN), method);
     expect(foreign).toEqual(await answerOf(second.key, fill(path, NOBODYS), method));
@@ -49,9 +49,10 @@ it.each(cases.filter(({ path }) => path.includes("{id}") || path.includes("{key}
 );
 
 it.each(cases.filter(({ path, method }) => !path.includes("{") && method === "GET"))(
-  "GET $path tells nothing of another's",
+  "B18 GET $path tells nothing of another's, and may not be kept for anyone",
   async ({ path }) => {
-    const { text } = await answerOf(third.key, path, "GET");
+    const { text, headers } = await answerOf(third.key, path, "GET");
+    expect(headers).toContainEqual(["cache-control", "no-store"]);
     expect(text).not.toContain(session_id);
     expect(text).not.toContain(first.id);
   },

@@ -165,7 +165,7 @@ describe("an idempotency key", () => {
   const withKey = (key: string, body: unknown = { question, config: quick() }, path = "/api/runs") =>
     post(path, body, { "idempotency-key": key });
 
-  it("makes twenty starts at once one run, with twenty equal answers", async () => {
+  it("A15 makes twenty starts at once one run, with twenty equal answers", async () => {
     const key = newKey();
     const body = { question, config: teamOf(["quick"], { ui: { display_type: "simple" } }) };
     const before = idsOf(await list("?limit=100")).length;
@@ -201,7 +201,7 @@ describe("an idempotency key", () => {
     expect((await follow(run)).text).toContain("event: turn.completed");
   });
 
-  it("is refused with another body, and at another address", async () => {
+  it("A16 is refused with another body, and at another address", async () => {
     const key = newKey();
     const run = await (await withKey(key)).json<Run>();
     await follow(run);
@@ -232,7 +232,7 @@ describe("an idempotency key", () => {
     expect((await request(`/api/sessions/${run.session_id}`)).status).toBe(404);
   });
 
-  it("makes twenty further turns at once one turn", async () => {
+  it("A15 makes twenty further turns at once one turn", async () => {
     const run = await start(quick());
     await follow(run);
     const key = newKey();

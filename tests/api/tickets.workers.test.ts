@@ -24,7 +24,7 @@ const open = (session: string, ticket: string, path = "/turns/1/events") =>
 
 const session = await run();
 
-describe("a ticket", () => {
+describe("A7 a ticket", () => {
   it("opens one stream of its session without any header, once", async () => {
     const response = await issue(session);
     expect(response.status).toBe(201);

@@ -8,7 +8,8 @@ import { teamOf } from "./teams";
 const CONTEXT: ConfigContext = { storedKeys: KEY_NAMES, allowedOrigins: [], variables: {} };
 
 describe("a config is refused for", () => {
-  it.each(BAD_INPUTS)("$row $name", ({ source, code, pointer }) => {
+  it.for(BAD_INPUTS)("$row $name", ({ source, code, pointer }, { task }) => {
+    task.meta.refusal = code;
     const { runnable, errors, refusals } = checkTeam(source, CONTEXT);
     const problems = [...errors, ...refusals];
     expect(runnable).toBe(false);

@@ -37,7 +37,7 @@ export function errorsContract(wire: Wire, call: Call): void {
     expect(server.received).toHaveLength(1);
   });
 
-  it("never lets the key out, even if the provider echoes it", async () => {
+  it("D21 never lets the key out, even if the provider echoes it", async () => {
     const { error } = await call(answer(401, { error: { message: `wrong key ${KEY} in Bearer ${KEY}` } }));
     expect(error).toMatchObject({ failureClass: "bad_credentials", message: "wrong key [redacted] in Bearer [redacted]" });
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(KEY);

@@ -137,7 +137,7 @@ export function requestsContract(wire: Wire, call: Call): void {
     expect((await server.request()).headers[wire.keyHeader.name]).toBeUndefined();
   });
 
-  it("follow no redirect", async () => {
+  it("D6 follow no redirect", async () => {
     const { server, error } = await call(answer(307, "", { location: "/elsewhere" }));
     expect(error).toMatchObject(failed("bad_request", "redirect_refused"));
     expect(server.received).toHaveLength(1);

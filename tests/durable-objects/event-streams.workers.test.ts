@@ -161,7 +161,7 @@ describe("a reader", () => {
 });
 
 describe("the streams", () => {
-  it("are full at the operator's limit, and no longer once a reader left", async () => {
+  it("B12 are full at the operator's limit, and no longer once a reader left", async () => {
     await inObject(async ({ streams }) => {
       const readers = Array.from({ length: 10 }, () => streams.open(all));
       expect(streams.isFull).toBe(true);
@@ -170,7 +170,7 @@ describe("the streams", () => {
     });
   });
 
-  it("close a reader at its time limit, also one that stalls and holds its place", async () => {
+  it("B12 close a reader at its time limit, also one that stalls and holds its place", async () => {
     vi.useFakeTimers();
     try {
       await inObject(async ({ streams, write }) => {

@@ -25,7 +25,7 @@ describe("a cron", () => {
     { cron: "0 0 * *", why: "five fields" },
     { cron: "", why: "five fields" },
     { cron: "0  6 * * *", why: "five fields" },
-  ])("may not be $cron: $why", ({ cron, why }) => expect(cronProblem(cron)).toContain(why));
+  ])("C11 may not be $cron: $why", ({ cron, why }) => expect(cronProblem(cron)).toContain(why));
 
   it.each([
     { name: "in its minute", cron: "0 6 * * MON", when: "2026-11-30T06:00:00Z", due: true },

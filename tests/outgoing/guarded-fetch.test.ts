@@ -119,7 +119,7 @@ describe("sent", () => {
     expect([result.sent.map((one) => one.url), result.asked]).toEqual([[url], asked]);
   });
 
-  it.each([301, 302, 303, 307, 308])("once: D6 a redirect with status %i is given back, not followed", async (status) => {
+  it.each([301, 302, 303, 307, 308])("D6 once: a redirect with status %i is given back, not followed", async (status) => {
     const answer = new Response(null, { status, headers: { location: "http://169.254.169.254/" } });
     const { outcome, sent } = await ask("https://api.openai.com/v1", { answer });
     expect([outcome, sent.map(({ url, redirect }) => [url, redirect])]).toEqual([

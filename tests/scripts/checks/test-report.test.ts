@@ -4,7 +4,7 @@ import { countTests } from "../../../scripts/checks/test-report";
 const file = (name: string, ...tests: [status: string, fullName: string][]) => ({
   name,
   status: tests.some(([status]) => status === "failed") ? "failed" : "passed",
-  assertionResults: tests.map(([status, fullName]) => ({ status, fullName })),
+  assertionResults: tests.map(([status, fullName]) => ({ status, fullName, title: fullName, ancestorTitles: [] })),
 });
 const PASSED: [string, string] = ["passed", "works"];
 
