@@ -23,7 +23,6 @@ describe("a caller's key, where none can be kept,", () => {
           line: 2,
           column: 68,
           detail:
-            // biome-ignore lint/suspicious/noTemplateCurlyInString: this is how a config names a key
             "The key written here cannot be kept safely: SEALING_KEYS is not set. Set it. Or name the operator's key: ${OPENAI_API_KEY}.",
         },
       ],
@@ -37,7 +36,7 @@ describe("a caller's key, where none can be kept,", () => {
   });
 
   it.each([
-    { name: "the operator's key by name", key: "${OPENAI_API_KEY}" }, // biome-ignore lint/suspicious/noTemplateCurlyInString: as above
+    { name: "the operator's key by name", key: "${OPENAI_API_KEY}" },
     { name: "no key", key: null },
   ])("does not keep $name from running", ({ key }) => {
     const line = key === null ? "" : `, api_key: "${key}"`;
