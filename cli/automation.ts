@@ -42,7 +42,7 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
       : [];
   return [
     "",
-    ...(turn.winner === null ? [] : [`WINNER: ${toLine(turn.winner)}`]),
+    ...(turn.winner === null || turn.failure ? [] : [`WINNER: ${toLine(turn.winner)}`]),
     ...(answer === "" ? [] : [where]),
     `DURATION: ${duration}`,
     `COST: ${formatUsd(turn.costUsd)}`,

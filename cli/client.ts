@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { cancelPath, RUNS_PATH, type RunRequest, type RunResponse, runLinks, sessionPath } from "../src/protocol/api";
 import type { RequestContext } from "./problem";
-import { type Answer, request } from "./request";
+import { type Answer, request, send } from "./request";
 import {
   type AnswerText,
   AnswerTextSchema,
@@ -59,3 +59,8 @@ export const answerText = (
 /** Cancels the running turn; twice is the same as once. */
 export const cancelRun = (sessionId: string, context: RequestContext, signal?: AbortSignal): Promise<Answer<CancelResult>> =>
   request({ method: "POST", path: cancelPath(sessionId), body: {}, ...(signal ? { signal } : {}) }, CancelResultSchema, context);
+
+/** Stops a session and erases all it has. */
+export async function eraseSession(sessionId: string, context: RequestContext): Promise<void> {
+  await send({ method: "DELETE", path: sessionPath(sessionId) }, context);
+}

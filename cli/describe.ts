@@ -140,7 +140,7 @@ function tellWork(event: WorkEvent): Told {
       return { text: "waits for room in the budget" };
     case "call.failed": {
       const next = event.retry_at === null ? "" : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
-      return { text: `has a call fail: ${event.message}${next}`, tone: "bad" };
+      return { text: `has a call fail${next}: ${event.message}`, tone: "bad" };
     }
     case "tool.started":
       return { text: `uses ${event.name}` };

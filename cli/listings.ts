@@ -1,5 +1,5 @@
 import type { RequestContext } from "./problem";
-import { type Answer, request } from "./request";
+import { type Answer, request, send } from "./request";
 import {
   type KeyList,
   KeyListSchema,
@@ -31,6 +31,11 @@ const queryOf = ({ limit, after }: Page): string =>
 /** Teams on offer. */
 export const listTeams = (context: RequestContext): Promise<Answer<TeamList>> =>
   request({ method: "GET", path: CONFIGS }, TeamListSchema, context);
+
+/** A team on offer as YAML. */
+export async function teamText(name: string, context: RequestContext): Promise<string> {
+  return (await send({ method: "GET", path: `${CONFIGS}/${encodeURIComponent(name)}` }, context)).text();
+}
 
 /** What the service thinks of a config, without running it. */
 export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> =>

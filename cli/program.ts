@@ -3,6 +3,7 @@ import { registerAsk } from "./commands/ask";
 import { registerAttach } from "./commands/attach";
 import { registerCancel } from "./commands/cancel";
 import { registerConfig } from "./commands/config";
+import { registerDelete } from "./commands/delete";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
 import { registerKeys } from "./commands/keys";
@@ -11,6 +12,7 @@ import type { Stage } from "./commands/register";
 import { registerSessions } from "./commands/sessions";
 import { registerShow } from "./commands/show";
 import { exitCodeLines } from "./exit-codes";
+import { commandLineOf } from "./invocation";
 import { VERSION } from "./version";
 
 const COMMANDS = [
@@ -19,6 +21,7 @@ const COMMANDS = [
   registerSessions,
   registerShow,
   registerCancel,
+  registerDelete,
   registerConfig,
   registerEval,
   registerKeys,
@@ -41,6 +44,7 @@ export function commandLine(stage: Stage): Command {
     .showHelpAfterError("(--help tells more)")
     .configureHelp({ showGlobalOptions: false });
   for (const register of COMMANDS) register(program, stage);
+  program.addHelpText("after", `\nWhat can be said when asking: ${commandLineOf("ask", "--help")}`);
   for (const command of [program, ...program.commands]) {
     command.showHelpAfterError("(--help tells more)");
     command.addHelpText("after", AFTER);

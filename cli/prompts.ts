@@ -30,6 +30,16 @@ export async function askText(message: string, placeholder: string, io: Env): Pr
   return given.trim();
 }
 
+export type Choice = { value: string; label: string; hint: string };
+
+/** One of these, by its value. Throws CliError if they leave. */
+export async function askChoice(message: string, options: Choice[], io: Env): Promise<string> {
+  const { isCancel, select } = await import("@clack/prompts");
+  const given = await select({ message, options, input: io.stdin, output: sink(io) });
+  if (isCancel(given)) throw left;
+  return given;
+}
+
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control sequences
 const COLORS = /\x1b\[[\d;]*m/g;
 

@@ -27,7 +27,14 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...turn.votes
       .filter(({ valid }) => valid)
       .map(({ agent, label, reason }) => fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`)),
-    ...(turn.winner === null ? [] : [fact("winner", `${toLine(turn.winner)}${turn.label ? ` with ${toLine(turn.label)}` : ""}`)]),
+    ...(turn.winner === null || turn.error
+      ? []
+      : [
+          fact(
+            turn.status === "cancelled" ? "ahead" : "winner",
+            `${toLine(turn.winner)}${turn.label ? ` with ${toLine(turn.label)}` : ""}`,
+          ),
+        ]),
     ...answerLines(turn),
     fact("tokens", `in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)}`),
     fact("cost", formatUsd(turn.cost_usd)),

@@ -1,26 +1,22 @@
-import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { Command } from "commander";
-import { collect } from "../arguments";
 import { type ConnectionFlags, connect } from "../connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { withConnection } from "../flags";
 import { commandLineOf } from "../invocation";
-import { type Io, isInteractive } from "../io";
+import type { Io } from "../io";
 import { listTeams, validateConfig } from "../listings";
 import { projectConfig, shownPath, userConfig } from "../places";
 import { type ConfigSource, faultLines } from "../problem";
-import { askText } from "../prompts";
 import { readAll } from "../question";
 import { escapeJson } from "../sanitize";
 import type { Verdict } from "../schema";
 import { printTable } from "../table";
-import { teamYaml } from "../team-yaml";
-import { codeOf, readTextFile, reasonOf } from "../text-file";
+import { readTextFile } from "../text-file";
+import { registerInit } from "./config-init";
 import type { Register } from "./register";
 
 type Flags = ConnectionFlags & { json?: true };
-type InitFlags = { model?: readonly string[]; backend?: string; user?: true; force?: true };
 
 /** `config`: teams as files. */
 export const registerConfig: Register = (program, { io, end }) => {
@@ -34,14 +30,7 @@ export const registerConfig: Register = (program, { io, end }) => {
     .description("list the service's teams")
     .option("--json", "print the service's answer")
     .action(async (flags: Flags) => end(await list(flags, io)));
-  config
-    .command("init")
-    .description("write a config to .massgen/config.yaml")
-    .option("--model <model>", "a model of the team; more than once", collect)
-    .option("--backend <type>", "their backend type, where the name does not tell")
-    .option("--user", "to ~/.config/massgen/config.yaml instead, for every folder")
-    .option("--force", "overwrite what is there")
-    .action(async (flags: InitFlags) => end(await init(flags, io)));
+  registerInit(config, { io, end });
   program.addCommand(config);
 };
 
@@ -89,30 +78,4 @@ async function list(flags: Flags, io: Io): Promise<ExitCode> {
     printTable(["team", "state", "models", "about"], rows, io.stdout);
   }
   return EXIT.ok;
-}
-
-async function init({ model, backend, user, force }: InitFlags, io: Io): Promise<ExitCode> {
-  const file = user ? userConfig(io) : projectConfig(io);
-  const shown = shownPath(file, io);
-  const yaml = teamYaml(model ?? (await askModels(io)), backend);
-  try {
-    await mkdir(path.dirname(file), { recursive: true });
-    await writeFile(file, yaml, { flag: force ? "w" : "wx" });
-  } catch (cause) {
-    const why = codeOf(cause) === "EEXIST" ? "it is there already; --force overwrites it" : reasonOf(cause);
-    throw new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
-  }
-  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`);
-  return EXIT.ok;
-}
-
-async function askModels(io: Io): Promise<readonly string[]> {
-  if (!isInteractive(io))
-    throw new CliError(EXIT.config, `Name its models: ${commandLineOf("config", "init", "--model <model> …")}`);
-  const given = await askText(
-    "Which models work on your questions? Separate them by commas.",
-    "gpt-6.1-terra, claude-sonnet-5-5",
-    io,
-  );
-  return given.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
 }

@@ -7,6 +7,7 @@ export const COMMANDS = [
   "sessions",
   "show",
   "cancel",
+  "delete",
   "config",
   "keys",
   "eval",

@@ -111,7 +111,7 @@ describe("what an event means to somebody who watches", () => {
     { body: b.injected("anna", ["agent2.2"], "reopened"), line: "00:00  anna is shown agent2.2 and decides again" },
     {
       body: b.callFailed("anna", "c1", b.START + 1_300),
-      line: "00:00  anna has a call fail: The model is overloaded., next try in 1.0 s",
+      line: "00:00  anna has a call fail, next try in 1.0 s: The model is overloaded.",
     },
     { body: b.agentFailed("anna"), line: "00:00  anna fails: It cannot go on." },
     {
@@ -294,7 +294,7 @@ describe("displays for files and pipes", () => {
       "00:00  turn 1 begins: 2 agents",
       "00:00  anna begins round 1",
       "00:00  ben begins round 1",
-      "00:00  ben has a call fail: The model is overloaded., next try in 59.1 s",
+      "00:00  ben has a call fail, next try in 59.1 s: The model is overloaded.",
     ]);
     expect(text).not.toContain("\x1b");
   });

@@ -45,7 +45,9 @@ describe("MassGen's lines for programs", () => {
     expect(lines).toContain(`ANSWER_PREVIEW: ${"x".repeat(199)}\ufffd...`);
   });
   it("say why there is none", () => {
-    const lines = endLines(turnAfter([...base, b.failed("anna")]), { url });
+    const skipped = [...base, b.settled("anna", "agent1.1", "skipped")];
+    const lines = endLines(turnAfter([...skipped, b.failed("anna")]), { url });
+    expect(lines.join("\n")).not.toContain("WINNER");
     expect(lines).toContain("ERROR: No agent gave an answer.");
     expect(lines.at(-1)).toMatch(/^FAILED: 1 agent, /);
     expect(lines.join()).not.toContain("ANSWER");
@@ -89,6 +91,11 @@ describe("a turn as a page", () => {
       "tokens   in 10, out 20.0k",
       "cost     $0.5000",
     ]);
+  });
+  it("names nobody a winner whose answer there is not", () => {
+    const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1$/.test(line));
+    expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
+    expect(winner({ status: "cancelled" })).toEqual(["ahead    anna with agent1.1"]);
   });
   it("says why there is no answer, and what there is", () => {
     const failed = {

@@ -1,0 +1,94 @@
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { collect } from "../arguments";
+import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { commandLineOf } from "../invocation";
+import { type Io, isInteractive } from "../io";
+import { listTeams, teamText } from "../listings";
+import { projectConfig, shownPath, userConfig } from "../places";
+import { askChoice, askText } from "../prompts";
+import { toLine } from "../sanitize";
+import { copiedTeam, teamYaml } from "../team-yaml";
+import { codeOf, reasonOf } from "../text-file";
+import type { Register } from "./register";
+
+type InitFlags = ConnectionFlags & { team?: string; model?: readonly string[]; backend?: string; user?: true; force?: true };
+
+/** `config init`: a team to begin with, one of the service's or of models that are named. */
+export const registerInit: Register = (config, { io, end }) => {
+  withConnection(config.command("init"))
+    .description("write a config to .massgen/config.yaml: a team of the service, or models of your own")
+    .option("--team <name>", "copy this team of the service; `config list` tells them")
+    .option("--model <model>", "a model of the team; more than once", collect)
+    .option("--backend <type>", "their backend type, where the name does not tell")
+    .option("--user", "to ~/.config/massgen/config.yaml instead, for every folder")
+    .option("--force", "overwrite what is there")
+    .action(async (flags: InitFlags) => end(await init(flags, io)));
+};
+
+async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
+  const { user, force } = flags;
+  const file = user ? userConfig(io) : projectConfig(io);
+  const shown = shownPath(file, io);
+  const cannot = (why: string, cause?: unknown) => new CliError(EXIT.config, `Cannot write ${shown}: ${why}.`, { cause });
+  const isThere = await stat(file).catch(() => null);
+  if (isThere && !force) throw cannot(IS_THERE); // before anything is asked
+  const yaml = await yamlOf(flags, io);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, yaml, { flag: force ? "w" : "wx" });
+  } catch (cause) {
+    throw cannot(codeOf(cause) === "EEXIST" ? IS_THERE : reasonOf(cause), cause);
+  }
+  io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`);
+  return EXIT.ok;
+}
+
+async function yamlOf(flags: InitFlags, io: Io): Promise<string> {
+  const { team, model, backend } = flags;
+  const own = model !== undefined || backend !== undefined;
+  if (team !== undefined && own) throw new CliError(EXIT.config, "Either --team, or --model with --backend.");
+  if (model !== undefined) return teamYaml(model, backend);
+  if (team !== undefined) return copiedTeam(await teamText(team, await connect(flags, io)));
+  if (!isInteractive(io)) {
+    const ways = `${commandLineOf("config", "init", "--model <model> …")}, or ${commandLineOf("config", "init", "--team <name>")}`;
+    throw new CliError(EXIT.config, `Name its models, or a team of the service: ${ways}`);
+  }
+  const connection = await connect(flags, io);
+  const chosen = backend === undefined ? await chooseTeam(connection, io) : null;
+  return chosen === null ? teamYaml(await askModels(io), backend) : copiedTeam(await teamText(chosen, connection));
+}
+
+/** The name of a team of the service; null for models of their own, or where there is no service to ask. */
+async function chooseTeam(connection: Connection, io: Io): Promise<string | null> {
+  const teams = await listTeams(connection).catch((error: unknown) => {
+    if (error instanceof CliError) return null;
+    throw error;
+  });
+  if (teams === null) {
+    io.stderr.write(`The teams of ${connection.server} cannot be had now, so name models.\n`);
+    return null;
+  }
+  const options = teams.data.data.map(({ name, title, runnable }) => ({
+    value: name,
+    label: toLine(name),
+    hint: `${toLine(title)}${runnable ? "" : " (not ready there)"}`,
+  }));
+  if (options.length === 0) return null;
+  const own = { value: OWN, label: "models of my own", hint: "name them" };
+  const chosen = await askChoice("Which team works on your questions?", [...options, own], io);
+  return chosen === OWN ? null : chosen;
+}
+
+const IS_THERE = "it is there already; --force overwrites it";
+
+/** No team has this name. */
+const OWN = "";
+
+async function askModels(io: Io): Promise<readonly string[]> {
+  const question = "Which models work on your questions? Separate them by commas.";
+  const given = await askText(question, "gpt-6.1-terra, claude-sonnet-5-5", io);
+  return given.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+}

@@ -1,0 +1,45 @@
+import { Command } from "commander";
+import { toSessionId } from "../arguments";
+import { eraseSession, sessionStatus } from "../client";
+import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { plural } from "../format";
+import { type Io, isInteractive } from "../io";
+import { askYes } from "../prompts";
+import { toLine } from "../sanitize";
+import { fitStart } from "../text-width";
+import type { Register } from "./register";
+
+type Flags = ConnectionFlags & { yes?: true };
+/** Enough of a question to recognise it. */
+const MOST_QUESTION_COLUMNS = 60;
+
+/** `delete`: erases a session. */
+export const registerDelete: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("delete"))
+    .description("stop a session and erase all it has, for good")
+    .argument("<session>", "the session's id", toSessionId)
+    .option("--yes", "do not ask")
+    .action(async (sessionId: string, flags: Flags) => end(await erase(sessionId, flags, io)));
+  program.addCommand(command);
+};
+
+async function erase(sessionId: string, flags: Flags, io: Io): Promise<ExitCode> {
+  const connection = await connect(flags, io);
+  if (flags.yes === undefined) await confirm(sessionId, connection, io);
+  await eraseSession(sessionId, connection);
+  io.stdout.write(`Session ${sessionId} is erased.\n`);
+  return EXIT.ok;
+}
+
+/** Shows what would be lost. Throws CliError unless they want that. */
+async function confirm(sessionId: string, connection: Connection, io: Io): Promise<void> {
+  if (!isInteractive(io)) throw new CliError(EXIT.config, "Nobody is there to be asked: add --yes to erase the session.");
+  const { data } = await sessionStatus(sessionId, connection);
+  const question = toLine(data.meta?.question ?? "");
+  const what = question === "" ? "" : ` "${fitStart(question, MOST_QUESTION_COLUMNS)}"`;
+  const running = data.turns.some(({ status }) => status === "running") ? ", one of them running" : "";
+  const asked = `Erase ${sessionId}${what}, ${plural(data.turns.length, "turn")}${running}, for good?`;
+  if (!(await askYes(asked, io))) throw new CliError(EXIT.interrupted, "Nothing was changed.");
+}

@@ -1,0 +1,61 @@
+import { tmpdir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { SESSION } from "../../protocol/builders";
+import { problem, Service } from "../service";
+import { runAt } from "./terminal";
+
+const PATH = `/api/sessions/${SESSION}`;
+const cwd = tmpdir();
+const status = {
+  meta: { question: "Which database?\x1b[2J", elapsed_seconds: 1 },
+  turns: [
+    { turn: 1, status: "completed" },
+    { turn: 2, status: "running" },
+  ],
+};
+const known = { [PATH]: { status: 200, body: status } };
+const methods = ({ requests }: Service) => requests.map(({ method, path }) => `${method} ${path}`);
+
+describe("massgen-edge delete", () => {
+  it("erases at once with --yes", async () => {
+    await using service = await Service.start({ events: [], answers: { [PATH]: { status: 204, body: "" } } });
+    const ran = await runAt({ cwd }, "delete", SESSION, "--yes", "--server", service.url);
+    expect([ran.code, ran.stdout, methods(service)]).toEqual([0, `Session ${SESSION} is erased.\n`, [`DELETE ${PATH}`]]);
+  });
+
+  it("asks nobody where nobody is, and does nothing", async () => {
+    await using service = await Service.start({ events: [], answers: known });
+    await expect(runAt({ cwd }, "delete", SESSION, "--server", service.url)).rejects.toMatchObject({
+      exitCode: 1,
+      message: "Nobody is there to be asked: add --yes to erase the session.",
+    });
+    expect(service.requests).toEqual([]);
+  });
+
+  it("shows what would be lost, and erases it after a yes", async () => {
+    await using service = await Service.start({ events: [], answers: known });
+    const ran = await runAt({ cwd, keys: [["No", "y"]] }, "delete", SESSION, "--server", service.url);
+    expect(ran.screen.replaceAll(/\n│\s+/g, "")).toContain(
+      `Erase ${SESSION} "Which database?", 2 turns, one of them running, for good?`,
+    );
+    expect([ran.code, methods(service)]).toEqual([0, [`GET ${PATH}`, `DELETE ${PATH}`]]);
+  });
+
+  it.each([
+    { name: "a no", press: "n" },
+    { name: "Enter alone", press: "\r" },
+    { name: "Escape", press: "\x1b" },
+  ])("leaves it after $name", async ({ press }) => {
+    await using service = await Service.start({ events: [], answers: known });
+    const run = runAt({ cwd, keys: [["No", press]] }, "delete", SESSION, "--server", service.url);
+    await expect(run).rejects.toMatchObject({ exitCode: 4, message: "Nothing was changed." });
+    expect(methods(service)).toEqual([`GET ${PATH}`]);
+  });
+
+  it("says so when there is no such session, before it asks", async () => {
+    const refusal = problem(404, { title: "No such session", code: "session_not_found" });
+    await using service = await Service.start({ events: [], answers: { [PATH]: refusal } });
+    const run = runAt({ cwd, keys: [] }, "delete", SESSION, "--server", service.url);
+    await expect(run).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining("Check the id") });
+  });
+});

@@ -1,0 +1,43 @@
+import { PassThrough } from "node:stream";
+import type { ExitCode } from "../../../cli/exit-codes";
+import type { Io } from "../../../cli/io";
+import { commandLine } from "../../../cli/program";
+
+/** Who sits there: nobody, or somebody who presses these keys, each lot once its text is on the screen. */
+export type Who = { cwd: string; keys?: readonly (readonly [after: string, press: string])[] };
+export type Ran = { code: ExitCode | null; stdout: string; screen: string };
+
+/** Runs a command line in this process. Throws what the program would print, as CliError. */
+export async function runAt({ cwd, keys }: Who, ...args: string[]): Promise<Ran> {
+  const isTTY = keys !== undefined;
+  const stdin = Object.assign(new PassThrough(), { isTTY, setRawMode: () => stdin });
+  const screen = new PassThrough();
+  const ran: Ran = { code: null, stdout: "", screen: "" };
+  const left = [...(keys ?? [])];
+  const show = (text: string) => {
+    ran.screen += text;
+    const [after, press] = left[0] ?? [];
+    if (after === undefined || press === undefined || !ran.screen.includes(after)) return;
+    left.shift();
+    setTimeout(() => stdin.write(press), 20); // the prompt listens once it has been drawn
+  };
+  screen.on("data", (chunk) => show(String(chunk)));
+  const io: Io = {
+    stdin,
+    stdout: { write: (text: string) => void (ran.stdout += text), isTTY },
+    stderr: { write: show, isTTY },
+    screen,
+    env: { NO_COLOR: "1" },
+    cwd,
+    home: cwd,
+    onInterrupt: () => () => undefined,
+  };
+  const command = commandLine({
+    io,
+    end: (code) => {
+      ran.code = code;
+    },
+  });
+  await command.parseAsync(args, { from: "user" });
+  return ran;
+}
