@@ -9,7 +9,9 @@ export const MODEL_FLAG = "--model";
 
 export const DEFAULT_SERVER = "http://127.0.0.1:8787";
 
-const at = (server: string): string => (server === DEFAULT_SERVER ? "" : ` --server ${server}`);
+/** The same, asking `server`. */
+export const commandAt = (server: string, ...words: string[]): string =>
+  commandLineOf(...words, ...(server === DEFAULT_SERVER ? [] : ["--server", server]));
 
 /** The command that watches a session again. */
-export const attachCommand = (sessionId: string, server: string): string => `${commandLineOf("attach", sessionId)}${at(server)}`;
+export const attachCommand = (sessionId: string, server: string): string => commandAt(server, "attach", sessionId);

@@ -57,6 +57,7 @@ async function create(name: string, flags: CreateFlags, io: Io): Promise<ExitCod
 async function list(flags: ListFlags, io: Io): Promise<ExitCode> {
   const { data, raw } = await listKeys(flags, await connect(flags, io));
   if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else if (data.data.length === 0) io.stderr.write("There are no keys yet.\n");
   else printTable(["id", "state", "scopes", "made", "last used", "name"], data.data.map(keyRow), io.stdout);
   return EXIT.ok;
 }

@@ -1,41 +1,66 @@
 import { Command } from "commander";
 import { toLimit, toSessionId } from "../arguments";
-import { type ConnectionFlags, connect } from "../connection";
-import { EXIT } from "../exit-codes";
+import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { EXIT, type ExitCode } from "../exit-codes";
 import { withConnection } from "../flags";
-import { commandLineOf } from "../invocation";
+import { commandAt } from "../invocation";
 import type { Io } from "../io";
-import { listSessions } from "../listings";
+import { listSessions, type Page } from "../listings";
 import { escapeJson } from "../sanitize";
 import type { SessionList } from "../schema";
 import { formatTime, printTable } from "../table";
 import type { Register } from "./register";
 
-type Flags = ConnectionFlags & { limit: number; after?: string; json?: true };
+type Flags = ConnectionFlags & { limit?: number; after?: string; all?: true; json?: true };
+
+const DEFAULT_LIMIT = 20;
+/** The most that the service gives at a time. */
+const MOST_LIMIT = 100;
 
 /** `sessions`: the newest first. */
 export const registerSessions: Register = (program, { io, end }) => {
   const command = withConnection(new Command("sessions"))
     .description("list sessions, newest first")
-    .option("--limit <n>", "how many, up to 100", toLimit, 20)
+    .option("--limit <n>", `how many, up to ${MOST_LIMIT} (default: ${DEFAULT_LIMIT})`, toLimit)
     .option("--after <session>", "go on after this one", toSessionId)
-    .option("--json", "print the service's answer")
-    .action(async (flags: Flags) => {
-      const { data, raw } = await listSessions(flags, await connect(flags, io));
-      if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
-      else printSessions(data, io);
-      end(EXIT.ok);
-    });
+    .option("--all", "go on to the end of the list")
+    .option("--json", "print the service's answer, a line for each page")
+    .action(async (flags: Flags) => end(await list(flags, io)));
   program.addCommand(command);
 };
 
-/** A line for each, and on a terminal how to see more. */
-export function printSessions({ data, has_more }: SessionList, { stdout, stderr }: Pick<Io, "stdout" | "stderr">): void {
+async function list({ all, json, after, ...flags }: Flags, io: Io): Promise<ExitCode> {
+  const connection = await connect(flags, io);
+  const limit = flags.limit ?? (all ? MOST_LIMIT : DEFAULT_LIMIT);
+  let page: Page | null = { limit, ...(after === undefined ? {} : { after }) };
+  while (page !== null) {
+    const { data, raw } = await listSessions(page, connection);
+    const next = nextPage(page, data);
+    if (json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+    else if (data.data.length > 0 || page.after === undefined) printSessions(data, io);
+    if (!all && !json) tellMore(next, connection, io);
+    page = all ? next : null;
+  }
+  return EXIT.ok;
+}
+
+/** Null at the end of the list, or where it does not get on. */
+function nextPage({ limit, after }: Page, { data, has_more }: SessionList): Page | null {
+  const last = data.at(-1);
+  return has_more && last && last.id !== after ? { limit, after: last.id } : null;
+}
+
+/** A line for each. */
+export function printSessions({ data }: SessionList, { stdout, stderr }: Pick<Io, "stdout" | "stderr">): void {
   if (data.length === 0) stderr.write("There are no sessions yet.\n");
   else {
     const rows = data.map(({ id, created_at, question_preview }) => [id, formatTime(created_at * 1000), question_preview]);
     printTable(["session", "started", "question"], rows, stdout);
   }
-  const last = data.at(-1);
-  if (has_more && last && stderr.isTTY) stderr.write(`More: ${commandLineOf("sessions", "--after", last.id)}\n`);
+}
+
+function tellMore(next: Page | null, { server }: Connection, { stderr }: Pick<Io, "stderr">): void {
+  if (next?.after === undefined || stderr.isTTY !== true) return;
+  const limit = next.limit === DEFAULT_LIMIT ? [] : ["--limit", String(next.limit)];
+  stderr.write(`More: ${commandAt(server, "sessions", ...limit, "--after", next.after)}\n`);
 }
