@@ -16,6 +16,7 @@ import {
   paced,
 } from "../scripts/simulated-providers/scripts";
 import { startSimulatedProviders } from "../scripts/simulated-providers/server";
+import { startRudeProviders } from "./rude-providers";
 
 const PACE = { ttftMs: 60, tokensPerSecond: 200 };
 const LONG = "A long answer that takes its time to be written down, word by word and line by line. ".repeat(12);
@@ -48,5 +49,10 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     },
   });
   project.provide("providersUrl", providers.baseUrl);
-  return () => providers.close();
+  const rude = await startRudeProviders(providers.url);
+  project.provide("rudeProvidersUrl", rude.url);
+  return async () => {
+    await rude.close();
+    await providers.close();
+  };
 }

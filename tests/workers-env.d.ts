@@ -14,5 +14,7 @@ declare global {
 declare module "vitest" {
   interface ProvidedContext {
     providersUrl: string;
+    /** The same behind headers that no provider should send. */
+    rudeProvidersUrl: string;
   }
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { type Call, run } from "./contract-support";
 import { cutsContract } from "./cuts-contract";
 import { abortContract, openEndContract, timeContract } from "./endings-contract";
+import { headersContract } from "./headers-contract";
 import { historyContract } from "./history-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
@@ -23,6 +24,7 @@ export function describeProviderContract(wire: Wire): void {
     describe("history", () => historyContract(wire, call));
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
+    describe("odd headers", () => headersContract(wire, call));
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));
     if (wire.framesOf === undefined) describe("cuts", () => cutsContract(wire, call));

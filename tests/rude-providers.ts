@@ -1,0 +1,42 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { buffer } from "node:stream/consumers";
+
+/** Headers that a reply of a provider has no business with. */
+export const RUDE_HEADERS = {
+  "set-cookie": ["session=rude; Path=/", "__Host-id=rude; Path=/; Secure"],
+  refresh: "0; url=http://169.254.169.254/",
+  link: "<http://169.254.169.254/>; rel=preload",
+  "clear-site-data": '"*"',
+};
+const PADDING_CHARS = 4_000;
+
+/**
+ * Providers that put such headers, and `x-padding` of many kilobytes, before the replies of well-behaved ones. The first part of a
+ * path says how many headers of 4,000 characters: `/20/v1/…`. Whoever sends a cookie is refused with a 400.
+ */
+export async function startRudeProviders(behind: string): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const [, times = "0", path = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
+    if (request.headers.cookie !== undefined) return void response.writeHead(400).end("a cookie came back");
+    const { host: _, connection: __, "transfer-encoding": ___, "content-length": ____, ...headers } = request.headers;
+    const sent = Object.entries(headers).flatMap(([name, value]) => (typeof value === "string" ? [[name, value] as const] : []));
+    const answer = await fetch(behind + path, { method: "POST", headers: sent, body: Uint8Array.from(await buffer(request)) });
+    const padding = Array.from({ length: Number(times) }, (_, nth) => [`x-padding-${nth}`, "x".repeat(PADDING_CHARS)] as const);
+    const type = answer.headers.get("content-type") ?? "text/plain";
+    response.writeHead(answer.status, { ...RUDE_HEADERS, ...Object.fromEntries(padding), "content-type": type });
+    for await (const chunk of answer.body ?? []) response.write(chunk);
+    response.end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
