@@ -5,7 +5,7 @@ import { withIncluded } from "../src/tenancy/principal";
 import { type Env, readSecret } from "./env";
 import { EvalRecords, sessionOf } from "./eval-records";
 import type { EvalRunStore, StoredRun } from "./eval-run-store";
-import type { SessionStub, StartTurn } from "./session-api";
+import type { SessionStub, StartRefusal, StartTurn } from "./session-api";
 import { createSessionIndex, type SessionIndex } from "./session-index";
 import { sessionStub } from "./session-stub";
 import { logError } from "../src/redaction/log";
@@ -49,7 +49,9 @@ export class EvalCases {
       await inTime(this.#do(effect));
     } catch (error) {
       logError("evaluation", this.#run.suite.name, this.#run.id, effect.type, error instanceof Error ? error.message : error);
-      if (effect.type === "give_up") this.#end(effect.nth, errored("nothing was heard of its session"));
+      if (effect.type !== "give_up") return;
+      const hasRun = this.#state().cases[effect.nth]?.status === "running";
+      this.#end(effect.nth, errored("nothing was heard of its session", { hasRun }));
     }
   }
 
@@ -74,14 +76,20 @@ export class EvalCases {
     await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
     const started = await this.#session(nth).create(id, team, this.#turnOf(one));
     if (started.ok) return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
-    // Other turns of the tenant will end.
-    if (started.code === "quota_exceeded") return;
-    this.#end(nth, errored(`its session could not start: ${started.code.replaceAll("_", " ")}`));
+    const why = heldBy(started);
+    if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
+    await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
+  }
+
+  /** There is no session, so the index shall name none. */
+  async #endUnstarted(nth: number, detail: string): Promise<void> {
+    await this.#index.drop(this.#run.tenant, sessionOf(this.#run, nth));
+    this.#end(nth, errored(detail));
   }
 
   async #ask(nth: number, one: SuiteCase): Promise<void> {
     const asked = await this.#session(nth).turn(1);
-    const result = asked.ok ? judge(asked.turn, one.grader) : errored("its session was erased");
+    const result = asked.ok ? judge(asked.turn, one.grader) : errored("its session was erased", { hasRun: true });
     if (result) this.#end(nth, result);
   }
 
@@ -90,10 +98,20 @@ export class EvalCases {
     const session = this.#session(nth);
     await session.cancel();
     const asked = await session.turn(1);
-    const late = errored(`not done within ${this.#run.suite.timeout_seconds} seconds`);
-    const result = asked.ok ? judge(asked.turn, one.grader) : null;
-    const wasCut = !asked.ok || asked.turn.status === "cancelled";
+    if (!asked.ok) return this.#giveUpWithout(nth);
+    const late = errored(`not done within ${this.#run.suite.timeout_seconds} seconds`, { hasRun: true });
+    const result = judge(asked.turn, one.grader);
+    const wasCut = asked.turn.status === "cancelled";
     this.#end(nth, wasCut || !result ? { ...late, costUsd: result?.costUsd ?? 0, durationMs: result?.durationMs ?? 0 } : result);
+  }
+
+  /** Given up, and there is no session: it never had a place, or was erased. */
+  async #giveUpWithout(nth: number): Promise<void> {
+    const { patienceMs, cases } = this.#state();
+    const state = cases[nth];
+    if (state?.status !== "starting") return this.#end(nth, errored("its session was erased", { hasRun: true }));
+    const why = state.held ?? "its session did not answer";
+    await this.#endUnstarted(nth, `could not start for ${Math.round(patienceMs / 1000)} seconds: ${why}`);
   }
 
   #end(nth: number, result: CaseResult): void {
@@ -127,6 +145,29 @@ export class EvalCases {
 
   #state() {
     return this.#store.state(this.#run);
+  }
+}
+
+/** Why a refused start is worth asking for again: other turns of the tenant will end. Null: it is not. */
+function heldBy(refusal: StartRefusal): string | null {
+  switch (refusal.code) {
+    case "quota_exceeded":
+      return `its tenant had ${refusal.limit} turns running, as many as it may`;
+    case "spend_exceeded":
+      return refusal.reservedUsd > 0 ? "what is left of its tenant's money of the day was reserved by running turns" : null;
+    default:
+      return null;
+  }
+}
+
+function reasonOf(refusal: StartRefusal): string {
+  switch (refusal.code) {
+    case "spend_exceeded":
+      return `its tenant's money of the day ($${refusal.limitUsd.toFixed(2)}) is spent`;
+    case "price_unknown":
+      return `its tenant has a cap in dollars, and the price of ${refusal.agents.join(", ")} is not known`;
+    default:
+      return refusal.code.replaceAll("_", " ");
   }
 }
 

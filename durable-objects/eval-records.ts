@@ -2,15 +2,20 @@ import { isOver, type RunState, summarize } from "../src/evals/run";
 import type { EvalCaseResult, EvalRun, EvalRunPage } from "../src/protocol/evals";
 import type { StoredRun } from "./eval-run-store";
 import { evalSessionId } from "./eval-session-id";
-import { confirmSession, toPreview } from "./session-index";
+import { confirmSession, forgetUnlessLive, toPreview } from "./session-index";
 
 const RUN_FIELDS = "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd";
 const RESULT_FIELDS = "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at";
+const SHOWN_FIELDS = `${RESULT_FIELDS}, erased`;
 /** Runs of one suite and tenant that are kept; older ones go with their results. */
 const KEPT_RUNS = 500;
 
 type RunRow = Omit<EvalRun, "status">;
-type ResultRow = Omit<EvalCaseResult, "case" | "pass" | "answer_is_cut"> & { case_id: string; answer_is_cut: number };
+type ResultRow = Omit<EvalCaseResult, "case" | "pass" | "answer_is_cut" | "erased"> & {
+  case_id: string;
+  answer_is_cut: number;
+  erased: number;
+};
 
 /** Evaluation runs and results in D1: written by the runs' objects, read by the API. */
 export class EvalRecords {
@@ -20,15 +25,14 @@ export class EvalRecords {
     this.#db = db;
   }
 
-  /** Writes the run as it stands and the results of these cases, all or nothing. May be done again. */
+  /**
+   * Writes the run as it stands and the results of these cases, all or nothing. May be done again: a result stays as it was first
+   * written. Of a session that has been erased in the meantime nothing is kept but what came of it.
+   */
   async save(run: StoredRun, state: RunState, nths: readonly number[]): Promise<void> {
     await this.#db.batch([
       this.#runStatement(run, state),
-      ...nths.flatMap((nth) =>
-        [this.#resultStatement(run, state, nth), confirmSession(this.#db, run.tenant, sessionOf(run, nth))].filter(
-          (one) => one !== null,
-        ),
-      ),
+      ...nths.flatMap((nth) => this.#resultStatements(run, state, nth)),
       ...(isOver(state) ? this.#forgetStatements(run) : []),
     ]);
   }
@@ -54,7 +58,7 @@ export class EvalRecords {
     const runSql = `SELECT id, suite, ${RUN_FIELDS} FROM eval_runs WHERE tenant = ? AND suite = ? AND id = ?`;
     const row = await this.#db.prepare(runSql).bind(tenant, suite, id).first<RunRow>();
     if (!row) return null;
-    const sql = `SELECT ${RESULT_FIELDS} FROM eval_results WHERE tenant = ? AND suite = ? AND run = ? ORDER BY nth`;
+    const sql = `SELECT ${SHOWN_FIELDS} FROM eval_results WHERE tenant = ? AND suite = ? AND run = ? ORDER BY nth`;
     const { results } = await this.#db.prepare(sql).bind(tenant, suite, id).all<ResultRow>();
     return { ...toRun(row), results: results.map(toResult) };
   }
@@ -66,14 +70,18 @@ export class EvalRecords {
     return this.#db.prepare(sql).bind(...values);
   }
 
-  #resultStatement(run: StoredRun, state: RunState, nth: number): D1PreparedStatement | null {
+  #resultStatements(run: StoredRun, state: RunState, nth: number): D1PreparedStatement[] {
     const done = state.cases[nth];
     const one = run.suite.cases[nth];
-    if (done?.status !== "done" || !one) return null;
-    const { outcome, detail, answer, isCut, costUsd, durationMs } = done.result;
-    const sql = `INSERT OR REPLACE INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    const place = [run.tenant, run.suite.name, run.id, nth, one.id, previewOf(run, nth), sessionOf(run, nth)];
-    return this.#db.prepare(sql).bind(...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt);
+    if (done?.status !== "done" || !one) return [];
+    const { hasRun, outcome, detail, answer, isCut, costUsd, durationMs } = done.result;
+    const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    const session = sessionOf(run, nth);
+    const place = [run.tenant, run.suite.name, run.id, nth, one.id, previewOf(run, nth), session];
+    const values = [...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt];
+    const written = this.#db.prepare(sql).bind(...values);
+    if (!hasRun) return [written];
+    return [written, confirmSession(this.#db, run.tenant, session), forgetUnlessLive(this.#db, run.tenant, session)];
   }
 
   #forgetStatements({ tenant, suite }: StoredRun): D1PreparedStatement[] {
@@ -101,10 +109,11 @@ const toRun = ({ scheduled_at, started_at, ended_at, ...row }: RunRow): EvalRun 
   ended_at: ended_at === null ? null : toSeconds(ended_at),
 });
 
-const toResult = ({ case_id, answer_is_cut, ended_at, ...row }: ResultRow): EvalCaseResult => ({
+const toResult = ({ case_id, answer_is_cut, erased, ended_at, ...row }: ResultRow): EvalCaseResult => ({
   ...row,
   case: case_id,
   pass: row.outcome === "passed",
   answer_is_cut: answer_is_cut === 1,
+  erased: erased === 1,
   ended_at: toSeconds(ended_at),
 });

@@ -59,8 +59,10 @@ export class EvalRunStore {
       .map(({ nth }) => nth);
   }
 
+  /** D1 has these results. What was answered is D1's alone from now on, so that there is one place to erase it from. */
   markSaved(nths: readonly number[]): void {
-    for (const nth of nths) this.#sql.exec("UPDATE cases SET saved = 1 WHERE nth = ?", nth);
+    const without = "json_set(state, '$.result.answer', NULL, '$.result.detail', '')";
+    for (const nth of nths) this.#sql.exec(`UPDATE cases SET saved = 1, state = ${without} WHERE nth = ?`, nth);
     this.#sql.exec("INSERT OR REPLACE INTO run (key, value) VALUES ('listed', '1')");
   }
 

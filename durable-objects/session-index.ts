@@ -20,7 +20,7 @@ export type SessionIndex = {
   page(tenant: string, before: string | null, limit: number): Promise<SessionRow[]>;
   /** Drops a row whose session never came to be, and what claimed it. */
   drop(tenant: string, id: string): Promise<void>;
-  /** Whether there is such a row; from now on it is listed no more. */
+  /** Whether there is such a row; from now on it is listed no more, and what an evaluation kept of its answer is gone. */
   markErasing(tenant: string, id: string): Promise<boolean>;
   remove(tenant: string, id: string): Promise<void>;
 };
@@ -57,7 +57,8 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
   },
   async markErasing(tenant, id) {
     const sql = "UPDATE sessions SET state = 'erasing' WHERE tenant = ? AND id = ?";
-    return changed(await db.prepare(sql).bind(tenant, id).run());
+    const [marked] = await db.batch([db.prepare(sql).bind(tenant, id), forgetIf(db, tenant, id, IS_ERASING)]);
+    return marked !== undefined && changed(marked);
   },
   async remove(tenant, id) {
     await db.prepare("DELETE FROM sessions WHERE tenant = ? AND id = ?").bind(tenant, id).run();
@@ -82,3 +83,21 @@ export const addSessionIf = (
 /** The statement that says that the session's object is there; for a transaction with others. */
 export const confirmSession = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
   db.prepare("UPDATE sessions SET state = 'started' WHERE tenant = ? AND id = ? AND state <> 'erasing'").bind(tenant, id);
+
+const IS_LIVE = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state <> 'erasing')";
+const IS_ERASING = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?2 AND state = 'erasing')";
+
+/**
+ * The statement that takes from the result of an evaluation what its session said, where `condition` holds of the session. What came
+ * of the case stays: whether it passed, what it cost, how long it took.
+ */
+const forgetIf = (db: D1Database, tenant: string, id: string, condition: string): D1PreparedStatement =>
+  db
+    .prepare(
+      `UPDATE eval_results SET answer = NULL, answer_is_cut = 0, detail = 'its session was erased', erased = 1 WHERE tenant = ?1 AND session_id = ?2 AND ${condition}`,
+    )
+    .bind(tenant, id);
+
+/** For the transaction that writes the result of a case that had a session: keeps nothing of one that is gone by then. */
+export const forgetUnlessLive = (db: D1Database, tenant: string, id: string): D1PreparedStatement =>
+  forgetIf(db, tenant, id, `NOT ${IS_LIVE}`);

@@ -36,6 +36,7 @@ export const RESULT_EXAMPLE: EvalCaseResult = {
   detail: "its last number is 408",
   answer: "17 times 24 is 408",
   answer_is_cut: false,
+  erased: false,
   cost_usd: 0.0071,
   duration_ms: 9_400,
   ended_at: 1_796_018_412.5,

@@ -19,7 +19,7 @@ export const MAX_CASE_TOKENS = 1_000_000_000;
 export const DEFAULT_TIMEOUT_SECONDS = 300;
 export const MAX_CASE_TIMEOUT_SECONDS = 3_600;
 
-/** How much longer than its time limit a case is waited for, before it is stopped and counts as an error. */
+/** How much longer than its time limit a case is waited for, at its start and at its end, before it is stopped and counts as an error. */
 export const GRACE_MS = 60_000;
 /** How often sessions are asked: soon after something happened, then less and less often. */
 export const ASK = { soonestMs: 1_000, latestMs: 15_000, latestWhenOverMs: 3_600_000 } as const;

@@ -4,6 +4,8 @@ import type { Grader } from "./schema";
 
 /** What came of a case. `errored`: there is no answer to grade. */
 export type CaseResult = {
+  /** Whether it had a session. */
+  hasRun: boolean;
   outcome: "passed" | "failed" | "errored";
   detail: string;
   /** The beginning of the answer; null without one. */
@@ -28,6 +30,7 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   if (turn.status === "running") return null;
   const { answer } = turn;
   const spent = {
+    hasRun: true,
     costUsd: turn.cost_usd,
     durationMs: Math.max(0, Math.round(((turn.ended_at ?? turn.started_at) - turn.started_at) * 1000)),
   };
@@ -38,7 +41,8 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
 }
 
 /** The result of a case that came to nothing and is not known to have cost anything. */
-export const errored = (detail: string): CaseResult => ({
+export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> = { hasRun: false }): CaseResult => ({
+  hasRun,
   outcome: "errored",
   detail: cut(detail),
   answer: null,

@@ -8,14 +8,15 @@ import type { CaseResult } from "./result";
  */
 export type CaseState =
   | { status: "waiting" }
-  | { status: "starting"; startedAt: number }
+  /** `held`: why its session may not start yet. */
+  | { status: "starting"; startedAt: number; held?: string }
   | { status: "running"; startedAt: number }
   | { status: "done"; endedAt: number; result: CaseResult };
 
 export type RunState = {
   /** Cases under way at a time. */
   atOnce: number;
-  /** How long after its start a case is given up. */
+  /** How long a case may run, and how long it may wait for a place of its tenant's while no other case of the run comes to an end. */
   patienceMs: number;
   startedAt: number;
   cases: readonly CaseState[];
@@ -24,6 +25,8 @@ export type RunState = {
 export type RunEvent =
   /** The case is to be started: from now on it counts as under way. */
   | { type: "case_claimed"; nth: number; at: number }
+  /** Its session may not start yet; it will be asked again. */
+  | { type: "case_held"; nth: number; why: string }
   /** Its session exists. */
   | { type: "case_started"; nth: number; at: number }
   | { type: "case_ended"; nth: number; at: number; result: CaseResult };
@@ -44,9 +47,11 @@ export function claimable({ cases, atOnce }: RunState): number[] {
 
 /** What is to be done for each case under way. */
 export function owedAt({ cases, patienceMs }: RunState, now: number): RunEffect[] {
+  const freedAt = Math.max(0, ...cases.map((one) => (one.status === "done" && one.result.hasRun ? one.endedAt : 0)));
   return cases.flatMap((state, nth): RunEffect[] => {
     if (!isUnderWay(state)) return [];
-    if (now - state.startedAt > patienceMs) return [{ type: "give_up", nth }];
+    const since = state.status === "starting" ? Math.max(state.startedAt, freedAt) : state.startedAt;
+    if (now - since > patienceMs) return [{ type: "give_up", nth }];
     return [{ type: state.status === "starting" ? "create_session" : "ask_session", nth }];
   });
 }
@@ -63,7 +68,9 @@ function next(before: CaseState, event: RunEvent): CaseState | null {
     case "case_claimed":
       return before.status === "waiting" ? { status: "starting", startedAt: event.at } : null;
     case "case_started":
-      return before.status === "starting" ? { status: "running", startedAt: before.startedAt } : null;
+      return before.status === "starting" ? { status: "running", startedAt: event.at } : null;
+    case "case_held":
+      return before.status === "starting" ? { ...before, held: event.why } : null;
     case "case_ended":
       return before.status === "done" ? null : { status: "done", endedAt: event.at, result: event.result };
   }

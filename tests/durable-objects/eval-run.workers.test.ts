@@ -21,6 +21,33 @@ async function turnsOf(run: EvalRunStart): Promise<Record<string, number>> {
 }
 
 const once = (run: EvalRunStart) => Object.fromEntries(sessionsOf(run).map((id) => [id, 1]));
+const limit = (id: string, { turns = null, usd = null }: { turns?: number | null; usd?: number | null }) =>
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)").bind(id, turns, usd).run();
+
+/** Another turn of the tenant's begins, and reserves what is left of the day; gives what ends it. */
+async function takePlace(tenant: string): Promise<() => Promise<void>> {
+  const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
+  const wish = { session: "session_0000000001", turn: 1, maxCostUsd: null, unpriced: [], endsAt: Date.now() + 600_000 };
+  if (!(await object.startTurn(tenant, wish)).ok) throw new Error("the tenant has no place to take");
+  return () => object.releaseTurn(wish.session, 1);
+}
+
+/** A run of a team whose prices are known. */
+function pricedRun(name: string): EvalRunStart {
+  const run = runOf(name, ["plain"], { at_once: 3 });
+  const price = { input: 1, cached_input: 1, output: 1 };
+  if (!run.team) throw new Error("there is no team");
+  const rules = { ...run.team.rules, agents: run.team.rules.agents.map((agent) => ({ ...agent, price })) };
+  return { ...run, team: { ...run.team, rules } };
+}
+
+const heldOf = (run: EvalRunStart) =>
+  runInDurableObject(stubOf(run), (_, { storage }) =>
+    storage.sql
+      .exec<{ held: string | null }>("SELECT state ->> '$.held' AS held FROM cases ORDER BY nth")
+      .toArray()
+      .map(({ held }) => held),
+  );
 
 describe("a run", () => {
   it("goes to its end: each case one session with one turn, graded, and all of it in D1", async () => {
@@ -109,10 +136,50 @@ describe("a run", () => {
   });
 
   it("waits for a place where its tenant has as many turns as it may", async () => {
-    await env.DB.prepare("INSERT INTO tenants (id, concurrent_turns) VALUES ('narrow', 1)").run();
+    await limit("narrow", { turns: 1 });
     const run = { ...runOf("narrow", ["plain"], { at_once: 3 }), tenant: "narrow" };
     await stubOf(run).start(run);
     expect(await until(run, isDone)).toMatchObject({ passed: 3 });
+  });
+
+  it("gives up a case that found no place for too long, and says why; it leaves no session in the list", async () => {
+    await limit("crowded", { turns: 1 });
+    await takePlace("crowded");
+    const run = { ...runOf("crowded", ["plain"], { at_once: 3 }), tenant: "crowded" };
+    await stubOf(run).start(run);
+    await expect.poll(() => casesOf(run)).toEqual(["starting", "starting", "starting"]);
+    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill("its tenant had 1 turns running, as many as it may"));
+    await runInDurableObject(stubOf(run), async (instance, { storage }) => {
+      storage.sql.exec("UPDATE cases SET state = json_set(state, '$.startedAt', 0)");
+      await instance.alarm();
+    });
+    const page = await until(run, isDone);
+    const detail = "could not start for 360 seconds: its tenant had 1 turns running, as many as it may";
+    expect(page.results).toMatchObject(Array(3).fill({ outcome: "errored", detail, erased: false }));
+    expect(await turnsOf(run)).toEqual({});
+  });
+
+  it("waits while running turns have reserved the money of the day, and goes on when it is free", async () => {
+    await limit("reserved", { usd: 5 });
+    const free = await takePlace("reserved");
+    const run = { ...pricedRun("reserved"), tenant: "reserved" };
+    await stubOf(run).start(run);
+    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill(expect.stringContaining("reserved by running turns")));
+    await free();
+    const page = await until(run, isDone);
+    expect(page).toMatchObject({ passed: 3, errored: 0 });
+  });
+
+  it("whose tenant has spent its day says so at once", async () => {
+    await limit("penniless", { usd: 5 });
+    const turn = { session: "session_0000000001", turn: 1, costUsd: 5, at: Date.now() };
+    await env.TENANTS.get(env.TENANTS.idFromName("penniless")).endTurn(turn);
+    const run = { ...pricedRun("penniless"), tenant: "penniless" };
+    await stubOf(run).start(run);
+    const page = await until(run, isDone);
+    const detail = "its session could not start: its tenant's money of the day ($5.00) is spent";
+    expect(page.results).toMatchObject(Array(3).fill({ outcome: "errored", detail }));
+    expect(await turnsOf(run)).toEqual({});
   });
 
   it("of a team that cannot run here says so for each case and asks nobody", async () => {
@@ -162,7 +229,9 @@ describe("a run whose object is torn down", () => {
     const old = `${numbers} SELECT 'local', 'many', 'run_20200101t000000z_' || printf('%04d', i)`;
     await env.DB.batch([
       env.DB.prepare(`INSERT INTO eval_runs ${old}, 'cron', 0, 0, 0, 1, 1, 0, 0, 0 FROM n`),
-      env.DB.prepare(`INSERT INTO eval_results ${old}, 0, 'a', 'Q?', 's', 'passed', '', NULL, 0, 0, 0, 0 FROM n`),
+      env.DB.prepare(
+        `INSERT INTO eval_results (tenant, suite, run, nth, case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at) ${old}, 0, 'a', 'Q?', 's', 'passed', '', NULL, 0, 0, 0, 0 FROM n`,
+      ),
     ]);
     await stubOf(run).start(run);
     await until(run, isDone);

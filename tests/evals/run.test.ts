@@ -23,8 +23,9 @@ const ended = (nth: number, at = 0, outcome: "passed" | "failed" | "errored" = "
   type: "case_ended",
   nth,
   at,
-  result: { ...errored("said"), outcome, costUsd: 0.5 },
+  result: { ...errored("said", { hasRun: true }), outcome, costUsd: 0.5 },
 });
+const unstarted = (nth: number, at: number): RunEvent => ({ type: "case_ended", nth, at, result: errored("no place") });
 
 describe("a run", () => {
   it.each([
@@ -51,6 +52,24 @@ describe("a run", () => {
     {
       name: "gives up what never could start",
       state: fold(run(), claimed(0)),
+      now: 10_001,
+      effects: [{ type: "give_up", nth: 0 }],
+    },
+    {
+      name: "counts the time of a case from its start, however long it waited for a place",
+      state: fold(run(), claimed(0), started(0, 9_000)),
+      now: 19_000,
+      effects: [{ type: "ask_session", nth: 0 }],
+    },
+    {
+      name: "waits on for a place while other cases of the run come to an end",
+      state: fold(run(), claimed(0), claimed(1), started(1), ended(1, 9_000)),
+      now: 19_000,
+      effects: [{ type: "create_session", nth: 0 }],
+    },
+    {
+      name: "waits no longer because others could not start either",
+      state: fold(run(), claimed(0), claimed(1), unstarted(1, 9_000)),
       now: 10_001,
       effects: [{ type: "give_up", nth: 0 }],
     },
