@@ -58,10 +58,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const kept = new TeamKeys(this.env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(this.env, tenant, sessionId);
     const granted = await this.#grant(link, 1, { turn, team });
-    if (!granted.ok) return granted;
     // Another request may have done the same in the meantime, or erased it.
     if (this.#isErased) return this.#giveBack(link, 1);
     if (this.#engine && this.#engine.state.turns > 0) return this.create(tenant, sessionId, team, turn);
+    if (!granted.ok) return granted;
     this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
     return this.#startGranted(this.#engine, link, granted.turn, kept);
   }
