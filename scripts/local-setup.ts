@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
-import { constants, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, constants, copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { missingSealingKeys } from "./sealing-keys";
 import { wranglerQuietly } from "./wrangler";
 
 /** Lies beside the local database, so that deleting `.wrangler` undoes both together. */
 const MARK = ".wrangler/state/massgen-edge-migrations";
 
-/** Makes `.dev.vars`, brings the local database up to date. Idempotent, and quick when there is nothing to do. */
+/** Makes `.dev.vars` with sealing keys of its own, brings the local database up to date. Idempotent, and quick when there is nothing to do. */
 export async function ensureSetup(say: (line: string) => void): Promise<void> {
   if (await copiedDevVars()) say("Made .dev.vars from .dev.vars.example: provider keys for local development go there.");
+  if (await addedSealingKeys()) say("Put SEALING_KEYS into .dev.vars: they seal the keys that configs bring along.");
   if (await migrated()) say("Brought the local database up to date.");
 }
 
@@ -19,6 +21,12 @@ async function copiedDevVars(): Promise<boolean> {
       throw error;
     },
   );
+}
+
+async function addedSealingKeys(): Promise<boolean> {
+  const missing = missingSealingKeys(await readFile(".dev.vars", "utf8"));
+  if (missing !== null) await appendFile(".dev.vars", missing);
+  return missing !== null;
 }
 
 async function migrated(): Promise<boolean> {

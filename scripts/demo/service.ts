@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
+import { newSealingKeys } from "../sealing-keys";
 import { freePort, isHealthy } from "../service/loopback";
 import { signalGroup } from "../service/process-group";
 import { wranglerCommand, wranglerQuietly } from "../wrangler";
@@ -38,7 +37,7 @@ export async function startService({ allowedOrigin, port, signal }: DemoServiceO
   const state = await mkdtemp(path.join(tmpdir(), "massgen-demo-"));
   const running: DemoService[] = [];
   try {
-    await writeFile(variablesFile(state), `SEALING_KEYS="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`);
+    await writeFile(variablesFile(state), newSealingKeys());
     await wranglerQuietly(["d1", "migrations", "apply", "DB", "--local", "--persist-to", state]);
     signal.throwIfAborted();
     const service = launch(chosen, state, devArguments(chosen, state, allowedOrigin));

@@ -1,0 +1,15 @@
+import { randomBytes } from "node:crypto";
+import { parseEnv } from "node:util";
+import { SEALING_KEY_BYTES, toSealingKey } from "../src/tenancy/sealing";
+
+const NAME = "SEALING_KEYS";
+
+/** A line of variables that sets a first sealing key, of this machine's own making. */
+export const newSealingKeys = (): string => `${NAME}="${toSealingKey(1, randomBytes(SEALING_KEY_BYTES))}"\n`;
+
+/** What to put behind a file of variables so that it has sealing keys; null if it has. */
+export function missingSealingKeys(variables: string): string | null {
+  if (parseEnv(variables)[NAME]?.trim()) return null;
+  const lineEnd = variables === "" || variables.endsWith("\n") ? "" : "\n";
+  return `${lineEnd}\n# Seals the keys that people write into their configs. Without it the sessions there are cannot use theirs any more.\n${newSealingKeys()}`;
+}
