@@ -72,6 +72,7 @@ async function miniflareOptions({ bundle, state, port, variables }: Layout) {
   const objects = config.durable_objects.bindings.map(
     ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
   );
+  const limits = config.ratelimits.map(({ name, ...limit }) => [name, limit] as const);
   return convertV4MiniflareOptions({
     host: "127.0.0.1",
     port,
@@ -87,6 +88,8 @@ async function miniflareOptions({ bundle, state, port, variables }: Layout) {
         compatibilityFlags: config.compatibility_flags,
         compatibilityDate: config.compatibility_date,
         durableObjects: Object.fromEntries(objects),
+        ratelimits: Object.fromEntries(limits),
+        versionMetadata: config.version_metadata.binding,
         r2Buckets: config.r2_buckets.map(({ binding }) => binding),
         d1Databases: config.d1_databases.map(({ binding }) => binding),
         bindings: { ...config.vars, ...variables },
