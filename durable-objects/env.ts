@@ -19,6 +19,8 @@ export type Env = {
   /** What a tenant may use that has no limits of its own: turns at a time, dollars a day; numbers, 0 for no limit. */
   TENANT_CONCURRENT_TURNS?: string;
   TENANT_USD_PER_DAY?: string;
+  /** Which deployment this is, as the platform tells it. */
+  VERSION?: WorkerVersionMetadata;
   /** Requests of one key, as wrangler.toml limits them. */
   RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */

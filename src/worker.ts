@@ -15,6 +15,7 @@ import { createStartClaims } from "../durable-objects/start-claims";
 import { tenancyServices } from "../durable-objects/tenancy-services";
 import { sessionStub } from "../durable-objects/session-stub";
 import { eraseSessionFiles } from "../r2-layout/session-files";
+import { version } from "../package.json";
 import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
@@ -72,6 +73,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       eraseFiles: (tenant, id) => eraseSessionFiles(env.BUCKET, tenant, id),
     },
     teams: TEAMS,
+    version: { version, deployment: env.VERSION?.id || null },
     openOnLoopback: env.OPEN_ACCESS === "loopback",
   };
 }

@@ -40,7 +40,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
   "src/worker": {
     uses: ["src/api", "durable-objects", "src/evals", "src/config", "src/providers", "src/tenancy", "r2-layout", "src/protocol"],
-    data: ["configs/"],
+    data: ["configs/", "package.json"],
   },
   "src/api": {
     uses: [

@@ -16,9 +16,9 @@ const INFO = {
 const HEALTH_OPERATION: Operation = {
   id: "getHealth",
   tag: "Service",
-  summary: "Whether the service is there",
+  summary: "Whether the service is there, and which",
   answers: { 200: json("It is", HealthSchema, HEALTH) },
-  handle: (context) => context.json(HEALTH),
+  handle: (context) => context.json({ status: "ok", ...context.env.version }),
 };
 
 /** Health, and what the service says of itself: `/openapi.json`, made from the routes, and `/docs`, made from that. */

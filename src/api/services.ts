@@ -18,6 +18,8 @@ export type Services = {
   stored: StoredSessions;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;
+  /** Which code answers, and which deployment of it; null where the platform tells none. */
+  version: { version: string; deployment: string | null };
   /** Whether requests to loopback addresses need no key. */
   openOnLoopback: boolean;
 };

@@ -44,7 +44,13 @@ export const AnswerSchema = z
   })
   .meta({ id: "Answer" });
 
-export const HealthSchema = z.object({ status: z.literal("ok") }).meta({ id: "Health" });
+export const HealthSchema = z
+  .object({
+    status: z.literal("ok"),
+    version: z.string().describe("Of the service's code"),
+    deployment: z.string().nullable().describe("The platform's id of what is deployed; null where it gives none"),
+  })
+  .meta({ id: "Health" });
 
 /** What would keep a config from running, or run otherwise than its author may think. */
 export const ConfigCheckSchema = z

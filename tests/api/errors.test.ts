@@ -29,6 +29,7 @@ function answerTo(thrown: Error): Promise<Response> {
     evals: noEvals,
     stored: noSessions,
     teams: {},
+    version: { version: "0.0.0", deployment: null },
     openOnLoopback: true,
   };
   return Promise.resolve(createApp().fetch(new Request("http://127.0.0.1/api/sessions/session_unknown00"), services));

@@ -130,6 +130,7 @@ describe("a service", () => {
     teams: {},
     evals: noEvals,
     stored: noSessions,
+    version: { version: "0.0.0", deployment: null },
     openOnLoopback: false,
   });
   const answerOf = async (more: Partial<Services["tenancy"]>) => {

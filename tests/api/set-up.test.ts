@@ -22,6 +22,12 @@ const SET_UP = { hasMasterKey: true, hasKeys: true };
 const PATHS = ["/", "/docs", "/openapi.json", "/nowhere", "/api", "/api/runs", "/api/sessions", "/api/nowhere"];
 
 describe("a deployment", () => {
+  it("says at /healthz which code answers, and which deployment of it", async () => {
+    const services = { ...OPEN_SERVICE, version: { version: "1.2.3", deployment: "d1" } };
+    const response = await app.fetch(new Request("https://massgen.example.com/healthz"), services);
+    expect(await response.json()).toEqual({ status: "ok", version: "1.2.3", deployment: "d1" });
+  });
+
   it.each([FRESH, WITHOUT_KEYS, SET_UP])("in the state %j answers /healthz", async (state) => {
     expect((await answerOf("/healthz", state)).status).toBe(200);
   });

@@ -30,6 +30,7 @@ async function startAt(broken: Partial<Services["stored"]["index"]> & { create?:
     evals: { suites: {}, cronTenant: null, start: never, records: { latest: never, runs: never, run: never } },
     stored: { index: { ...createSessionIndex(env.DB), ...index }, claims: createStartClaims(env.DB), eraseFiles: never },
     teams: {},
+    version: { version: "0.0.0", deployment: null },
     openOnLoopback: true,
   };
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json", "idempotency-key": once };

@@ -13,5 +13,6 @@ export const OPEN_SERVICE: Services = {
   evals: noEvals,
   stored: noSessions,
   teams: {},
+  version: { version: "0.0.0", deployment: null },
   openOnLoopback: true,
 };
