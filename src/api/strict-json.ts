@@ -69,7 +69,7 @@ class Scan {
     const keys = this.#open.at(-1);
     const isKey = keys instanceof Set && this.#isKeyBefore(from);
     if (!isKey && !raw.includes("\\u")) return;
-    const value = String(JSON.parse(raw));
+    const value = raw.includes("\\") ? String(JSON.parse(raw)) : raw.slice(1, -1);
     if (!value.isWellFormed()) throw new JsonRefusal("a text in it has half of a surrogate pair");
     if (!isKey) return;
     if (keys.has(value)) throw new JsonRefusal(`the key ${JSON.stringify(value.slice(0, MAX_QUOTED_CHARS))} is there twice`);
