@@ -1,4 +1,6 @@
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import { z } from "zod";
+import type { EvalStarted } from "../../src/protocol/evals";
 import { teamOf } from "../durable-objects/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
@@ -14,14 +16,41 @@ const started = await askWith(first.key, "/api/runs", { method: "POST", body });
 const { session_id } = await started.json<{ session_id: string }>();
 await (await askWith(first.key, `/api/sessions/${session_id}/turns/1/events`)).text();
 
-const UNKNOWN = `session_${"0".repeat(26)}`;
-const paths = Object.keys((await (await ask("/openapi.json")).json<{ paths: Record<string, unknown> }>()).paths);
-const OWN: Record<string, string> = { id: session_id, turn: "1", label: "agent1.1", key: first.id };
-const NOBODYS: Record<string, string> = { id: UNKNOWN, turn: "1", label: "agent1.1", key: "0".repeat(26) };
-const fill = (path: string, names: Record<string, string>) =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? "unknown0");
+const { links } = await (await askWith(first.key, "/api/evals/simulated/runs", { method: "POST" })).json<EvalStarted>();
+await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeout: 10_000 });
 
-/** Status, headers and body, without what names the request or the address. */
+const DocumentSchema = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.object({ parameters: z.array(z.object({ name: z.string(), in: z.string() })).default([]) })),
+  ),
+});
+const { paths } = DocumentSchema.parse(await (await ask("/openapi.json")).json());
+
+type Names = Readonly<Record<string, string>>;
+/** Names in addresses behind which a tenant has something, each with one of the first tenant's. A new one is to be added here. */
+const OWN: Names = { id: session_id, key: first.id, run: links.run.split("/").at(-1) ?? "" };
+/** Names that mean the same for every tenant, or lead on from an id. */
+const SHARED: Names = { turn: "1", label: "agent1.1", suite: "simulated", name: "demo" };
+/** Queries that may hold an id: after which one a page begins. */
+const OWN_AFTER: Names = {
+  "/api/sessions": session_id,
+  "/api/keys": first.id,
+  "/api/evals/{suite}/runs": OWN["run"] ?? "",
+};
+/** Headers and queries without ids, or whose ids are counted from 1 in each session or log. */
+const WITHOUT_IDS = ["limit", "attempt", "detail", "last-event-id", "idempotency-key", "ticket"];
+const COUNTED_AFTER = ["/api/audit", "/api/sessions/{id}/events", "/api/sessions/{id}/turns/{turn}/events"];
+
+/** An id beside this one, in every order the next: nobody's. */
+const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
+const NOBODYS: Names = Object.fromEntries(Object.entries(OWN).map(([name, id]) => [name, beside(id)]));
+const UNKNOWN = beside(session_id);
+const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+const fill = (path: string, names: Names) =>
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "");
+
+/** Status, headers and body, without what names the request. */
 async function answerOf(key: string, path: string, method: string) {
   const response = await askWith(key, path, {
     method,
@@ -31,15 +60,26 @@ async function answerOf(key: string, path: string, method: string) {
   return { status: response.status, headers: [...response.headers].sort(), text };
 }
 
-const cases = paths.flatMap((path) => METHODS.map((method) => ({ path, method })));
+const cases = Object.keys(paths).flatMap((path) => METHODS.map((method) => ({ path, method })));
+const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN);
 
-it("the addresses are those of the service's own document", () => {
-  expect(paths).toEqual(
-    expect.arrayContaining(["/api/sessions/{id}", "/api/sessions/{id}/events", "/api/sessions/{id}/tickets", "/api/keys/{key}"]),
+it("every address of the document is swept: each name in it, and each query, is known here", () => {
+  const names = Object.keys(paths).flatMap(namesIn);
+  expect(names.filter((name) => !(name in OWN || name in SHARED))).toEqual([]);
+  const queries = Object.entries(paths).flatMap(([path, item]) =>
+    Object.values(item).flatMap(({ parameters }) =>
+      parameters.filter((parameter) => parameter.in !== "path").map(({ name }) => ({ path, name })),
+    ),
+  );
+  const isKnown = ({ path, name }: { path: string; name: string }) =>
+    name === "after" ? path in OWN_AFTER || COUNTED_AFTER.includes(path) : WITHOUT_IDS.includes(name);
+  expect(queries.filter((query) => !isKnown(query))).toEqual([]);
+  expect(cases.filter(({ path }) => isOwned(path)).map(({ path }) => path)).toEqual(
+    expect.arrayContaining(["/api/sessions/{id}", "/api/keys/{key}", "/api/evals/{suite}/runs/{run}"]),
   );
 });
 
-it.each(cases.filter(({ path }) => path.includes("{id}") || path.includes("{key}")))(
+it.each(cases.filter(({ path }) => isOwned(path)))(
   "A8 $method $path answers with another's ids as with nobody's",
   async ({ path, method }) => {
     const foreign = await answerOf(second.key, fill(path, OWN), method);
@@ -48,13 +88,19 @@ it.each(cases.filter(({ path }) => path.includes("{id}") || path.includes("{key}
   },
 );
 
-it.each(cases.filter(({ path, method }) => !path.includes("{") && method === "GET"))(
-  "B18 GET $path tells nothing of another's, and may not be kept for anyone",
-  async ({ path }) => {
-    const { text, headers } = await answerOf(third.key, path, "GET");
+it.each(Object.entries(OWN_AFTER))("A8 GET %s answers after another's id as after nobody's", async (path, id) => {
+  const after = (of: string) => answerOf(second.key, `${fill(path, OWN)}?after=${of}`, "GET");
+  const foreign = await after(id);
+  expect(foreign).toEqual(await after(beside(id)));
+  expect(foreign.status).toBe(200);
+});
+
+it.each(cases.filter(({ path }) => !isOwned(path)))(
+  "B18 $method $path tells nothing of another's, and may not be kept for anyone",
+  async ({ path, method }) => {
+    const { text, headers } = await answerOf(third.key, fill(path, OWN), method);
     expect(headers).toContainEqual(["cache-control", "no-store"]);
-    expect(text).not.toContain(session_id);
-    expect(text).not.toContain(first.id);
+    for (const id of Object.values(OWN)) expect(text).not.toContain(id);
   },
 );
 
@@ -95,4 +141,5 @@ it("and everything is still there for its own tenant", async () => {
   const turn = await askWith(first.key, `/api/sessions/${session_id}/turns/1`);
   expect(await turn.json()).toMatchObject({ status: "completed" });
   expect((await (await askWith(first.key, "/api/keys")).text()).includes(first.id)).toBe(true);
+  expect((await askWith(first.key, links.run)).status).toBe(200);
 });
