@@ -1,7 +1,7 @@
 import type { AgentRules } from "../protocol/team";
 import { type ConfigContext, readBackend } from "./backend";
 import { checkKeys } from "./check-keys";
-import { asSection, below, read, type Section, text } from "./fields";
+import { asSection, below, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
 import { SENSITIVITIES } from "./settings";
@@ -74,8 +74,12 @@ function readId(section: Section): string | null {
   }
   // Ids become keys of plain objects, so a name every object has already would find what nobody put there.
   if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
+  if (typeof id !== "string") {
+    section.findings.error("wrong_type", [...section.path, "id"], `id must be text${slipOf(id, "string")}.`);
+    return null;
+  }
   const detail = `id must be 1 to ${MAX_ID_CHARS} letters, digits, dots, dashes or underscores, beginning with a letter or digit.`;
-  section.findings.error(typeof id === "string" ? "out_of_range" : "wrong_type", [...section.path, "id"], detail);
+  section.findings.error("out_of_range", [...section.path, "id"], detail);
   return null;
 }
 

@@ -26,13 +26,17 @@ export function readType({ path, values, findings }: Section): { name: string; f
     findings.refuse({ need: needOf(facts.name), path: at, target: "value", subject: written, say });
     return null;
   }
-  const meant = nearest(written, Object.keys(BACKEND_TYPES));
+  const meant = typeAt(written.toLowerCase()) ?? nearest(written, Object.keys(BACKEND_TYPES));
   const help = meant ? `Did you mean \`${meant}\`?` : `Served here: ${SERVED_TYPES.join(", ")}.`;
   findings.error("unknown_key", at, `No backend type has this name. ${help}`);
   return null;
 }
 
 const ofModel = (model: unknown): string | null => (typeof model === "string" ? typeOfModel(model.trim()) : null);
+
+/** People write a provider's name for its type. */
+const typeAt = (provider: string): string | null =>
+  Object.entries(BACKEND_TYPES).find(([, type]) => type.served && type.host === provider)?.[0] ?? null;
 
 /** An alias is the same need. */
 const needOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "_");

@@ -1,7 +1,9 @@
-import type { Section } from "./fields";
+import { refuseOffWord, type Section } from "./fields";
 import type { KeyRules } from "./known-keys";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
+import { placeOfKey } from "./places";
+import { cut } from "./syntax";
 import { needsOfValue } from "./value-needs";
 
 /**
@@ -26,21 +28,32 @@ function judge(section: Section, rules: KeyRules, { key, value, more }: Found): 
   if (rules.byValue?.includes(key)) return refuseByValue(section, key, value);
 
   const need = needOf(rules, key);
-  if (need) {
-    if (!isOff(value)) findings.refuse({ need, path: at, subject: `\`${shown(key)}\`` });
-    return;
-  }
+  if (need) return refuseKey(section, rules, { key, value, need });
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
-  if (ignored) return findings.warn("no_effect", at, `\`${shown(key)}\` is ignored: ${ignored[1]}.`, "key");
+  if (ignored) return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
   findings.error("unknown_key", at, unknownDetail(rules, { key, value, more }), "key");
 }
 
 const ownOf = (table: Readonly<Record<string, string>> | undefined, key: string): string | undefined =>
   table && Object.hasOwn(table, key) ? table[key] : undefined;
 
-function refuseByValue(section: Section, key: string, value: unknown): void {
+function refuseKey(
+  section: Section,
+  { only }: KeyRules,
+  { key, value, need }: { key: string; value: unknown; need: NeedId },
+): void {
+  const at = [...section.path, key];
+  const { findings, values } = section;
   if (isOff(value)) return;
+  const feature = ownOf(only, key);
+  if (feature !== undefined && isOff(values.get(feature)))
+    return findings.warn("no_effect", at, `\`${key}\` is ignored: it has no effect without \`${feature}: true\`.`, "key");
+  if (!refuseOffWord(section, at, value)) findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
+}
+
+function refuseByValue(section: Section, key: string, value: unknown): void {
   const path = [...section.path, key];
+  if (isOff(value) || refuseOffWord(section, path, value)) return;
   const { needs, inside } = needsOfValue(section, key, value);
   for (const { need, subject } of needs) section.findings.refuse({ need, path, subject });
   for (const [part, rules] of inside) checkKeys(part, rules);
@@ -62,6 +75,10 @@ function isOff(value: unknown): boolean {
 }
 
 function unknownDetail(rules: KeyRules, { key, more }: Found): string {
+  // As text from web pages has it: it looks like a space, and YAML takes it for a letter.
+  if (key.startsWith("\u00a0")) return `A non-breaking space stands before \`${cut(key)}\`: write plain spaces.`;
+  const place = placeOfKey(key, rules);
+  if (place) return `\`${cut(key)}\` is no known key here: it belongs ${place}.`;
   const words = [
     ...rules.served,
     ...more,
@@ -74,11 +91,5 @@ function unknownDetail(rules: KeyRules, { key, more }: Found): string {
     words.filter((word) => !word.endsWith("*")),
   );
   const known = rules.elsewhere ?? `Known here: ${[...rules.served].sort().join(", ")}.`;
-  const help = meant ? `Did you mean \`${meant}\`?` : known;
-  const merge = key === "<<" ? " Merge keys are not supported: write the shared keys out." : "";
-  return `\`${shown(key)}\` is no known key. ${help}${merge}`;
-}
-
-function shown(key: string): string {
-  return key.length > 60 ? `${key.slice(0, 60)}…` : key;
+  return `\`${cut(key)}\` is no known key. ${meant ? `Did you mean \`${meant}\`?` : known}`;
 }

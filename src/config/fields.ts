@@ -1,4 +1,5 @@
 import type { Findings, Path } from "./problems";
+import { cut } from "./syntax";
 
 /** One section of a config while it is read. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };
@@ -20,8 +21,31 @@ export function read<T, F>(section: Section, key: string, kind: Kind<T>, fallbac
   if (kind.accepts(value)) return value;
   // A number outside of its bounds is another mistake than a word where a number belongs.
   const code = typeof value === kind.type && kind.type !== "object" ? "out_of_range" : "wrong_type";
-  section.findings.error(code, [...section.path, key], `${key} must be ${kind.expected}.`);
+  section.findings.error(code, [...section.path, key], `${key} must be ${kind.expected}${slipOf(value, kind.type)}.`);
   return fallback;
+}
+
+/** The words of YAML 1.1 for a switch; YAML 1.2 has only `true` and `false`, in any case. */
+const SWITCH_WORDS = /^(yes|no|on|off|true|false)$/i;
+const isOffWord = (value: unknown): boolean => typeof value === "string" && /^(no|off|false)$/i.test(value);
+
+/** What is likely to be meant by a scalar of another kind, as the end of a sentence; empty if nothing is. */
+export function slipOf(value: unknown, wanted: Kind<unknown>["type"]): string {
+  if (wanted === "string" && (typeof value === "number" || typeof value === "boolean"))
+    return `; ${value} is a ${typeof value === "number" ? "number" : "switch"} here: put it in quotes`;
+  if (typeof value !== "string") return "";
+  if (wanted === "boolean" && SWITCH_WORDS.test(value))
+    return `; \`${value}\` is text here${/^[tf]/i.test(value) ? ", as it is in quotes" : ""}`;
+  if (wanted === "number" && /^[-+]?[\d][\d_:.]*$/.test(value))
+    return `; \`${cut(value)}\` is text here${Number.isFinite(Number(value)) ? ", as it is in quotes" : ""}`;
+  return "";
+}
+
+/** Tells, as an error, of a word that means "off" and is text; whether it is one. */
+export function refuseOffWord({ findings }: Section, path: Path, value: unknown): boolean {
+  if (!isOffWord(value)) return false;
+  findings.error("wrong_type", path, `${path.at(-1)} must be true or false${slipOf(value, "boolean")}.`);
+  return true;
 }
 
 export const flag: Kind<boolean> = {
@@ -122,7 +146,9 @@ function withTextKeys(map: ReadonlyMap<unknown, unknown>, path: Path, findings: 
   const entries: [string, unknown][] = [];
   for (const [key, value] of map) {
     if (typeof key === "string") entries.push([key, value]);
-    else findings.error("wrong_type", path, `A key must be text; ${String(key)} is not.`);
+    else if (typeof key === "object" && key !== null)
+      findings.error("wrong_type", path, "A key must be text; a list or a mapping is not.");
+    else findings.error("wrong_type", [...path, String(key)], `A key must be text; ${String(key)} is not.`, "key");
   }
   return new Map(entries);
 }

@@ -80,11 +80,14 @@ type Entry = readonly [key: string, schema: JsonSchema];
 const ignoredKeys = ({ ignored }: KeyRules): Entry[] =>
   Object.entries(ignored).map(([key, reason]) => [key, { description: `Ignored: ${reason}.`, deprecated: true }]);
 
-function refusedKeys({ later }: KeyRules): Entry[] {
-  const description = (need: (typeof NEED_IDS)[number]) => `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
-  return NEED_IDS.flatMap((need) =>
-    (later[need] ?? []).map((key): Entry => [key, { description: description(need), ...ref("off") }]),
-  );
+function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
+  return NEED_IDS.flatMap((need) => {
+    const description = `Not served: ${NEEDS[need].what}. ${NEEDS[need].way}`;
+    // A setting of a feature that can only be off may say anything.
+    return (later[need] ?? []).map(
+      (key): Entry => [key, { description, ...(only[key] === undefined ? ref("off") : { deprecated: true }) }],
+    );
+  });
 }
 
 function keysByValue({ byValue = [] }: KeyRules): Entry[] {

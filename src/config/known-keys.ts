@@ -12,6 +12,8 @@ export type KeyRules = {
   ignored: Readonly<Record<string, string>>;
   /** Need that is not served → its keys. Refused, unless the value switches the feature off. */
   later: Readonly<Partial<Record<NeedId, readonly string[]>>>;
+  /** Of the keys in `later`, settings of a feature, and the key that switches it on: without it they ask for nothing. */
+  only?: Readonly<Record<string, string>>;
   /** Keys whose value says what it needs; `value-needs.ts` reads them. */
   byValue?: readonly string[];
   /** Keys of MassGen's first version, and the modern form. */
@@ -95,6 +97,7 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
     message_processing: ["enable_nlip", "nlip_config"],
     skills: ["skills_directory"],
   },
+  only: { nlip_config: "enable_nlip" },
   byValue: ["context_paths", "coordination_mode", "final_answer_strategy", "type"],
   old: OLD_KEYWORDS,
 };
@@ -138,6 +141,12 @@ export const COORDINATION_KEYS: KeyRules = {
       "skip_redundant_scaffolding",
     ],
   },
+  only: {
+    max_tasks_per_plan: "enable_agent_task_planning",
+    task_planning_filesystem_mode: "enable_agent_task_planning",
+    massgen_skills: "use_skills",
+    skills_directory: "use_skills",
+  },
 };
 
 export const PERSONA_KEYS: KeyRules = {
@@ -175,6 +184,10 @@ export const MCP_SERVER_KEYS = known(
   ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
   ...["allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
 );
+export const CUSTOM_TOOL_KEYS = known(
+  ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
+);
+export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
 export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
 export const HOOKS_KEYS = known("PreToolUse", "PostToolUse");
 export const HOOK_KEYS = known("matcher", "handler", "type", "fail_closed", "timeout");

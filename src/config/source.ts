@@ -1,7 +1,8 @@
 import { Lexer, LineCounter, parseDocument } from "yaml";
-import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT } from "./limits";
+import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT, MAX_PROBLEMS } from "./limits";
 import { lastAlias, locateIn } from "./locate";
 import type { ConfigProblem, Locate, ProblemCode } from "./problems";
+import { forbiddenCharacter, syntaxProblems } from "./syntax";
 
 /**
  * Turns what a client sent, YAML text or a JSON object, into one shape: scalars, arrays, and `Map`s, which have no prototype to
@@ -19,6 +20,9 @@ function readYaml(text: string): SourceResult {
   const deepLine = tooDeepAt(text);
   if (deepLine !== null) return refused("too_deep", `Nested deeper than ${MAX_DEPTH} levels.`, { line: deepLine, column: 1 });
 
+  const forbidden = forbiddenCharacter(text);
+  if (forbidden) return refused("syntax", forbidden.detail, placeOf(text, forbidden.offset));
+
   const lines = new LineCounter();
   const doc = parseDocument(text, {
     lineCounter: lines,
@@ -28,22 +32,17 @@ function readYaml(text: string): SourceResult {
     uniqueKeys: true,
     // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
     resolveKnownTags: false,
+    prettyErrors: false,
     logLevel: "error",
   });
-  // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`): nothing a config needs.
-  const complaints = [...doc.errors, ...doc.warnings].map(({ message, pos }) => {
-    const { line, col } = lines.linePos(pos[0]);
-    return problem("syntax", firstLine(message), { line, column: col });
-  });
-  if (complaints.length > 0) return { ok: false, errors: complaints };
+  const complaints = syntaxProblems(doc, text).map(({ offset, detail }) => problem("syntax", detail, placeIn(lines, offset)));
+  if (complaints.length > 0) return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
   try {
     const root: unknown = doc.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
     return bounded(root, locateIn(doc, lines));
   } catch (error) {
-    // The parser's words for too many aliases, and for one without an anchor before it.
     if (!(error instanceof ReferenceError)) throw error;
-    const detail = `Aliases: ${firstLine(error.message)}. At most ${MAX_ALIASES} are resolved.`;
-    return refused("syntax", detail, lastAlias(doc, lines));
+    return refused("syntax", `At most ${MAX_ALIASES} aliases are resolved; this has more.`, lastAlias(doc, lines));
   }
 }
 
@@ -89,14 +88,30 @@ function tooDeepAt(text: string): number | null {
   return null;
 }
 
-function refused(code: ProblemCode, detail: string, place?: { line: number; column: number }): SourceResult {
+type Place = { line: number; column: number };
+
+function refused(code: ProblemCode, detail: string, place?: Place): SourceResult {
   return { ok: false, errors: [problem(code, detail, place)] };
 }
 
-function problem(code: ProblemCode, detail: string, place?: { line: number; column: number }): ConfigProblem {
+function problem(code: ProblemCode, detail: string, place?: Place): ConfigProblem {
   return { code, pointer: "", line: place?.line ?? null, column: place?.column ?? null, detail };
 }
 
-function firstLine(message: string): string {
-  return message.split(/ at line \d|:?\n/)[0] ?? message;
+const placeIn = (lines: LineCounter, offset: number): Place => {
+  const { line, col } = lines.linePos(offset);
+  return { line, column: col };
+};
+
+/** The same before anything is parsed. */
+function placeOf(text: string, offset: number): Place {
+  const before = text.slice(0, offset).split("\n");
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+}
+
+/** What follows on the same line is mostly the same mistake. */
+function oneForALine(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  const first = new Map<number | null, ConfigProblem>();
+  for (const problem of problems) if (!first.has(problem.line)) first.set(problem.line, problem);
+  return [...first.values()];
 }

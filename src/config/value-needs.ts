@@ -1,7 +1,16 @@
 import { isPrivateHost } from "../outgoing/addresses";
 import { asSection, type Section } from "./fields";
-import { CONTEXT_PATH_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MCP_SERVER_KEYS } from "./known-keys";
+import {
+  CONTEXT_PATH_KEYS,
+  CUSTOM_TOOL_KEYS,
+  FILE_KEYS,
+  HOOK_KEYS,
+  HOOKS_KEYS,
+  type KeyRules,
+  MCP_SERVER_KEYS,
+} from "./known-keys";
 import type { NeedId } from "./needs";
+import { cut } from "./syntax";
 
 /** What a config needs that only a key's value tells: which servers, which tools, which files. */
 
@@ -17,7 +26,12 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
     case "direct_mcp_servers":
       return ofEntries(entriesOf(section, key, value), mcpNeed, MCP_SERVER_KEYS);
     case "custom_tools":
-      return ofEntries(entriesOf(section, key, value), toolNeeds);
+      return ofEntries(entriesOf(section, key, value), toolNeeds, CUSTOM_TOOL_KEYS);
+    case "upload_files":
+      return {
+        ...ofEntries(entriesOf(section, key, value), () => [], FILE_KEYS),
+        needs: [{ need: "upload_files", subject: "`upload_files`" }],
+      };
     case "context_paths":
       return ofEntries(entriesOf(section, key, value), pathNeed, CONTEXT_PATH_KEYS);
     case "hooks":
@@ -29,8 +43,8 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
   }
 }
 
-function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[], rules?: KeyRules): ValueNeeds {
-  return { needs: entries.flatMap(needsOf), inside: rules ? entries.map(({ section }) => [section, rules]) : [] };
+function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[], rules: KeyRules): ValueNeeds {
+  return { needs: entries.flatMap(needsOf), inside: entries.map(({ section }) => [section, rules]) };
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */
@@ -98,10 +112,4 @@ function shellNeed({ values }: Section): Need {
   return { need: docker ? "shell_docker" : "shell", subject: "`enable_mcp_command_line`" };
 }
 
-const MAX_SHOWN = 60;
-
-/** What a client wrote, short and on one line. */
-function quoted(name: string): string {
-  const line = name.replaceAll(/\p{Cc}+/gu, " ");
-  return `\`${line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line}\``;
-}
+const quoted = (name: string): string => `\`${cut(name)}\``;

@@ -27,7 +27,7 @@ const SHAPES: readonly BadInput[] = [
     row: "C3",
     name: "a merge of __proto__",
     source: `x: &x {__proto__: {admin: true}}\n<<: *x\n${claude("}")}`,
-    code: "unknown_key",
+    code: "syntax",
   },
   { row: "C3", name: "a tag that makes code", source: "agents: !!js/function 'function () {}'", code: "syntax" },
   { row: "C3", name: "a tag of Python", source: "agents: !!python/object/apply:os.system ['id']", code: "syntax" },

@@ -114,6 +114,14 @@ describe("a refusal", () => {
     expect(refusals[0]?.detail).toContain("(`cwd`, `shared_tools_directory`)");
   });
 
+  it("tells the settings of a feature with the key that switches it on", () => {
+    const source = (on: boolean) =>
+      `agent: {id: a, backend: {type: claude}}\norchestrator: {coordination: {use_skills: ${on}, skills_directory: x}}`;
+    expect(checkTeam(source(true), CONTEXT).refusals.map(({ need }) => need)).toEqual(["skills"]);
+    expect(checkTeam(source(true), CONTEXT).refusals[0]?.detail).toContain("(`use_skills`, `skills_directory`)");
+    expect(checkTeam(source(false), CONTEXT)).toMatchObject({ runnable: true, warnings: [{ code: "no_effect" }] });
+  });
+
   it("names no more than a few of many", () => {
     const servers = Array.from({ length: 20 }, (_, nth) => `s${nth}: {command: x}`).join(", ");
     expect(team(`{type: claude, mcp_servers: {${servers}}}`)[0]?.detail).toContain("`s7` and 12 more");

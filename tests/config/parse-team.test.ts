@@ -211,12 +211,8 @@ describe("a config is refused, with the place, for", () => {
       "agents: [{id: a, backend: {type: claude_code, model: m}}]",
       "1:34 not_served /agents/0/backend/type",
     ],
-    [
-      "a merge key",
-      "agents:\n  - &a {id: a, backend: {type: chatcompletion, model: m}}\n  - {<<: *a, id: b}",
-      "3:6 unknown_key /agents/1/<<",
-    ],
-    ["a key that is a number", "1: x\nagents: []", "1:1 wrong_type "],
+    ["a merge key", "agents:\n  - &a {id: a, backend: {type: chatcompletion, model: m}}\n  - {<<: *a, id: b}", "3:6 syntax "],
+    ["a key that is a number", "1: x\nagents: []", "1:1 wrong_type /1"],
   ])("%s", (_, source, first) => {
     expect(errorsOf(source)).toContain(first);
   });

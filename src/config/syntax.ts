@@ -1,0 +1,100 @@
+import { type Document, isScalar, type Node, visit, type YAMLError } from "yaml";
+
+/** What is no YAML, or YAML that no config needs, said so that whoever wrote it knows what to type instead. */
+
+export type SyntaxProblem = { offset: number; detail: string };
+
+/** YAML's own: what may not stand in a text at all, half of a surrogate pair among it. */
+const FORBIDDEN = /(?![\t\n\r\u0085])[\p{Cc}\p{Cs}]/u;
+
+/** The first character that may not stand in a config; null if there is none. */
+export function forbiddenCharacter(text: string): SyntaxProblem | null {
+  const found = FORBIDDEN.exec(text);
+  if (!found) return null;
+  const code = found[0].charCodeAt(0);
+  const way = code === 0 ? ". If the file is UTF-16, save it as UTF-8." : ": remove it.";
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  return { offset: found.index, detail: `${name} may not stand in a config${way}` };
+}
+
+/** What the parser found; only if that is nothing, what it would resolve in a way that a config does not need. */
+export function syntaxProblems(doc: Document.Parsed, text: string): SyntaxProblem[] {
+  // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`).
+  const found = [...doc.errors, ...doc.warnings];
+  if (found.length > 0) return found.map((error) => ({ offset: error.pos[0], detail: saidOf(error, text.slice(error.pos[0])) }));
+  return unwantedIn(doc);
+}
+
+const NO_PAIR = "A key with a colon, a space and a value is wanted here: is the colon or the space missing?";
+const TWO_KEYS =
+  "A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.";
+
+/** `rest` is the text from the error on. */
+function saidOf({ code, message }: YAMLError, rest: string): string {
+  if (rest.startsWith("```")) return "This is a fence of Markdown, no YAML: remove the line.";
+  switch (code) {
+    case "TAB_AS_INDENT":
+      return "A tab indents this line: YAML takes spaces only.";
+    case "DUPLICATE_KEY":
+      return `\`${cut(/^[^:\n]*/.exec(rest)?.[0] ?? "")}\` stands here a second time in the same mapping: keep one of the two.`;
+    case "MULTIPLE_DOCS":
+      return "A second document begins here; a config is one: put each into a file of its own.";
+    case "TAG_RESOLVE_FAILED":
+      return `\`${cut(/^\S*/.exec(rest)?.[0] ?? "")}\` is a tag, and no config needs one: write the value without it.`;
+    case "MULTILINE_IMPLICIT_KEY":
+      return NO_PAIR;
+    case "BLOCK_AS_IMPLICIT_KEY":
+      return TWO_KEYS;
+    case "BAD_SCALAR_START":
+      return `A value that begins with ${rest.slice(0, 1)} must be in quotes.`;
+    case "BAD_INDENT":
+      return message.includes("same column")
+        ? `All ${message.includes("mapping") ? "keys of one mapping" : "entries of one list"} must begin in the same column.`
+        : `${message}.`;
+    case "UNEXPECTED_TOKEN":
+      return `${message}: a text with any of { } [ ] , in it must be in quotes.`;
+    case "BAD_DQ_ESCAPE":
+      return `${cut(message)}: in single quotes a backslash is only itself.`;
+    case "MISSING_CHAR":
+      return missing(message);
+    default:
+      return `${message}.`;
+  }
+}
+
+function missing(message: string): string {
+  const quote = /^Missing closing (.)quote$/.exec(message)?.[1];
+  if (quote !== undefined) return `The text that ends here has no closing ${quote} to its opening one.`;
+  return message.startsWith("Implicit map keys") ? NO_PAIR : `${message}.`;
+}
+
+const MERGE = "Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.";
+const HALF = "Half of a surrogate pair is no character: write both halves, or the character itself.";
+
+function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
+  const problems: SyntaxProblem[] = [];
+  const anchors = new Set<string>();
+  const add = (node: Node, detail: string) => problems.push({ offset: node.range?.[0] ?? 0, detail });
+  visit(doc, {
+    Node: (position, node) => {
+      if ("anchor" in node && node.anchor) anchors.add(node.anchor);
+      if (!isScalar(node) || typeof node.value !== "string") return;
+      // Each merge may name many mappings, and these merge others: nothing would bound what they come to.
+      if (position === "key" && node.value === "<<" && node.type === "PLAIN") add(node, MERGE);
+      else if (!node.value.isWellFormed()) add(node, HALF);
+    },
+    Alias: (_, alias) => {
+      if (!anchors.has(alias.source))
+        add(alias, `No anchor \`&${cut(alias.source)}\` stands before the alias \`*${cut(alias.source)}\`.`);
+    },
+  });
+  return problems;
+}
+
+const MAX_SHOWN = 60;
+
+/** What a client wrote, short and on one line. */
+export function cut(written: string): string {
+  const line = written.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line;
+}

@@ -1,0 +1,270 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam } from "../../src/config/parse-team";
+import { FULL_CONTEXT } from "./teams";
+
+/** What people write who know neither YAML nor this service well, and what they are told: where, what, what next. */
+const ONE = "agent: {id: a, backend: {type: claude}}";
+const backend = (line: string) => `agent:\n  id: a\n  backend:\n    type: claude\n    ${line}\n`;
+const agent = (line: string) => `agent:\n  id: a\n  ${line}\n  backend: {type: claude}\n`;
+const orchestrator = (line: string) => `${ONE}\norchestrator:\n  ${line}\n`;
+const top = (line: string) => `${ONE}\n${line}\n`;
+const toldOf = (source: unknown) => {
+  const { errors, refusals } = checkTeam(source, FULL_CONTEXT);
+  return [...errors, ...refusals].map(({ line, column, detail }) => `${line}:${column} ${detail}`);
+};
+
+describe("of text that is no YAML, or none that is read here, people are told", () => {
+  it.each([
+    ["a tab", "agents:\n\t- id: a\n", "2:1 A tab indents this line: YAML takes spaces only."],
+    ["a key twice", backend("type: openai"), "5:5 `type` stands here a second time in the same mapping: keep one of the two."],
+    [
+      "a long key twice",
+      `${"k".repeat(500)}: 1\n${"k".repeat(500)}: 2`,
+      `2:1 \`${"k".repeat(60)}…\` stands here a second time in the same mapping: keep one of the two.`,
+    ],
+    [
+      "two documents",
+      `${ONE}\n---\n${ONE}`,
+      "2:1 A second document begins here; a config is one: put each into a file of its own.",
+    ],
+    [
+      "a tag for bytes",
+      backend("model: !!binary aGk="),
+      "5:12 `!!binary` is a tag, and no config needs one: write the value without it.",
+    ],
+    [
+      "a tag of their own",
+      backend("model: !secret x"),
+      "5:12 `!secret` is a tag, and no config needs one: write the value without it.",
+    ],
+    [
+      "no space after a colon",
+      "agent:\n  id:a\n  backend: {type: claude}",
+      "2:3 A key with a colon, a space and a value is wanted here: is the colon or the space missing?",
+    ],
+    [
+      "no colon",
+      "agent\n  id: a\n",
+      "1:1 A key with a colon, a space and a value is wanted here: is the colon or the space missing?",
+    ],
+    ["a value that begins with @", agent("system_message: @a"), "3:19 A value that begins with @ must be in quotes."],
+    ["a value that begins with %", agent("system_message: %a"), "3:19 A value that begins with % must be in quotes."],
+    [
+      "a colon inside a text",
+      agent("system_message: You are: a helper"),
+      "3:19 A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.",
+    ],
+    [
+      "a key too far to the right",
+      "agent:\n  id: a\n   backend:\n    type: claude\n",
+      "2:7 A text with a colon and a space inside must be in quotes; if it is a key of its own, it needs its own line and the indentation of its neighbours.",
+    ],
+    [
+      "keys that do not begin in one column",
+      "agent:\n    id: a\n  backend: {type: claude}\n",
+      "3:1 All keys of one mapping must begin in the same column.",
+    ],
+    ["quotes that stay open", 'agent:\n  id: "a\n', '3:1 The text that ends here has no closing " to its opening one.'],
+    [
+      "a backslash in quotes",
+      agent('system_message: "C:\\d"'),
+      "3:22 Invalid escape sequence \\d: in single quotes a backslash is only itself.",
+    ],
+    ["an alias of nothing", "agent: *x", "1:8 No anchor `&x` stands before the alias `*x`."],
+    [
+      "a merge of mappings",
+      "agents:\n  - &a {id: a, backend: {type: claude}}\n  - {<<: *a, id: b}",
+      "3:6 Merge keys (`<<`) are not read here: write the shared keys out, or share a whole mapping, as in `backend: *name`.",
+    ],
+    [
+      "a file in UTF-16",
+      [...ONE].map((letter) => `${letter}\0`).join(""),
+      "1:2 U+0000 may not stand in a config. If the file is UTF-16, save it as UTF-8.",
+    ],
+    [
+      "a name in braces",
+      backend("model: {X}y"),
+      "5:15 Unexpected scalar at node end: a text with any of { } [ ] , in it must be in quotes.",
+    ],
+    [
+      "a bracket that stays open",
+      "agents: [",
+      "1:10 Flow sequence in block collection must be sufficiently indented and end with a ].",
+    ],
+    ["a character nobody sees", agent("system_message: a\u0007b"), "3:20 U+0007 may not stand in a config: remove it."],
+    ["half a character", agent("system_message: a\ud800b"), "3:20 U+D800 may not stand in a config: remove it."],
+    [
+      "half a character, escaped",
+      agent('system_message: "a\\ud800b"'),
+      "3:19 Half of a surrogate pair is no character: write both halves, or the character itself.",
+    ],
+  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+
+  it("spaces of a web page, which are letters to YAML", () => {
+    const told = "2:1 A non-breaking space stands before `id`: write plain spaces.";
+    expect(toldOf("agent:\n\u00a0\u00a0id: a")).toContain(told);
+  });
+
+  it("a fence of Markdown, at both of its lines", () => {
+    const told = "This is a fence of Markdown, no YAML: remove the line.";
+    expect(toldOf(`\`\`\`yaml\n${ONE}\n\`\`\``)).toEqual([`1:1 ${told}`, `3:1 ${told}`]);
+  });
+
+  it("no more than one thing about a line", () => {
+    const bad = Array.from({ length: 5_000 }, () => "\t- x: [").join("\n");
+    const { errors } = checkTeam(`agents:\n${bad}`, FULL_CONTEXT);
+    expect(errors.length).toBeLessThanOrEqual(100);
+    expect(new Set(errors.map(({ line }) => line)).size).toBe(errors.length);
+  });
+});
+
+describe("of a value of another kind, people are told how to write it", () => {
+  it.each([
+    ["yes for true", orchestrator("fairness_enabled: yes"), "3:21 fairness_enabled must be true or false; `yes` is text here."],
+    ["Off for false", backend("enable_web_search: Off"), "5:24 enable_web_search must be true or false; `Off` is text here."],
+    [
+      "no for a feature that is not here",
+      backend("enable_mcp_command_line: no"),
+      "5:30 enable_mcp_command_line must be true or false; `no` is text here.",
+    ],
+    [
+      "off for another",
+      orchestrator("coordination: {use_skills: off}"),
+      "3:30 use_skills must be true or false; `off` is text here.",
+    ],
+    [
+      "true in quotes",
+      orchestrator('fairness_enabled: "true"'),
+      "3:21 fairness_enabled must be true or false; `true` is text here, as it is in quotes.",
+    ],
+    [
+      "a number in quotes",
+      orchestrator('max_new_answers_per_agent: "3"'),
+      "3:30 max_new_answers_per_agent must be a whole number from 1 to 1000; `3` is text here, as it is in quotes.",
+    ],
+    [
+      "a number with an underscore",
+      orchestrator("max_new_answers_per_agent: 1_0"),
+      "3:30 max_new_answers_per_agent must be a whole number from 1 to 1000; `1_0` is text here.",
+    ],
+    [
+      "minutes and seconds",
+      top("timeout_settings: {orchestrator_timeout_seconds: 30:00}"),
+      "2:50 orchestrator_timeout_seconds must be a whole number from 1 to 86400; `30:00` is text here.",
+    ],
+    [
+      "a number for a text",
+      agent("system_message: 42"),
+      "3:19 system_message must be text of at most 65536 characters; 42 is a number here: put it in quotes.",
+    ],
+    [
+      "a number for an id",
+      "agent: {id: 1, backend: {type: claude}}",
+      "1:13 id must be text; 1 is a number here: put it in quotes.",
+    ],
+    [
+      "a switch for an id",
+      "agent: {id: true, backend: {type: claude}}",
+      "1:13 id must be text; true is a switch here: put it in quotes.",
+    ],
+    ["a number for a key", top("7: x"), "2:1 A key must be text; 7 is not."],
+    ["a mapping for a key", top("? {a: b}\n: c"), "1:1 A key must be text; a list or a mapping is not."],
+  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+
+  it("a key that is a long list is not repeated", () => {
+    expect(toldOf(top(`? [${"x, ".repeat(20_000)}]\n: c`)).join().length).toBeLessThan(100);
+  });
+});
+
+describe("of a key at the wrong place, people are told where it belongs", () => {
+  it.each([
+    [
+      "a model beside the backend",
+      agent("model: claude-opus-4-1"),
+      "3:3 `model` is no known key here: it belongs into an agent's `backend`.",
+    ],
+    [
+      "a parameter beside the backend",
+      agent("temperature: 1"),
+      "3:3 `temperature` is no known key here: it belongs into an agent's `backend`.",
+    ],
+    [
+      "a message inside of it",
+      backend("system_message: x"),
+      "5:5 `system_message` is no known key here: it belongs into an entry of `agents`.",
+    ],
+    [
+      "a rule at the top",
+      top("max_new_answers_per_agent: 3"),
+      "2:1 `max_new_answers_per_agent` is no known key here: it belongs into `orchestrator`.",
+    ],
+    [
+      "a rule one level too deep",
+      orchestrator("coordination: {max_new_answers_per_agent: 1}"),
+      "3:18 `max_new_answers_per_agent` is no known key here: it belongs into `orchestrator`.",
+    ],
+    [
+      "a rule one level too high",
+      orchestrator("max_orchestration_restarts: 1"),
+      "3:3 `max_orchestration_restarts` is no known key here: it belongs into `orchestrator.coordination`.",
+    ],
+    [
+      "a time limit at the top",
+      top("orchestrator_timeout_seconds: 9"),
+      "2:1 `orchestrator_timeout_seconds` is no known key here: it belongs into `timeout_settings`.",
+    ],
+    [
+      "what is not served, at the top",
+      top("use_skills: true"),
+      "2:1 `use_skills` is no known key here: it belongs into `orchestrator.coordination`.",
+    ],
+    [
+      "a provider's name for a type",
+      "agent: {id: a, backend: {type: anthropic}}",
+      "1:32 No backend type has this name. Did you mean `claude`?",
+    ],
+    [
+      "another provider's name",
+      "agent: {id: a, backend: {type: Google}}",
+      "1:32 No backend type has this name. Did you mean `gemini`?",
+    ],
+    [
+      "a line break in a key",
+      top('"a\\nb": 1'),
+      "2:1 `a b` is no known key. Known here: agent, agents, orchestrator, timeout_settings, ui.",
+    ],
+  ])("%s", (_, source, told) => expect(toldOf(source)).toEqual([told]));
+});
+
+describe("inside of what is refused as a whole, a key nobody knows is told too", () => {
+  it.each([
+    ["a tool", backend("custom_tools: [{nme: [x], path: y, function: z}]"), "5:21 `nme` is no known key. Did you mean `name`?"],
+    ["a file", backend("upload_files: [{image_pth: x}]"), "5:21 `image_pth` is no known key. Did you mean `image_path`?"],
+  ])("%s", (_, source, told) => expect(toldOf(source)).toContain(told));
+
+  it.each([
+    [
+      "all keys of a tool",
+      backend("custom_tools: [{name: a, function: b, category: c, path: d, description: e, preset_args: f, default_params: g}]"),
+    ],
+    ["all kinds of files", backend("upload_files: [{image_path: a}, {audio_path: b}, {video_path: c}, {file_path: d}]")],
+  ])("%s are known", (_, source) => expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]));
+});
+
+describe("clumsy, and right", () => {
+  it.each([
+    ["a byte order mark", `\ufeff${ONE}`],
+    ["line ends of Windows", agent("system_message: x").replaceAll("\n", "\r\n")],
+    ["tabs between key and value", "agent:\n  id:\ta\n  backend: {type:\tclaude}"],
+    ["the mark of a document before it", `---\n${ONE}`],
+    ["its version of YAML before it", `%YAML 1.2\n---\n${ONE}`],
+    ["True as Python writes it", orchestrator("fairness_enabled: True")],
+    ["a date for an id", "agent: {id: 2026-01-01, backend: {type: claude}}"],
+    ["`no` where text belongs", agent("system_message: no")],
+    ["JSON with a comma too many", '{"agent": {"id": "a", "backend": {"type": "claude"}},}'],
+    ["a tag for text", backend("model: !!str claude-opus-4-1")],
+    ["one anchor's name for two things", "agents: [&a {id: a, backend: {type: claude}}, &a {id: b, backend: {type: claude}}]"],
+    ["a non-breaking space in a text", "agent:\n  id: a\n  system_message: |\n    \u00a0- x\n  backend: {type: claude}"],
+    ["emoji", agent("system_message: 🦊 says 你好")],
+  ])("%s", (_, source) => expect(checkTeam(source, FULL_CONTEXT)).toMatchObject({ runnable: true, warnings: [] }));
+});
