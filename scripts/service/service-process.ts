@@ -83,6 +83,11 @@ export class ServiceProcess {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
+  /** Where everything lies that it has written. */
+  get stateDir(): string {
+    return path.join(this.#dir, "state");
+  }
+
   /** The end of what all its lives printed. */
   get log(): string {
     return this.#log;

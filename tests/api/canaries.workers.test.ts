@@ -1,6 +1,8 @@
+import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, expect, inject, it, vi } from "vitest";
 import { logError } from "../../src/redaction/log";
+import { sessionName } from "../../src/tenancy/session-name";
 import { askWith, keys, makeKey, ask } from "./keyed-client";
 
 /** I17: secrets planted wherever one can go, and everything that was written afterwards. */
@@ -24,6 +26,23 @@ const agent = (id: string, model: string, more: Record<string, unknown> = {}) =>
 const run = (agents: unknown[]) =>
   askWith(owner.key, "/api/runs", { method: "POST", body: { question: "What is six times seven?", config: { agents } } });
 
+/** The same with an idempotency key, whose claim keeps something of the request. */
+const runOnce = (agents: unknown[]) => {
+  const headers = { authorization: `Bearer ${owner.key}`, "content-type": "application/json", "idempotency-key": "canaries" };
+  const body = JSON.stringify({ question: "What is six times seven?", config: { agents } });
+  return ask("/api/runs", { method: "POST", headers, body });
+};
+
+/** Every row of a session's own database. */
+function rowsOfSession(id: string): Promise<string> {
+  const stub = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "canaries", id)));
+  return runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_cf%' ESCAPE '\\'";
+    const tables = sql.exec<{ name: string }>(query).toArray();
+    return JSON.stringify(tables.map(({ name }) => sql.exec(`SELECT * FROM "${name}"`).toArray()));
+  });
+}
+
 /** Reads an answer to its end, as a client gets it: headers and bytes. */
 async function keep(response: Response): Promise<string> {
   const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
@@ -32,7 +51,7 @@ async function keep(response: Response): Promise<string> {
 }
 
 it("no canary is in any log line, event, stream, answer, error or row, but in hashes", { timeout: 60_000 }, async () => {
-  const started = await run([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
+  const started = await runOnce([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
   const { session_id: id } = await started.clone().json<{ session_id: string }>();
   await keep(started);
   const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
@@ -52,6 +71,19 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   await keep(await run([agent("key as a field", "quick", { [SHAPED]: true })]));
   await keep(await run([agent("key as a type", "quick", { type: SHAPED })]));
   await keep(await run([agent("key by name", "quick", { api_key: `\${${SHAPED}}` })]));
+  const mcp = {
+    url: `https://mcp.example.org/?token=${LITERAL}`,
+    headers: { authorization: `Bearer ${LITERAL}` },
+    env: { KEY: LITERAL },
+  };
+  const servers = { mcp_servers: [{ name: "web", type: "streamable-http", ...mcp }] };
+  expect(await keep(await run([agent("key in a tool server's headers", "quick", servers)]))).toContain("config_invalid");
+  await keep(
+    await askWith(owner.key, "/api/configs/validate", {
+      method: "POST",
+      body: { config: { agents: [agent("a", "quick", servers)] } },
+    }),
+  );
   const oddly = [agent("key as a field", "quick", { [SHAPED]: true }), agent("key as a type", "quick", { type: SHAPED })];
   for (const config of [{ agents: oddly }, { agents: [agent(SHAPED, "quick")], [SHAPED]: 1 }])
     await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }));
@@ -70,6 +102,9 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   const rows = await Promise.all(tables.results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()));
   written.push(JSON.stringify(rows.map(({ results }) => results)));
   expect(written.at(-1)).toContain(owner.id);
+  expect(written.at(-1)).toContain("start_id");
+  written.push(await rowsOfSession(id));
+  expect(written.at(-1)).toContain("turn.completed");
 
   const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, owner.key, owner.key.slice(-43), ...tickets];
   const found = canaries.flatMap((canary) =>
