@@ -69,7 +69,7 @@ export const toPrincipal = ({ tenant, id, scopes }: Pick<KeyRow, "tenant" | "id"
 });
 
 /** Writing down every use would cost a write a request. */
-const USE_NOTED_EVERY_MS = 60_000;
+export const USE_NOTED_EVERY_MS = 60_000;
 
 /** Whether this use is to be written down. */
 export const isUseToNote = ({ last_used_at }: KeyRow, now: number): boolean =>
