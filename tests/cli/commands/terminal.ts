@@ -7,6 +7,22 @@ import { commandLine } from "../../../cli/program";
 export type Who = { cwd: string; keys?: readonly (readonly [after: string, press: string])[] };
 export type Ran = { code: ExitCode | null; stdout: string; screen: string };
 
+/** A world without anybody in it. */
+export function nobody(cwd = "."): Io {
+  const write = () => undefined;
+  const stdin = new PassThrough();
+  return {
+    stdin,
+    stdout: { write },
+    stderr: { write },
+    screen: new PassThrough(),
+    env: {},
+    cwd,
+    home: cwd,
+    onInterrupt: () => write,
+  };
+}
+
 /** Runs a command line in this process. Throws what the program would print, as CliError. */
 export async function runAt({ cwd, keys }: Who, ...args: string[]): Promise<Ran> {
   const isTTY = keys !== undefined;
@@ -22,15 +38,16 @@ export async function runAt({ cwd, keys }: Who, ...args: string[]): Promise<Ran>
     setTimeout(() => stdin.write(press), 20); // the prompt listens once it has been drawn
   };
   screen.on("data", (chunk) => show(String(chunk)));
+  const print = (text: string) => {
+    ran.stdout += text;
+  };
   const io: Io = {
+    ...nobody(cwd),
     stdin,
-    stdout: { write: (text: string) => void (ran.stdout += text), isTTY },
+    stdout: { write: print, isTTY },
     stderr: { write: show, isTTY },
     screen,
     env: { NO_COLOR: "1" },
-    cwd,
-    home: cwd,
-    onInterrupt: () => () => undefined,
   };
   const command = commandLine({
     io,
