@@ -1,3 +1,5 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Format } from "../../scripts/simulated-providers/dialect";
 import { ServiceProcess } from "../../scripts/service/service-process";
@@ -88,6 +90,15 @@ describe("no request holds an agent's id, an answer's label, or a peer's model, 
     );
     expect(requests.flatMap((request) => canariesIn(request, team))).toEqual([]);
   });
+});
+
+it("writes no caller's key into any file, and knows its agents' ids there", async () => {
+  const files = await readdir(service.stateDir, { recursive: true, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+  const texts = await Promise.all(paths.map(async (file) => ({ file, text: await readFile(file, "latin1") })));
+  const holding = (canary: string) => texts.filter(({ text }) => text.includes(canary)).map(({ file }) => file);
+  expect(holding("canary-id-").length).toBeGreaterThanOrEqual(TEAMS.length);
+  expect(holding("canary-key-")).toEqual([]);
 });
 
 /** Plays one turn to its end; gives the types of all its events. */
