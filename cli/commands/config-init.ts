@@ -73,8 +73,8 @@ async function chooseTeam(connection: Connection, io: Io): Promise<string | null
   }
   const options = teams.data.data.map(({ name, title, runnable }) => ({
     value: name,
-    label: toLine(name),
-    hint: `${toLine(title)}${runnable ? "" : " (not ready there)"}`,
+    label: `${toLine(name)}${runnable ? "" : ", not ready there"}`,
+    hint: toLine(title),
   }));
   if (options.length === 0) return null;
   const own = { value: OWN, label: "models of my own", hint: "name them" };
