@@ -19,8 +19,11 @@ export type EvalRunStart = {
 };
 
 export type EvalRunApi = {
-  /** Starts the run, or does nothing where it has begun already: `started` says which. Answers before any case has begun. */
-  start(run: EvalRunStart): Promise<{ started: boolean }>;
+  /**
+   * Starts the run, or does nothing where it has begun already: `started` says which. Answers before any case has begun. `others`
+   * are due with it: on disk with it, all or none, and started from there, so that whoever asks may die after this one call.
+   */
+  start(run: EvalRunStart, others?: readonly EvalRunStart[]): Promise<{ started: boolean }>;
 };
 
 /** The name of a run's object: tenant, suite and id make it, so the same run asked for twice is the same object. */

@@ -6,6 +6,8 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS run (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
   // `saved`: whether D1 has the result.
   "CREATE TABLE IF NOT EXISTS cases (nth INTEGER PRIMARY KEY, state TEXT NOT NULL, saved INTEGER NOT NULL)",
+  // Runs that are due with this one and have not begun yet.
+  "CREATE TABLE IF NOT EXISTS others (nth INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY (nth, key)) WITHOUT ROWID",
 ];
 
 /** A run as it lies on disk. What it began with never changes; its cases do, by events. */
@@ -23,21 +25,34 @@ export class EvalRunStore {
   run(): StoredRun | null {
     const tables = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'cases'";
     if (this.#sql.exec(tables).toArray().length === 0) return null;
-    const rows = this.#sql.exec<{ key: string; value: string }>("SELECT key, value FROM run").toArray();
-    const value = new Map(rows.map((row) => [row.key, row.value]));
-    const start: Omit<StoredRun, "suite" | "team"> = JSON.parse(value.get("start") ?? "");
-    return { ...start, suite: JSON.parse(value.get("suite") ?? ""), team: JSON.parse(value.get("team") ?? "") };
+    // A run begun by an earlier version may lack some.
+    for (const table of TABLES) this.#sql.exec(table);
+    const rows = this.#sql.exec<Part>("SELECT key, value FROM run").toArray();
+    return fromRows<StoredRun>(rows);
   }
 
-  /** Inside a transaction. Each part in a row of its own: a row is at most 2 MB. */
-  create({ suite, team, ...start }: StoredRun): void {
+  /** Inside a transaction. */
+  create(run: StoredRun): void {
     for (const table of TABLES) this.#sql.exec(table);
-    for (const [key, part] of Object.entries({ start, suite, team })) {
-      this.#sql.exec("INSERT INTO run (key, value) VALUES (?, ?)", key, JSON.stringify(part));
-    }
-    for (const [nth, state] of initialState(suite, start.startedAt).cases.entries()) {
+    for (const { key, value } of toRows(run)) this.#sql.exec("INSERT INTO run (key, value) VALUES (?, ?)", key, value);
+    for (const [nth, state] of initialState(run.suite, run.startedAt).cases.entries()) {
       this.#sql.exec("INSERT INTO cases (nth, state, saved) VALUES (?, ?, 0)", nth, JSON.stringify(state));
     }
+  }
+
+  /** Inside the transaction of `create`. */
+  addOther(nth: number, run: EvalRunStart): void {
+    for (const { key, value } of toRows(run)) this.#sql.exec("INSERT INTO others VALUES (?, ?, ?)", nth, key, value);
+  }
+
+  others(): { nth: number; run: EvalRunStart }[] {
+    const rows = this.#sql.exec<Part & { nth: number }>("SELECT nth, key, value FROM others ORDER BY nth").toArray();
+    const runs = Map.groupBy(rows, ({ nth }) => nth);
+    return [...runs].map(([nth, parts]) => ({ nth, run: fromRows<EvalRunStart>(parts) }));
+  }
+
+  dropOther(nth: number): void {
+    this.#sql.exec("DELETE FROM others WHERE nth = ?", nth);
   }
 
   state({ suite, startedAt }: StoredRun): RunState {
@@ -70,6 +85,17 @@ export class EvalRunStore {
   isListed(): boolean {
     return this.#sql.exec("SELECT 1 FROM run WHERE key = 'listed'").toArray().length > 0;
   }
+}
+
+/** A run in parts, each in a row of its own: a row is at most 2 MB. */
+type Part = { key: string; value: string };
+
+const toRows = ({ suite, team, ...start }: EvalRunStart): Part[] =>
+  Object.entries({ start, suite, team }).map(([key, part]) => ({ key, value: JSON.stringify(part) }));
+
+function fromRows<Run extends EvalRunStart>(rows: readonly Part[]): Run {
+  const part = (name: string) => JSON.parse(rows.find(({ key }) => key === name)?.value ?? "");
+  return { ...part("start"), suite: part("suite"), team: part("team") };
 }
 
 const initialState = ({ cases, at_once, timeout_seconds }: KeptSuite, startedAt: number): RunState =>

@@ -64,7 +64,8 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
     evals: {
       suites: { smoke: smokeEvals, simulated: simulatedEvals },
       cronTenant: readSecret(env, "EVAL_TENANT") ?? (env.OPEN_ACCESS === "loopback" ? LOCAL_TENANT : null),
-      start: (run) => env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run),
+      start: (run, others) =>
+        env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others),
       records: new EvalRecords(env.DB),
     },
     stored: {

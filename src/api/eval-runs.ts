@@ -33,7 +33,7 @@ const TRIES = 3;
 const PAUSE_MS = 1_000;
 
 /**
- * Starts every suite that is due in the minute of `at`. Rung twice, it finds the runs begun. A suite whose team cannot run here
+ * Starts every suite that is due in the minute of `at`, all of them or none. Rung twice, it finds the runs begun. A suite whose team cannot run here
  * gets its run all the same, in which every case says why.
  */
 export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, at: number): Promise<void> {
@@ -45,22 +45,25 @@ export async function startDue(services: Pick<Services, "evals" | "teams" | "con
     const what = planned.ok ? { team: planned.plan.team, problem: null } : { team: null, problem: planned.detail };
     return { tenant, id: scheduledRunId(at), origin: "cron", scheduledAt: minuteOf(at), suite, ...what };
   });
-  const started = await Promise.allSettled(runs.map((run) => insisting(() => services.evals.start(run))));
-  const failed = started.filter((result) => result.status === "rejected");
-  if (failed.length > 0)
-    throw new AggregateError(
-      failed.map(({ reason }) => reason),
-      "Not every evaluation that is due could start.",
-    );
+  if (runs.length > 0) await insisting(runs, (run, others) => services.evals.start(run, others));
 }
 
-async function insisting<T>(start: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await start();
-    } catch (error) {
-      if (tries === TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
+/** One call starts all: the first run that answers takes the others along. Whoever does not answer is passed over, and asked again. */
+async function insisting(runs: readonly EvalRunStart[], start: EvalRunApi["start"]): Promise<void> {
+  const failures: unknown[] = [];
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    for (const run of runs) {
+      try {
+        await start(
+          run,
+          runs.filter((other) => other !== run),
+        );
+        return;
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (tries < TRIES) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * tries));
   }
+  throw new AggregateError(failures, "No evaluation that is due could start.");
 }

@@ -2,7 +2,7 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
 import simulated from "../../configs/evals/simulated.yaml";
-import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run-api";
+import { evalRunName } from "../../durable-objects/eval-run-api";
 import { type EvalServices, startDue } from "../../src/api/eval-runs";
 import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
 import worker from "../../src/worker";
@@ -129,8 +129,8 @@ describe("GET /api/evals", () => {
 describe("a cron", () => {
   const AT = Date.parse("2026-11-30T06:00:00Z");
   const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
-  const start: EvalServices["start"] = (run) =>
-    env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run);
+  const start: EvalServices["start"] = (run, others) =>
+    env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others);
   const services = (suites: Record<string, string>, starting = start) => ({
     evals: { suites, cronTenant: "local", start: starting, records },
     config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: { VLLM_BASE_URL: inject("providersUrl") } },
@@ -158,17 +158,43 @@ describe("a cron", () => {
     await startDue({ ...offered, evals: { ...offered.evals, cronTenant: null } }, AT);
   });
 
-  it("is tried again where a run's object does not answer, and keeps no other suite from starting", async () => {
-    const asked: string[] = [];
-    const begun: string[] = [];
-    const starting = async ({ suite }: EvalRunStart) => {
-      asked.push(suite.name);
-      if (asked.length === 1) throw new Error("Network connection lost.");
-      begun.push(suite.name);
+  const weekly = nightly.replace("name: nightly", "name: weekly");
+
+  it("that dies after its first call has started everything due", async () => {
+    const later = AT + 7 * 24 * 60 * 60 * 1_000;
+    let calls = 0;
+    const dying: EvalServices["start"] = async (run, others) => {
+      calls += 1;
+      if (calls === 1) await start(run, others);
+      throw new Error("the service died");
+    };
+    await startDue(services({ nightly, weekly }, dying), later).catch(() => undefined);
+    for (const suite of ["nightly", "weekly"]) {
+      await expect
+        .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, { timeout: 20_000 })
+        .toBe("completed");
+    }
+  });
+
+  it("passes over a run's object that does not answer; the one that does takes the other along", async () => {
+    const begun: string[][] = [];
+    const starting: EvalServices["start"] = async ({ suite }, others = []) => {
+      if (suite.name === "nightly") throw new Error("Network connection lost.");
+      begun.push([suite.name, ...others.map((other) => other.suite.name)]);
       return { started: true };
     };
-    await startDue(services({ nightly, weekly: nightly.replace("name: nightly", "name: weekly") }, starting), AT);
-    expect(begun.sort()).toEqual(["nightly", "weekly"]);
+    await startDue(services({ nightly, weekly }, starting), AT);
+    expect(begun).toEqual([["weekly", "nightly"]]);
+  });
+
+  it("asks again when nobody answers, and in the end says so", async () => {
+    const asked: string[] = [];
+    const starting: EvalServices["start"] = async ({ suite }) => {
+      asked.push(suite.name);
+      throw new Error("Network connection lost.");
+    };
+    await expect(startDue(services({ nightly }, starting), AT)).rejects.toThrow("No evaluation that is due could start.");
+    expect(asked).toEqual(["nightly", "nightly", "nightly"]);
   });
 
   it("starts the suites on offer through the Worker; one whose team has no keys says so in each case", async () => {

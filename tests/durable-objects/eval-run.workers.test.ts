@@ -212,6 +212,22 @@ describe("a run whose object is torn down", () => {
     expect(await turnsOf(run)).toEqual(once(run));
   });
 
+  it("has started every run that was due with it, once", async () => {
+    const [first, second, third] = ["due-first", "due-second", "due-third"].map((name) => runOf(name, ["quick", "plain"]));
+    if (!first || !second || !third) throw new Error("three runs are due");
+    await stubOf(first).start(first, [second, third]);
+    await stubOf(second).start(second, [first, third]); // rung twice
+    await abortAllDurableObjects();
+    for (const run of [first, second]) await runDurableObjectAlarm(stubOf(run));
+    for (const run of [first, second, third]) {
+      expect(await until(run, isDone)).toMatchObject({ cases: 3, errored: 0 });
+      expect(await turnsOf(run)).toEqual(once(run));
+    }
+    await expect
+      .poll(() => runInDurableObject(stubOf(first), (_, { storage }) => storage.sql.exec("SELECT * FROM others").toArray()))
+      .toEqual([]);
+  });
+
   it("always has an alarm standing until it is over", async () => {
     const run = runOf("alarmed", ["hanging"], { at_once: 1 });
     await stubOf(run).start(run);
