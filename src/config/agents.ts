@@ -1,5 +1,6 @@
 import type { AgentRules } from "../protocol/team";
-import { type ConfigContext, readBackend } from "./backend";
+import { readBackend } from "./backend";
+import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
 import { asSection, below, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";

@@ -1,5 +1,5 @@
 import { findHost, type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
-import type { ConfigContext } from "./backend";
+import type { ConfigContext } from "./context";
 import { read, type Section, text } from "./fields";
 import { MAX_KEY_CHARS } from "./limits";
 import type { Path } from "./problems";

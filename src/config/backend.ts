@@ -1,12 +1,13 @@
 import type { AgentRules } from "../protocol/team";
 import { ALL_PARAMS, FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
-import { findHost, type Host, hostById, type OperatorVariables, UNKNOWN_HOST } from "../providers/hosts";
+import { findHost, type Host, hostById, UNKNOWN_HOST } from "../providers/hosts";
 import { type ModelFacts, modelFacts, UNKNOWN_MODEL } from "../providers/models";
 import type { Format, ServedType } from "../providers/registry";
 import { readApiKey } from "./api-key";
 import { readType } from "./backend-type";
 import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
+import type { ConfigContext } from "./context";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
 import { oneOf, read, type Section } from "./fields";
 import { readAskedTools, readHostedTools } from "./hosted-tools";
@@ -14,16 +15,6 @@ import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";
 import { BACKEND, readSetting } from "./settings";
 import type { Backend } from "./team";
-
-/** What the operator of this deployment has and allows: names of stored keys, never keys. */
-export type ConfigContext = {
-  storedKeys: readonly string[];
-  allowedOrigins: readonly string[];
-  /** Endpoints and accounts of the operator's, by the names in `OPERATOR_VARIABLES`. */
-  variables: OperatorVariables;
-  /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */
-  literalKeyProblem?: string;
-};
 
 /** A backend, and what the coordination rules need to know about it. */
 export type BackendAndRules = { backend: Backend; rules: Omit<AgentRules, "id"> };

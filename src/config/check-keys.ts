@@ -1,9 +1,10 @@
 import { refuseOffWord, type Section } from "./fields";
 import type { KeyRules } from "./known-keys";
+import { MAX_PROBLEMS } from "./limits";
 import { nearest } from "./nearest";
 import { NEED_IDS, type NeedId } from "./needs";
 import { placeOfKey } from "./places";
-import { cut } from "./syntax";
+import { cut } from "./problems";
 import { needsOfValue } from "./value-needs";
 
 /**
@@ -12,6 +13,7 @@ import { needsOfValue } from "./value-needs";
  */
 export function checkKeys(section: Section, rules: KeyRules, more: readonly string[] = []): void {
   for (const [key, value] of section.values) {
+    if (section.findings.errors.length >= MAX_PROBLEMS) return; // nobody is told of more
     if (!rules.served.includes(key) && !more.includes(key)) judge(section, rules, { key, value, more });
   }
 }

@@ -1,6 +1,6 @@
 import { ENDPOINT_VARIABLES, type OperatorVariables } from "../providers/hosts";
 import type { ServedType } from "../providers/registry";
-import type { ConfigContext } from "./backend";
+import type { ConfigContext } from "./context";
 import { checkBaseUrl } from "./base-url";
 import { read, type Section, text } from "./fields";
 import { VERSIONED_KEYS } from "./backend-keys";

@@ -1,5 +1,4 @@
-import type { Findings, Path } from "./problems";
-import { cut } from "./syntax";
+import { cut, type Findings, type Path } from "./problems";
 
 /** One section of a config while it is read. */
 export type Section = { path: Path; values: ReadonlyMap<string, unknown>; findings: Findings };

@@ -1,7 +1,7 @@
 import type { TeamRules } from "../protocol/team";
 import { byteLength } from "../coordination";
 import { type AgentAndRules, readAgents } from "./agents";
-import type { ConfigContext } from "./backend";
+import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
 import { asSection, below, type Section } from "./fields";
 import { TOP_KEYS, UI_KEYS } from "./known-keys";
@@ -12,7 +12,7 @@ import { ORCHESTRATOR, readSetting, UI } from "./settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
 
-export type { ConfigContext } from "./backend";
+export type { ConfigContext } from "./context";
 export type { ConfigProblem, ProblemCode } from "./problems";
 
 export type TeamResult =

@@ -111,3 +111,11 @@ export function asTold(problems: readonly ConfigProblem[]): ConfigProblem[] {
   }));
   return clean.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
+
+const MAX_SHOWN = 60;
+
+/** What a client wrote, short and on one line. */
+export function cut(written: string): string {
+  const line = written.replaceAll(/\p{Cc}+/gu, " ").trim();
+  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line;
+}

@@ -29,7 +29,8 @@ function readYaml(text: string): SourceResult {
     schema: "core",
     merge: false,
     strict: true,
-    uniqueKeys: true,
+    // Its own check compares each key with each; `syntaxProblems` does it in one pass.
+    uniqueKeys: false,
     // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
     resolveKnownTags: false,
     prettyErrors: false,

@@ -1,4 +1,5 @@
-import { type Document, isScalar, type Node, visit, type YAMLError } from "yaml";
+import { type Document, isAlias, isMap, isScalar, type Node, type Scalar, visit, type YAMLError } from "yaml";
+import { cut } from "./problems";
 
 /** What is no YAML, or YAML that no config needs, said so that whoever wrote it knows what to type instead. */
 
@@ -17,7 +18,7 @@ export function forbiddenCharacter(text: string): SyntaxProblem | null {
   return { offset: found.index, detail: `${name} may not stand in a config${way}` };
 }
 
-/** What the parser found; only if that is nothing, what it would resolve in a way that a config does not need. */
+/** What the parser found; only if that is nothing, what a config may not hold although it can be parsed. */
 export function syntaxProblems(doc: Document.Parsed, text: string): SyntaxProblem[] {
   // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`).
   const found = [...doc.errors, ...doc.warnings];
@@ -35,8 +36,6 @@ function saidOf({ code, message }: YAMLError, rest: string): string {
   switch (code) {
     case "TAB_AS_INDENT":
       return "A tab indents this line: YAML takes spaces only.";
-    case "DUPLICATE_KEY":
-      return `\`${cut(/^[^:\n]*/.exec(rest)?.[0] ?? "")}\` stands here a second time in the same mapping: keep one of the two.`;
     case "MULTIPLE_DOCS":
       return "A second document begins here; a config is one: put each into a file of its own.";
     case "TAG_RESOLVE_FAILED":
@@ -74,27 +73,39 @@ const HALF = "Half of a surrogate pair is no character: write both halves, or th
 function unwantedIn(doc: Document.Parsed): SyntaxProblem[] {
   const problems: SyntaxProblem[] = [];
   const anchors = new Set<string>();
-  const add = (node: Node, detail: string) => problems.push({ offset: node.range?.[0] ?? 0, detail });
   visit(doc, {
     Node: (position, node) => {
       if ("anchor" in node && node.anchor) anchors.add(node.anchor);
-      if (!isScalar(node) || typeof node.value !== "string") return;
-      // Each merge may name many mappings, and these merge others: nothing would bound what they come to.
-      if (position === "key" && node.value === "<<" && node.type === "PLAIN") add(node, MERGE);
-      else if (!node.value.isWellFormed()) add(node, HALF);
-    },
-    Alias: (_, alias) => {
-      if (!anchors.has(alias.source))
-        add(alias, `No anchor \`&${cut(alias.source)}\` stands before the alias \`*${cut(alias.source)}\`.`);
+      if (isMap(node)) problems.push(...keysTwice(node.items.map(({ key }) => key)));
+      const detail = isAlias(node)
+        ? unanchored(node.source, anchors)
+        : isScalar(node)
+          ? unwanted(node, position === "key")
+          : null;
+      if (detail !== null) problems.push(at(node, detail));
     },
   });
   return problems;
 }
 
-const MAX_SHOWN = 60;
+const at = (node: Node, detail: string): SyntaxProblem => ({ offset: node.range?.[0] ?? 0, detail });
 
-/** What a client wrote, short and on one line. */
-export function cut(written: string): string {
-  const line = written.replaceAll(/\p{Cc}+/gu, " ").trim();
-  return line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN).toWellFormed()}…` : line;
+function keysTwice(keys: readonly unknown[]): SyntaxProblem[] {
+  const scalars = keys.filter((key) => isScalar(key));
+  const seen = new Set<unknown>();
+  const twice = scalars.filter(({ value }) => seen.has(value) || !seen.add(value));
+  return twice.map((key) =>
+    at(key, `\`${cut(String(key.value))}\` stands here a second time in the same mapping: keep one of the two.`),
+  );
+}
+
+function unanchored(name: string, anchors: ReadonlySet<string>): string | null {
+  return anchors.has(name) ? null : `No anchor \`&${cut(name)}\` stands before the alias \`*${cut(name)}\`.`;
+}
+
+function unwanted({ value, type }: Scalar, isKey: boolean): string | null {
+  if (typeof value !== "string") return null;
+  // Each merge may name many mappings, and these merge others: nothing would bound what they come to.
+  if (isKey && value === "<<" && type === "PLAIN") return MERGE;
+  return value.isWellFormed() ? null : HALF;
 }

@@ -10,7 +10,7 @@ import {
   MCP_SERVER_KEYS,
 } from "./known-keys";
 import type { NeedId } from "./needs";
-import { cut } from "./syntax";
+import { cut } from "./problems";
 
 /** What a config needs that only a key's value tells: which servers, which tools, which files. */
 

@@ -25,6 +25,7 @@ describe("a base URL that no operator allowed", () => {
     "https://[2002:7f00:1::]/",
     "https://[2001:0:1::]/",
     "https://[2001:db8::1]/",
+    "https://[3fff:fff::1]/",
     "https://[fd00::1]/",
     "https://[fe80::1]/",
     "https://[fe80::1%25eth0]/",

@@ -46,6 +46,18 @@ describe("text that is refused before anything is read from it", () => {
   });
 });
 
+it("takes many keys of one mapping as fast as the same keys of many", () => {
+  const keys = (from: number, count: number) => Array.from({ length: count }, (_, nth) => `  k${from + nth}: 1`).join("\n");
+  const timeOf = (source: string) => {
+    const startedAt = performance.now();
+    expect(errorsOf(source)).not.toEqual([]);
+    return performance.now() - startedAt;
+  };
+  const many = Array.from({ length: 8 }, (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`).join("\n");
+  const [spread, together] = [timeOf(many), timeOf(`m:\n${keys(0, 8_000)}`)];
+  expect(together).toBeLessThan(4 * spread);
+});
+
 describe("what is left alone", () => {
   it("brackets, dashes and deep indentation inside text", () => {
     const deep = " ".repeat(300);
