@@ -50,21 +50,8 @@ async function keep(response: Response): Promise<string> {
   return text;
 }
 
-it("no canary is in any log line, event, stream, answer, error or row, but in hashes", { timeout: 60_000 }, async () => {
-  const started = await runOnce([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
-  const { session_id: id } = await started.clone().json<{ session_id: string }>();
-  await keep(started);
-  const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
-  expect(stream).toContain("event: agent.failed");
-  for (const path of ["", "/turns/1", "/turns/1/answers/agent1.1"])
-    await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
-  await keep(await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }));
-  await keep(await ask(`/api/sessions/${id}?api_key=${owner.key}`));
-
-  const issued = await (await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })).json<{ ticket: string }>();
-  tickets.push(issued.ticket);
-  for (const _ of [1, 2]) await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
-
+/** Configs that are refused, with secrets wherever their authors may put one. */
+async function plantInConfigs(): Promise<void> {
   const address = inject("providersUrl").replace("://", `://user:${PASSWORD}@`);
   await keep(await run([agent("userinfo", "quick", { base_url: address })]));
   await keep(await run([agent("query", "quick", { base_url: `${inject("providersUrl")}?key=${SHAPED}` })]));
@@ -89,6 +76,24 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
     await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config } }));
   const yaml = `agents: [{id: a, ${SHAPED}: *${SHAPED}, backend: !!${SHAPED} {}}]`;
   await keep(await askWith(owner.key, "/api/configs/validate", { method: "POST", body: { config_yaml: yaml } }));
+}
+
+it("no canary is in any log line, event, stream, answer, error or row, but in hashes", { timeout: 60_000 }, async () => {
+  const started = await runOnce([agent("good", "quick"), agent("echoed", "keyless"), agent("down", "failing")]);
+  const { session_id: id } = await started.clone().json<{ session_id: string }>();
+  await keep(started);
+  const stream = await keep(await askWith(owner.key, `/api/sessions/${id}/turns/1/events`));
+  expect(stream).toContain("event: agent.failed");
+  for (const path of ["", "/turns/1", "/turns/1/answers/agent1.1"])
+    await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
+  await keep(await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }));
+  await keep(await ask(`/api/sessions/${id}?api_key=${owner.key}`));
+
+  const issued = await (await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })).json<{ ticket: string }>();
+  tickets.push(issued.ticket);
+  for (const _ of [1, 2]) await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
+
+  await plantInConfigs();
   await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
   await keep(await askWith(owner.key, "/api/keys"));
   await keep(await askWith(owner.key, "/api/audit"));
