@@ -17,8 +17,6 @@ export const ACCEPTANCE_ROWS: readonly string[] = [
 /** Rows about parts that the service does not have, and what stands there instead. */
 export const NOT_REACHED: Readonly<Record<string, string>> = {
   B20: "there are no webhooks",
-  C9: "no grader takes a pattern",
-  C10: "no grader takes a pattern",
   F8: "agents have no workspaces and no tools that read",
 };
 

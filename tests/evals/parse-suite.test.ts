@@ -269,6 +269,22 @@ describe("a suite", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
+  it.each([
+    { name: "C9 a pattern that backtracks for ever", pattern: "(a+)+$" },
+    { name: "C9 a pattern that looks ahead and back", pattern: "(?=(a))\\1" },
+    { name: "C10 a pattern that is none", pattern: "(" },
+    { name: "C10 a pattern of 10 kB", pattern: "a?".repeat(5_000) },
+    { name: "C10 a pattern that matches nothing written", pattern: "" },
+  ])("$name as a grader is refused, as all patterns are", ({ pattern }) => {
+    expect(errorsOf(withGrader(`{type: regex, pattern: ${JSON.stringify(pattern)}}`))).toContainEqual(
+      expect.objectContaining({
+        code: "not_served",
+        line: 8,
+        detail: expect.stringContaining("Patterns (regex) are not offered"),
+      }),
+    );
+  });
+
   it("names every problem at once, in the order of the text", () => {
     const lines = errorsOf(`${HEAD}at_once: 0\nfoo: 1\n${CASES.replace("value: 2", "value: two")}`).map(({ line }) => line);
     expect(lines).toEqual([5, 6, 10]);
