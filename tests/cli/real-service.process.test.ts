@@ -113,7 +113,7 @@ describe("the built file, with the service itself", () => {
     await writeFile("dist/package.json", '{"type":"commonjs"}\n');
     await writeFile(CLI_FILE, await buildCli());
   });
-  const run = async (args: string[], more: { env?: Record<string, string>; input?: string } = {}) => {
+  const run = async (args: string[], more: { env?: Record<string, string>; input?: string; cwd?: string } = {}) => {
     const ask = new Ask(args, {
       program: "built",
       cwd: home,
@@ -137,6 +137,17 @@ describe("the built file, with the service itself", () => {
     expect(await run(["attach", session, "1"])).toEqual([0, `${turn.answer}\n`, ""]);
     expect(await run(["cancel", session])).toEqual([0, "Turn 1 had already ended: completed.\n", ""]);
     expect((await run(["show", "session_01jdnosuchsession"])).slice(0, 2)).toEqual([1, ""]);
+    expect(await run(["delete", session, "--yes"])).toEqual([0, `Session ${session} is erased.\n`, ""]);
+    expect((await run(["show", session])).slice(0, 2)).toEqual([1, ""]);
+    expect((await run(["sessions", "--all"]))[1]).not.toContain(session);
+  });
+
+  it("copies a team of the service as one's own", async () => {
+    const cwd = await mkdtemp(path.join(folder, "copy-"));
+    expect((await run(["config", "init", "--team", "one-provider"], { cwd }))[0]).toBe(0);
+    const [code, stdout] = await run(["config", "validate"], { cwd });
+    expect([code, stdout]).toEqual([1, expect.stringContaining("OpenAI needs a key")]);
+    expect(stdout).not.toContain("errors\n");
   });
 
   it("checks configs and lists teams", async () => {
