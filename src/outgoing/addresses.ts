@@ -49,6 +49,7 @@ function isPrivateV6(address: string): boolean {
   const groups = expandV6(address);
   const [first = 0, second = 0] = groups;
   if (first >>> 13 !== 1) return true; // also ::1, ::ffff:a.b.c.d, 64:ff9b::, fc00::/7, fe80::/10, ff00::/8
+  if (first === 0x3fff && second < 0x1000) return true;
   return first === 0x2002 || (first === 0x2001 && (second < 0x200 || second === 0xdb8));
 }
 

@@ -9,8 +9,13 @@ const MOST_DAYS = 3_650;
 
 export const KeyRequestSchema = z
   .strictObject({
-    /** For people: whose it is, or where. */
-    name: z.string().trim().min(1).max(100),
+    /** For people: whose it is, or where. Lists show it, and so do terminals. */
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(100)
+      .refine((name) => !/\p{Cc}/u.test(name), "A name has no line breaks or other control characters"),
     /** Each includes the lesser ones: `admin`, `run`, `read`. */
     scopes: z.array(ScopeSchema).min(1).max(3),
     /** Absent: it does not end by itself. */
