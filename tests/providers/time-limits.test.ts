@@ -1,20 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { ModelEvent, ModelRequest, Provider } from "../../src/providers/provider";
+import type { ModelEvent, Provider } from "../../src/providers/provider";
 import { withTimeLimits } from "../../src/providers/time-limits";
 import { ManualTimers, settled } from "./manual-timers";
+import { BARE_REQUEST } from "./bare-request";
 
 const LIMITS = { firstByteMs: 120, idleMs: 90, totalMs: 1000 };
-const REQUEST: ModelRequest = {
-  model: "m",
-  system: "",
-  messages: [],
-  tools: [],
-  toolChoice: "auto",
-  maxOutputTokens: 1,
-  params: {},
-  hostedTools: [],
-  continues: false,
-};
 const piece = (text: string): ModelEvent => ({ type: "text", text });
 
 /** A provider whose events the test sends by hand. */
@@ -60,7 +50,7 @@ async function start() {
   let done = false;
   const read = async () => {
     try {
-      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(REQUEST, user.signal)) got.push(event);
+      for await (const event of withTimeLimits(fed.provider, LIMITS, timers).stream(BARE_REQUEST, user.signal)) got.push(event);
     } catch (error) {
       failure = error;
     }
@@ -149,7 +139,7 @@ describe("time limits", () => {
     const timers = new ManualTimers();
     const fed = handFed();
     const events = withTimeLimits(fed.provider, LIMITS, timers)
-      .stream(REQUEST, new AbortController().signal)
+      .stream(BARE_REQUEST, new AbortController().signal)
       [Symbol.asyncIterator]();
     const first = events.next();
     await fed.send(piece("a"));
@@ -167,7 +157,8 @@ describe("time limits", () => {
     await Promise.all([
       fed.send(piece("a")),
       (async () => {
-        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(REQUEST, new AbortController().signal)) break;
+        for await (const _ of withTimeLimits(fed.provider, LIMITS, timers).stream(BARE_REQUEST, new AbortController().signal))
+          break;
       })(),
     ]);
     expect(fed.seen).toMatchObject({ ended: true });

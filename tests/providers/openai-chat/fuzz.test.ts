@@ -2,22 +2,11 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { createOpenAiChat } from "../../../src/providers/openai-chat";
 import { createDecoder } from "../../../src/providers/openai-chat/decode";
-import { type ModelEvent, type ModelRequest, ProviderError } from "../../../src/providers/provider";
+import { type ModelEvent, ProviderError } from "../../../src/providers/provider";
 import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
 import { OPENAI_CHAT } from "../../contracts/openai-chat-wire";
 import { endpointAt } from "../../fakes/endpoint";
-
-const REQUEST: ModelRequest = {
-  model: "m",
-  system: "",
-  messages: [],
-  tools: [],
-  toolChoice: "auto",
-  maxOutputTokens: 1,
-  params: {},
-  hostedTools: [],
-  continues: false,
-};
+import { BARE_REQUEST } from "../bare-request";
 
 async function read(chunks: readonly Uint8Array[]) {
   const body = () =>
@@ -30,7 +19,7 @@ async function read(chunks: readonly Uint8Array[]) {
   const answer = async () => new Response(body(), { headers: { "content-type": "text/event-stream" } });
   const provider = createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
   const events: ModelEvent[] = [];
-  for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);
+  for await (const event of provider.stream(BARE_REQUEST, new AbortController().signal)) events.push(event);
   return events;
 }
 

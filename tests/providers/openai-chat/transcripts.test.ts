@@ -2,8 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createOpenAiChat } from "../../../src/providers/openai-chat";
-import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
+import type { ModelEvent } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
+import { BARE_REQUEST } from "../bare-request";
 
 /** Golden transcripts: a server's stream as bytes in (`x.sse`), our events out (`x.json`), through the whole adapter. */
 
@@ -12,24 +13,12 @@ const NAMES = readdirSync(FOLDER)
   .filter((name) => name.endsWith(".sse"))
   .map((name) => name.replace(/\.sse$/, ""));
 
-const REQUEST: ModelRequest = {
-  model: "m",
-  system: "",
-  messages: [],
-  tools: [],
-  toolChoice: "auto",
-  maxOutputTokens: 1,
-  params: {},
-  hostedTools: [],
-  continues: false,
-};
-
 async function replay(bytes: Uint8Array<ArrayBuffer>) {
   const answer = async () => new Response(bytes, { headers: { "content-type": "text/event-stream" } });
   const provider = createOpenAiChat(endpointAt("https://provider.test/v1", { fetch: answer }));
   const events: ModelEvent[] = [];
   try {
-    for await (const event of provider.stream(REQUEST, new AbortController().signal)) events.push(event);
+    for await (const event of provider.stream(BARE_REQUEST, new AbortController().signal)) events.push(event);
     return { events };
   } catch (error) {
     return { events, error: JSON.parse(JSON.stringify(error)), message: error instanceof Error ? error.message : "" };
