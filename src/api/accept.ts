@@ -1,5 +1,5 @@
 import { accepts } from "hono/accepts";
-import type { Call } from "./routes";
+import type { Call } from "./api-env";
 
 const JSON_TYPE = "application/json";
 const STREAM_TYPE = "text/event-stream";

@@ -3,8 +3,8 @@ import { hasKeyInQuery, isAudited, neededScope, sessionOfStream } from "../tenan
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
 import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
 import { tenantOfTicket } from "../tenancy/tickets";
+import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
-import type { ApiEnv, Call } from "./routes";
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_ACTION_CHARS = 200;

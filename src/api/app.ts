@@ -1,4 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import type { ApiEnv, App } from "./api-env";
 import { refuseCrossSite, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
 import { documentationRoutes } from "./documentation";
@@ -6,7 +7,6 @@ import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
 import { eventRoutes } from "./events";
 import { keyRoutes } from "./keys";
-import type { ApiEnv, App } from "./routes";
 import { runRoutes } from "./runs";
 import { sessionListRoutes } from "./session-list";
 import { sessionRoutes } from "./sessions";

@@ -8,11 +8,12 @@ import {
   type ConfigList,
   ConfigListSchema,
 } from "../protocol/listings";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { CONFIG_CHECK, CONFIG_CHECK_REQUEST, CONFIG_LIST, TEAM_YAML } from "./examples";
 import { json, type Operation } from "./operation";
 import { isYaml, readBody, readPlainBody } from "./read-body";
-import { type App, type Call, route } from "./routes";
+import { route } from "./routes";
 import { describeTeam, namedTeam, teamSource } from "./teams";
 
 const YAML = "application/yaml";

@@ -1,7 +1,6 @@
 import { html, raw } from "hono/html";
-import { type Html, inWords, type Schema, schemaSection } from "./docs-schema";
+import { type Html, inWords, type OpenApiDocument, type Schema, schemaSection } from "./docs-schema";
 import { DOCS_STYLE } from "./docs-style";
-import type { OpenApiDocument } from "./documentation";
 
 /** A page and the policy it is to be served with. */
 export type DocsPage = { html: string; policy: string };

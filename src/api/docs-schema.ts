@@ -1,7 +1,9 @@
 import { html } from "hono/html";
-import type { OpenApiDocument } from "./documentation";
+import type { App } from "./api-env";
 
 export type Html = ReturnType<typeof html>;
+
+export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
 
 /** The kinds of schema that a document holds, as its own type says. */
 type Schemas = NonNullable<NonNullable<OpenApiDocument["components"]>["schemas"]>;

@@ -1,9 +1,11 @@
 import { z } from "@hono/zod-openapi";
 import { HealthSchema } from "../protocol/listings";
+import type { App } from "./api-env";
 import { docsPage } from "./docs-page";
+import type { OpenApiDocument } from "./docs-schema";
 import { HEALTH } from "./examples";
 import { json, type Operation } from "./operation";
-import { type App, route } from "./routes";
+import { route } from "./routes";
 
 const INFO = {
   title: "massgen-edge",
@@ -56,8 +58,6 @@ export function documentationRoutes(app: App): void {
     },
   });
 }
-
-export type OpenApiDocument = ReturnType<App["getOpenAPI31Document"]>;
 
 /** The OpenAPI document of everything served by now. */
 const toDocument = (app: App): OpenApiDocument => {

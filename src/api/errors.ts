@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Problem } from "../protocol/api";
 import { UNAVAILABLE } from "../providers/platform-words";
-import type { ApiEnv } from "./routes";
+import type { ApiEnv } from "./api-env";
 import { redactShapes } from "../redaction/redact";
 import { logError } from "../redaction/log";
 

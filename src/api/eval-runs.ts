@@ -1,22 +1,12 @@
-import type { EvalRecords } from "../../durable-objects/eval-records";
 import type { EvalRunApi, EvalRunStart } from "../../durable-objects/eval-run-api";
 import { isDue, minuteOf } from "../evals/cron";
 import { parseSuite } from "../evals/parse-suite";
 import { planRun } from "../evals/plan-run";
 import { scheduledRunId } from "../evals/run-id";
 import type { Suite } from "../evals/schema";
+import type { EvalServices } from "./eval-services";
 import type { Services } from "./services";
 import { logError, logInfo } from "../redaction/log";
-
-/** What the service does with evaluations; made in `worker.ts`. */
-export type EvalServices = {
-  /** Suites on offer: name → YAML. */
-  suites: Readonly<Record<string, string>>;
-  /** Whose runs those of cron are; null: none may run. */
-  cronTenant: string | null;
-  start: EvalRunApi["start"];
-  records: Pick<EvalRecords, "latest" | "runs" | "run">;
-};
 
 /** The suites on offer, parsed. One that cannot be read is left out and told of in the log; a test keeps such from being deployed. */
 export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {

@@ -15,12 +15,13 @@ import {
   EvalSuiteListSchema,
   evalRunPath,
 } from "../protocol/evals";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
 import { suitesOf } from "./eval-runs";
 import { json } from "./operation";
 import { IDEMPOTENCY, limit } from "./parameters";
-import { type App, type Call, limitOf, route } from "./routes";
+import { limitOf, route } from "./routes";
 import { readKey, requireSameBody } from "./start-once";
 
 const RUNS = { usual: 20, most: 100 };

@@ -1,13 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import { EventListSchema } from "../protocol/listings";
 import type { StreamRequest } from "../protocol/stream-request";
+import type { App, Call } from "./api-env";
 import { wantedForm } from "./accept";
 import { ApiError } from "./errors";
 import { EVENT_LIST, STREAM } from "./examples";
 import { openStream } from "./open-stream";
 import { json, type Operation } from "./operation";
 import { ID, ID_TURN, LAST_EVENT, limit } from "./parameters";
-import { type App, type Call, limitOf, refuse, route, sessionOf, turnOf } from "./routes";
+import { limitOf, refuse, route, sessionOf, turnOf } from "./routes";
 
 const PAGE = { usual: 100, most: 1_000 };
 

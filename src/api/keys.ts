@@ -11,11 +11,12 @@ import {
 } from "../protocol/keys";
 import { hashSecret, isKeyId, type KeyRow, SECRET_BYTES, toKey } from "../tenancy/keys";
 import { LOCAL_TENANT } from "../tenancy/principal";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { json, type Operation } from "./operation";
 import { limit } from "./parameters";
 import { readBody } from "./read-body";
-import { type App, type Call, limitOf, route } from "./routes";
+import { limitOf, route } from "./routes";
 
 const PAGE = { usual: 20, most: 100 };
 const AUDIT_PAGE = { usual: 100, most: 1_000 };

@@ -1,8 +1,8 @@
 import { createRoute, type z } from "@hono/zod-openapi";
 import { ProblemSchema } from "../protocol/api";
+import type { Handler } from "./api-env";
 import { CODE_MEANINGS } from "./code-meanings";
 import { type ErrorCode, statusOf } from "./errors";
-import type { Handler } from "./routes";
 
 export type Method = "get" | "post" | "delete";
 type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations";

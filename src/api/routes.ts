@@ -1,16 +1,8 @@
-import type { OpenAPIHono } from "@hono/zod-openapi";
-import type { Context } from "hono";
 import { IdSchema, LabelSchema } from "../protocol/api";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { type Method, type Operation, toRoute } from "./operation";
-import type { Principal } from "../tenancy/principal";
-import type { Services, SessionStub } from "./services";
-
-/** What runs before a route leaves for it. */
-export type ApiEnv = { Bindings: Services; Variables: { principal: Principal; requestId: string } };
-export type App = OpenAPIHono<ApiEnv>;
-export type Call = Context<ApiEnv>;
-export type Handler = (context: Call) => Response | Promise<Response>;
+import type { SessionStub } from "./services";
 
 const METHODS: readonly Method[] = ["get", "post", "delete"];
 

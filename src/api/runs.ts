@@ -11,6 +11,7 @@ import {
   runLinks,
   TurnRequestSchema,
 } from "../protocol/api";
+import type { App, Call } from "./api-env";
 import { wantedForm } from "./accept";
 import { ApiError, type ErrorCode, type Fault } from "./errors";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
@@ -19,7 +20,7 @@ import { json, type Operation } from "./operation";
 import { ID, IDEMPOTENCY } from "./parameters";
 import { quotaError } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
-import { type App, type Call, notFound, route, sessionOf } from "./routes";
+import { notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
 import { beginStart, claimTurn, confirmStart, findStart, readKey, type Start, withdrawStart } from "./start-once";
 import { withWarnings } from "./stream-warnings";

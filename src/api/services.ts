@@ -4,7 +4,7 @@ import type { StartClaims } from "../../durable-objects/start-claims";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
 import type { TenancyServices } from "./tenancy-services";
-import type { EvalServices } from "./eval-runs";
+import type { EvalServices } from "./eval-services";
 
 export type { SessionStub } from "../../durable-objects/session-api";
 

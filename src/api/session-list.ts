@@ -2,11 +2,12 @@ import { z } from "@hono/zod-openapi";
 import type { SessionRow } from "../../durable-objects/session-index";
 import { IdSchema, sessionPath } from "../protocol/api";
 import { SESSIONS_PATH, type SessionList, SessionListSchema } from "../protocol/listings";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { SESSION_LIST } from "./examples";
 import { json, type Operation } from "./operation";
 import { limit } from "./parameters";
-import { type App, type Call, limitOf, route } from "./routes";
+import { limitOf, route } from "./routes";
 
 const PAGE = { usual: 20, most: 100 };
 /** A start that was broken off is driven on by its idempotency key as long as that is kept; then its row may go. */

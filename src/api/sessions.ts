@@ -1,10 +1,11 @@
 import { SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
 import { AnswerSchema, CancelledSchema } from "../protocol/listings";
+import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { ANSWER_TEXT, CANCELLED, STATUS, TURN_RESPONSE } from "./examples";
 import { json, type Operation } from "./operation";
 import { ATTEMPT, ID, ID_TURN, ID_TURN_LABEL } from "./parameters";
-import { type App, type Call, labelOf, refuse, route, sessionOf, turnOf } from "./routes";
+import { labelOf, refuse, route, sessionOf, turnOf } from "./routes";
 
 const STATUS_OPERATION: Operation = {
   id: "getSession",

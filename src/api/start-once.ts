@@ -2,8 +2,9 @@ import type { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
 import type { StandingClaim } from "../../durable-objects/start-claims";
 import { FaultSchema } from "../protocol/api";
+import type { Call } from "./api-env";
 import { ApiError, type Fault } from "./errors";
-import { type Call, notFound } from "./routes";
+import { notFound } from "./routes";
 import type { SessionStub } from "./services";
 
 /** Idempotency keys: whoever starts with the same key and body again gets the same run, or drives on what was broken off. */

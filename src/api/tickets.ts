@@ -1,7 +1,8 @@
 import { TicketSchema } from "../protocol/keys";
+import type { App, Call } from "./api-env";
 import { json, type Operation } from "./operation";
 import { ID } from "./parameters";
-import { type App, type Call, refuse, route, sessionOf } from "./routes";
+import { refuse, route, sessionOf } from "./routes";
 
 const TICKET_OPERATION: Operation = {
   id: "createTicket",

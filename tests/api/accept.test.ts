@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import { expect, it } from "vitest";
 import { wantedForm } from "../../src/api/accept";
-import type { ApiEnv } from "../../src/api/routes";
+import type { ApiEnv } from "../../src/api/api-env";
 
 /** What is given where JSON is the rule, and where the stream is. */
 async function formsFor(accept: string | null): Promise<string[]> {
