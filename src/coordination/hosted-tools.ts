@@ -1,10 +1,8 @@
 import type { EventOf, Purpose } from "../protocol/events";
 import type { AgentRules, HostedToolRule } from "../protocol/team";
-import type { Draft } from "./draft";
-import type { Reply } from "./inputs";
 import type { RoundState, TurnState } from "./state";
 
-/** Tools that an agent's provider runs itself: which ones a call may use, how often, and what the log says of their uses. */
+/** Tools that an agent's provider runs itself: which ones a call may use, and how often. */
 
 /** As `call.started` names it. */
 export type HostedGrant = NonNullable<EventOf<"call.started">["hosted_tools"]>[number];
@@ -53,11 +51,3 @@ export function mostUses(tools: readonly HostedToolRule[], fits: (uses: readonly
 
 const usesUpTo = (tools: readonly HostedToolRule[], most: number): HostedUses[] =>
   tools.map((tool) => ({ tool, count: Math.min(tool.max_uses, most) })).filter(({ count }) => count > 0);
-
-/** What hosted tools did in a call that is about to be completed, and the sources of its text. No rule asks for either. */
-export function tellHosted(draft: Draft, index: number, { call, reply }: { call: string; reply: Reply }): void {
-  const place = { ...draft.inRound(index), call };
-  for (const use of reply.hosted ?? []) draft.add({ type: "hosted_tool.completed", ...place, ...use });
-  const { citations = [] } = reply;
-  if (citations.length > 0) draft.add({ type: "citations.added", ...place, citations: [...citations] });
-}

@@ -2,7 +2,6 @@ import { proposeAnswer, submitPartial } from "./answer";
 import { chargeFor, reservationOf, usageOrReserved } from "./calls";
 import type { Draft } from "./draft";
 import type { Decision, StopReason } from "../protocol/events";
-import { tellHosted } from "./hosted-tools";
 import { inject } from "./injection";
 import type { Reply } from "./inputs";
 import { LIMITS } from "./limits";
@@ -31,6 +30,14 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
     case "personas":
       return personasReplied(draft, reply);
   }
+}
+
+/** What hosted tools did in a call that is about to be completed, and the sources of its text. No rule asks for either. */
+function tellHosted(draft: Draft, index: number, { call, reply }: { call: string; reply: Reply }): void {
+  const place = { ...draft.inRound(index), call };
+  for (const use of reply.hosted ?? []) draft.add({ type: "hosted_tool.completed", ...place, ...use });
+  const { citations = [] } = reply;
+  if (citations.length > 0) draft.add({ type: "citations.added", ...place, citations: [...citations] });
 }
 
 function completeCall(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {

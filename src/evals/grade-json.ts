@@ -1,5 +1,5 @@
 import { toPointer } from "../config/problems";
-import type { Grade } from "./grade";
+import type { Grade } from "./schema";
 
 /**
  * Whether the JSON of the answer equals the value expected, whatever the order of keys. The JSON of an answer is all of it, or

@@ -1,5 +1,4 @@
-import type { Grade } from "./grade";
-import type { Grader } from "./schema";
+import type { Grade, Grader } from "./schema";
 
 /**
  * Numbers as English writes them: `1,234.5`, `.5`, `6.02e23`. A digit that follows a letter (`agent2`, `H2O`) begins none, and a

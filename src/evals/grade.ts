@@ -1,9 +1,6 @@
 import { gradeJson } from "./grade-json";
 import { gradeNumber } from "./grade-number";
-import type { Grader } from "./schema";
-
-/** What a grader says of an answer; `detail` is for people and short. */
-export type Grade = { pass: boolean; detail: string };
+import type { Grade, Grader } from "./schema";
 
 /** Grades an answer. Pure, in time linear in the answer's length; throws never, whatever a model wrote. */
 export function grade(answer: string, grader: Grader): Grade {

@@ -52,6 +52,9 @@ const JsonSchema = z.strictObject({
 export const GraderSchema = z.discriminatedUnion("type", [ExactSchema, ContainsSchema, NumberSchema, JsonSchema]);
 export type Grader = z.infer<typeof GraderSchema>;
 
+/** What a grader says of an answer; `detail` is for people and short. */
+export type Grade = { pass: boolean; detail: string };
+
 const CaseSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, "must be 1 to 64 lower-case letters, digits, dashes or underscores"),
   question: QuestionSchema,
