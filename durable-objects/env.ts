@@ -1,13 +1,16 @@
 import type { Bucket } from "../r2-layout/bucket";
-import type { EvalRunObject } from "./eval-run";
-import type { SessionObject } from "./session";
-import type { TenantObject } from "./tenant";
+import type { EvalRunApi } from "./eval-run-api";
+import type { SessionObjectApi } from "./session-api";
+import type { TenantApi } from "./tenant-api";
+
+/** Objects by what they can be asked: their classes are known only where they are exported. */
+type Namespace<Api> = DurableObjectNamespace<Api & Rpc.DurableObjectBranded>;
 
 /** What the deployment gives the Worker and its objects. Provider keys are further secrets, read by name only. */
 export type Env = {
-  SESSIONS: DurableObjectNamespace<SessionObject>;
-  TENANTS: DurableObjectNamespace<TenantObject>;
-  EVALS: DurableObjectNamespace<EvalRunObject>;
+  SESSIONS: Namespace<SessionObjectApi>;
+  TENANTS: Namespace<TenantApi>;
+  EVALS: Namespace<EvalRunApi>;
   /** The tenant whose evaluations run by cron; absent: none run, except where the service is open to its own machine. */
   EVAL_TENANT?: string;
   BUCKET: Bucket;

@@ -1,9 +1,9 @@
 import type { Principal } from "../src/tenancy/principal";
 import { sessionName } from "../src/tenancy/session-name";
-import type { SessionObject } from "./session";
+import type { Env } from "./env";
 import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./session-api";
 
-type Place = { namespace: DurableObjectNamespace<SessionObject>; masterKey: string | null };
+type Place = { namespace: Env["SESSIONS"]; masterKey: string | null };
 
 /** A session as its tenant reaches it: the object's name is made of both, and the object is told who asks, to look again. */
 export function sessionStub({ namespace, masterKey }: Place, caller: Principal, id: string): SessionStub {

@@ -1,9 +1,15 @@
 import type { Env as ServiceEnv } from "../durable-objects/env";
+import type { EvalRunObject } from "../durable-objects/eval-run";
+import type { SessionObject } from "../durable-objects/session";
 
 /** What tests in workerd find in `cloudflare:workers`: the bindings and the exports of the service under test. */
 declare global {
   namespace Cloudflare {
-    interface Env extends ServiceEnv {}
+    /** The service knows its objects by what they can be asked; tests also ring their alarms. */
+    interface Env extends ServiceEnv {
+      SESSIONS: DurableObjectNamespace<SessionObject>;
+      EVALS: DurableObjectNamespace<EvalRunObject>;
+    }
     interface GlobalProps {
       mainModule: typeof import("../src/worker");
     }
