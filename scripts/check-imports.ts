@@ -1,7 +1,8 @@
+import { circleProblems } from "./checks/circles";
 import { importProblems } from "./checks/imports";
 import { report } from "./checks/report";
 import { readSources } from "./checks/source";
 
-/** `npm run check:imports`: imports point one way, and closed modules, types and vendor names stay where they belong. */
+/** `npm run check:imports`: imports point one way and in no circle; closed modules, types and vendor names stay where they belong. */
 const sources = await readSources(".");
-report("imports", sources.length, importProblems(sources));
+report("imports", sources.length, [...importProblems(sources), ...circleProblems(sources)]);

@@ -1,9 +1,8 @@
 import path from "node:path";
 import { Visitor } from "rolldown/utils";
 import { CLOSED_MODULES, CLOSED_TYPES, FORMATS, LAYER_RULES, LAYERS, type Layer, VENDORS } from "./import-rules";
+import { type Import, importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
-
-type Import = { specifier: string; typeOnly: boolean; offset: number };
 
 /** What in these files imports against the arrows, or names what only one folder may name. Relative specifiers carry no extension. */
 export function importProblems(sources: Source[]): Problem[] {
@@ -39,39 +38,6 @@ function wrongModule(from: string, { specifier }: Import): string | null {
   if (packages && !packages.includes(specifier)) return `${layer} is pure: it may not import ${specifier}`;
   const closed = CLOSED_MODULES.find(({ module, only }) => module.test(specifier) && !only.test(from));
   return closed ? `${specifier} may not be imported here: ${closed.why}` : null;
-}
-
-function importsOf({ ast, text }: Source): Import[] {
-  const { staticImports, staticExports, dynamicImports } = ast.module;
-  return [
-    ...staticImports.map(({ moduleRequest, entries, start }) => ({
-      specifier: moduleRequest.value,
-      typeOnly: entries.length > 0 && entries.every((entry) => entry.isType),
-      offset: start,
-    })),
-    ...staticExports.flatMap(({ entries, start }) =>
-      entries.flatMap(({ moduleRequest, isType }) =>
-        moduleRequest ? [{ specifier: moduleRequest.value, typeOnly: isType, offset: start }] : [],
-      ),
-    ),
-    ...dynamicImports.map(({ moduleRequest, start }) => ({
-      specifier: text.slice(moduleRequest.start + 1, moduleRequest.end - 1),
-      typeOnly: false,
-      offset: start,
-    })),
-    ...typeImportsOf(ast),
-  ];
-}
-
-/** `import("./x").T` in a type position. */
-function typeImportsOf(ast: Source["ast"]): Import[] {
-  const found: Import[] = [];
-  new Visitor({
-    TSImportType: (node) => {
-      found.push({ specifier: node.source.value, typeOnly: true, offset: node.start });
-    },
-  }).visit(ast.program);
-  return found;
 }
 
 function forbiddenNames(source: Source): Problem[] {
