@@ -1,5 +1,4 @@
 import { PartialTexts } from "../src/agents/partial";
-import { type RenderInput, type RoundRecord, renderRecords } from "../src/agents/records";
 import type { Team } from "../src/config/team";
 import {
   callInFlight,
@@ -16,25 +15,21 @@ import {
   SteadyClock,
   type SessionState,
 } from "../src/coordination";
-import { type DeltaItem, type EventOf, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
+import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import type { ResumePoint } from "../src/providers/provider";
-import { billOf } from "./bill";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
 import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
-import { plannedCalls } from "./planned-calls";
 import { isPlatformFault } from "./platform-fault";
-import { restore } from "./restore";
+import { brokenEnd, restore } from "./restore";
+import { type Brought, RoundRecords } from "./round-records";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { WakeUp } from "./wake-up";
 import { logError, logInfo } from "../src/redaction/log";
-
-/** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
-export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult">>;
 
 /** A fixed part of a session, read once at boot. */
 export type SessionFacts = {
@@ -66,6 +61,7 @@ export class Engine {
   readonly journal: Journal;
   readonly #ctx: DurableObjectState;
   readonly #log: SessionLog;
+  readonly #records: RoundRecords;
   readonly #runner: EffectRunner;
   readonly #wakeUp: WakeUp;
   readonly #settle: Options["settle"];
@@ -77,7 +73,6 @@ export class Engine {
   #clock = new SteadyClock(() => Date.now());
   /** Time of the last input: what was due by then is dealt with. */
   #toldAt = 0;
-  #earlier: { turn: number; history: History } | null = null;
 
   constructor(options: Options) {
     const { ctx, log, sessionId } = options;
@@ -94,6 +89,8 @@ export class Engine {
       now: () => this.#clock.now(),
       openTurn: () => runningTurn(this.#state)?.number ?? null,
     });
+    const { calls, queries } = this.journal;
+    this.#records = new RoundRecords({ team: options.team, nonce: options.nonce, log, calls, queries });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
     this.#runner = new EffectRunner(options.performer(this), { slots: CALL_SLOTS, patienceMs: HEADER_PATIENCE_MS });
   }
@@ -141,13 +138,10 @@ export class Engine {
     return true;
   }
 
-  #endBroken({ turn, firstSeq }: TurnPlace, broken: unknown): void {
+  #endBroken(open: TurnPlace, broken: unknown): void {
     this.#report(broken);
     const at = this.#clock.now();
-    const { usage, costUsd, settles } = billOf(this.#log.read({ after: firstSeq - 1, upTo: this.#log.head, deltas: false }), at);
-    const message = "The log of this turn was written by another version of the service and cannot be continued.";
-    const end: SessionEvent = { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, cost_usd: costUsd };
-    const events = [...settles, end];
+    const events = brokenEnd(this.#log, open, at);
     this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [] }, at);
   }
 
@@ -210,7 +204,7 @@ export class Engine {
       const events = decide(before, input);
       if (events.length === 0) return { events, rows: [], state: before, records: [] };
       const state = events.reduce(evolve, before);
-      return { events, rows: events.map(toRow), state, records: this.#render(before, { events, ...brought }) };
+      return { events, rows: events.map(toRow), state, records: this.#records.render(before, events, brought) };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#report(error);
@@ -230,35 +224,6 @@ export class Engine {
   #failed(before: SessionState, at: number): Decided {
     const events = failInternally(before, at);
     return { events, rows: events.map(toRow), state: events.reduce(evolve, before), records: [] };
-  }
-
-  #render(before: SessionState, brought: Brought & { events: SessionEvent[] }): RoundRecord[] {
-    const turn = brought.events.at(-1)?.turn ?? 0;
-    return renderRecords({
-      before,
-      events: brought.events,
-      team: this.facts.team,
-      nonce: (agent, attempt) => this.facts.nonce(turn, attempt, agent),
-      history: brought.events.some(({ type }) => type.endsWith("started")) ? this.#history(brought.events) : [],
-      reply: brought.reply ?? null,
-      toolResult: brought.toolResult ?? null,
-      planned: brought.events.flatMap((event) => (event.type === "presentation.started" ? this.#planned(event) : [])),
-    });
-  }
-
-  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"] {
-    const agent = this.facts.team.agents.findIndex((member) => member.id === id);
-    return plannedCalls(this.#log, this.journal.calls, { turn, attempt, agent, id });
-  }
-
-  /** Earlier turns never change, so they are read once for a turn. */
-  #history(events: readonly SessionEvent[]): History {
-    const started = events.find((event) => event.type === "turn.started");
-    const number = started?.turn ?? runningTurn(this.#state)?.number ?? 0;
-    if (this.#earlier?.turn === number) return this.#earlier.history;
-    const parent = started ? started.parent_turn : (this.#log.turn(number)?.parent ?? null);
-    this.#earlier = { turn: number, history: this.journal.queries.history(parent) };
-    return this.#earlier.history;
   }
 
   #commit(decided: Decided, at: number): void {
@@ -337,7 +302,5 @@ export class Engine {
 
 /** What follows from an input, complete before any of it is written. */
 type Decided = Entry & { state: SessionState };
-
-type History = readonly { question: string; answer: string }[];
 
 const randomSeed = (): number => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
