@@ -15,6 +15,11 @@ const INFO = {
     "A team of language models answers your question together: each works on its own, sees the others' answers without names, improves on them or votes, and the one with most votes presents the final answer. A run survives crashes and deploys, and anyone may leave and rejoin its stream. Errors are `application/problem+json` with a stable `code`.",
 };
 
+const WAYS_IN = {
+  bearer: { type: "http", scheme: "bearer", description: "A key of this service" },
+  ticket: { type: "apiKey", in: "query", name: "ticket", description: "A ticket of this session, which opens one stream once" },
+} as const;
+
 const HEALTH_OPERATION: Operation = {
   id: "getHealth",
   tag: "Service",
@@ -61,7 +66,8 @@ export function documentationRoutes(app: App): void {
 
 /** The OpenAPI document of everything served by now. */
 const toDocument = (app: App): OpenApiDocument => {
-  const described = { type: "http", scheme: "bearer", description: "A key of this service" } as const;
-  const { name } = app.openAPIRegistry.registerComponent("securitySchemes", "bearer", described);
-  return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ [name]: [] }] });
+  for (const [name, described] of Object.entries(WAYS_IN)) {
+    app.openAPIRegistry.registerComponent("securitySchemes", name, described);
+  }
+  return app.getOpenAPI31Document({ openapi: "3.1.0", info: INFO, security: [{ bearer: [] }] });
 };

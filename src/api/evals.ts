@@ -19,7 +19,7 @@ import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
 import { suitesOf } from "./eval-runs";
-import { json } from "./operation";
+import { header, json } from "./operation";
 import { IDEMPOTENCY, limit } from "./parameters";
 import { limitOf, route } from "./routes";
 import { readKey, requireSameBody } from "./start-once";
@@ -60,7 +60,12 @@ export function evalRoutes(app: App): void {
       summary: "Starts a suite now",
       description: "Each case becomes a session of its own, of the caller's tenant. The body is not read.",
       request: { params: SUITE, headers: IDEMPOTENCY },
-      answers: { 202: json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)) },
+      answers: {
+        202: {
+          ...json("It has begun", EvalStartedSchema, toStarted(RUN_EXAMPLE)),
+          headers: header("location", "The run's address"),
+        },
+      },
       codes: [
         "eval_not_found",
         "config_invalid",

@@ -23,6 +23,7 @@ const EVENTS: Omit<Operation, "id" | "summary"> = {
   tag: "Sessions",
   description:
     "Replay, then live, without gap or repeat: come back with the number of the last event you have, in `Last-Event-ID` or `after`. The stream unless `accept` likes JSON better.",
+  security: [{ bearer: [] }, { ticket: [] }],
   request: { query: QUERY, headers: LAST_EVENT },
   answers: {
     200: { ...FOUND, content: { ...FOUND.content, "text/event-stream": { schema: z.string(), example: STREAM } } },

@@ -6,11 +6,12 @@ import { type ErrorCode, statusOf } from "./errors";
 
 export type Method = "get" | "post" | "delete";
 type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations";
+type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
 type Answer = {
   description: string;
   content?: Content;
-  headers?: Record<string, { description: string; schema: { type: "string" } }>;
+  headers?: Headers;
 };
 
 /** One method of a path: what the document says of it, and what is done. Handlers read and check what they take themselves. */
@@ -23,6 +24,8 @@ export type Operation = {
   request?: { params?: z.ZodObject; query?: z.ZodObject; headers?: z.ZodObject; body?: Content };
   /** By status. */
   answers: Record<number, Answer>;
+  /** Who may ask, where it is not whoever has a key: each entry is one way in. */
+  security?: Record<string, string[]>[];
   /** Refusals beside those of every address below `/api`. */
   codes?: readonly ErrorCode[];
   handle: Handler;
@@ -37,6 +40,13 @@ const EVERYWHERE: readonly ErrorCode[] = [
   "interrupted",
 ];
 const WRITING: readonly ErrorCode[] = ["cross_site_refused"];
+/** Statuses of refusals that pass by themselves. */
+const PASSING: readonly number[] = [402, 429, 503];
+
+/** A header of an answer. */
+export const header = <Name extends string>(name: Name, description: string) =>
+  ({ [name]: { description, schema: { type: "string" } } }) satisfies Headers;
+const RETRY_AFTER = header("retry-after", "In how many seconds it is worth asking again");
 
 /** JSON of a schema, with an example. */
 export const json = (description: string, schema: z.ZodType, example: unknown): Answer => ({
@@ -51,12 +61,14 @@ export function toRoute(
   { id, tag, request, answers, codes = [], ...texts }: Omit<Operation, "handle">,
 ) {
   const { body, ...parts } = request ?? {};
-  const shared = path.startsWith("/api/") ? [...EVERYWHERE, ...(method === "get" ? [] : WRITING)] : [];
+  const isOurs = path.startsWith("/api/");
+  const shared = isOurs ? [...EVERYWHERE, ...(method === "get" ? [] : WRITING)] : [];
   return createRoute({
     method,
     path,
     operationId: id,
     tags: [tag],
+    ...(isOurs ? {} : { security: [] }),
     ...texts,
     request: { ...parts, ...(body && { body: { content: body, required: true } }) },
     responses: { ...answers, ...problems([...shared, ...codes]) },
@@ -78,7 +90,8 @@ function problems(codes: readonly ErrorCode[]): Record<number, Answer> {
         request_id: EXAMPLE_REQUEST,
       };
       const description = own.map((code) => `\`${code}\`: ${CODE_MEANINGS[code]}`).join("; ");
-      return [status, { description, content: { "application/problem+json": { schema: ProblemSchema, example } } }];
+      const content = { "application/problem+json": { schema: ProblemSchema, example } };
+      return [status, { description, content, ...(PASSING.includes(status) ? { headers: RETRY_AFTER } : {}) }];
     }),
   );
 }

@@ -16,7 +16,7 @@ import { wantedForm } from "./accept";
 import { ApiError, type ErrorCode, type Fault } from "./errors";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
-import { json, type Operation } from "./operation";
+import { header, json, type Operation } from "./operation";
 import { ID, IDEMPOTENCY } from "./parameters";
 import { quotaError } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
@@ -26,14 +26,14 @@ import { beginStart, claimTurn, confirmStart, findStart, readKey, type Start, wi
 import { withWarnings } from "./stream-warnings";
 import { teamSource } from "./teams";
 
-const LOCATION = { description: "The session's address", schema: { type: "string" } } as const;
+const LOCATION = header("location", "The session's address");
 
 const STARTED = {
-  202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: { location: LOCATION } },
+  202: { ...json("Started", RunResponseSchema, RUN_WARNED), headers: LOCATION },
   200: {
-    description: "The turn's stream, if `accept` likes that better. `x-config-warnings` counts the warnings it begins with.",
+    description: "The turn's stream, if `accept` likes that better",
     content: { "text/event-stream": { schema: z.string(), example: STREAM } },
-    headers: { location: LOCATION },
+    headers: { ...LOCATION, ...header("x-config-warnings", "How many warnings of the config the stream begins with") },
   },
 };
 const BODY_CODES = [

@@ -3,7 +3,12 @@ import { z } from "zod";
 /** What tests read of an OpenAPI document, and responses held against it. */
 
 const MediaSchema = z.record(z.string(), z.looseObject({ schema: z.looseObject({}), example: z.unknown().optional() }));
-const ResponseSchema = z.looseObject({ description: z.string().min(1), content: MediaSchema.optional() });
+const ResponseSchema = z.looseObject({
+  description: z.string().min(1),
+  content: MediaSchema.optional(),
+  headers: z.record(z.string(), z.looseObject({ description: z.string().min(1) })).optional(),
+});
+const SecuritySchema = z.array(z.record(z.string(), z.array(z.string())));
 const OperationSchema = z.looseObject({
   operationId: z.string(),
   tags: z.array(z.string()).min(1),
@@ -12,12 +17,13 @@ const OperationSchema = z.looseObject({
     .array(z.looseObject({ name: z.string(), in: z.string(), description: z.string(), schema: z.looseObject({}) }))
     .optional(),
   requestBody: z.looseObject({ content: MediaSchema }).optional(),
+  security: SecuritySchema.optional(),
   responses: z.record(z.string(), ResponseSchema),
 });
 export const DocumentSchema = z.looseObject({
   openapi: z.literal("3.1.0"),
   info: z.looseObject({ title: z.string(), version: z.string(), description: z.string() }),
-  security: z.array(z.record(z.string(), z.array(z.string()))),
+  security: SecuritySchema,
   components: z.looseObject({
     schemas: z.record(z.string(), z.looseObject({})),
     securitySchemes: z.record(z.string(), z.looseObject({ type: z.string() })),
@@ -42,7 +48,10 @@ export function faultsOf({ components }: Document, schema: object, value: unknow
   return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
 }
 
-/** What in a response the document does not say: its status, its type, its content. Reads a copy of the body. */
+/** Headers that programs act on, where there is one. */
+const TELLING = ["location", "retry-after", "x-config-warnings"];
+
+/** What in a response the document does not say: its status, its headers, its type, its content. Reads a copy of the body. */
 export async function undocumented(
   document: Document,
   request: { method: string; path: string },
@@ -54,6 +63,8 @@ export async function undocumented(
   if (!found) return [404, 405].includes(response.status) ? [] : [`${method} ${pathname} is not in the document`];
   const said = found.operation.responses[String(response.status)];
   if (!said) return [`${found.name} does not say ${response.status}`];
+  const untold = TELLING.filter((name) => response.headers.has(name) && !said.headers?.[name]);
+  if (untold.length > 0) return [`${found.name} ${response.status} does not say ${untold.join(", ")}`];
   const type = response.headers.get("content-type")?.split(";")[0] ?? null;
   if (type === null || request.method === "HEAD") return [];
   const media = said.content?.[type];

@@ -65,6 +65,16 @@ describe("the OpenAPI document", () => {
     },
   );
 
+  it.each(operations)(
+    "$name says who may ask: everybody, whoever has a key, or whoever has a ticket too",
+    ({ path, operation }) => {
+      const wanted = !path.startsWith("/api/") ? [] : path.endsWith("/events") ? ["bearer", "ticket"] : ["bearer"];
+      const ways = (operation.security ?? document.security).flatMap((way) => Object.keys(way));
+      expect(ways).toEqual(wanted);
+      expect(Object.keys(document.components.securitySchemes)).toEqual(expect.arrayContaining(ways));
+    },
+  );
+
   it("refers to nothing that is not there", () => {
     const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name ?? "");
     expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining([...new Set(names)]));
