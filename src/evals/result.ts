@@ -22,7 +22,7 @@ export type TurnEnd = {
   cost_usd: number;
   started_at: number;
   ended_at: number | null;
-  error: { code: string; message: string } | null;
+  error: { code: string; message: string; agents: readonly { agent: string; message: string }[] } | null;
 };
 
 /** The result of a settled turn; null while it runs. The whole answer is graded, its beginning is kept. */
@@ -53,7 +53,7 @@ export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> =
 
 const reasonOf = ({ status, error }: TurnEnd): string =>
   error
-    ? `${error.code}: ${error.message}`
+    ? [`${error.code}: ${error.message}`, ...error.agents.map(({ agent, message }) => `${agent}: ${message}`)].join(" ")
     : status === "cancelled"
       ? "its session was cancelled"
       : "its session ended without an answer";

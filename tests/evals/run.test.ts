@@ -180,8 +180,30 @@ describe("what came of a case", () => {
     },
     {
       name: "errored with the turn's words, and what it cost all the same",
-      given: turn({ status: "failed", answer: null, error: { code: "all_agents_failed", message: "No agent is left." } }),
+      given: turn({
+        status: "failed",
+        answer: null,
+        error: { code: "all_agents_failed", message: "No agent is left.", agents: [] },
+      }),
       result: { outcome: "errored", detail: "all_agents_failed: No agent is left.", answer: null, costUsd: 0.25 },
+    },
+    {
+      name: "errored with each agent's own words, where there are some",
+      given: turn({
+        status: "failed",
+        answer: null,
+        error: {
+          code: "no_answer",
+          message: "No agent produced an answer.",
+          agents: [
+            { agent: "solid", message: "Nobody listens there." },
+            { agent: "improver", message: "The key is not taken." },
+          ],
+        },
+      }),
+      result: {
+        detail: "no_answer: No agent produced an answer. solid: Nobody listens there. improver: The key is not taken.",
+      },
     },
     {
       name: "errored where someone cancelled it",
