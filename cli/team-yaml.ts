@@ -16,8 +16,8 @@ timeout_settings:
 `;
 }
 
-/** Editors look for the schema beside the file, where a copy has none. */
-const SCHEMA_LINE = /^# yaml-language-server:.*\r?\n/m;
+/** Comments that hold only where the original lies: the schema that editors look for beside it, and how to ask it by its path. */
+const OF_THE_ORIGINAL = [/^# yaml-language-server:.*\r?\n/m, /^#\r?\n# +npm run ask -- --config configs\/.*\r?\n/m];
 
 /** A team of the service as a file of one's own. */
-export const copiedTeam = (yaml: string): string => yaml.replace(SCHEMA_LINE, "");
+export const copiedTeam = (yaml: string): string => OF_THE_ORIGINAL.reduce((text, comment) => text.replace(comment, ""), yaml);
