@@ -18,7 +18,7 @@ export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
   if (parsed.ok) return {};
   const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to what \`${GENERATOR}\` prints`;
   return {
-    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars).`,
+    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars; then start the service anew).`,
   };
 }
 

@@ -124,6 +124,7 @@ describe("an operator's key", () => {
 it.each([
   { keys: OLD, says: undefined },
   { keys: "", says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`" },
+  { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then start the service anew" },
   { keys: `1:${SECRET}`, says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it" },
 ])("configs are told of sealing keys `$keys`: $says", ({ keys, says }) => {
   expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
