@@ -8,9 +8,10 @@ import { STORIES } from "../tests/simulation/world/stories";
 import { inspect } from "../tests/simulation/world/verify";
 
 /**
- * Records the golden session logs: `node scripts/run.mjs scripts/golden-record.ts [name …] [--force | --rehash]`. A recorded log
- * stands for what older releases wrote, so it is never changed in passing: only `--force` overwrites, and only a story that keeps
- * every invariant is recorded. `--rehash` leaves the logs and hashes anew what they fold to, after the state has got a field.
+ * Records the golden session logs: `npm exec -c "node scripts/run.mjs scripts/golden-record.ts [name …] [--force | --rehash]"`.
+ * A recorded log stands for what older releases wrote, so it is never changed in passing: only `--force` overwrites, and only a
+ * story that keeps every invariant is recorded. `--rehash` leaves the logs and hashes anew what they fold to, after the state has
+ * got a field.
  */
 
 const FOLDER = path.resolve("tests/golden");

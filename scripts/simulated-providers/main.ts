@@ -5,8 +5,9 @@ import { alwaysFails, answersThenVotes, copycat, hangs, improvesForever, improve
 import { startSimulatedProviders } from "./server";
 
 /**
- * `node scripts/run.mjs scripts/simulated-providers/main.ts [--port 9900]`: the simulated models on a port of this machine, each of
- * them in every wire format. Prints what a config says to ask them.
+ * `npm exec -c "node scripts/run.mjs scripts/simulated-providers/main.ts --port 9900"`: the simulated models on a port of this
+ * machine, each of them in every wire format; without `--port` on any that is free. Prints what a config says to ask them. Through
+ * npm, because it finds the Node that comes with the packages.
  */
 const PACE = { ttftMs: 500, tokensPerSecond: 60 };
 const CAST: Record<string, Script> = {
