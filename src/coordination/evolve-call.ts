@@ -1,4 +1,4 @@
-import type { EventOf, Usage } from "../protocol/events";
+import type { CallEvent, EventOf, ToolEvent, Usage } from "../protocol/events";
 import { addUsage } from "../protocol/usage";
 import { toolEffectId } from "./effects";
 import { isResearch } from "./hosted-tools";
@@ -13,19 +13,8 @@ import {
   type TurnState,
 } from "./state";
 
-type CallEvent = EventOf<
-  | "call.started"
-  | "call.deferred"
-  | "call.completed"
-  | "call.failed"
-  | "tool.started"
-  | "tool.completed"
-  | "tool.interrupted"
-  | "tool.unknown"
->;
-
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
-export function evolveCall(turn: TurnState, event: CallEvent): TurnState {
+export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent): TurnState {
   const index = indexOf(turn, event.agent);
   switch (event.type) {
     case "call.started":

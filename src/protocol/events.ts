@@ -258,6 +258,9 @@ export type SessionEvent = z.infer<typeof SessionEventSchema>;
 export type EventType = SessionEvent["type"];
 /** The event of one type: `EventOf<"vote.cast">`. */
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
+export type CallEvent = EventOf<"call.started" | "call.deferred" | "call.completed" | "call.failed">;
+/** Of an agent's own tool. */
+export type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown">;
 
 /** An event as clients get it. */
 export const WireEventSchema = z.intersection(

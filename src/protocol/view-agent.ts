@@ -1,29 +1,24 @@
-import type { EventOf } from "./events";
+import type { CallEvent, EventOf, ToolEvent } from "./events";
 import { emptyStream } from "./view-stream";
 import type { AgentView } from "./view-types";
 
 /** Facts about one agent's work that touch nothing but the agent. */
-export type WorkEvent = EventOf<
-  | "round.started"
-  | "round.failed"
-  | "round.nudged"
-  | "call.started"
-  | "call.deferred"
-  | "call.completed"
-  | "call.failed"
-  | "tool.started"
-  | "tool.completed"
-  | "tool.interrupted"
-  | "tool.unknown"
-  | "hosted_tool.completed"
-  | "answer.refused"
-  | "vote.stale"
-  | "vote.refused"
-  | "answers.injected"
-  | "agent.failed"
-  | "agent.abstained"
-  | "presentation.started"
->;
+export type WorkEvent =
+  | CallEvent
+  | ToolEvent
+  | EventOf<
+      | "round.started"
+      | "round.failed"
+      | "round.nudged"
+      | "hosted_tool.completed"
+      | "answer.refused"
+      | "vote.stale"
+      | "vote.refused"
+      | "answers.injected"
+      | "agent.failed"
+      | "agent.abstained"
+      | "presentation.started"
+    >;
 
 export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   id,
@@ -112,8 +107,6 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
       event satisfies never;
   }
 }
-
-type CallEvent = EventOf<"call.started" | "call.deferred" | "call.completed" | "call.failed">;
 
 function applyCall(agent: AgentView, event: CallEvent): void {
   switch (event.type) {
