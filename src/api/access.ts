@@ -1,5 +1,6 @@
 import { createMiddleware } from "hono/factory";
-import { hasKeyInQuery, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
+import { redactShapes } from "../redaction/redact";
+import { hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
 import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
 import { tenantOfTicket } from "../tenancy/tickets";
@@ -55,22 +56,22 @@ async function note(context: Call, result: number): Promise<void> {
   const { method, path } = context.req;
   const { principal, requestId } = context.var;
   const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS) ?? null;
-  const action = `${method} ${path}`.slice(0, MAX_ACTION_CHARS);
+  const action = redactShapes(`${method} ${path}`).slice(0, MAX_ACTION_CHARS);
   await context.env.tenancy
     .tenant(principal.tenant)
     .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });
 }
 
 async function identify(context: Call): Promise<Principal> {
-  const { url, method, path } = context.req;
-  const { hostname, searchParams } = new URL(url);
+  const { method, path } = context.req;
+  const url = new URL(context.req.url);
   const { openOnLoopback } = context.env;
   requireMasterKey(context);
-  if (hasKeyInQuery(searchParams)) throw unauthorized(KEY_IN_QUERY);
+  if (hasKeyInAddress(url)) throw unauthorized(KEY_IN_ADDRESS);
   const authorization = context.req.header("authorization");
   if (authorization !== undefined) return ofKey(context, authorization);
-  const isOpen = openOnLoopback && LOOPBACK.test(hostname);
-  const ticket = searchParams.get("ticket");
+  const isOpen = openOnLoopback && LOOPBACK.test(url.hostname);
+  const ticket = url.searchParams.get("ticket");
   const session = sessionOfStream(method, path);
   if (ticket !== null && session !== null) return ofTicket(context, { ticket, session, isOpen });
   if (isOpen) return LOCAL_PRINCIPAL;
@@ -123,7 +124,7 @@ const tooOften = (what: string): ApiError =>
   new ApiError("rate_limited", `${what} Ask again in some seconds.`, { headers: { "retry-after": "10" } });
 
 const NO_KEY = "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
-const KEY_IN_QUERY =
+const KEY_IN_ADDRESS =
   "A key in an address is not taken, because addresses are kept in logs and histories. Take this one as lost and revoke it; send keys as `Authorization: Bearer …`.";
 const NO_KEYS =
   "This service takes no requests: it has no keys yet. Whoever deployed it makes the first with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Open access is for loopback only.";

@@ -17,9 +17,12 @@ export const isAudited = (method: string, path: string): boolean => !isReading(m
 /** Names under which people put keys into addresses, where logs keep them. */
 const KEY_PARAMETERS = new Set(["api_key", "apikey", "api-key", "key", "token", "access_token", "authorization", "bearer"]);
 
-/** Whether the query of an address holds a key, by its name or by what it looks like. */
-export const hasKeyInQuery = (query: URLSearchParams): boolean =>
-  [...query].some(([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || value.startsWith("mge_"));
+const isOurs = (text: string): boolean => text.startsWith("mge_");
+
+/** Whether an address holds a key: in its query by its name or by what it looks like, in its path where an id belongs. */
+export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
+  pathname.split("/").some(isOurs) ||
+  [...searchParams].some(([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOurs(value));
 
 const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;
 

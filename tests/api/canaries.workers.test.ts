@@ -88,6 +88,8 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
     await keep(await askWith(owner.key, `/api/sessions/${id}${path}`));
   await keep(await ask(`/api/sessions/${id}`, { headers: { authorization: `Basic ${owner.key}` } }));
   await keep(await ask(`/api/sessions/${id}?api_key=${owner.key}`));
+  await keep(await askWith(owner.key, `/api/keys/${owner.key}`, { method: "DELETE" }));
+  await keep(await askWith(owner.key, `/api/sessions/${SHAPED}/cancel`, { method: "POST" }));
 
   const issued = await (await askWith(owner.key, `/api/sessions/${id}/tickets`, { method: "POST" })).json<{ ticket: string }>();
   tickets.push(issued.ticket);
@@ -96,7 +98,7 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   await plantInConfigs();
   await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
   await keep(await askWith(owner.key, "/api/keys"));
-  await keep(await askWith(owner.key, "/api/audit"));
+  expect(await keep(await askWith(owner.key, "/api/audit"))).toContain("POST /api/sessions/[redacted]/cancel");
   logError("a fault in the middle of", new Error(`bearer ${owner.key} with ${SHAPED}`));
 
   const tables = await env.DB.prepare(

@@ -77,6 +77,14 @@ describe("a key", () => {
     },
   );
 
+  it("A6 in the path, where its id belongs, is refused as one in the query, and stands in no audit log", async () => {
+    const admin = await makeKey("pasted", { scopes: "admin" });
+    const response = await askWith(admin.key, `/api/keys/${admin.key}`, { method: "DELETE" });
+    const text = await response.text();
+    expect([response.status, text.includes("revoke"), text.includes(admin.key)]).toEqual([401, true, false]);
+    expect(await (await askWith(admin.key, "/api/audit")).text()).not.toContain(admin.key);
+  });
+
   it.each([
     { "x-tenant-id": "acme" },
     { "x-caller-tenant": "acme" },
