@@ -173,10 +173,20 @@ function keysOfType(facts: ServedType): JsonSchema {
   const { api, ...all } = settings(BACKEND);
   const versioned = Object.entries(all).filter(([key]) => facts.versions && OF_SOME_TYPES.includes(key));
   const named = facts.apis ? [["api", { ...api, enum: [...Object.keys(facts.apis), null] }] as const] : [];
-  const params = formatsOf(facts).map((format) => ref(`params-${format}`));
   const own = Object.fromEntries([...versioned, ...named]);
-  return { anyOf: params, ...(Object.keys(own).length > 0 && { properties: own }) };
+  return { ...paramsOf(facts), ...(Object.keys(own).length > 0 && { properties: own }) };
 }
+
+/** The parameters of the format that is spoken: that of the API the config names, else the type's own. */
+const paramsOf = ({ format, apis = {} }: ServedType): JsonSchema =>
+  Object.entries(apis).reduce<JsonSchema>(
+    (otherwise, [api, other]) => ({
+      if: { properties: { api: { const: api } }, required: ["api"] },
+      then: ref(`params-${other}`),
+      else: otherwise,
+    }),
+    ref(`params-${format}`),
+  );
 
 const byHostedTool = (): JsonSchema[] =>
   HOSTED_KEYS.map(([key, tool]) => ({

@@ -33,7 +33,12 @@ const MODEL: Kind<string> = {
   ...NAME,
   expected: `a name of at most ${MAX_NAME_CHARS} characters, without \`..\` or any of ? # % \\`,
   accepts: (value): value is string => NAME.accepts(value) && !LEADS_ELSEWHERE.test(value),
+  schema: { ...NAME.schema, pattern: "^(?!(.*/)?\\.\\.(/|$))[^?#%\\\\]*$" },
 };
+
+/** As `api-key.ts` reads it: a name in braces and nothing else, or what can stand in a header and is no name. */
+const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
+const KEY: Kind<string> = { ...text(MAX_KEY_CHARS), schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT } };
 
 export const ORCHESTRATOR = {
   sensitivity: setting(
@@ -136,7 +141,7 @@ export const BACKEND = {
   model: setting("model", MODEL, null, "The model's name as the provider calls it; without it, the type's usual one."),
   apiKey: setting(
     "api_key",
-    text(MAX_KEY_CHARS),
+    KEY,
     null,
     "Your own key, or ${NAME} of one the operator stored. Without it, the operator's key for the provider.",
   ),

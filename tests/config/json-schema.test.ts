@@ -55,6 +55,14 @@ describe("the JSON Schema takes", () => {
     expect(problems(source)).toEqual([]);
     expect(checkTeam(source, FULL_CONTEXT).errors).toEqual([]);
   });
+  it.each([
+    "{type: grok, api: chat_completions, min_p: 0.1}",
+    "{type: grok, text: {verbosity: low}}",
+    "{type: azure_openai, model: m, api: responses, text: {verbosity: low}}",
+  ])("parameters of the API that is chosen: %s", (backend) => {
+    const source = `agent: {id: a, backend: ${backend}}`;
+    expect([problems(source), checkTeam(source, FULL_CONTEXT).errors]).toEqual([[], []]);
+  });
   it.each(rows.filter(({ taken }) => taken))("what the config check accepts: $source", ({ source }) => {
     expect(problems(source)).toEqual([]);
   });
@@ -71,6 +79,11 @@ describe("the JSON Schema says no to", () => {
     ["a key of the first version", "agent: {id: a, backend: {type: claude}}\nnum_agents: 3"],
     ["a type that is not served", "agent: {id: a, backend: {type: claude_code}}"],
     ["another format's parameter", "agent: {id: a, backend: {type: claude, seed: 7}}"],
+    ["a parameter of the API that is not chosen", "agent: {id: a, backend: {type: grok, min_p: 0.1}}"],
+    [
+      "a parameter of the API that is chosen otherwise",
+      "agent: {id: a, backend: {type: azure_openai, model: m, api: chat_completions, text: {verbosity: low}}}",
+    ],
     ["another type's key", "agent: {id: a, backend: {type: openai, azure_endpoint: x}}"],
     ["a hosted tool the type has not", "agent: {id: a, backend: {type: groq, enable_web_search: true}}"],
     ["a number out of its bounds", "agent: {id: a, backend: {type: claude, temperature: 9}}"],
@@ -80,6 +93,9 @@ describe("the JSON Schema says no to", () => {
       "agent: {id: a, backend: {model: claude-sonnet-5-5, seed: 7}}",
     ],
     ["an id that cannot be one", 'agent: {id: "../x", backend: {type: claude}}'],
+    ["a model's name that leads elsewhere", "agent: {id: a, backend: {type: gemini, model: a/../b}}"],
+    ["a model's name with a query", "agent: {id: a, backend: {type: gemini, model: 'a?key=b'}}"],
+    ["an empty key", 'agent: {id: a, backend: {type: claude, api_key: ""}}'],
   ])("%s", (_, source) => {
     expect(problems(source)).not.toEqual([]);
     expect(checkTeam(source, FULL_CONTEXT).runnable).toBe(false);
