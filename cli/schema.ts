@@ -43,6 +43,13 @@ export type SessionFacts = z.infer<typeof SessionFactsSchema>;
 const VoteFactsSchema = z.object({ agent: z.string(), label: z.string(), reason: z.string(), valid: z.boolean() });
 const UsageFactsSchema = z.object({ input_tokens: z.number(), output_tokens: z.number() });
 
+const AttemptFactsSchema = z.object({
+  /** The answer that won. */
+  label: z.string().nullish(),
+  finish_reason: z.string().nullish(),
+  answers: z.array(z.object({ agent: z.string(), label: z.string() })).default([]),
+});
+
 /** One turn of a session. */
 export const TurnFactsSchema = z.object({
   session_id: z.string(),
@@ -55,7 +62,7 @@ export const TurnFactsSchema = z.object({
   label: z.string().nullish(),
   finish_reason: z.string().optional(),
   votes: z.array(VoteFactsSchema).default([]),
-  attempts: z.array(z.object({ answers: z.array(z.object({ agent: z.string(), label: z.string() })).default([]) })).default([]),
+  attempts: z.array(AttemptFactsSchema).default([]),
   citations: z.array(z.object({ url: z.string(), title: z.string() })).default([]),
   usage: UsageFactsSchema,
   cost_usd: z.number(),

@@ -27,18 +27,19 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...turn.votes
       .filter(({ valid }) => valid)
       .map(({ agent, label, reason }) => fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`)),
-    ...(turn.winner === null || turn.error
-      ? []
-      : [
-          fact(
-            turn.status === "cancelled" ? "ahead" : "winner",
-            `${toLine(turn.winner)}${turn.label ? ` with ${toLine(turn.label)}` : ""}`,
-          ),
-        ]),
+    ...(turn.winner === null || turn.error ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
     ...answerLines(turn),
     fact("tokens", `in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)}`),
     fact("cost", formatUsd(turn.cost_usd)),
   ];
+}
+
+/** Whose answer won, as the votes name it: its presentation has a label of its own. */
+function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
+  const attempt = attempts.at(-1);
+  const answer = attempt?.label ?? label;
+  const by = status === "cancelled" ? null : attempt?.finish_reason;
+  return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${by ? `, by ${toLine(by)}` : ""}`;
 }
 
 function failureLines({ error }: TurnFacts): Line[] {

@@ -62,12 +62,12 @@ describe("a turn as a page", () => {
     question: "Why?\x1b[2J",
     answer: "Because.\n\nSo.\x1b]8;;https://evil.example\x07",
     winner: "anna",
-    label: "agent1.1",
+    label: "agent1.final",
     votes: [
       { agent: "ben", label: "agent1.1", reason: "clear", valid: true },
       { agent: "ben", label: "agent2.1", reason: "old", valid: false },
     ],
-    attempts: [{ answers: [{ agent: "anna", label: "agent1.1" }] }],
+    attempts: [{ label: "agent1.1", finish_reason: "consensus", answers: [{ agent: "anna", label: "agent1.1" }] }],
     citations: [{ url: "https://a.example/", title: "A" }],
     usage: { input_tokens: 10, output_tokens: 20_000 },
     cost_usd: 0.5,
@@ -86,14 +86,14 @@ describe("a turn as a page", () => {
       "",
       "source   A  https://a.example/",
       "vote     ben → agent1.1: clear",
-      "winner   anna with agent1.1",
+      "winner   anna with agent1.1, by consensus",
       "answers  agent1.1 (--answer <label> shows one)",
       "tokens   in 10, out 20.0k",
       "cost     $0.5000",
     ]);
   });
   it("names nobody a winner whose answer there is not", () => {
-    const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1$/.test(line));
+    const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
     expect(winner({ status: "cancelled" })).toEqual(["ahead    anna with agent1.1"]);
   });
