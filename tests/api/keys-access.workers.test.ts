@@ -144,7 +144,7 @@ describe("a service", () => {
   const answerOf = async (more: Partial<Services["tenancy"]>) => {
     const response = await createApp().fetch(new Request(`http://127.0.0.1${UNKNOWN}`), services(more));
     const { code, detail } = await response.json<{ code: string; detail: string }>();
-    return { status: response.status, code, detail };
+    return { status: response.status, code, detail, asksFor: response.headers.get("www-authenticate") };
   };
 
   it("without keys says how to make the first", async () => {
@@ -163,7 +163,11 @@ describe("a service", () => {
   });
 
   it("A1 with keys asks for one", async () => {
-    expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({ status: 401, code: "unauthorized" });
+    expect(await answerOf({ keys, hasMasterKey: true })).toMatchObject({
+      status: 401,
+      code: "unauthorized",
+      asksFor: "Bearer",
+    });
   });
 
   it("refuses a key that asks too often, with when to ask again", async () => {

@@ -146,23 +146,24 @@ it("the outbox keeps what was not heard, waits longer each time, and forgets wha
   });
 });
 
-describe("streams of a key that is revoked", () => {
+describe("streams of a key that is revoked or has expired", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it("close at the next look, and those of other keys and of none stay open", async () => {
     const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
+    const expired = await makeKey("streams", { expires_at: Date.now() - 1 });
     await keys.revoke("streams", revoked.id, Date.now());
     await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
       createTables(storage.sql);
       const log = new SessionLog(storage.sql);
       const streams = new EventStreams({ log, sessionId: "s", maxReaders: 9, now: () => Date.now(), endedAt: () => null });
       const request = { after: 0, turn: null, deltas: true };
-      const opened = [revoked.id, good.id, null, revoked.id].map((id) => streams.open(request, id).getReader());
+      const opened = [revoked.id, good.id, null, revoked.id, expired.id].map((id) => streams.open(request, id).getReader());
       for (const reader of opened) await reader.read();
       const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
       await new KeyWatch({ streams, live: asked }).check();
-      expect(asked.mock.calls).toEqual([[[revoked.id, good.id]]]);
-      expect([(await opened[0]?.read())?.done, (await opened[3]?.read())?.done]).toEqual([true, true]);
+      expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
+      for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
       expect(streams.keyIds()).toEqual([good.id]);
       for (const reader of opened) await reader.cancel();
       expect(streams.watched).toBe(false);
