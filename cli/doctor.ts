@@ -4,7 +4,7 @@ import { isExposed } from "./credentials";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { commandLineOf } from "./invocation";
 import type { Io } from "./io";
-import { validateConfig } from "./listings";
+import { listTeams, validateConfig } from "./listings";
 import { credentialsFile, shownPath } from "./places";
 import { reach } from "./request";
 import { DocumentSchema, HealthSchema, parseJson } from "./schema";
@@ -94,7 +94,7 @@ async function examineKey(connection: Known): Promise<Finding> {
     case "good":
       return finding("key", "good", `the service takes it${from}`);
     case "open":
-      return finding("key", "good", `the service lets everybody in, with or without one${from}`);
+      return finding("key", "good", `the service lets everybody in, also without one${from}`);
     case "limited":
       return finding("key", "note", `the service knows it${from}, but it may not read: attach and show will not work`);
     case "refused":
@@ -115,11 +115,19 @@ async function examineFile(io: Place): Promise<Finding[]> {
 
 async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
   const team = await foundTeam(io);
-  if (team === null || team.source.text === null)
-    return finding("config", "good", "none here: the service's usual team is asked");
+  if (team === null || team.source.text === null) return examineUsualTeam(connection);
   if (connection === null) return finding("config", "note", `${team.described}, not checked: the service does not answer`);
   const { data } = await validateConfig(team.source.text, connection);
   if (data.runnable) return finding("config", "good", `${team.described} can run`);
   const advice = commandLineOf("config", "validate");
   return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
+}
+
+/** Where there is no config, a question goes to the service's own team, which may lack its keys. */
+async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
+  const usual = connection && (await listTeams(connection)).data.data.find((team) => team.default);
+  if (!usual) return finding("config", "good", "none here: the service's usual team is asked");
+  if (usual.runnable) return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
+  const lacks = usual.missing[0]?.detail ?? "it is not ready";
+  return finding("config", "bad", `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`, EXIT.config);
 }

@@ -94,6 +94,7 @@ export const TeamListSchema = listOf(
     name: z.string(),
     title: z.string().default(""),
     agents: z.array(z.object({ id: z.string(), model: z.string().default("") })).default([]),
+    default: z.boolean().default(false),
     runnable: z.boolean().default(true),
     missing: z.array(z.object({ detail: z.string() })).default([]),
   }),

@@ -176,6 +176,7 @@ export const CONFIG_LIST = {
       title: "Three models of one provider, for whoever has one key.",
       agents: [{ id: "analyst", type: "chatcompletion", provider: "custom", model: "model-a" }],
       keys: [{ names: ["PROVIDER_API_KEY"], set: true }],
+      default: false,
       runnable: true,
       missing: [],
       links: { config: configPath("one-provider") },

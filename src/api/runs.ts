@@ -161,11 +161,8 @@ function priceUnknown(agents: readonly string[]): ApiError {
 }
 
 /** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
-function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Team; warnings: readonly Fault[] } {
-  const { name, source } = teamSource(env.teams, {
-    config: config ?? (config_yaml === undefined ? DEFAULT_TEAM : undefined),
-    config_yaml,
-  });
+function teamOf({ env }: Call, request: RunRequest): { team: Team; warnings: readonly Fault[] } {
+  const { name, source } = teamSource(env.teams, request);
   const result = parseTeam(source, env.config);
   if (result.ok) return { team: result.team, warnings: result.warnings };
   const [first] = result.errors;
@@ -174,8 +171,6 @@ function teamOf({ env }: Call, { config, config_yaml }: RunRequest): { team: Tea
   const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
   throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
 }
-
-const DEFAULT_TEAM = "demo";
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 

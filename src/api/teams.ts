@@ -8,11 +8,14 @@ import { ApiError } from "./errors";
 export type Teams = Readonly<Record<string, string>>;
 type Entry = ConfigList["data"][number];
 
+/** Who is asked where nobody is named. */
+const DEFAULT_TEAM = "demo";
+
 /** What a client says of a team: a name, an object or YAML. */
 type Wish = { config?: string | Record<string, unknown> | undefined; config_yaml?: string | undefined };
 
-/** The config that is wished for; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
-export function teamSource(teams: Teams, { config, config_yaml }: Wish): { name: string | null; source: unknown } {
+/** The config that is wished for, else the default team's; `name` where it was named, which a model may be as well as a team. Throws `unknown_team`. */
+export function teamSource(teams: Teams, { config = DEFAULT_TEAM, config_yaml }: Wish): { name: string | null; source: unknown } {
   if (config_yaml !== undefined) return { name: null, source: config_yaml };
   if (typeof config !== "string") return { name: null, source: config };
   const source = namedTeam(teams, config) ?? teamOfName(teams, config);
@@ -49,6 +52,7 @@ export function describeTeam(name: string, yaml: string, context: ConfigContext)
     title: titleOf(yaml) || name,
     agents: backends.map(({ id, type, host, model }) => ({ id, type, provider: host, model })),
     keys: [...keys.values()].map((names) => ({ names: [...names], set: names.some((key) => context.storedKeys.includes(key)) })),
+    default: name === DEFAULT_TEAM,
     runnable: here.ok,
     missing: here.ok ? [] : here.errors.map(toFault),
     links: { config: configPath(name) },

@@ -85,6 +85,7 @@ export const ConfigEntrySchema = z
     keys: z
       .array(z.object({ names: z.array(z.string()), set: z.boolean() }))
       .describe("Keys it needs, each by the names it may have, and whether the operator has set one of them"),
+    default: z.boolean().describe("Whether it is asked where a run names no team"),
     runnable: z.boolean(),
     missing: z.array(FaultSchema).describe("What keeps it from running here"),
     links: z.object({ config: z.string() }),

@@ -14,6 +14,7 @@ describe("the teams on offer", () => {
     const list = await (await request("/api/configs")).json<ConfigList>();
     expect(ConfigListSchema.parse(list)).toEqual(list);
     expect(list.data.map(({ name }) => name)).toEqual(expect.arrayContaining(["demo", "one-provider"]));
+    expect(list.data.filter((team) => team.default).map(({ name }) => name)).toEqual(["demo"]);
     for (const { title, agents, keys, runnable, missing } of list.data) {
       expect([title.length > 10, agents.length > 0, keys.length > 0, runnable, missing[0]?.code]).toEqual([
         true,

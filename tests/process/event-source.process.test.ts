@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { EventSource } from "eventsource";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ServiceProcess } from "../../scripts/service/service-process";
+import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
+import { SessionEventSchema } from "../../src/protocol/events";
+import { LOCAL } from "./support/local";
+import { ServiceClient } from "./support/service-client";
+import { STORY, STORY_AGENTS } from "./support/story";
+
+/** The client most programs have, against the real runtime: it comes back by itself and stops by itself. */
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let client: ServiceClient;
+
+beforeAll(async () => {
+  providers = await startSimulatedProviders({ models: STORY });
+  service = await ServiceProcess.prepare(LOCAL);
+  await service.start();
+  client = new ServiceClient(service.url);
+});
+afterAll(async () => {
+  await service?.stop();
+  await providers?.close();
+});
+
+const TYPES = SessionEventSchema.options.map(({ shape }) => shape.type.value);
+
+type Seen = { ids: string[]; texts: string[]; connections: number };
+
+/** Follows until the source gives up for good. */
+function followed(url: string): { seen: Seen; over: Promise<void> } {
+  const source = new EventSource(url);
+  const seen: Seen = { ids: [], texts: [], connections: 0 };
+  source.onopen = () => {
+    seen.connections += 1;
+  };
+  for (const type of TYPES) {
+    source.addEventListener(type, ({ lastEventId, data }) => {
+      seen.ids.push(lastEventId);
+      seen.texts.push(data);
+    });
+  }
+  const over = new Promise<void>((resolve) => {
+    source.onerror = () => {
+      if (source.readyState === EventSource.CLOSED) resolve();
+    };
+  });
+  return { seen, over };
+}
+
+it("an EventSource has every event once, over a kill of the service, and closes after the last", async () => {
+  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+  const { seen, over } = followed(`${service.url}/api/sessions/${id}/turns/1/events`);
+  while (seen.ids.length < 5) await sleep(10);
+  await service.kill();
+  await service.start();
+  await over;
+  const events = (await client.events(id)).filter(({ turn }) => turn === 1);
+  expect(seen.texts.map((text) => JSON.parse(text))).toEqual(events);
+  expect(seen.ids).toEqual(events.map(({ sequence_number }) => String(sequence_number)));
+  expect(seen.connections).toBeGreaterThan(1);
+});
