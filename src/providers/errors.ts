@@ -54,15 +54,19 @@ export function toProviderError(error: unknown, secrets: readonly string[]): Pro
   const chain = causesOf(error);
   const known = chain.find((one) => one instanceof ProviderError);
   if (known) return known;
-  const words = toMessage(wordsOf(chain) || String(error), secrets);
+  const said = wordsOf(chain) || String(error);
+  const words = toMessage(said, secrets);
   if (chain.some((one) => INTERRUPTIONS.test(one.message))) return new ProviderError("interrupted", "interrupted", words);
   if (chain.some((one) => one instanceof SyntaxError)) {
-    const message = toMessage(`The provider sent an event that is not whole JSON (${words})`, secrets);
+    const message = toMessage(`The provider sent an event that is not whole JSON (${said.replace(QUOTED_JSON, "")})`, secrets);
     return new ProviderError("transient", "bad_response", message);
   }
   const refused = chain.some((one) => REFUSALS.test(one.message) || REFUSALS.test(codeOf(one)));
   return new ProviderError("transient", refused ? "connection_refused" : "connection_failed", words);
 }
+
+/** What the parser repeats of the text: a piece of a key in it would be known by nothing. */
+const QUOTED_JSON = /, (?:\.\.\.)?"[\s\S]*|"[\s\S]*(?=is not valid JSON)/;
 
 /** What each of them says, once; the SDKs end theirs with a full stop. */
 const wordsOf = (chain: readonly Error[]): string =>

@@ -12,6 +12,10 @@ const SHORTEST_SECRET = 6;
 const KEY_SHAPES = [
   /\b(?:sk|pk|rk|gsk|csk|xai|fw|nvapi|tgp|mgk|mge|mgt)[-_][\w*.•…-]{6,}/g,
   /\bAIza[\w-]{20,}/g,
+  /\bAQ\.[\w-]{20,}/g,
+  // Names of models and functions begin like these too (`pplx-70b-online`, `hf_hub_download`), but are neither as long nor so plain.
+  /\b(?:hf_|r8_|pplx-|gh[a-z]_)[A-Za-z0-9]{20,}/g,
+  /\bgithub_pat_\w{20,}/g,
   /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]*/g,
 ];
 /** Name and password in an address. */
@@ -26,11 +30,30 @@ const MASKED = /[\w-]{0,12}\*{3,}[\w-]{0,12}/g;
 /** The text without keys: the given secrets wherever they stand, and whatever is shaped like a key or a bearer token. */
 export function redact(text: string, secrets: readonly string[]): string {
   let result = text;
-  for (const secret of secrets.flatMap((one) => [one, encodeURIComponent(one.toWellFormed())])) {
-    if (secret.length >= SHORTEST_SECRET) result = result.replaceAll(secret, HIDDEN);
+  for (const secret of secrets.filter((one) => one.length >= SHORTEST_SECRET)) {
+    for (const form of formsOf(secret)) result = result.replaceAll(form, HIDDEN);
   }
   result = result.replace(BEARER, `$1 ${HIDDEN}`).replace(NAMED_VALUE, `$1$2${HIDDEN}`).replace(QUERY_VALUE, `$1${HIDDEN}`);
   return redactShapes(result).replace(MASKED, HIDDEN);
+}
+
+/** A secret as it may stand in a text: as it is, in an address, in JSON, in base64. */
+function formsOf(secret: string): Set<string> {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const inAddress = encodeURIComponent(secret.toWellFormed());
+  return new Set([secret, inAddress, inJson, inJson.replaceAll("/", "\\/"), ...inBase64(Buffer.from(secret))]);
+}
+
+/** Encoded alone, and the part that stays the same wherever it begins in what was encoded, in both alphabets. */
+function inBase64(secret: Buffer): string[] {
+  const parts = [0, 1, 2].map((before) => {
+    const bits = (before + secret.length) * 8;
+    const encoded = Buffer.concat([Buffer.alloc(before), secret]).toString("base64");
+    return encoded.slice(Math.ceil((before * 8) / 6), Math.floor(bits / 6));
+  });
+  const alone = secret.toString("base64");
+  const standard = [alone, alone.replace(/=+$/, ""), ...parts];
+  return [...standard, ...standard.map((one) => one.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
 /** Our own words about what somebody wrote, without what is shaped like a key: they may say how a key is to be written. */

@@ -262,6 +262,24 @@ describe("toProviderError", () => {
     },
   ])("says of $name what it is", ({ given, says }) => expect(toProviderError(given, []).message).toBe(says));
 
+  it.each(["sk-canary-012", "[1, my.own-key]", 'x"my.own-key"', '{"a":1}\nmy.own-key', `{"a": ${"9".repeat(40)}my.own-key}`])(
+    "quotes nothing of what is not JSON: %s",
+    (text) => {
+      let thrown: unknown;
+      try {
+        JSON.parse(text);
+      } catch (error) {
+        thrown = error;
+      }
+      const { code, message } = toProviderError(thrown, []);
+      expect([code, message]).toEqual([
+        "bad_response",
+        expect.stringMatching(/^The provider sent an event that is not whole JSON/),
+      ]);
+      expect(message).not.toMatch(/canary|own|key|sk-/);
+    },
+  );
+
   it("tells the words of all causes once, without keys, and drops the causes", () => {
     const failure = toProviderError(wrapped(new Error(`bad key ${KEY}`, { cause: new Error("Connection error.") })), [KEY]);
     expect(failure.message).toBe("Connection error: bad key [redacted]");

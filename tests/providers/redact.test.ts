@@ -32,21 +32,50 @@ it.each([
     gives: "at [redacted]",
   },
   {
+    name: "the given key as it stands in JSON",
+    given: JSON.stringify({ key: 'ab"cd\\ef/gh' }),
+    secrets: ['ab"cd\\ef/gh'],
+    gives: '{"key":"[redacted]"}',
+  },
+  { name: "the given key in JSON that escapes slashes", given: "ab\\/cdef", secrets: ["ab/cdef"], gives: "[redacted]" },
+  { name: "the given key in base64", given: `got ${btoa("my.own-key")}`, secrets: ["my.own-key"], gives: "got [redacted]" },
+  {
+    name: "the given key in base64 for addresses",
+    given: `got ${Buffer.from("??>>~~own?>").toString("base64url")}`,
+    secrets: ["??>>~~own?>"],
+    gives: "got [redacted]",
+  },
+  {
     name: "what a provider masked itself",
     given: "Your api key: ****fcc2 or na***ys",
     gives: "Your api key: [redacted] or [redacted]",
   },
   { name: "a key in JSON", given: '{"api_key": "abcdefgh"}', gives: '{"api_key": "[redacted]"}' },
   { name: "a JSON web token", given: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc", gives: "[redacted]" },
+  { name: "a Hugging Face token", given: `got hf_${"aB3".repeat(11)}.`, gives: "got [redacted]." },
+  { name: "a Replicate token", given: `got r8_${"aB3".repeat(12)}`, gives: "got [redacted]" },
+  { name: "a Perplexity key", given: `got pplx-${"aB3".repeat(16)}`, gives: "got [redacted]" },
+  { name: "GitHub tokens", given: `ghp_${"aB3".repeat(12)} github_pat_11AB_${"aB3".repeat(20)}`, gives: "[redacted] [redacted]" },
+  { name: "a new Google key", given: `got AQ.Ab8-${"aB3_".repeat(12)}`, gives: "got [redacted]" },
 ])("hides $name", ({ given, secrets = [], gives }) => expect(redact(given, secrets)).toBe(gives));
 
 it.each([
   "This model's maximum context length is 8192 tokens",
   "install sk-learn",
+  "call hf_hub_download, or the models r8_small and pplx-70b-online",
+  "the session AQ.1 of github_pat_x",
   "request id req_0123456789abcdef",
   "the bearer of bad news",
   "a **bold** word, the key=value of nothing, what a token=count is",
 ])("leaves alone: %s", (text) => expect(redact(text, [])).toBe(text));
+
+it("finds the given key in base64 wherever it begins in what was encoded", () => {
+  const key = "caller-key+0123/456";
+  for (const before of ["", "u", "u:", "us:", "user:"]) {
+    const clean = redact(`got ${btoa(`${before}${key} and more`)}`, [key]);
+    expect(clean).toMatch(/^got [A-Za-z0-9+/]{0,8}\[redacted\]/);
+  }
+});
 
 it("does not take an empty or tiny key for a secret", () => {
   expect(redact("a plain text", ["", "a"])).toBe("a plain text");
