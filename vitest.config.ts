@@ -45,6 +45,7 @@ export default defineConfig({
             miniflare: {
               bindings: {
                 ...LOCAL_VARS,
+                MAX_READERS: "40", // few enough for a test to reach
                 VLLM_BASE_URL: inject<string>("providersUrl"),
                 TEST_MIGRATIONS: await readD1Migrations("migrations"),
               },

@@ -170,6 +170,25 @@ describe("the streams", () => {
     });
   });
 
+  it("B12 beyond the limit are refused with 429, with when to come again, and open once a reader left", async () => {
+    const run = await start(teamOf(["hanging"]));
+    const open = () => request(eventsPath(run));
+    const readers = await Promise.all(Array.from({ length: Number(env.MAX_READERS) }, open));
+    expect(new Set(readers.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await open();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "30"]);
+    expect(await refused.json()).toMatchObject({ status: 429, code: "too_many_readers" });
+    await readers[0]?.body?.cancel();
+    const next = await vi.waitFor(async () => {
+      const opened = await open();
+      expect(opened.status).toBe(200);
+      return opened;
+    }, 5_000);
+    await post(`/api/sessions/${run.session_id}/cancel`);
+    const texts = await Promise.all([...readers.slice(1), next].map((reader) => reader.text()));
+    for (const text of texts) expect(text).toContain("event: turn.cancelled");
+  });
+
   it("B12 close a reader at its time limit, also one that stalls and holds its place", async () => {
     vi.useFakeTimers();
     try {
