@@ -43,6 +43,15 @@ export function errorsContract(wire: Wire, call: Call): void {
     expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain(KEY);
   });
 
+  it("D21 never lets the key out of an error inside a running stream either", async () => {
+    const [first = ""] = wire.encode({ text: ["x"], stop: "stop" });
+    const frame = wire.midStreamError.frame.replace(/"message":"[^"]*"/, `"message":"wrong key ${KEY} in Bearer ${KEY}"`);
+    expect(frame).toContain(KEY);
+    const { events: got, error } = await call(events([first, frame]));
+    expect(error).toMatchObject({ message: "wrong key [redacted] in Bearer [redacted]" });
+    expect(JSON.stringify([got, error, Object.getOwnPropertyDescriptors(error)])).not.toContain(KEY);
+  });
+
   it("reads an endless error body only as far as it must", async () => {
     const { error } = await call((response) => {
       response.writeHead(500, { "content-type": "text/plain" });
