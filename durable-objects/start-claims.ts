@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { addSessionIf, type NewSession } from "./session-index";
 
 /**
  * What idempotency keys have started. The row is written before anything starts, and unique by tenant and key, so whoever comes
  * with the same key finds it and starts the same again: a start that was broken off is driven on, one that went through is only
- * found. That starting twice is the same as once is the session's own doing.
+ * found. That starting twice is the same as once is the session's own doing. Of a key only a hash is written: people make them of
+ * numbers of orders, names of customers, now and then of a secret.
  */
 export type StartClaim = {
   body_hash: string;
@@ -37,14 +39,21 @@ const SWEPT_AT_ONCE = 20;
 const SELECT =
   "SELECT body_hash, session_id, start_id, warnings, (SELECT state FROM sessions s WHERE s.tenant = c.tenant AND s.id = c.session_id) AS session_state FROM start_claims c WHERE tenant = ? AND key = ? AND created_at > ?";
 
+/** As the column `key` has it: in hex, and of no other tenant's key, so that rows do not tell who uses the same. */
+const hashOf = (tenant: string, key: string): string =>
+  createHash("sha256")
+    .update(JSON.stringify([tenant, key]))
+    .digest("hex");
+
 export const createStartClaims = (db: D1Database): StartClaims => ({
   find: (tenant, key, now) =>
     db
       .prepare(SELECT)
-      .bind(tenant, key, now - CLAIM_KEPT_MS)
+      .bind(tenant, hashOf(tenant, key), now - CLAIM_KEPT_MS)
       .first<StandingClaim>(),
 
-  async claim({ tenant, key, createdAt, ...claim }, session) {
+  async claim({ tenant, createdAt, ...claim }, session) {
+    const key = hashOf(tenant, claim.key);
     const keptSince = createdAt - CLAIM_KEPT_MS;
     const isOurs = "EXISTS (SELECT 1 FROM start_claims WHERE tenant = ? AND key = ? AND start_id = ?)";
     const results = await db.batch<StandingClaim>([
@@ -67,7 +76,8 @@ export const createStartClaims = (db: D1Database): StartClaims => ({
     return standing;
   },
 
-  async withdraw(tenant, key, sessionId) {
+  async withdraw(tenant, idempotencyKey, sessionId) {
+    const key = hashOf(tenant, idempotencyKey);
     const claim = "start_claims WHERE tenant = ?1 AND key = ?2 AND session_id = ?3";
     const isStarting = "EXISTS (SELECT 1 FROM sessions WHERE tenant = ?1 AND id = ?3 AND state = 'starting')";
     const statements = [

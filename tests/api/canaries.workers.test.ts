@@ -15,6 +15,7 @@ afterAll(() => spies.forEach((spy) => void spy.mockRestore()));
 const LITERAL = "caller-canary-literal-7d1f";
 const PASSWORD = "canary-password-55ab";
 const SHAPED = "sk-canary-shaped-0123456789";
+const IDEMPOTENCY = "canary-of-an-order-4711";
 const ECHOED = "sk-canary-0123456789abcdef"; // the simulated provider says it in its error
 const owner = await makeKey("canaries", { scopes: "admin" });
 const tickets: string[] = [];
@@ -26,9 +27,9 @@ const agent = (id: string, model: string, more: Record<string, unknown> = {}) =>
 const run = (agents: unknown[]) =>
   askWith(owner.key, "/api/runs", { method: "POST", body: { question: "What is six times seven?", config: { agents } } });
 
-/** The same with an idempotency key, whose claim keeps something of the request. */
+/** The same with an idempotency key, which people make of what they have at hand. */
 const runOnce = (agents: unknown[]) => {
-  const headers = { authorization: `Bearer ${owner.key}`, "content-type": "application/json", "idempotency-key": "canaries" };
+  const headers = { authorization: `Bearer ${owner.key}`, "content-type": "application/json", "idempotency-key": IDEMPOTENCY };
   const body = JSON.stringify({ question: "What is six times seven?", config: { agents } });
   return ask("/api/runs", { method: "POST", headers, body });
 };
@@ -113,7 +114,7 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   written.push(await rowsOfSession(id));
   expect(written.at(-1)).toContain("turn.completed");
 
-  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, owner.key, owner.key.slice(-43), ...tickets];
+  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, IDEMPOTENCY, owner.key, owner.key.slice(-43), ...tickets];
   const found = canaries.flatMap((canary) =>
     written
       .filter((text) => text.includes(canary))

@@ -66,6 +66,8 @@ describe("an idempotency key", () => {
     expect(started.every(({ id }) => id === first)).toBe(true);
     await ended(`/api/evals/simulated/runs/${first}`);
     expect((await begin("together")).id).toBe(first);
+    const { results } = await env.DB.prepare("SELECT * FROM start_claims WHERE session_id = ?").bind(first).all();
+    expect([results.length, JSON.stringify(results).includes("together")]).toEqual([1, false]);
   });
 
   it("that is none is refused", async () => {
