@@ -6,6 +6,8 @@ const HIDDEN = "[redacted]";
 const SHORTEST_SECRET = 6;
 
 /**
+ * All patterns here are bounded where they could begin at every place of a text and fail at its end: texts may be long and hostile.
+ *
  * What keys look like, masked ones included (`sk-ab***yz`): a prefix, then at least six more characters. Words that merely
  * begin alike (`sk-learn`, `key-value`) are too short or not in the list. `mge` and `mgt` are our own keys and tickets.
  */
@@ -16,10 +18,10 @@ const KEY_SHAPES = [
   // Names of models and functions begin like these too (`pplx-70b-online`, `hf_hub_download`), but are neither as long nor so plain.
   /\b(?:hf_|r8_|pplx-|gh[a-z]_)[A-Za-z0-9]{20,}/g,
   /\bgithub_pat_\w{20,}/g,
-  /\beyJ[\w-]{10,}\.[\w-]+\.[\w-]*/g,
+  /\beyJ[\w-]{10,400}\.[\w-]+\.[\w-]*/g,
 ];
 /** Name and password in an address. */
-const USER_INFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"'<>]+@/gi;
+const USER_INFO = /(\b[a-z][a-z0-9+.-]{0,30}:\/\/)[^\s/@"'<>]+@/gi;
 const BEARER = /\b(bearer|basic)\s+[^\s"',;]{6,}/gi;
 const NAMED_VALUE = /\b((?:x-)?api[-_]?key|access_token|authorization)(["']?\s*[=:]\s*["']?)(?!bearer|basic)[^\s"'&,;]{6,}/gi;
 /** In the query of an address keys have short names too. */
