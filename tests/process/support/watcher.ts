@@ -1,4 +1,4 @@
-import { get, type IncomingMessage } from "node:http";
+import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
 const BLANK_LINE = Buffer.from("\n\n");
 
@@ -7,6 +7,8 @@ export type Habits = {
   retryMs?: number;
   /** Absent: it never leaves by itself. */
   leavesAfterMs?: number;
+  /** It has seen the end after the terminal events of so many turns; absent: one. */
+  turns?: number;
 };
 
 /**
@@ -16,6 +18,8 @@ export type Habits = {
 export class Watcher {
   /** The bytes of every frame with an id, one after the other. */
   readonly frames: Buffer[] = [];
+  /** When each of them came, `performance.now()`. */
+  readonly cameAt: number[] = [];
   /** How often a connection was lost. */
   losses = 0;
   /** Settles when the stream has ended for good: after the turn's last event. */
@@ -23,11 +27,14 @@ export class Watcher {
   readonly #url: string;
   readonly #habits: Habits;
   #lastId = "";
+  #turnsLeft: number;
   #over = false;
+  #request: ClientRequest | null = null;
 
   constructor(url: string, habits: Habits = {}) {
     this.#url = url;
     this.#habits = habits;
+    this.#turnsLeft = habits.turns ?? 1;
     this.ended = this.#follow();
     this.ended.catch(() => undefined); // whoever awaits it hears of it
   }
@@ -39,6 +46,12 @@ export class Watcher {
   /** Whether the turn's last event has come. */
   get isOver(): boolean {
     return this.#over;
+  }
+
+  /** It has seen enough, whatever is still to come. */
+  leave(): void {
+    this.#over = true;
+    this.#request?.destroy();
   }
 
   has(type: string): boolean {
@@ -58,11 +71,13 @@ export class Watcher {
       const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
       const request = get(this.#url, { agent: false, headers }, (response) => {
         if (response.statusCode === 204) this.#over = true;
-        else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+        else if (response.statusCode !== 200 && !this.#over)
+          return reject(new Error(`${this.#url} answered ${response.statusCode}`));
         this.#read(response, () => request.destroy());
         this.#leaveLater(() => request.destroy());
         response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);
       });
+      this.#request = request;
       request.on("error", () => resolve("lost"));
     });
   }
@@ -90,6 +105,9 @@ export class Watcher {
     if (id === undefined) return;
     this.#lastId = id;
     this.frames.push(Buffer.from(frame));
-    if (/^event: turn\.(completed|failed|cancelled)$/m.test(frame.toString())) this.#over = true;
+    this.cameAt.push(performance.now());
+    if (!/^event: turn\.(completed|failed|cancelled)$/m.test(frame.toString())) return;
+    this.#turnsLeft -= 1;
+    if (this.#turnsLeft === 0) this.#over = true;
   }
 }

@@ -1,0 +1,102 @@
+import { parseArgs } from "node:util";
+import { startSimulatedProviders } from "../simulated-providers/server";
+import { FaultyService } from "./faulty-service";
+import { campaign } from "./kills/campaign";
+import { type Kill, type Outcome, type Plan, play } from "./kills/case";
+import { keepEvidence } from "./kills/evidence";
+import { KINDS, type KindName, MODELS } from "./runs/kinds";
+import { parsePoint } from "./kills/points";
+import { toReport } from "./kills/report";
+
+const USAGE = `npm run faults -- [what] [--seed S]
+
+  --kills N            SIGKILL of the real runtime at N random moments and places, with clients watching (100)
+  --points [N]         first at every named place, N times each (1)
+  --pairs N            then at N pairs of places, the second while the service comes back
+  --lanes N            services side by side (2)
+  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)`;
+
+const OPTIONS = {
+  kills: { type: "string" },
+  points: { type: "string" },
+  pairs: { type: "string" },
+  lanes: { type: "string" },
+  seed: { type: "string" },
+  runs: { type: "string" },
+  at: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
+  const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
+  if (values.help) process.stdout.write(`${USAGE}\n`);
+  else if (values.at !== undefined)
+    await playOne({ seed, kinds: kindsIn(values.runs ?? "story"), kills: values.at.split(",").map(toKill), isWanted: true });
+  else {
+    const figures = await campaign({
+      seed,
+      kills: wholeNumber(values.kills) ?? 100,
+      eachPlace: wholeNumber(values.points) ?? 0,
+      pairs: wholeNumber(values.pairs) ?? 0,
+      lanes: wholeNumber(values.lanes) ?? 2,
+      onCase: tell,
+    });
+    process.stdout.write(toReport(figures));
+    if (figures.failures.length > 0) process.exitCode = 1;
+  }
+}
+
+/** `--points` alone means once each. */
+const withDefault = (arg: string, nth: number, all: readonly string[]): string[] =>
+  arg === "--points" && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, "1"] : [arg];
+
+async function playOne(plan: Plan): Promise<void> {
+  const providers = await startSimulatedProviders({ models: MODELS });
+  const service = await FaultyService.prepare();
+  try {
+    await service.start();
+    const outcome = await play(plan, service, providers);
+    tell(outcome);
+    if (outcome.problems.length === 0) return;
+    process.exitCode = 1;
+    const { folder } = await keepEvidence(outcome, service);
+    process.stdout.write(`${outcome.problems.map((problem) => `✗ ${problem}\n`).join("")}  kept in ${folder}\n`);
+  } finally {
+    await service.stop();
+    await providers.close();
+  }
+}
+
+function tell({ plan, killed, missed, problems }: Outcome): void {
+  const places = killed.map(({ where }) => where).join(", ");
+  const rest = missed.length === 0 ? "" : `; never came to ${missed.join(", ")}`;
+  process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`);
+}
+
+const toKill = (text: string): Kill => {
+  const ms = /^(\d+)ms$/.exec(text)?.[1];
+  return ms === undefined ? parsePoint(text) : { afterMs: Number(ms) };
+};
+
+function kindsIn(text: string): KindName[] {
+  return text.split(",").map((name) => {
+    if (!isKind(name)) throw new Error(`There is no kind of run called ${name}. There are: ${Object.keys(KINDS).join(", ")}.`);
+    return name;
+  });
+}
+
+const isKind = (name: string): name is KindName => Object.hasOwn(KINDS, name);
+
+function wholeNumber(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${text} is no whole number.`);
+  return Number(text);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}
