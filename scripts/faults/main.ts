@@ -7,6 +7,8 @@ import { keepEvidence } from "./kills/evidence";
 import { KINDS, type KindName, MODELS } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
 import { toReport } from "./kills/report";
+import { troubles } from "./troubles/campaign";
+import { toTroubleReport } from "./troubles/report";
 
 const USAGE = `npm run faults -- [what] [--seed S]
 
@@ -14,7 +16,10 @@ const USAGE = `npm run faults -- [what] [--seed S]
   --points [N]         first at every named place, N times each (1)
   --pairs N            then at N pairs of places, the second while the service comes back
   --lanes N            services side by side (2)
-  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)`;
+  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
+
+  --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
+  --only TEXT          only those whose name holds this`;
 
 const OPTIONS = {
   kills: { type: "string" },
@@ -24,32 +29,51 @@ const OPTIONS = {
   seed: { type: "string" },
   runs: { type: "string" },
   at: { type: "string" },
+  storage: { type: "string" },
+  only: { type: "string" },
   help: { type: "boolean" },
 } as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
   const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
   if (values.help) process.stdout.write(`${USAGE}\n`);
-  else if (values.at !== undefined)
-    await playOne({ seed, kinds: kindsIn(values.runs ?? "story"), kills: values.at.split(",").map(toKill), isWanted: true });
-  else {
-    const figures = await campaign({
-      seed,
-      kills: wholeNumber(values.kills) ?? 100,
-      eachPlace: wholeNumber(values.points) ?? 0,
-      pairs: wholeNumber(values.pairs) ?? 0,
-      lanes: wholeNumber(values.lanes) ?? 2,
-      onCase: tell,
-    });
-    process.stdout.write(toReport(figures));
-    if (figures.failures.length > 0) process.exitCode = 1;
-  }
+  else if (values.storage !== undefined) await playTroubles(seed, values);
+  else if (values.at !== undefined) await playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
+  else await playKills(seed, values);
 }
 
-/** `--points` alone means once each. */
+const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
+
+async function playKills(seed: number, { kills, points, pairs, lanes }: Values): Promise<void> {
+  const figures = await campaign({
+    seed,
+    kills: wholeNumber(kills) ?? 100,
+    eachPlace: wholeNumber(points) ?? 0,
+    pairs: wholeNumber(pairs) ?? 0,
+    lanes: wholeNumber(lanes) ?? 2,
+    onCase: tell,
+  });
+  process.stdout.write(toReport(figures));
+  if (figures.failures.length > 0) process.exitCode = 1;
+}
+
+async function playTroubles(seed: number, { storage, only }: Values): Promise<void> {
+  const figures = await troubles({
+    seed,
+    each: wholeNumber(storage) ?? 1,
+    ...(only === undefined ? {} : { only }),
+    onTrouble: ({ trouble, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
+  });
+  process.stdout.write(toTroubleReport(figures));
+  if (figures.failures.length > 0) process.exitCode = 1;
+}
+
+/** `--points` and `--storage` alone mean once each. */
 const withDefault = (arg: string, nth: number, all: readonly string[]): string[] =>
-  arg === "--points" && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, "1"] : [arg];
+  ["--points", "--storage"].includes(arg) && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, "1"] : [arg];
 
 async function playOne(plan: Plan): Promise<void> {
   const providers = await startSimulatedProviders({ models: MODELS });

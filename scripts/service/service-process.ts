@@ -32,19 +32,25 @@ export class ServiceProcess {
     this.#plan = plan;
   }
 
-  /** Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. */
+  /**
+   * Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. `inspectorPort`: where
+   * its memory can be asked for.
+   */
   static async prepare(
     variables: PlanOptions["variables"],
     statements: readonly string[] = [],
-    more: Pick<PlanOptions, "entry"> = {},
+    { inspectorPort, ...more }: Pick<PlanOptions, "entry"> & { inspectorPort?: number } = {},
   ): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();
     try {
+      const { args, ...rest } = await planRuntime({ dir, port, variables, statements, ...more });
+      const [serve = "serve", ...others] = args;
+      const inspector = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
       return new ServiceProcess({
         url: `http://127.0.0.1:${port}`,
         dir,
-        plan: await planRuntime({ dir, port, variables, statements, ...more }),
+        plan: { ...rest, args: [serve, ...inspector, ...others] },
       });
     } catch (error) {
       await rm(dir, { recursive: true, force: true });

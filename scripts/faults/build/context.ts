@@ -66,7 +66,7 @@ class FaultyStorage {
   async #sync(): Promise<void> {
     const types = this.#closed;
     this.#closed = [];
-    await through("sync", "", () => this.#real.sync());
+    await through("sync", types.join(" "), () => this.#real.sync());
     this.#at("commit.durable", types);
     if (awaits(`${this.#prefix}commit.told`)) setTimeout(() => this.#at("commit.told", types), 1);
   }

@@ -5,8 +5,8 @@ export type Orders = {
   failures?: readonly Failure[];
   /** Added to the time of day. */
   skewMs?: number;
-  /** Unix ms at which the time of day stands still. */
-  frozenAt?: number | null;
+  /** The time of day stands still. */
+  isFrozen?: boolean;
   /** How much later than asked alarms ring. */
   alarmLateMs?: number;
 };

@@ -9,6 +9,8 @@ type Standing = Failure & { left: number };
 
 let orders: Orders = {};
 let isArmed = false;
+/** Where the time of day stands still, unix ms. */
+let frozenAt: number | null = null;
 let failures: Standing[] = [];
 const reachedCounts = new Map<string, number>();
 let failed: Partial<Record<Seam, number>> = {};
@@ -18,6 +20,7 @@ export function obey(next: Orders): Seen {
   const seen = { reached: Object.fromEntries(reachedCounts), failed };
   reachedCounts.clear();
   failed = {};
+  frozenAt = next.isFrozen ? trueNow() : null;
   orders = next;
   failures = (next.failures ?? []).map((failure) => ({ ...failure, left: failure.times }));
   isArmed = true;
@@ -70,7 +73,6 @@ export async function through<T>(seam: Seam, words: string, call: () => Promise<
 }
 
 /** How far the service's time of day is from the machine's, in ms. */
-export const skewMs = (): number =>
-  orders.frozenAt === null || orders.frozenAt === undefined ? (orders.skewMs ?? 0) : orders.frozenAt - trueNow();
+export const skewMs = (): number => (frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow());
 
 export const alarmLateMs = (): number => orders.alarmLateMs ?? 0;

@@ -6,7 +6,7 @@ import { keepEvidence } from "./evidence";
 import { MODELS } from "../runs/kinds";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
-import { unsettled } from "./tenant-books";
+import { unsettled } from "../runs/tenant-books";
 
 export type CampaignOptions = {
   seed: number;

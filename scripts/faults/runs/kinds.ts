@@ -63,6 +63,8 @@ export const KINDS = {
   },
   hopeless: { agents: all([chat("one", "refused"), chat("two", "refused")]), ends: ["turn.failed"], answer: null },
   capped: { agents: all(story), isCapped: true, ends: ["turn.completed", "turn.failed"], answer: null },
+  /** Its time is up before it has said anything. */
+  hurried: { agents: all(story), ends: ["turn.completed", "turn.failed"], answer: null },
   cancelled: { agents: all(story), deed: "cancels it", ends: ["turn.completed", "turn.cancelled"], answer: FINAL },
   again: { agents: all([chat("one", "quick"), chat("two", "quick")]), deed: "asks again", ends: ["turn.completed"], answer: YES },
   erased: { agents: all(story), deed: "erases it", ends: [], answer: null },

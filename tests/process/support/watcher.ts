@@ -1,5 +1,7 @@
 import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
+/** Too many readers, and a service that is just beginning again. */
+const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
 const BLANK_LINE = Buffer.from("\n\n");
 
 export type Habits = {
@@ -13,15 +15,17 @@ export type Habits = {
 
 /**
  * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
- * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal or the end makes it stop.
+ * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal for good or the end makes it stop.
  */
 export class Watcher {
   /** The bytes of every frame with an id, one after the other. */
   readonly frames: Buffer[] = [];
   /** When each of them came, `performance.now()`. */
   readonly cameAt: number[] = [];
-  /** How often a connection was lost. */
+  /** How often a connection was lost, or refused for the moment. */
   losses = 0;
+  /** How often it was told to come again. */
+  refusals = 0;
   /** Settles when the stream has ended for good: after the turn's last event. */
   readonly ended: Promise<void>;
   readonly #url: string;
@@ -70,9 +74,13 @@ export class Watcher {
     return new Promise((resolve, reject) => {
       const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
       const request = get(this.#url, { agent: false, headers }, (response) => {
-        if (response.statusCode === 204) this.#over = true;
-        else if (response.statusCode !== 200 && !this.#over)
-          return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+        const { statusCode = 0 } = response;
+        if (statusCode === 204) this.#over = true;
+        else if (COME_AGAIN.has(statusCode)) {
+          this.refusals += 1;
+          response.resume();
+          return resolve("lost");
+        } else if (statusCode !== 200 && !this.#over) return reject(new Error(`${this.#url} answered ${statusCode}`));
         this.#read(response, () => request.destroy());
         this.#leaveLater(() => request.destroy());
         response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);

@@ -3,7 +3,10 @@ import path from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/process/support/verdict";
-import type { Outcome } from "./case";
+import type { Run } from "./run";
+
+/** Runs that are over, and what was wrong with them. */
+type Played = { runs: readonly Run[]; problems: readonly string[] };
 
 /** A sum of many cents in another order. */
 const TOLERANCE_USD = 1e-6;
@@ -12,7 +15,7 @@ const TOLERANCE_USD = 1e-6;
  * I12, from the databases of a service that lies still: no tenant keeps the place of a turn that is over, each turn was charged
  * once, and no session has anything left to tell.
  */
-export function unsettled(storage: string, outcomes: readonly Outcome[]): string[] {
+export function unsettled(storage: string, played: readonly Played[]): string[] {
   const tenants = databases(storage, "TenantObject", "settled");
   const leases = tenants.flatMap((tenant) => rows(tenant, "SELECT session, turn FROM leases"));
   const spent = tenants.flatMap((tenant) => rows(tenant, "SELECT usd FROM spend")).reduce((sum, { usd }) => sum + Number(usd), 0);
@@ -20,9 +23,9 @@ export function unsettled(storage: string, outcomes: readonly Outcome[]): string
     tenants.flatMap((tenant) => rows(tenant, "SELECT session, turn FROM settled")).map((row) => [key(row), row]),
   );
   const untold = databases(storage, "SessionObject", "outbox").flatMap((session) => rows(session, "SELECT body FROM outbox"));
-  const ends = outcomes.filter(({ problems }) => problems.length === 0).flatMap(endsOf);
+  const ends = played.filter(({ problems }) => problems.length === 0).flatMap(endsOf);
   const wanted = ends.reduce((sum, { usd }) => sum + usd, 0);
-  const isWhole = outcomes.every(({ problems, runs }) => problems.length === 0 && runs.every(({ name }) => name !== "erased"));
+  const isWhole = played.every(({ problems, runs }) => problems.length === 0 && runs.every(({ name }) => name !== "erased"));
   for (const database of tenants) database.close();
   return [
     ...leases.map((row) => `I12: the place of turn ${key(row)} is still kept`),
@@ -34,7 +37,7 @@ export function unsettled(storage: string, outcomes: readonly Outcome[]): string
 
 const key = ({ session, turn }: Readonly<Record<string, unknown>>): string => `${turn} of ${session}`;
 
-function endsOf({ runs }: Outcome): { key: string; usd: number }[] {
+function endsOf({ runs }: Played): { key: string; usd: number }[] {
   return runs.flatMap(({ watchers: [full], session }) =>
     (full?.frames ?? [])
       .map(toEvent)
