@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
+import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";
@@ -16,6 +17,7 @@ export default defineConfig({
     reporters: [
       "default",
       contractTable,
+      faultTable,
       sampleTable,
       badInputsTable,
       ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),
