@@ -69,6 +69,7 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
           sum.failed.push(...told.failed);
           for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
           sum.coverage.merge(told.counted);
+          if (told.failed.length > 0) console.log(`failed so far: ${sum.failed.join(" ")}`);
           if (sum.failed.length >= MOST_FAILURES) for (const one of workers) one.kill();
         });
         worker.on("exit", (code) => (code ? reject(new Error(`a worker ended with ${code}`)) : resolve()));

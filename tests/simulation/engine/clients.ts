@@ -25,6 +25,7 @@ export class Client {
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   /** What came of a frame that is not whole yet. */
   #rest = "";
+  #isOnItsWay = false;
   /** Raised with every connection: what an older one still brings is lost. */
   #connection = 0;
 
@@ -32,7 +33,7 @@ export class Client {
     this.wish = wish;
     this.#chance = chance;
     this.#world = world;
-    this.#after(chance.int(0, 400), () => this.#connect());
+    this.#comeBack(1, 400);
   }
 
   /** The connection broke; what had come stays. */
@@ -40,13 +41,23 @@ export class Client {
     this.#reader = null;
     this.#connection += 1;
     this.#rest = "";
-    if (!this.isDone) this.#after(this.#chance.latency(20, 3_000), () => this.#connect());
+    this.#comeBack(20, 3_000);
   }
 
   /** The id it would come back with. */
   get lastId(): number {
     const at = this.received.lastIndexOf("\nid: ");
     return at < 0 ? 0 : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
+  }
+
+  /** One attempt at a time. */
+  #comeBack(soonestMs: number, latestMs: number): void {
+    if (this.isDone || this.#isOnItsWay) return;
+    this.#isOnItsWay = true;
+    this.#after(this.#chance.latency(soonestMs, latestMs), () => {
+      this.#isOnItsWay = false;
+      this.#connect();
+    });
   }
 
   #after(ms: number, run: () => void): void {
@@ -59,7 +70,7 @@ export class Client {
     const engine = this.#world.platform.object();
     const body = engine && this.#open(engine);
     if (this.isDone) return;
-    if (!body) return this.#after(this.#chance.latency(200, 4_000), () => this.#connect());
+    if (!body) return this.#comeBack(200, 4_000);
     this.connections += 1;
     this.#connection += 1;
     this.#reader = body.getReader();

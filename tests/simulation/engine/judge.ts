@@ -22,8 +22,9 @@ const hashOf = ({ rows }: RunRecord): string =>
     .digest("hex")
     .slice(0, 16);
 
-/** Most runs that are spent on making a history shorter. */
+/** Most runs, and most time in ms, that are spent on making a history shorter. */
 const TRIES = 400;
+const PATIENCE_MS = 60_000;
 
 /**
  * The same breach with less around it: fewer agents, habits, kinds of faults, and single strikes. Each step must break the same
@@ -31,8 +32,9 @@ const TRIES = 400;
  */
 export async function shrink(situation: EngineSituation, invariant: string): Promise<EngineSituation> {
   let left = TRIES;
+  const until = performance.now() + PATIENCE_MS;
   const fails = async (candidate: EngineSituation): Promise<boolean> => {
-    left -= 1;
+    left = performance.now() > until ? 0 : left - 1;
     return left > 0 && (await judge(candidate)).breaches.some((breach) => breach.invariant === invariant);
   };
   let best = situation;

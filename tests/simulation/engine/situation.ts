@@ -71,7 +71,7 @@ export function drawSession(situation: EngineSituation): Drawn {
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
-    calmAfterMs: chance.latency(3_000, 240_000),
+    calmAfterMs: chance.latency(10_000, 400_000),
   };
 }
 
