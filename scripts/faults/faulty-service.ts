@@ -22,8 +22,8 @@ export class FaultyService {
   }
 
   /** `variables`: beside those of a service for this machine alone. */
-  static async prepare(variables: PlanOptions["variables"] = {}): Promise<FaultyService> {
-    return new FaultyService(await ServiceProcess.prepare({ ...LOCAL, ...variables }, [], { entry: ENTRY }));
+  static async prepare(variables: PlanOptions["variables"] = {}, more: { inspectorPort?: number } = {}): Promise<FaultyService> {
+    return new FaultyService(await ServiceProcess.prepare({ ...LOCAL, ...variables }, [], { entry: ENTRY, ...more }));
   }
 
   get url(): string {

@@ -1,5 +1,7 @@
 import { parseArgs } from "node:util";
 import { startSimulatedProviders } from "../simulated-providers/server";
+import { clients } from "./clients/campaign";
+import { toClientReport } from "./clients/report";
 import { FaultyService } from "./faulty-service";
 import { campaign } from "./kills/campaign";
 import { type Kill, type Outcome, type Plan, play } from "./kills/case";
@@ -18,6 +20,8 @@ const USAGE = `npm run faults -- [what] [--seed S]
   --lanes N            services side by side (2)
   --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
 
+  --clients [N]        clients that vanish, crowd, read slowly or claim strange ids; N histories of 20 on one session (10)
+  --agents N           how many write the largest session for the slow readers (16; a team may have 32)
   --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
   --only TEXT          only those whose name holds this`;
 
@@ -29,6 +33,8 @@ const OPTIONS = {
   seed: { type: "string" },
   runs: { type: "string" },
   at: { type: "string" },
+  clients: { type: "string" },
+  agents: { type: "string" },
   storage: { type: "string" },
   only: { type: "string" },
   help: { type: "boolean" },
@@ -41,6 +47,7 @@ async function main(): Promise<void> {
   const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
   if (values.help) process.stdout.write(`${USAGE}\n`);
   else if (values.storage !== undefined) await playTroubles(seed, values);
+  else if (values.clients !== undefined) await playClients(seed, values);
   else if (values.at !== undefined) await playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
   else await playKills(seed, values);
 }
@@ -71,9 +78,25 @@ async function playTroubles(seed: number, { storage, only }: Values): Promise<vo
   if (figures.failures.length > 0) process.exitCode = 1;
 }
 
-/** `--points` and `--storage` alone mean once each. */
-const withDefault = (arg: string, nth: number, all: readonly string[]): string[] =>
-  ["--points", "--storage"].includes(arg) && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, "1"] : [arg];
+async function playClients(seed: number, { clients: histories, agents, only }: Values): Promise<void> {
+  const figures = await clients({
+    seed,
+    histories: wholeNumber(histories) ?? 0,
+    loudAgents: wholeNumber(agents) ?? 16,
+    ...(only === undefined ? {} : { only }),
+    onScene: ({ name, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
+  });
+  process.stdout.write(toClientReport(figures));
+  if (figures.scenes.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
+}
+
+/** What these mean without a number. */
+const DEFAULTS: Readonly<Record<string, string>> = { "--points": "1", "--storage": "1", "--clients": "10" };
+
+function withDefault(arg: string, nth: number, all: readonly string[]): string[] {
+  const alone = DEFAULTS[arg];
+  return alone !== undefined && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, alone] : [arg];
+}
 
 async function playOne(plan: Plan): Promise<void> {
   const providers = await startSimulatedProviders({ models: MODELS });

@@ -9,6 +9,8 @@ export type Habits = {
   retryMs?: number;
   /** Absent: it never leaves by itself. */
   leavesAfterMs?: number;
+  /** How fast it reads until it is told to hurry; absent: as fast as it comes. */
+  bytesPerSecond?: number;
   /** It has seen the end after the terminal events of so many turns; absent: one. */
   turns?: number;
 };
@@ -24,6 +26,8 @@ export class Watcher {
   readonly cameAt: number[] = [];
   /** How often a connection was lost, or refused for the moment. */
   losses = 0;
+  /** How often it connected. */
+  visits = 0;
   /** How often it was told to come again. */
   refusals = 0;
   /** Settles when the stream has ended for good: after the turn's last event. */
@@ -34,6 +38,8 @@ export class Watcher {
   #turnsLeft: number;
   #over = false;
   #request: ClientRequest | null = null;
+  #response: IncomingMessage | null = null;
+  #isHurrying = false;
 
   constructor(url: string, habits: Habits = {}) {
     this.#url = url;
@@ -58,6 +64,12 @@ export class Watcher {
     this.#request?.destroy();
   }
 
+  /** From now on it reads as fast as it can. */
+  hurry(): void {
+    this.#isHurrying = true;
+    this.#response?.resume();
+  }
+
   has(type: string): boolean {
     return this.frames.some((frame) => frame.includes(`event: ${type}\n`));
   }
@@ -71,6 +83,7 @@ export class Watcher {
   }
 
   #connect(): Promise<"lost" | "closed"> {
+    this.visits += 1;
     return new Promise((resolve, reject) => {
       const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
       const request = get(this.#url, { agent: false, headers }, (response) => {
@@ -97,7 +110,9 @@ export class Watcher {
 
   #read(response: IncomingMessage, leave: () => void): void {
     let rest = Buffer.alloc(0);
+    this.#response = response;
     response.on("data", (chunk: Buffer) => {
+      this.#digest(chunk, response);
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(BLANK_LINE); end >= 0; end = rest.indexOf(BLANK_LINE)) {
         this.#take(rest.subarray(0, end + BLANK_LINE.length));
@@ -105,6 +120,14 @@ export class Watcher {
       }
       if (this.#over) leave();
     });
+  }
+
+  /** A slow reader takes its time over each piece before it takes the next. */
+  #digest(chunk: Buffer, response: IncomingMessage): void {
+    const { bytesPerSecond } = this.#habits;
+    if (bytesPerSecond === undefined || this.#isHurrying) return;
+    response.pause();
+    setTimeout(() => response.resume(), (chunk.length / bytesPerSecond) * 1_000).unref();
   }
 
   /** `retry:` and heartbeats carry no id: they belong to the connection, not to the log. */
