@@ -4,6 +4,7 @@ import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
 import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
+import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
 const WORKERS = "tests/**/*.workers.test.ts";
@@ -23,6 +24,7 @@ export default defineConfig({
     reporters: [
       "default",
       contractTable,
+      faultTable,
       sampleTable,
       badInputsTable,
       ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),

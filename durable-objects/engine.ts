@@ -22,7 +22,7 @@ import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
-import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
+import { CALL_SLOTS, HEADER_PATIENCE_MS, WATCHDOG_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
 import { isPlatformFault } from "./platform-fault";
 import { brokenEnd, restore } from "./restore";
@@ -245,13 +245,19 @@ export class Engine {
 
   #arm(now: number): void {
     const isRunning = runningTurn(this.#state) !== null;
-    const next = isRunning ? nextTimerAt(this.#state, this.#toldAt) : this.journal.outbox.nextAt();
+    const next = isRunning ? nextTimerAt(this.#state, this.#toldAt) : this.#nextTellingAt(now);
     this.#ctx.waitUntil(this.#wakeUp.arm(isRunning, next === null ? null : next - now));
+  }
+
+  /** When something is to be told. What is being told right now is due all the while: there the alarm is for a word that gets lost. */
+  #nextTellingAt(now: number): number | null {
+    const next = this.journal.outbox.nextAt(now);
+    return next !== null && this.#draining !== null ? Math.max(next, now + WATCHDOG_MS) : next;
   }
 
   /** Tells what is still to be told; what fails waits for its next time, to which the alarm is set. */
   #empty(): void {
-    if (this.#draining || this.journal.outbox.due(Date.now()) === null) return;
+    if (this.#draining || this.journal.outbox.due(this.#clock.now()) === null) return;
     this.#draining = this.#drain().finally(() => {
       this.#draining = null;
       this.#arm(this.#clock.now());
@@ -261,12 +267,12 @@ export class Engine {
 
   async #drain(): Promise<void> {
     const { outbox } = this.journal;
-    for (let item = outbox.due(Date.now()); item; item = outbox.due(Date.now())) {
+    for (let item = outbox.due(this.#clock.now()); item; item = outbox.due(this.#clock.now())) {
       try {
         await this.#settle(item.settled);
         outbox.done(item.id);
       } catch (error) {
-        outbox.failed(item, Date.now());
+        outbox.failed(item, this.#clock.now());
         logError("a turn's end was not told", this.facts.sessionId, error);
       }
     }

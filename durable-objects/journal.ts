@@ -111,9 +111,14 @@ export class Journal {
     if (rows.length > 0) this.#publish(rows);
   }
 
+  /** Readers of rows that nobody knows to be on disk would wait for them for ever: then too the object begins again. */
   #publish(rows: LogRow[]): void {
     const { ctx } = this.#options;
-    ctx.waitUntil(ctx.storage.sync().then(() => this.streams.publish(rows)));
+    const isStored = ctx.storage.sync().then(
+      () => this.streams.publish(rows),
+      () => ctx.abort(BEGINS_AGAIN),
+    );
+    ctx.waitUntil(isStored);
   }
 }
 

@@ -25,15 +25,16 @@ export class Outbox {
     this.#sql.exec("INSERT INTO outbox (tries, not_before, body) VALUES (0, 0, ?)", JSON.stringify(settled));
   }
 
-  /** What may be tried now, the oldest first. */
+  /** What may be tried now, the oldest first; also what waits for a time so far away that the clock must have been set back. */
   due(now: number): OutboxItem | null {
-    const query = "SELECT id, tries, not_before, body FROM outbox WHERE not_before <= ? ORDER BY id LIMIT 1";
-    const [row] = this.#sql.exec<Row>(query, now).toArray();
+    const query = "SELECT id, tries, not_before, body FROM outbox WHERE not_before <= ? OR not_before > ? ORDER BY id LIMIT 1";
+    const [row] = this.#sql.exec<Row>(query, now, now + LONGEST_WAIT_MS).toArray();
     return row ? { id: row.id, tries: row.tries, notBefore: row.not_before, settled: JSON.parse(row.body) } : null;
   }
 
   /** When the next try is due, unix ms; null if nothing is left. */
-  nextAt(): number | null {
+  nextAt(now: number): number | null {
+    if (this.due(now)) return now;
     return this.#sql.exec<{ at: number | null }>("SELECT min(not_before) AS at FROM outbox").one().at;
   }
 

@@ -59,3 +59,12 @@ export function gapsOf(calls: readonly ServedCall[], run: { startedAt: number; e
   }
   return { ...gaps, afterLast: run.endedAt - reached };
 }
+
+/**
+ * By how much values grow from each to the next: the median of the slopes between all pairs (Theil and Sen), which a few slow
+ * ones cannot bend.
+ */
+export function slopeOf(values: readonly number[]): number {
+  const slopes = values.flatMap((value, at) => values.slice(at + 1).map((later, ahead) => (later - value) / (ahead + 1)));
+  return quantile(slopes, 0.5);
+}

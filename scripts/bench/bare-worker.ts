@@ -1,5 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 import { type LoopJob, runBareLoop } from "./bare-loop";
+import type { RelayObject } from "./relay";
+
+export { RelayObject } from "./relay";
 
 /** The least a session could do before it may speak: one new table, one row, on disk. */
 export class RowObject extends DurableObject {
@@ -10,13 +13,18 @@ export class RowObject extends DurableObject {
   }
 }
 
-type Env = { ROWS: DurableObjectNamespace<RowObject> };
+type Env = { ROWS: DurableObjectNamespace<RowObject>; RELAYS: DurableObjectNamespace<RelayObject> };
 
-/** `POST /loop` runs the bare loop in this runtime; `POST /row` wakes a new object that writes one row. */
+/**
+ * `POST /loop` runs the bare loop in this runtime; `POST /row` wakes a new object that writes one row; `/relay/{name}` is that
+ * relay's own.
+ */
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {
   async fetch(request, env) {
-    if (new URL(request.url).pathname === "/row") return env.ROWS.get(env.ROWS.newUniqueId()).fetch(request.url);
+    const { pathname } = new URL(request.url);
+    if (pathname === "/row") return env.ROWS.get(env.ROWS.newUniqueId()).fetch(request.url);
+    if (pathname.startsWith("/relay/")) return env.RELAYS.get(env.RELAYS.idFromName(pathname)).fetch(request);
     const job: LoopJob = await request.json();
     return Response.json({ chunks: await runBareLoop(job) });
   },

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { unstable_readConfig } from "wrangler";
 import { wranglerQuietly } from "../wrangler";
@@ -8,26 +8,19 @@ export type Bundle = { dir: string; modules: { type: "ESModule" | "Text"; path: 
 export type Bundles = { service: Bundle; bare: Bundle; compatibility: Compatibility };
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
 
-/** The service and the lower bound, bundled by the same tool for the same runtime. */
-export async function bundleBoth(dir: string): Promise<Bundles> {
-  const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: "wrangler.toml" });
+/** The service and the lower bound, bundled by the same tool for the same runtime. `entry`: what stands in for the service. */
+export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
+  const { compatibility_date, compatibility_flags, rules } = unstable_readConfig({ config: "wrangler.toml" });
   if (!compatibility_date) throw new Error("wrangler.toml names no compatibility_date.");
-  await mkdir(path.join(dir, "bare"));
-  const bareConfig = path.join(dir, "bare-wrangler.json");
-  await writeFile(
-    bareConfig,
-    JSON.stringify({
-      name: "bare",
-      main: path.resolve("scripts/bench/bare-worker.ts"),
-      compatibility_date,
-      compatibility_flags,
-      durable_objects: { bindings: [{ name: "ROWS", class_name: "RowObject" }] },
-      migrations: [{ tag: "v1", new_sqlite_classes: ["RowObject"] }],
-    }),
-  );
+  const compatibility = { compatibility_date, compatibility_flags, rules };
+  const configured = async (name: string, main: string) => {
+    const file = path.join(dir, `${name}-wrangler.json`);
+    await writeFile(file, JSON.stringify({ name, main: path.resolve(main), ...compatibility }));
+    return bundle(path.join(dir, name), ["--config", file]);
+  };
   return {
-    service: await bundle(path.join(dir, "service"), []),
-    bare: await bundle(path.join(dir, "bare"), ["--config", bareConfig]),
+    service: entry === undefined ? await bundle(path.join(dir, "service"), []) : await configured("service", entry),
+    bare: await configured("bare", "scripts/bench/bare-worker.ts"),
     compatibility: { compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
   };
 }

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SimulatedProviders } from "../simulated-providers/server";
 import { ratios, type Spread, spread } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
-import { post, replayOf, startRun, watchRun } from "./run-client";
+import { post, replayOf, startRun, statusOf, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { AGENTS, type Load, runRequest, startTeam } from "./team";
+import { aim, type Figure, type Line, type Measurement, micros, ratio } from "./figure";
+import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
 
 /** CPU of the runtime's process in µs for each chunk that a provider streamed. Ratios are taken run by run. */
 export type CpuFigure = {
@@ -19,7 +20,27 @@ export type CpuFigure = {
 type Options = { load: Load; runs: number };
 type Bench = { runtime: Runtime; providers: SimulatedProviders };
 
-export async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<CpuFigure> {
+const AIM = 1.5;
+/** Three long answers; all that happens once a run is little beside them. */
+const LONG_REPLIES = { load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null }, runs: 7 };
+
+export const CPU: Measurement = {
+  name: "cpu",
+  about: "CPU per chunk",
+  async measure(machines): Promise<Figure> {
+    const data = await measureCpu(await machines.disk(), LONG_REPLIES);
+    const bound = `bare SDK loop ${micros(data.bare)}`;
+    const lines: Line[] = [
+      ["CPU per chunk, watched", micros(data.watched), bound, ""],
+      ["  over the bare loop", ratio(data.watchedRatio), "1", aim(data.watchedRatio.median, AIM, "≤")],
+      ["CPU per chunk, unwatched", micros(data.unwatched), bound, ""],
+      ["  over the bare loop", ratio(data.unwatchedRatio), "1", aim(data.unwatchedRatio.median, AIM, "≤")],
+    ];
+    return { lines, data };
+  },
+};
+
+async function measureCpu(runtime: Runtime, { load, runs }: Options): Promise<CpuFigure> {
   const providers = await startTeam(load);
   const bench = { runtime, providers };
   try {
@@ -35,7 +56,7 @@ export async function measureCpu(runtime: Runtime, { load, runs }: Options): Pro
     const [bare, watched, unwatched] = (["bare", "watched", "unwatched"] as const).map((name) => warm.map((run) => run[name]));
     if (!bare || !watched || !unwatched) throw new Error("Nothing was measured.");
     return {
-      chunks: load.answerTokens * AGENTS + load.voteTokens * AGENTS + load.presentationTokens,
+      chunks: (load.answerTokens + load.voteTokens) * TRIO.length + load.presentationTokens,
       bare: spread(bare),
       watched: spread(watched),
       unwatched: spread(unwatched),
@@ -59,16 +80,15 @@ const bareRun = async ({ runtime }: Bench, job: LoopJob): Promise<void> => {
 /** Waits for the last reply by looking at the provider: asking the service would cost what is measured. */
 async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
   const before = providers.requests().length;
-  const turn = await startRun(runtime.service, runRequest(providers));
+  const { turn } = await startRun(runtime.service, runRequest(providers));
   const isServed = () =>
     providers
       .requests()
       .slice(before)
-      .filter(({ endedAt }) => endedAt !== null).length ===
-    2 * AGENTS + 1;
+      .filter(({ endedAt }) => endedAt !== null).length === idealCalls(TRIO.length);
   while (!isServed()) await sleep(20);
   await sleep(200);
-  const { status }: { status: string } = JSON.parse(await (await fetch(turn)).text());
+  const status = await statusOf(turn);
   if (status !== "completed") throw new Error(`A run that nobody watched is ${status}.`);
 }
 

@@ -1,90 +1,67 @@
-import { accessSync, constants, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { availableParallelism, cpus, loadavg, release, tmpdir, type } from "node:os";
+import { availableParallelism, cpus, loadavg, release, type } from "node:os";
 import { parseArgs } from "node:util";
-import { bundleSize } from "../bundle-size";
-import { measureCpu } from "./cpu";
-import { type FirstEventFigure, measureFirstEvent } from "./first-event";
+import type { Line } from "./figure";
+import { Machines } from "./machines";
+import { MEASUREMENTS } from "./measurements";
 import { type Results, toTable } from "./report";
-import { countRows } from "./rows";
-import { type Runtime, startRuntime } from "./runtime";
-import { measureWall, type WallFigure } from "./wall";
 
 /**
- * `npm run bench [-- --json out.json]`: what the service itself costs, in time, CPU and rows, with simulated models on this
- * machine. Linux only. A file system in memory is used beside the disk, to tell the service's time from the disk's.
+ * `npm run bench [-- --only wall,cpu] [--json out.json]`: what the service itself costs, in time, CPU and rows, with simulated
+ * models on this machine. Linux only. Everything takes about a quarter of an hour.
  */
-const IN_MEMORY = "/dev/shm";
-/** Three long answers; all that happens once a run is little beside them. */
-const LONG_REPLIES = { load: { answerTokens: 20_000, voteTokens: 40, presentationTokens: 40, pace: null }, runs: 7 };
-
-const say = (what: string) => process.stderr.write(`${what} …\n`);
+const say = (what: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what} …\n`);
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: "string" } } });
+  const { values } = parseArgs({ options: { json: { type: "string" }, only: { type: "string", multiple: true } } });
   if (type() !== "Linux") throw new Error("The benchmark reads CPU times from /proc and runs on Linux only.");
-  const results = await measure();
-  process.stdout.write(toTable(results));
+  const results: Results = { takenAt: new Date().toISOString(), machine: machine(), figures: {} };
+  const lines: Line[] = [];
+  const machines = new Machines();
+  try {
+    for (const { name, about, measure } of chosen(values.only)) {
+      say(about);
+      const { lines: its, data } = await measure(machines).catch(failed(name));
+      lines.push(...its);
+      results.figures[name] = data;
+    }
+  } finally {
+    await machines.stop();
+  }
+  process.stdout.write(toTable(results, lines));
   if (values.json !== undefined) await writeFile(values.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-async function measure(): Promise<Results> {
-  const machine = {
-    cpus: availableParallelism(),
-    model: cpuModel(),
-    node: process.versions.node,
-    system: `${type()} ${release()}`,
-  };
-  const load = loadavg()[0] ?? 0;
-  const bundle = await bundleSize();
-  const disk = await withRuntime(tmpdir(), async (runtime) => {
-    const latencies = await measureLatencies(runtime, "on disk");
-    const rows = countRows(runtime.sessionsDir, latencies.wall.lastSession);
-    say("CPU per chunk");
-    return { ...latencies, rows, cpu: await measureCpu(runtime, LONG_REPLIES) };
-  });
-  const memory = isWritable(IN_MEMORY) ? await withRuntime(IN_MEMORY, (runtime) => measureLatencies(runtime, "in memory")) : null;
-  return {
-    takenAt: new Date().toISOString(),
-    machine: { ...machine, load },
-    wall: { disk: disk.wall, memory: memory?.wall ?? null },
-    cpu: disk.cpu,
-    firstEvent: { disk: disk.firstEvent, memory: memory?.firstEvent ?? null },
-    rows: disk.rows,
-    bundle,
-  };
-}
-
-type Latencies = { firstEvent: FirstEventFigure; wall: WallFigure };
-
-async function measureLatencies(runtime: Runtime, where: string): Promise<Latencies> {
-  say(`POST to first event, storage ${where}`);
-  const firstEvent = await measureFirstEvent(runtime);
-  say(`Wall time, storage ${where}`);
-  return { firstEvent, wall: await measureWall(runtime) };
-}
-
-async function withRuntime<Figures>(storage: string, work: (runtime: Runtime) => Promise<Figures>): Promise<Figures> {
-  const runtime = await startRuntime(storage);
-  try {
-    return await work(runtime);
-  } finally {
-    await runtime.stop();
+function chosen(only: readonly string[] | undefined) {
+  const names = (only ?? []).flatMap((list) => list.split(","));
+  const unknown = names.find((name) => MEASUREMENTS.every((one) => one.name !== name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no figure ${unknown}. There are: ${MEASUREMENTS.map(({ name }) => name).join(", ")}.`);
   }
+  return names.length === 0 ? MEASUREMENTS : MEASUREMENTS.filter(({ name }) => names.includes(name));
 }
+
+/** One figure that cannot be taken leaves the others theirs, and the whole its failure. */
+const failed = (name: string) => (error: unknown) => {
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`${error instanceof Error ? error.stack : message}\n`);
+  process.exitCode = 1;
+  const line: Line = [name, `failed: ${message.slice(0, 200)}`, "", ""];
+  return { lines: [line], data: { failed: message } };
+};
+
+const machine = (): Results["machine"] => ({
+  cpus: availableParallelism(),
+  model: cpuModel(),
+  load: loadavg()[0] ?? 0,
+  node: process.versions.node,
+  system: `${type()} ${release()}`,
+});
 
 /** Some machines leave the name out of the usual place. */
 const cpuModel = (): string =>
   cpus()[0]?.model ?? /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "CPU";
-
-function isWritable(dir: string): boolean {
-  try {
-    accessSync(dir, constants.W_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 try {
   await main();

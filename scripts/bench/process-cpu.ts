@@ -9,14 +9,11 @@ export function cpuMs(pid: number): number {
   return (Number(user) + Number(system)) * MS_PER_TICK;
 }
 
-/** The one child of this process with that name. */
-export function childNamed(name: string): number {
-  const children = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && isChild(Number(entry), name));
-  const [pid] = children;
-  if (pid === undefined || children.length > 1)
-    throw new Error(`There are ${children.length} processes called ${name} below this one.`);
-  return Number(pid);
-}
+/** The children of this process with that name. */
+export const childrenNamed = (name: string): number[] =>
+  readdirSync("/proc")
+    .filter((entry) => /^\d+$/.test(entry) && isChild(Number(entry), name))
+    .map(Number);
 
 function isChild(pid: number, name: string): boolean {
   try {

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import type { SimulatedProviders } from "../simulated-providers/server";
 import { toSituation } from "../simulated-providers/situation";
 import type { RecordedRequest } from "../simulated-providers/ledger";
@@ -8,9 +10,15 @@ import type { LoopJob } from "./bare-loop";
 export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
 
 /** Starts a run and follows its stream to the end. Throws if the run does not complete. */
-export async function watchRun(service: string, body: string): Promise<WatchedRun> {
+export const watchRun = (service: string, body: string): Promise<WatchedRun> => watch(`${service}/api/runs`, body);
+
+/** The same for the next turn of a session. */
+export const watchTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<WatchedRun> =>
+  watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+
+async function watch(url: string, body: string): Promise<WatchedRun> {
   const startedAt = performance.now();
-  const response = await post(`${service}/api/runs`, body, "text/event-stream");
+  const response = await post(url, body, "text/event-stream");
   let text = "";
   let firstEventMs = 0;
   for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
@@ -21,16 +29,33 @@ export async function watchRun(service: string, body: string): Promise<WatchedRu
   }
   const wallMs = performance.now() - startedAt;
   if (!text.includes("event: turn.completed")) throw new Error(`The stream ended before its run: ${text}`);
-  return { sessionId: response.headers.get("location")?.split("/").at(-1) ?? "", firstEventMs, wallMs };
+  return { sessionId: response.headers.get("location")?.split("/")[3] ?? "", firstEventMs, wallMs };
 }
 
 /** Enough to hold the last event of a run whole, little enough to be searched with every piece. */
 const LONGEST_END = 8_192;
 
-/** Starts a run that nobody watches; gives the address of its turn. */
-export async function startRun(service: string, body: string): Promise<string> {
-  const { links }: { links: { turn: string } } = JSON.parse(await (await post(`${service}/api/runs`, body)).text());
-  return `${service}${links.turn}`;
+/** A run that was begun: its session, and the addresses of its turn and of the turn's stream. */
+export type StartedRun = { sessionId: string; turn: string; events: string };
+
+/** Starts a run that nobody watches. */
+export async function startRun(service: string, body: string): Promise<StartedRun> {
+  const { session_id: sessionId, links } = RunResponseSchema.parse(await (await post(`${service}/api/runs`, body)).json());
+  return { sessionId, turn: `${service}${links.turn}`, events: `${service}${links.events}` };
+}
+
+/** How a turn stands. */
+export async function statusOf(turn: string): Promise<string> {
+  return TurnResponseSchema.parse(await (await fetch(turn)).json()).status;
+}
+
+/** Waits until a turn runs no more, and says how it ended. */
+export async function endOf(turn: string, everyMs = 20): Promise<string> {
+  for (;;) {
+    const status = await statusOf(turn);
+    if (status !== "running") return status;
+    await sleep(everyMs);
+  }
 }
 
 /** Any request of the benchmark; everything but success is thrown. */

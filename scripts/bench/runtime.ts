@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Miniflare, NoOpLog } from "miniflare";
+import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
-import { type Bundles, bundleBoth } from "./bundles";
-import { childNamed, cpuMs } from "./process-cpu";
+import { WranglerConfigSchema } from "../service/schema";
+import { type Bundle, type Bundles, bundleBoth } from "./bundles";
+import { childrenNamed, cpuMs } from "./process-cpu";
 
 /**
  * One workerd with two Workers: the service as it would be deployed, and the lower bound. Both are asked over sockets of their
@@ -23,16 +25,30 @@ export type Runtime = {
 
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
-/** `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. */
-export async function startRuntime(storage: string): Promise<Runtime> {
+/** No tenant's limit shall end a measurement. */
+const VARIABLES = {
+  OPEN_ACCESS: "loopback",
+  ALLOWED_ORIGINS: "http://127.0.0.1:*",
+  TENANT_CONCURRENT_TURNS: "0",
+  SEALING_KEYS: toSealingKey(1, randomBytes(SEALING_KEY_BYTES)),
+};
+
+/**
+ * `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. `entry`: a module
+ * that stands in for the service's own.
+ */
+export async function startRuntime(storage: string, entry?: string): Promise<Runtime> {
   const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
   const forget = () => rmSync(dir, { recursive: true, force: true });
   process.once("exit", forget); // also when interrupted: storage in memory would stay allocated
-  const bundles = await bundleBoth(dir);
+  const bundles = await bundleBoth(dir, entry);
   const state = path.join(dir, "state");
+  const before = childrenNamed("workerd");
   const miniflare = new Miniflare(options(bundles, state));
   await miniflare.ready;
-  const workerd = childNamed("workerd");
+  const workerd = childrenNamed("workerd").find((pid) => !before.includes(pid));
+  if (workerd === undefined) throw new Error("The runtime's process was not found.");
+  await migrate(miniflare);
   return {
     service: (await miniflare.unsafeGetDirectURL("service")).origin,
     bare: (await miniflare.unsafeGetDirectURL("bare")).origin,
@@ -46,34 +62,46 @@ export async function startRuntime(storage: string): Promise<Runtime> {
   };
 }
 
+const config = () => WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
+
 function options({ service, bare, compatibility }: Bundles, state: string) {
+  const { durable_objects, r2_buckets, d1_databases, vars } = config();
+  const objects = durable_objects.bindings.map(({ name, class_name }) => [name, withSql(class_name)] as const);
   return convertV4MiniflareOptions({
     resourcePersistencePath: state,
     log: new NoOpLog(), // it would say that there is no network; failures are thrown
     workers: [
       {
         name: "service",
-        modules: service.modules,
-        modulesRoot: service.dir,
+        ...modulesOf(service),
         ...compatibility,
-        durableObjects: { SESSIONS: { className: "SessionObject", useSQLite: true } },
-        d1Databases: { DB: "DB" },
-        r2Buckets: { BUCKET: "BUCKET" },
-        bindings: {
-          OPEN_ACCESS: "loopback",
-          ALLOWED_ORIGINS: "http://127.0.0.1:*",
-          SEALING_KEYS: toSealingKey(1, randomBytes(SEALING_KEY_BYTES)),
-        },
+        durableObjects: Object.fromEntries(objects),
+        d1Databases: d1_databases.map(({ binding }) => binding),
+        r2Buckets: r2_buckets.map(({ binding }) => binding),
+        bindings: { ...vars, ...VARIABLES },
         ...DIRECT,
       },
       {
         name: "bare",
-        modules: bare.modules,
-        modulesRoot: bare.dir,
+        ...modulesOf(bare),
         ...compatibility,
-        durableObjects: { ROWS: { className: "RowObject", useSQLite: true } },
+        durableObjects: { ROWS: withSql("RowObject"), RELAYS: withSql("RelayObject") },
         ...DIRECT,
       },
     ],
   });
+}
+
+const withSql = (className: string) => ({ className, useSQLite: true });
+const modulesOf = ({ modules, dir }: Bundle) => ({ modules, modulesRoot: dir });
+
+/** Gives the databases their tables, as a deployment has them. */
+async function migrate(miniflare: Miniflare): Promise<void> {
+  for (const { binding, migrations_dir: folder } of config().d1_databases) {
+    const db = await miniflare.getD1Database(binding, "service");
+    for (const name of (await readdir(folder)).sort()) {
+      const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
+      await db.batch(statements.map((statement) => db.prepare(statement)));
+    }
+  }
 }

@@ -2,26 +2,44 @@ import { argumentsText, CHARACTERS_PER_TOKEN, type Pace, type Script } from "../
 import { answersThenVotes, paced } from "../simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../simulated-providers/server";
 
+/** `delayMs`: how much later than at once its replies begin. */
+export type Member = { id: string; model: string; delayMs?: number };
+
 /** Models with large windows and output caps, so that no limit ends a long reply. */
-const MODELS = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"] as const;
-export const AGENTS = MODELS.length;
+export const TRIO: readonly Member[] = ["gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"].map((model) => ({ id: model, model }));
+
+/** So many agents, each slower than the one before it by so much. */
+export const teamOf = (size: number, staggerMs = 0): Member[] =>
+  Array.from({ length: size }, (_, place) => ({
+    id: `agent-${place + 1}`,
+    model: `bench-${place + 1}`,
+    delayMs: place * staggerMs,
+  }));
+
+/** The calls of a run in which everybody answers once, votes once, and one presents. */
+export const idealCalls = (size: number): number => 2 * size + 1;
 
 /** What each reply of the team is made of; one token is one chunk. */
 export type Load = { answerTokens: number; voteTokens: number; presentationTokens: number; pace: Pace | null };
 
-/** Three agents that answer, vote and present, each reply with exactly as many chunks as the load says. */
-export function startTeam(load: Load): Promise<SimulatedProviders> {
-  const models = MODELS.map((model) => [model, pacedBy(load.pace, member(model, load))] as const);
+/** Agents that answer, vote and present, each reply with exactly as many chunks as the load says. */
+export function startTeam(load: Load, members: readonly Member[] = TRIO): Promise<SimulatedProviders> {
+  const models = members.map(({ model, delayMs = 0 }) => {
+    const pace = load.pace && { ...load.pace, ttftMs: load.pace.ttftMs + delayMs };
+    return [model, pacedBy(pace, member(model, load))] as const;
+  });
   return startSimulatedProviders({ models: Object.fromEntries(models) });
 }
 
+const QUESTION = "How much time does the service itself take?";
+
 /** The body of a run with this team. */
-export function runRequest({ baseUrl }: SimulatedProviders): string {
-  const agents = MODELS.map((model) => ({
-    id: model,
+export function runRequest({ baseUrl }: Pick<SimulatedProviders, "baseUrl">, members: readonly Member[] = TRIO): string {
+  const agents = members.map(({ id, model }) => ({
+    id,
     backend: { type: "chatcompletion", model, base_url: baseUrl, api_key: "simulated" },
   }));
-  return JSON.stringify({ question: "How much time does the service itself take?", config: { agents } });
+  return JSON.stringify({ question: QUESTION, config: { agents } });
 }
 
 function member(model: string, { answerTokens, voteTokens, presentationTokens }: Load): Script {

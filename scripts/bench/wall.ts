@@ -4,7 +4,8 @@ import { criticalPathMs, type Gaps, gapsOf, type Spread, spread } from "./arithm
 import { runBareLoop } from "./bare-loop";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { AGENTS, runRequest, startTeam } from "./team";
+import { aim, type Figure, type Line, type Measurement, millis, range, ratio } from "./figure";
+import { idealCalls, runRequest, startTeam, TRIO } from "./team";
 
 /** Wall time over what the providers themselves took, for the service and for two loops that keep nothing. */
 export type WallFigure = {
@@ -15,10 +16,15 @@ export type WallFigure = {
   criticalPathMs: Spread;
   /** Of one of these runs. */
   lastSession: string;
+  /** From the end of what a call waits for to its arrival at the provider: the median of the two times in each run. */
+  betweenMs: Record<"service" | "bareInWorkerd", Spread>;
   /** Where the service's part went. */
   gapsMs: Record<keyof Gaps, Spread>;
 };
 
+const AIMS = { ratio: 1.04, overheadMs: 5 };
+/** Answers, votes and presentation: three stages. */
+const GAPS_BETWEEN = 2;
 const RUNS = 7;
 const TOKENS = 40;
 /** 200 ms to the first token, then one every 5 ms. */
@@ -29,7 +35,34 @@ const LOAD = {
   pace: { ttftMs: 200, tokensPerSecond: 200 },
 };
 
-export async function measureWall({ service, bare }: Runtime): Promise<WallFigure> {
+export const WALL: Measurement = {
+  name: "wall",
+  about: "Wall time over the critical path, and what a call costs besides its provider's time",
+  async measure(machines): Promise<Figure> {
+    const data = await machines.onBoth(measureWall);
+    return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
+  },
+};
+
+function linesOf(figure: WallFigure, where: string): Line[] {
+  const { beforeFirst, between, withinStages, afterLast } = figure.gapsMs;
+  const bounds = `bare loop: workerd ${ratio(figure.bareInWorkerd)}, Node ${ratio(figure.bareInNode)}`;
+  const rest = [beforeFirst, between, withinStages, afterLast].map(({ median }) => median.toFixed(1)).join(" + ");
+  const { service, bareInWorkerd } = figure.betweenMs;
+  return [
+    [`wall time / critical path, ${where}`, ratio(figure.service), bounds, aim(figure.service.median, AIMS.ratio, "≤")],
+    ["  wall time", millis(figure.serviceMs), `critical path ${millis(figure.criticalPathMs)}`, ""],
+    ["  before + between + within + after stages", `${rest} ms`, "", ""],
+    [
+      `overhead per call, ${where}`,
+      `${range(service, 1)} ms`,
+      `bare loop ${range(bareInWorkerd, 1)} ms`,
+      aim(service.median, AIMS.overheadMs, "<"),
+    ],
+  ];
+}
+
+async function measureWall({ service, bare }: Runtime): Promise<WallFigure> {
   const providers = await startTeam(LOAD);
   try {
     let lastSession = "";
@@ -62,7 +95,8 @@ async function timed(providers: SimulatedProviders, run: () => Promise<unknown>)
   const endedAt = now();
   const calls = servedSince(providers, before);
   // One call more would be a vote cast too early: another run than the one this figure is about.
-  if (calls.length !== 2 * AGENTS + 1) throw new Error(`A run made ${calls.length} calls: ${calls.map(({ stage }) => stage)}`);
+  if (calls.length !== idealCalls(TRIO.length))
+    throw new Error(`A run made ${calls.length} calls: ${calls.map(({ stage }) => stage)}`);
   return { wallMs: endedAt - startedAt, pathMs: criticalPathMs(calls), gaps: gapsOf(calls, { startedAt, endedAt }) };
 }
 
@@ -77,6 +111,10 @@ function toFigure(
     bareInNode: spread(measured.map((run) => ratio(run.bareInNode))),
     serviceMs: spread(measured.map(({ service }) => service.wallMs)),
     criticalPathMs: spread(measured.map(({ service }) => service.pathMs)),
+    betweenMs: {
+      service: spread(measured.map(({ service }) => service.gaps.between / GAPS_BETWEEN)),
+      bareInWorkerd: spread(measured.map(({ bareInWorkerd }) => bareInWorkerd.gaps.between / GAPS_BETWEEN)),
+    },
     gapsMs: {
       beforeFirst: gap("beforeFirst"),
       between: gap("between"),

@@ -14,6 +14,8 @@ export type PlanOptions = {
   variables: Readonly<Record<string, string>>;
   /** SQL for its database, after the migrations: keys that are there from the beginning. */
   statements?: readonly string[];
+  /** What is bundled instead of wrangler.toml's `main`: a build that can be made to fail. */
+  entry?: string;
 };
 
 /** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
@@ -25,9 +27,17 @@ export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispos
  * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
  * would hide the kill from clients.
  */
-export async function planRuntime({ dir, port, variables, statements = [] }: PlanOptions): Promise<RuntimePlan> {
+export async function planRuntime({ dir, port, variables, statements = [], entry }: PlanOptions): Promise<RuntimePlan> {
   const bundle = path.join(dir, "bundle");
-  await wranglerQuietly(["deploy", "--dry-run", "--outdir", bundle]);
+  await wranglerQuietly([
+    "deploy",
+    ...(entry === undefined ? [] : [entry]),
+    "--config",
+    "wrangler.toml",
+    "--dry-run",
+    "--outdir",
+    bundle,
+  ]);
   const caught = path.join(dir, "caught");
   await mkdir(caught);
   const options = { bundle, state: path.join(dir, "state"), port, variables };

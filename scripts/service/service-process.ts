@@ -6,7 +6,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isHealthy } from "./loopback";
 import { signalGroup } from "./process-group";
-import { planRuntime, type RuntimePlan } from "./runtime-plan";
+import { type PlanOptions, planRuntime, type RuntimePlan } from "./runtime-plan";
 
 const READY_WITHIN_MS = 20_000;
 const READY_EVERY_MS = 5;
@@ -23,6 +23,8 @@ export class ServiceProcess {
   readonly #killAtExit = () => void this.#child?.kill("SIGKILL");
   #child: ChildProcess | null = null;
   #log = "";
+  /** Told of whatever it prints, as it comes. */
+  onOutput: (text: string) => void = () => {};
 
   private constructor({ url, dir, plan }: { url: string; dir: string; plan: RuntimePlan }) {
     this.url = url;
@@ -30,15 +32,25 @@ export class ServiceProcess {
     this.#plan = plan;
   }
 
-  /** Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. */
-  static async prepare(variables: Readonly<Record<string, string>>, statements: readonly string[] = []): Promise<ServiceProcess> {
+  /**
+   * Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. `inspectorPort`: where
+   * its memory can be asked for.
+   */
+  static async prepare(
+    variables: PlanOptions["variables"],
+    statements: readonly string[] = [],
+    { inspectorPort, ...more }: Pick<PlanOptions, "entry"> & { inspectorPort?: number } = {},
+  ): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();
     try {
+      const { args, ...rest } = await planRuntime({ dir, port, variables, statements, ...more });
+      const [serve = "serve", ...others] = args;
+      const inspector = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
       return new ServiceProcess({
         url: `http://127.0.0.1:${port}`,
         dir,
-        plan: await planRuntime({ dir, port, variables, statements }),
+        plan: { ...rest, args: [serve, ...inspector, ...others] },
       });
     } catch (error) {
       await rm(dir, { recursive: true, force: true });
@@ -83,6 +95,11 @@ export class ServiceProcess {
     await rm(this.#dir, { recursive: true, force: true });
   }
 
+  /** Of the runtime as it runs now; null while it does not. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
   /** Where everything lies that it has written. */
   get stateDir(): string {
     return path.join(this.#dir, "state");
@@ -95,5 +112,6 @@ export class ServiceProcess {
 
   #keep(chunk: Buffer): void {
     this.#log = (this.#log + chunk.toString()).slice(-LOG_CHARS);
+    this.onOutput(chunk.toString());
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from "node:crypto";
+import { isJsonObject, parseJson } from "../../src/providers/json";
 
 /**
  * What a provider knows of its own replies. A reply that a client brings back must be what the client was given: the same text,
@@ -9,7 +10,7 @@ export type Item = {
   kind: "text" | "reasoning" | "call" | "hosted";
   /** Made by the provider and found in no other item; empty for text. */
   id: string;
-  /** null: it cannot be brought back as it was (arguments that are no JSON), so anything may stand for it. */
+  /** null: it cannot be brought back as it was (arguments that are no JSON object), so anything may stand for it. */
   content: string | null;
 };
 
@@ -57,11 +58,11 @@ export class Continuity {
 const isSame = (given: Item, brought: Item): boolean =>
   given.kind === brought.kind && given.id === brought.id && (given.content === null || given.content === brought.content);
 
-/** A call as an item: its arguments as text, if they are JSON at all. */
+/** A call as an item: its arguments as text, if they are what arguments must be. */
 export const callItem = (id: string, name: string, args: string): Item => ({
   kind: "call",
   id,
-  content: isJson(args) ? `${name}(${args})` : null,
+  content: isJsonObject(parseJson(args)) ? `${name}(${args})` : null,
 });
 
 /** Text as it counts: pieces that follow each other are one, and no text is nothing. */
@@ -86,12 +87,3 @@ const ID_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 /** An id as providers make them. */
 export const newId = (prefix: string): string =>
   prefix + Array.from({ length: 24 }, () => ID_LETTERS[randomInt(ID_LETTERS.length)]).join("");
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}

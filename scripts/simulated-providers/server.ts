@@ -68,6 +68,7 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
     memories.set(key, memory);
     await answer(res, record, { wire, dialect, sent, memory, script: models[model] });
   }
+  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(port, "127.0.0.1", listening));
   const address = server.address();
   const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : port}`;

@@ -11,8 +11,8 @@ export function workflowTools(names: readonly string[], aliases: readonly string
   return WORKFLOW_TOOLS.filter((name) => names.includes(name)).map((name) => toolSpec(name, team));
 }
 
-/** Every alias ends in a number; `agent10` comes after `agent9`. */
-const byNumber = (a: string, b: string): number => a.localeCompare(b, "en", { numeric: true });
+/** Aliases differ in their number alone; `agent10` comes after `agent9`. Compared as texts, since this is done for every request. */
+const byNumber = (a: string, b: string): number => a.length - b.length || (a < b ? -1 : 1);
 
 function toolSpec(name: WorkflowTool, aliases: readonly string[]): ToolSpec {
   switch (name) {

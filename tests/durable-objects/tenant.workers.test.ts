@@ -134,15 +134,28 @@ it("the outbox keeps what was not heard, waits longer each time, and forgets wha
       if (!item) throw new Error("nothing is due");
       expect(item.settled.turn).toBe(1);
       outbox.failed(item, now);
-      storage.sql.exec("UPDATE outbox SET not_before = ? WHERE id = 2", now + 1e9);
-      waits.push((outbox.nextAt() ?? 0) - now);
+      storage.sql.exec("UPDATE outbox SET not_before = ? WHERE id = 2", now + 600_000);
+      waits.push((outbox.nextAt(now) ?? 0) - now);
       expect(outbox.due(now)).toBeNull();
-      now = outbox.nextAt() ?? 0;
+      now = outbox.nextAt(now) ?? 0;
     }
     expect([waits[0], waits[1], waits.at(-1)]).toEqual([1_000, 2_000, 600_000]);
     outbox.done(1);
     outbox.done(2);
-    expect(outbox.nextAt()).toBeNull();
+    expect(outbox.nextAt(0)).toBeNull();
+  });
+});
+
+it("the outbox does not wait for a time that only a clock set back has put far away", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox(storage.sql);
+    outbox.add(settled(1, 0));
+    const item = outbox.due(0);
+    if (!item) throw new Error("nothing is due");
+    outbox.failed(item, 7_200_000);
+    expect([outbox.nextAt(3_600_000), outbox.due(3_600_000)?.id]).toEqual([3_600_000, item.id]);
+    expect([outbox.nextAt(7_200_000), outbox.due(7_200_000)]).toEqual([7_201_000, null]);
   });
 });
 

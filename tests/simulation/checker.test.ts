@@ -299,4 +299,35 @@ describe("the checker with records from outside", () => {
     const found = check(logOf("tie"), { cancelAskedAfter: 12 }).map(({ invariant }) => invariant);
     expect(new Set(found)).toEqual(new Set(["I15"]));
   });
+
+  const READS = { turn: 1, attempt: 1, agent: "ada", round: 1, tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+  const KEY = "tool_1_1_1_1_use";
+
+  it.each([
+    { name: "a tool call that reached its server twice", tools: [READS, READS], invariant: "I8" },
+    { name: "a tool call that is not in the journal", tools: [{ ...READS, tool_call: "another" }], invariant: "I8" },
+    { name: "a repeated call under another key", tools: [READS, { ...READS, key: "another" }], invariant: "I9" },
+    { name: "two calls under one key", tools: [READS, { ...READS, tool_call: "another" }], invariant: "I9" },
+  ])("notices $name", ({ tools, invariant }) => {
+    const found = check(logOf("single-agent"), { tools: tools.map((call) => ({ key: KEY, ...call })), finished: true });
+    expect(found.map((violation) => violation.invariant)).toContain(invariant);
+  });
+
+  it("notices an empty workspace that took the place of a snapshot, and a snapshot that was lost", () => {
+    const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
+    const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
+    const files = new Map(answers.map(({ sequence_number, label }) => [sequence_number, label.endsWith(".1") ? 3 : 0]));
+    expect([...files.values()]).toContain(0);
+    expect(new Set(check(log, { files }).map(({ invariant }) => invariant))).toEqual(new Set(["I10"]));
+    const lost = log.map((event) => (event.type === "answer.submitted" ? { ...event, snapshot: null } : event));
+    expect(check(lost).map(({ invariant }) => invariant)).toContain("I10");
+  });
 });
+
+/** As if every agent had a workspace, and every answer its own snapshot. */
+function withWorkspace(event: NumberedEvent): NumberedEvent {
+  if (event.type === "answer.submitted") return { ...event, snapshot: event.label };
+  if (event.type === "presentation.started") return { ...event, workspace: event.label };
+  if (event.type !== "session.created") return event;
+  return { ...event, rules: { ...event.rules, agents: event.rules.agents.map((agent) => ({ ...agent, workspace: true })) } };
+}

@@ -51,14 +51,17 @@ export function createContent(): Content {
       open.delete(index);
     },
     addWhole(values) {
-      const events = values.flatMap((value) => begin("whole", value));
-      open.clear();
+      const events = values.flatMap((value) => begin(WHOLE, value));
+      open.delete(WHOLE);
       return events;
     },
     isWhole: () => open.size === 0,
     nextMessage: () => open.clear(),
   };
 }
+
+/** Where blocks stand that have no index. */
+const WHOLE = Symbol("whole");
 
 /** Signatures and sources: kept to be sent back, never shown as text. */
 function keepsAside(block: Block, delta: Fields): boolean {

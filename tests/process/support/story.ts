@@ -23,16 +23,28 @@ export const STORY_AGENTS = [
   { id: "slow", model: "gpt-4o" },
 ] as const;
 
-export const STORY: Readonly<Record<string, Script>> = {
-  "gpt-5-mini": member({ answer: SWIFT, answering: 150, deciding: 300 }),
-  "gpt-5": member({
-    answer: STEADY,
-    answering: 500,
-    deciding: 700,
-    early: (situation) => (situation.stage === "deciding" ? newAnswer(IMPROVED) : voteFor(IMPROVED, situation)),
-  }),
-  "gpt-4o": member({ answer: SLOW, answering: 800, deciding: 1_500 }),
-};
+/** The parts of the three, at so many times the pace. */
+export function storyAt(speed: number): Readonly<Record<(typeof STORY_AGENTS)[number]["id"], Script>> {
+  return {
+    swift: member({ answer: SWIFT, answering: 150, deciding: 300 }, speed),
+    steady: member(
+      {
+        answer: STEADY,
+        answering: 500,
+        deciding: 700,
+        early: (situation) => (situation.stage === "deciding" ? newAnswer(IMPROVED) : voteFor(IMPROVED, situation)),
+      },
+      speed,
+    ),
+    slow: member({ answer: SLOW, answering: 800, deciding: 1_500 }, speed),
+  };
+}
+
+/** The story by the names of the models that play it. */
+export const storyModels = (speed: number): Readonly<Record<string, Script>> =>
+  Object.fromEntries(STORY_AGENTS.map(({ id, model }) => [model, storyAt(speed)[id]]));
+
+export const STORY: Readonly<Record<string, Script>> = storyModels(1);
 
 type Part = {
   answer: string;
@@ -43,14 +55,18 @@ type Part = {
   early?: (situation: Situation) => Reply;
 };
 
-function member({ answer, answering, deciding, early = (situation) => voteFor(answer, situation) }: Part): Script {
+function member({ answer, answering, deciding, early = (situation) => voteFor(answer, situation) }: Part, speed: number): Script {
+  const pace = (ttftMs: number, tokensPerSecond: number) => ({
+    ttftMs: ttftMs / speed,
+    tokensPerSecond: tokensPerSecond * speed,
+  });
   return byStage({
-    answering: paced({ ttftMs: answering, tokensPerSecond: 40 }, () => newAnswer(answer)),
-    deciding: (situation) => {
-      const pace = { ttftMs: isShown(IMPROVED, situation) ? 250 : deciding, tokensPerSecond: 60 };
-      return { pace, ...(isShown(IMPROVED, situation) ? voteFor(IMPROVED, situation) : early(situation)) };
-    },
-    presenting: paced({ ttftMs: 300, tokensPerSecond: 10 }, () => ({ text: FINAL })),
+    answering: paced(pace(answering, 40), () => newAnswer(answer)),
+    deciding: (situation) =>
+      isShown(IMPROVED, situation)
+        ? { pace: pace(250, 60), ...voteFor(IMPROVED, situation) }
+        : { pace: pace(deciding, 60), ...early(situation) },
+    presenting: paced(pace(300, 10), () => ({ text: FINAL })),
   });
 }
 

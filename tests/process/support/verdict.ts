@@ -33,7 +33,7 @@ export function toEvent(frame: Buffer): WireEvent {
 }
 
 /** I2. */
-function misnumbered(log: readonly WireEvent[]): string[] {
+export function misnumbered(log: readonly WireEvent[]): string[] {
   const wrong = log.findIndex(({ sequence_number }, index) => sequence_number !== index + 1);
   return wrong < 0 ? [] : [`event ${wrong + 1} of the log has number ${log[wrong]?.sequence_number}`];
 }
@@ -53,13 +53,13 @@ function endings(log: readonly WireEvent[]): string[] {
 }
 
 /** The rules, as a reader checks them who knows nothing of their code. */
-const broken = (log: readonly WireEvent[]): string[] =>
+export const broken = (log: readonly WireEvent[]): string[] =>
   check(log, { finished: true }).map(
     ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
   );
 
 /** I19: the rules' own fold of the log ends at rest, and the clients' fold of it is what the service says of the session. */
-function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
+export function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
   const state = log.reduce(evolve, emptySession);
   const folded = toStatus(log.reduce(apply, emptyView()), { now: live.meta.last_updated * 1000 });
   const atRest = runningTurn(state) === null && owed(state).length === 0;
@@ -71,29 +71,31 @@ function misfolded(log: readonly WireEvent[], live: SessionStatus): string[] {
   ];
 }
 
-/** I11: nothing reaches a provider, or is charged there, that the log does not account for. */
-function undercharged(log: readonly WireEvent[], requests: readonly RecordedRequest[]): string[] {
+/** I11: nothing reaches a provider, or is charged there, that the log does not account for. Models are told apart, not who asks them. */
+export function undercharged(log: readonly WireEvent[], requests: readonly RecordedRequest[]): string[] {
   const rules = log.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
-  return rules.flatMap((agent) => {
-    const reached = requests.filter(({ model }) => model === agent.model);
-    const started = log.filter((event) => event.type === "call.started" && event.agent === agent.id).length;
-    const logged = chargedByLog(log, agent.id);
+  return [...Map.groupBy(rules, ({ model }) => model)].flatMap(([model, [agent, ...others]]) => {
+    if (!agent) return [];
+    const ids = new Set([agent, ...others].map(({ id }) => id));
+    const reached = requests.filter((request) => request.model === model);
+    const started = log.filter((event) => event.type === "call.started" && ids.has(event.agent)).length;
+    const logged = chargedByLog(log, ids);
     const charged = chargedByProvider(reached, agent);
     return [
-      ...(reached.length <= started ? [] : [`${reached.length} requests of ${agent.id} arrived, the log started ${started}`]),
-      ...(reached.some(({ outcome }) => outcome === "open") ? [`a request of ${agent.id} is still open`] : []),
+      ...(reached.length <= started ? [] : [`I11: ${reached.length} requests for ${model} arrived, the log started ${started}`]),
+      ...(reached.some(({ outcome }) => outcome === "open") ? [`I15: a request for ${model} is still open`] : []),
       ...(charged.tokens <= logged.tokens
         ? []
-        : [`${agent.id} was charged ${charged.tokens} tokens, the log says ${logged.tokens}`]),
-      ...(charged.usd <= logged.usd + 1e-9 ? [] : [`${agent.id} was charged $${charged.usd}, the log says $${logged.usd}`]),
+        : [`I11: ${model} charged ${charged.tokens} tokens, the log says ${logged.tokens}`]),
+      ...(charged.usd <= logged.usd + 1e-9 ? [] : [`I11: ${model} charged $${charged.usd}, the log says $${logged.usd}`]),
     ];
   });
 }
 
-function chargedByLog(log: readonly WireEvent[], agent: string): { tokens: number; usd: number } {
+function chargedByLog(log: readonly WireEvent[], agents: ReadonlySet<string>): { tokens: number; usd: number } {
   let [tokens, usd] = [0, 0];
   for (const event of log) {
-    if ((event.type !== "call.completed" && event.type !== "call.failed") || event.agent !== agent) continue;
+    if ((event.type !== "call.completed" && event.type !== "call.failed") || !agents.has(event.agent)) continue;
     tokens += event.type === "call.failed" ? event.tokens : event.usage.input_tokens + event.usage.output_tokens;
     usd += event.cost_usd;
   }

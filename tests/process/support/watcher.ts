@@ -1,5 +1,7 @@
-import { get, type IncomingMessage } from "node:http";
+import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
+/** Too many readers, and a service that is just beginning again. */
+const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
 const BLANK_LINE = Buffer.from("\n\n");
 
 export type Habits = {
@@ -7,27 +9,42 @@ export type Habits = {
   retryMs?: number;
   /** Absent: it never leaves by itself. */
   leavesAfterMs?: number;
+  /** How fast it reads until it is told to hurry; absent: as fast as it comes. */
+  bytesPerSecond?: number;
+  /** It has seen the end after the terminal events of so many turns; absent: one. */
+  turns?: number;
 };
 
 /**
  * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
- * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal or the end makes it stop.
+ * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal for good or the end makes it stop.
  */
 export class Watcher {
   /** The bytes of every frame with an id, one after the other. */
   readonly frames: Buffer[] = [];
-  /** How often a connection was lost. */
+  /** When each of them came, `performance.now()`. */
+  readonly cameAt: number[] = [];
+  /** How often a connection was lost, or refused for the moment. */
   losses = 0;
+  /** How often it connected. */
+  visits = 0;
+  /** How often it was told to come again. */
+  refusals = 0;
   /** Settles when the stream has ended for good: after the turn's last event. */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #habits: Habits;
   #lastId = "";
+  #turnsLeft: number;
   #over = false;
+  #request: ClientRequest | null = null;
+  #response: IncomingMessage | null = null;
+  #isHurrying = false;
 
   constructor(url: string, habits: Habits = {}) {
     this.#url = url;
     this.#habits = habits;
+    this.#turnsLeft = habits.turns ?? 1;
     this.ended = this.#follow();
     this.ended.catch(() => undefined); // whoever awaits it hears of it
   }
@@ -39,6 +56,18 @@ export class Watcher {
   /** Whether the turn's last event has come. */
   get isOver(): boolean {
     return this.#over;
+  }
+
+  /** It has seen enough, whatever is still to come. */
+  leave(): void {
+    this.#over = true;
+    this.#request?.destroy();
+  }
+
+  /** From now on it reads as fast as it can. */
+  hurry(): void {
+    this.#isHurrying = true;
+    this.#response?.resume();
   }
 
   has(type: string): boolean {
@@ -54,15 +83,22 @@ export class Watcher {
   }
 
   #connect(): Promise<"lost" | "closed"> {
+    this.visits += 1;
     return new Promise((resolve, reject) => {
       const headers = { accept: "text/event-stream", ...(this.#lastId && { "last-event-id": this.#lastId }) };
       const request = get(this.#url, { agent: false, headers }, (response) => {
-        if (response.statusCode === 204) this.#over = true;
-        else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+        const { statusCode = 0 } = response;
+        if (statusCode === 204) this.#over = true;
+        else if (COME_AGAIN.has(statusCode)) {
+          this.refusals += 1;
+          response.resume();
+          return resolve("lost");
+        } else if (statusCode !== 200 && !this.#over) return reject(new Error(`${this.#url} answered ${statusCode}`));
         this.#read(response, () => request.destroy());
         this.#leaveLater(() => request.destroy());
         response.once("close", () => resolve(response.complete ? "closed" : "lost")).on("error", () => undefined);
       });
+      this.#request = request;
       request.on("error", () => resolve("lost"));
     });
   }
@@ -74,7 +110,9 @@ export class Watcher {
 
   #read(response: IncomingMessage, leave: () => void): void {
     let rest = Buffer.alloc(0);
+    this.#response = response;
     response.on("data", (chunk: Buffer) => {
+      this.#digest(chunk, response);
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(BLANK_LINE); end >= 0; end = rest.indexOf(BLANK_LINE)) {
         this.#take(rest.subarray(0, end + BLANK_LINE.length));
@@ -84,12 +122,23 @@ export class Watcher {
     });
   }
 
+  /** A slow reader takes its time over each piece before it takes the next. */
+  #digest(chunk: Buffer, response: IncomingMessage): void {
+    const { bytesPerSecond } = this.#habits;
+    if (bytesPerSecond === undefined || this.#isHurrying) return;
+    response.pause();
+    setTimeout(() => response.resume(), (chunk.length / bytesPerSecond) * 1_000).unref();
+  }
+
   /** `retry:` and heartbeats carry no id: they belong to the connection, not to the log. */
   #take(frame: Buffer): void {
     const id = /^id: (\d+)$/m.exec(frame.toString())?.[1];
     if (id === undefined) return;
     this.#lastId = id;
     this.frames.push(Buffer.from(frame));
-    if (/^event: turn\.(completed|failed|cancelled)$/m.test(frame.toString())) this.#over = true;
+    this.cameAt.push(performance.now());
+    if (!/^event: turn\.(completed|failed|cancelled)$/m.test(frame.toString())) return;
+    this.#turnsLeft -= 1;
+    if (this.#turnsLeft === 0) this.#over = true;
   }
 }

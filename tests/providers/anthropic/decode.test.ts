@@ -166,6 +166,10 @@ describe("the end", () => {
     { name: "a stop reason that is null", frames: [start(), ...says(0, "x"), ends(null)] },
     { name: "a stop without a reason", frames: [start(), ...says(0, "x"), { type: "message_stop" }] },
     { name: "a stop reason in the middle of a block", frames: [start(), ...vote.slice(0, 2), ends("tool_use")] },
+    {
+      name: "a block that is open although its message began after it",
+      frames: [...vote.slice(0, 2), start(), ends("tool_use")],
+    },
     { name: "a block that begins after the stop reason", frames: [start(), ends("tool_use"), ...vote.slice(0, 2)] },
   ])("takes $name for cut", ({ frames }) => {
     expect(() => decode(frames)).toThrow(expect.objectContaining({ failureClass: "transient", code: "stream_cut" }));

@@ -10,6 +10,7 @@ import { presentation } from "./presentation";
 import { research } from "./research";
 import { firstAnswer, injections, rounds, shown, waiting } from "./seeing";
 import { settlement } from "./settlement";
+import { atMostOnce, oneKey, snapshots } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 
@@ -35,6 +36,9 @@ export const INVARIANTS: readonly Invariant[] = [
   waiting,
   rounds,
   tools,
+  atMostOnce,
+  oneKey,
+  snapshots,
   hosted,
   research,
   tries,

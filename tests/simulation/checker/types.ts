@@ -7,9 +7,24 @@ export type NumberedEvent = SessionEvent & { sequence_number: number };
 /** What a provider itself says it charged for one call: a record outside the log. */
 export type LedgerEntry = { at: number; turn: number; call: string; tokens: number; usd: number };
 
+/** What reached a tool's server: the key it was given, and which call of the log it was for. */
+export type ReachedTool = {
+  key: string;
+  turn: number;
+  attempt: number;
+  agent: string;
+  round: number;
+  tool_call: string;
+  name: string;
+};
+
 /** Records the log's writer has no hand in. */
 export type Outside = {
   ledger?: readonly LedgerEntry[];
+  /** The tool servers' own log, in order. */
+  tools?: readonly ReachedTool[];
+  /** How many files an agent's workspace held when it answered, by the answer's number in the log; null: unknown. */
+  files?: ReadonlyMap<number, number | null>;
   /** Highest sequence number at the moment the user asked to cancel. */
   cancelAskedAfter?: number;
   /** Whether nothing runs any more, so that what is open now stays open for ever. */

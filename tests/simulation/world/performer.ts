@@ -9,6 +9,7 @@ import {
 } from "../../../src/coordination";
 import type { EventOf, SessionEvent, Usage } from "../../../src/protocol/events";
 import type { LedgerEntry, NumberedEvent } from "../checker";
+import type { ReachedTool } from "../checker/types";
 import { priceOf } from "../checker/price";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
@@ -22,6 +23,7 @@ type Running = { stop: () => void };
 export type Host = {
   readonly log: readonly NumberedEvent[];
   readonly ledger: LedgerEntry[];
+  readonly tools: ReachedTool[];
   readonly timeline: Timeline;
   readonly now: number;
   state: SessionState;
@@ -132,6 +134,11 @@ export class Performer {
 
   #runTool(effect: ToolCallEffect): void {
     const { afterMs, outcome } = this.#world.tool(effect);
+    const started = this.#shell.log.at(-1);
+    if (started?.type === "tool.started") {
+      const { turn, attempt, agent, round, tool_call, name } = started;
+      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name });
+    }
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
       this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles: this.#world.files(effect.agent) });

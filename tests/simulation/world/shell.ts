@@ -12,6 +12,7 @@ import {
 } from "../../../src/coordination";
 import type { SessionEvent } from "../../../src/protocol/events";
 import type { LedgerEntry, NumberedEvent } from "../checker";
+import type { ReachedTool } from "../checker/types";
 import { Performer } from "./performer";
 import { Timeline } from "./timeline";
 import type { World } from "./world";
@@ -31,6 +32,10 @@ export class StuckError extends Error {
 export class Shell {
   readonly log: NumberedEvent[] = [];
   readonly ledger: LedgerEntry[] = [];
+  /** What reached tool servers, by their own account. */
+  readonly tools: ReachedTool[] = [];
+  /** Files an agent had when it answered, by the answer's number. */
+  readonly files = new Map<number, number | null>();
   readonly timeline = new Timeline();
   /** Highest number in the log when the user asked to cancel. */
   cancelAskedAfter: number | undefined;
@@ -89,6 +94,10 @@ export class Shell {
       usages: this.#performer.usages(),
     });
     if (events.length === 0) return this.#performer.sync();
+    const files = filesOf(body);
+    for (const [nth, event] of events.entries()) {
+      if (event.type === "answer.submitted" && files !== undefined) this.files.set(this.log.length + nth + 1, files);
+    }
     this.state = this.append(events);
     if (this.#world.diesNow()) this.crash();
     else this.#performer.sync();
@@ -155,4 +164,10 @@ export class Shell {
     const next = nextTimerAt(this.state, this.now);
     if (this.state === before && next !== null && next <= this.now) this.faults.push(`the timer at ${next} rings for ever`);
   }
+}
+
+/** What an input says of the agent's workspace; undefined where it says nothing. */
+function filesOf(body: InputBody): number | null | undefined {
+  if (body.type === "call_replied") return body.reply.workspaceFiles;
+  return body.type === "tool_settled" || body.type === "effect_interrupted" ? body.workspaceFiles : undefined;
 }

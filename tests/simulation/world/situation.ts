@@ -38,6 +38,13 @@ export type Feature = (typeof FEATURES)[number];
 /** One simulated session, completely: the same situation gives the same log. */
 export type Situation = { seed: number; agents: number; features: readonly Feature[] };
 
+/** What a seed stands for, where nobody shrinks. */
+export function rulesSituationOf(seed: number): Situation {
+  const chance = new Chance(seed * 40_503);
+  const rate = chance.pick([0.05, 0.15, 0.3]);
+  return { seed, agents: chance.int(1, 5), features: FEATURES.filter(() => chance.is(rate)) };
+}
+
 export const TOOLS: readonly ToolRule[] = [
   { name: "read_file", acts_outside: false, idempotent: true },
   { name: "run_shell", acts_outside: false, idempotent: false },

@@ -6,7 +6,8 @@ export const PartSchema = z.looseObject({
   text: z.string().optional(),
   thought: z.boolean().optional(),
   thoughtSignature: z.string().optional(),
-  functionCall: z.looseObject({ id: z.string().optional(), name: z.string(), args: JsonSchema.optional() }).optional(),
+  /** Arguments as a broken model writes them, too. */
+  functionCall: z.looseObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }).optional(),
   functionResponse: z.looseObject({ id: z.string().optional(), name: z.string(), response: JsonSchema.optional() }).optional(),
   toolCall: z.looseObject({ id: z.string().optional(), args: JsonSchema.optional() }).optional(),
   toolResponse: z.looseObject({ id: z.string().optional(), response: JsonSchema.optional() }).optional(),

@@ -1,0 +1,46 @@
+import { accessSync, constants } from "node:fs";
+import { tmpdir } from "node:os";
+import { type Runtime, startRuntime } from "./runtime";
+
+/** A file system in memory is used beside the disk, to tell the service's time from the disk's. */
+const IN_MEMORY = "/dev/shm";
+
+/** The runtimes that measurements share: each is started when it is first asked for, and all are stopped at the end. */
+export class Machines {
+  #disk: Promise<Runtime> | null = null;
+  #memory: Promise<Runtime> | null = null;
+
+  disk(): Promise<Runtime> {
+    this.#disk ??= startRuntime(tmpdir());
+    return this.#disk;
+  }
+
+  /** null where there is no file system in memory. */
+  async memory(): Promise<Runtime | null> {
+    if (!isWritable(IN_MEMORY)) return null;
+    this.#memory ??= startRuntime(IN_MEMORY);
+    return this.#memory;
+  }
+
+  /** The same measurement with storage on disk and, where there is one, in memory. */
+  async onBoth<Measured>(measure: (runtime: Runtime) => Promise<Measured>): Promise<{ disk: Measured; memory: Measured | null }> {
+    const disk = await measure(await this.disk());
+    const memory = await this.memory();
+    return { disk, memory: memory && (await measure(memory)) };
+  }
+
+  async stop(): Promise<void> {
+    for (const runtime of [this.#disk, this.#memory]) await (await runtime)?.stop();
+    this.#disk = null;
+    this.#memory = null;
+  }
+}
+
+function isWritable(dir: string): boolean {
+  try {
+    accessSync(dir, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

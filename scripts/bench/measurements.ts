@@ -1,0 +1,33 @@
+import { BUDGET } from "./budget";
+import { CANCEL } from "./cancel";
+import { CPU } from "./cpu";
+import { FAN_OUT } from "./fan-out";
+import type { Measurement } from "./figure";
+import { FIRST_EVENT } from "./first-event";
+import { KILL } from "./kill";
+import { RESUME } from "./resume";
+import { ROWS } from "./rows";
+import { SESSIONS_AT_ONCE } from "./sessions";
+import { BUNDLE, COLD_START } from "./size";
+import { SLOPE } from "./slope";
+import { AGENTS, TEAMS } from "./teams";
+import { WALL } from "./wall";
+
+/** All figures, in the order in which they are taken and shown. */
+export const MEASUREMENTS: readonly Measurement[] = [
+  FIRST_EVENT,
+  WALL,
+  TEAMS,
+  AGENTS,
+  SLOPE,
+  CPU,
+  SESSIONS_AT_ONCE,
+  CANCEL,
+  KILL,
+  RESUME,
+  BUDGET,
+  FAN_OUT,
+  BUNDLE,
+  COLD_START,
+  ROWS,
+];

@@ -1,0 +1,95 @@
+import { createHash, type Hash } from "node:crypto";
+import { get } from "node:http";
+
+export type ReaderOptions = {
+  /** Leaves for good; absent: only the stream's end does. */
+  signal?: AbortSignal;
+  /** How long a connection is kept before it is dropped and made anew; absent: as long as it lasts. */
+  leavesAfterMs?: () => number;
+  /** Called with each frame that has an id. */
+  onFrame?: (frame: string, seq: number) => void;
+};
+
+/**
+ * A client of an event stream that keeps nothing but a hash of its frames, drops what a lost connection left unfinished, and
+ * comes back with the id of the last whole frame.
+ */
+export class Reader {
+  frames = 0;
+  /** Of all frames, as they came over the wire. */
+  utf8Bytes = 0;
+  /** Frames whose number was not the one after the last. */
+  outOfOrder = 0;
+  connections = 0;
+  lastSeq = 0;
+  /** Settles with the stream's end: a 204, or the turn's last event. */
+  readonly ended: Promise<void>;
+  readonly #url: string;
+  readonly #options: ReaderOptions;
+  readonly #hash: Hash = createHash("sha256");
+  #over = false;
+
+  constructor(url: string, options: ReaderOptions = {}) {
+    this.#url = url;
+    this.#options = options;
+    this.ended = this.#follow();
+  }
+
+  /** Of all frames, in order. */
+  digest(): string {
+    return this.#hash.copy().digest("hex");
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#over && !this.#options.signal?.aborted) {
+      this.connections += 1;
+      await this.#connect();
+      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  #connect(): Promise<void> {
+    const { signal, leavesAfterMs } = this.#options;
+    return new Promise((resolve, reject) => {
+      const headers = { accept: "text/event-stream", ...(this.lastSeq > 0 && { "last-event-id": String(this.lastSeq) }) };
+      const request = get(this.#url, { agent: false, headers, ...(signal && { signal }) }, (response) => {
+        if (response.statusCode === 204) this.#over = true;
+        else if (response.statusCode !== 200) return reject(new Error(`${this.#url} answered ${response.statusCode}`));
+        const timer = leavesAfterMs && setTimeout(() => request.destroy(), leavesAfterMs());
+        let rest = "";
+        response.setEncoding("utf8");
+        response.on("data", (text: string) => {
+          rest = this.#take(rest + text);
+          if (this.#over) request.destroy();
+        });
+        response
+          .on("error", () => undefined)
+          .once("close", () => {
+            clearTimeout(timer);
+            resolve();
+          });
+      });
+      request.on("error", () => resolve());
+    });
+  }
+
+  /** Takes the whole frames of a text; gives what is left. */
+  #take(text: string): string {
+    const end = text.lastIndexOf("\n\n");
+    if (end < 0) return text;
+    for (const frame of text.slice(0, end).split("\n\n")) {
+      const seq = Number(/^id: (\d+)$/m.exec(frame)?.[1] ?? Number.NaN);
+      if (Number.isNaN(seq)) continue; // `retry:` and heartbeats belong to the connection
+      if (this.lastSeq > 0 && seq !== this.lastSeq + 1) this.outOfOrder += 1;
+      this.lastSeq = seq;
+      this.frames += 1;
+      this.utf8Bytes += Buffer.byteLength(frame) + "\n\n".length;
+      this.#hash.update(`${frame}\n\n`);
+      this.#options.onFrame?.(frame, seq);
+      if (/^event: turn\.(completed|failed|cancelled)$/m.test(frame)) this.#over = true;
+    }
+    return text.slice(end + 2);
+  }
+}
+
+const RETRY_MS = 5;

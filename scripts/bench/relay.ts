@@ -1,0 +1,73 @@
+import { DurableObject } from "cloudflare:workers";
+
+/**
+ * The least a live stream could be: events made by a timer, kept in memory, given to every reader as soon as its socket has
+ * room, all that has gathered in one write. No log, no rules, no disk.
+ */
+export class RelayObject extends DurableObject {
+  readonly #events: Uint8Array[] = [];
+  readonly #waiting = new Set<() => void>();
+  #over = false;
+
+  /** `POST …?events=&rate=&bytes=` starts the stream, anything else reads it. */
+  override async fetch(request: Request): Promise<Response> {
+    const { searchParams } = new URL(request.url);
+    if (request.method === "GET") return new Response(this.#stream(), { headers: { "content-type": "text/event-stream" } });
+    const wanted = (name: string) => Number(searchParams.get(name));
+    await this.#play({ events: wanted("events"), rate: wanted("rate"), bytes: wanted("bytes") });
+    return new Response("played");
+  }
+
+  async #play({ events, rate, bytes }: { events: number; rate: number; bytes: number }): Promise<void> {
+    const encoder = new TextEncoder();
+    const startedAt = Date.now();
+    while (this.#events.length < events) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      const due = Math.min(events, Math.floor(((Date.now() - startedAt) * rate) / 1_000));
+      while (this.#events.length < due) this.#events.push(encoder.encode(frame(this.#events.length + 1, bytes)));
+      if (this.#events.length === events) this.#over = true;
+      for (const wake of this.#waiting) wake();
+    }
+  }
+
+  #stream(): ReadableStream<Uint8Array> {
+    let cursor = 0;
+    return new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          while (cursor === this.#events.length && !this.#over) await this.#news();
+          const news = this.#events.slice(cursor);
+          cursor += news.length;
+          if (news.length > 0) controller.enqueue(joined(news));
+          else controller.close();
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+    });
+  }
+}
+
+function frame(seq: number, bytes: number): string {
+  const head = `event: relayed\nid: ${seq}\ndata: {"type":"relayed","sequence_number":${seq},"at":${Date.now()},"text":"`;
+  return `${head}${"x".repeat(Math.max(0, bytes - head.length - 4))}"}\n\n`;
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}

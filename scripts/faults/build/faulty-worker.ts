@@ -1,0 +1,82 @@
+import type { Env } from "../../../durable-objects/env";
+import { SessionObject as ShippedSession } from "../../../durable-objects/session";
+import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant";
+import worker from "../../../src/worker";
+import { LOCAL_TENANT } from "../../../src/tenancy/principal";
+import { sessionName } from "../../../src/tenancy/session-name";
+import { faultyBindings } from "./bindings";
+import { enter, faultyContext, leave } from "./context";
+import { CONTROL_PATH } from "./orders";
+import { crashingFetch } from "./sending";
+import { armed, obey, reached, skewMs, trueNow } from "./state";
+
+/**
+ * The service as it is shipped, between seams that can fail and places where it can be killed. Nothing of this is in the
+ * shipped bundle, which begins at `src/worker.ts`.
+ */
+export { EvalRunObject } from "../../../durable-objects/eval-run";
+
+globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
+Date.now = () => trueNow() + skewMs();
+
+export class SessionObject extends ShippedSession {
+  constructor(ctx: DurableObjectState, env: Env) {
+    const isKnown = ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
+    if (isKnown) reached("boot.begin");
+    enter("boot");
+    super(faultyContext(ctx, "session"), faultyBindings(env));
+    leave("boot");
+    if (!isKnown) return;
+    reached("boot.end");
+    ctx.waitUntil(ctx.storage.sync().then(() => reached("boot.durable")));
+  }
+
+  override async alarm(): Promise<void> {
+    reached("alarm.begin");
+    enter("alarm");
+    await super.alarm().finally(() => leave("alarm"));
+    reached("alarm.end");
+  }
+
+  /** The alarm, as often as told, all at once. */
+  async ring(times: number): Promise<void> {
+    await Promise.all(Array.from({ length: times }, () => this.alarm()));
+  }
+
+  /** The platform takes the object down and makes it anew, as for a new version of the code. */
+  async reset(): Promise<void> {
+    this.ctx.abort("Durable Object reset because its code was updated.");
+  }
+}
+
+export class TenantObject extends ShippedTenant {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(faultyContext(ctx, "tenant"), faultyBindings(env));
+  }
+}
+
+type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<SessionObject> };
+
+/** Takes orders; with a session, makes its alarm ring or takes its object down. */
+async function control(request: Request, { SESSIONS }: FaultyEnv): Promise<Response> {
+  const { searchParams } = new URL(request.url);
+  const session = searchParams.get("session");
+  if (session === null) return Response.json(obey(await request.json()));
+  const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
+  const rings = searchParams.get("rings");
+  if (rings === null)
+    await object.reset().catch(() => undefined); // whoever takes it down hears that it went down
+  else await object.ring(Number(rings));
+  return Response.json({});
+}
+
+// biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith(CONTROL_PATH)) return control(request, env);
+    if (pathname !== "/healthz") await armed();
+    return worker.fetch(request, faultyBindings(env), ctx);
+  },
+  scheduled: (controller, env, ctx) => worker.scheduled(controller, faultyBindings(env), ctx),
+} satisfies ExportedHandler<FaultyEnv>;

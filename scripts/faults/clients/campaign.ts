@@ -1,0 +1,81 @@
+import { freePort } from "../../service/loopback";
+import { startSimulatedProviders } from "../../simulated-providers/server";
+import { FaultyService } from "../faulty-service";
+import { MODELS } from "../runs/kinds";
+import { crowd, MOST_READERS, slow, vanish } from "./crowd";
+import { history } from "./history";
+import { strangeIds } from "./ids";
+import type { LoudFigures, World } from "./world";
+
+/** Clients that do not behave, by what they do. */
+export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
+  { name: `${(MOST_READERS / 2) * 3} connections vanish in three waves, with places for ${MOST_READERS}`, play: vanish },
+  { name: `500 come at once, with places for ${MOST_READERS}`, play: crowd },
+  { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
+  { name: "20 read 1 kB/s of the largest session", play: slow },
+];
+
+/** Half of those a team may have. */
+const DEFAULT_LOUD_AGENTS = 16;
+
+export type ClientFigures = {
+  seed: number;
+  scenes: { name: string; problems: readonly string[]; seconds: number }[];
+  loud: LoudFigures | null;
+  seconds: number;
+};
+
+export type ClientsOptions = {
+  seed: number;
+  histories: number;
+  /** How many write the largest session. */
+  loudAgents?: number;
+  only?: string;
+  onScene?: (scene: ClientFigures["scenes"][number]) => void;
+};
+
+/** Plays every kind of client on one service, then so many histories. */
+export async function clients({
+  seed,
+  histories,
+  loudAgents = DEFAULT_LOUD_AGENTS,
+  only = "",
+  onScene,
+}: ClientsOptions): Promise<ClientFigures> {
+  const startedAt = performance.now();
+  const inspectorPort = await freePort();
+  const providers = await startSimulatedProviders({ models: MODELS });
+  const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
+  const figures: ClientFigures = { seed, scenes: [], loud: null, seconds: 0 };
+  const onFigures = (loud: LoudFigures) => {
+    figures.loud = loud;
+  };
+  const scenes = [...CLIENTS, ...historyScene(histories)].filter(({ name }) => name.includes(only));
+  try {
+    await service.start();
+    for (const { name, play } of scenes) {
+      const from = performance.now();
+      const problems = await play({ service, providers, inspectorPort, seed, loudAgents, onFigures }).catch((error: unknown) => [
+        String(error),
+      ]);
+      const scene = { name, problems, seconds: (performance.now() - from) / 1_000 };
+      figures.scenes.push(scene);
+      onScene?.(scene);
+    }
+    figures.seconds = (performance.now() - startedAt) / 1_000;
+    return figures;
+  } finally {
+    await service.stop();
+    await providers.close();
+  }
+}
+
+function historyScene(histories: number): typeof CLIENTS {
+  const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;
+  const play = async (world: World) => {
+    const problems: string[] = [];
+    for (let nth = 0; nth < histories; nth += 1) problems.push(...(await history(world, world.seed + nth)));
+    return problems;
+  };
+  return [{ name, play }];
+}

@@ -1,0 +1,80 @@
+/** What one client asked of a session, when (any steadily growing clock), and what it was told. */
+export type Operation = { from: number; to: number; told: Told };
+export type Told =
+  | { type: "started"; turn: number }
+  | { type: "refused"; turn: number }
+  | { type: "cancelled"; turn: number; status: string }
+  | { type: "read"; statuses: readonly string[]; sequence: number }
+  | { type: "erased" }
+  | { type: "gone" };
+
+type Session = { statuses: readonly string[]; sequence: number; isErased: boolean };
+
+/**
+ * Whether there is an order of the operations, each at one moment between its question and its answer, in which a session that
+ * does one thing after the other would have told just that. A running turn may complete at any moment. Gives how far the best
+ * order came; as many as there are operations if the history is linear.
+ */
+export function longestOrder(operations: readonly Operation[]): number {
+  const seen = new Set<string>();
+  const sorted = [...operations].sort((a, b) => a.from - b.from);
+  let longest = 0;
+  const stack: { done: bigint; count: number; session: Session }[] = [
+    { done: 0n, count: 0, session: { statuses: ["running"], sequence: 0, isErased: false } },
+  ];
+  for (let place = stack.pop(); place; place = stack.pop()) {
+    const { done, count, session } = place;
+    longest = Math.max(longest, count);
+    if (count === sorted.length) return count;
+    const key = `${done} ${session.isErased} ${session.sequence} ${session.statuses.join()}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    for (const nth of next(sorted, done)) {
+      const told = sorted[nth]?.told;
+      if (!told) continue;
+      for (const after of [session, completed(session)].flatMap((now) => tell(now, told) ?? [])) {
+        stack.push({ done: done | (1n << BigInt(nth)), count: count + 1, session: after });
+      }
+    }
+  }
+  return longest;
+}
+
+/** Those that may come next: none that is left ended before they began. */
+function next(sorted: readonly Operation[], done: bigint): number[] {
+  const left = sorted.flatMap((operation, nth) => ((done >> BigInt(nth)) & 1n ? [] : [{ operation, nth }]));
+  const firstEnd = Math.min(...left.map(({ operation }) => operation.to));
+  return left.filter(({ operation }) => operation.from <= firstEnd).map(({ nth }) => nth);
+}
+
+function completed(session: Session): Session {
+  return session.statuses.at(-1) === "running"
+    ? { ...session, statuses: [...session.statuses.slice(0, -1), "completed"] }
+    : session;
+}
+
+/** The session after it told that; null if it could not have told it. */
+function tell(session: Session, told: Told): Session | null {
+  const { statuses, sequence, isErased } = session;
+  const last = statuses.at(-1);
+  if (isErased && told.type !== "erased" && told.type !== "gone") return null;
+  switch (told.type) {
+    case "erased":
+      return { ...session, isErased: true };
+    case "gone":
+      return isErased ? session : null;
+    case "started":
+      return last !== "running" && told.turn === statuses.length + 1 ? { ...session, statuses: [...statuses, "running"] } : null;
+    case "refused":
+      return last === "running" && told.turn === statuses.length ? session : null;
+    case "cancelled": {
+      const status = last === "running" ? "cancelled" : last;
+      if (told.turn !== statuses.length || told.status !== status) return null;
+      return { ...session, statuses: [...statuses.slice(0, -1), status] };
+    }
+    case "read":
+      return told.statuses.join() === statuses.join() && told.sequence >= sequence
+        ? { ...session, sequence: told.sequence }
+        : null;
+  }
+}

@@ -1,0 +1,63 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { z } from "zod";
+
+/** As much as an answer may hold, nearly. */
+const ANSWER_CHARS = 120_000;
+const PIECE_CHARS = 8_000;
+
+const BodySchema = z.object({
+  tools: z.array(z.object({ function: z.object({ name: z.string(), parameters: z.looseObject({}).optional() }) })).default([]),
+});
+const AliasesSchema = z.object({ properties: z.object({ agent_id: z.object({ enum: z.array(z.string()) }) }) });
+
+export type LoudProvider = { baseUrl: string; close(): Promise<void> };
+
+/**
+ * A Chat Completions endpoint whose models write answers as long as they may be for as long as they may, then vote. Its pieces
+ * are large: it is the size of the session that matters, not the number of tokens.
+ */
+export async function startLoudProvider(): Promise<LoudProvider> {
+  let answers = 0;
+  const server = createServer(async (req, res) => {
+    const { tools } = BodySchema.parse(JSON.parse(await text(req)));
+    const offered = new Map(tools.map((tool) => [tool.function.name, tool.function.parameters]));
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    const send = (delta: object, finish: string | null = null) =>
+      res.write(
+        `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "loud", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
+      );
+    const call = (name: string, args: object) => {
+      answers += 1;
+      send({
+        role: "assistant",
+        tool_calls: [{ index: 0, id: `call_${answers}`, type: "function", function: { name, arguments: "" } }],
+      });
+      for (const piece of pieces(JSON.stringify(args))) send({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+      send({}, "tool_calls");
+    };
+    if (offered.has("new_answer")) call("new_answer", { content: longText(answers) });
+    else if (offered.has("vote")) call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
+    else {
+      for (const piece of pieces(longText(answers))) send({ content: piece });
+      send({}, "stop");
+    }
+    res.end("data: [DONE]\n\n");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    baseUrl: `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}/v1`,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+const longText = (nth: number): string => `Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12)).slice(0, ANSWER_CHARS);
+const pieces = (whole: string): string[] => whole.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "g")) ?? [];
+const firstAlias = (parameters: unknown): string => AliasesSchema.parse(parameters).properties.agent_id.enum[0] ?? "";

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+
+const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
+const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }) });
+
+/**
+ * Bytes: `live` on the service's heap after a collection, buffers included, or null if the inspector kept silent; `resident` of the
+ * whole process.
+ */
+export type MemorySample = { live: number | null; resident: number };
+
+/** Under load the inspector may drop what it was asked. */
+const SILENCE_MS = 5_000;
+
+/** Looks at the memory of a running workerd through its inspector. */
+export class MemoryProbe {
+  readonly #socket: WebSocket;
+  readonly #pid: number;
+  #asked = 0;
+
+  private constructor(socket: WebSocket, pid: number) {
+    this.#socket = socket;
+    this.#pid = pid;
+  }
+
+  static async connect(inspectorPort: number, pid: number): Promise<MemoryProbe> {
+    const response = await fetch(`http://127.0.0.1:${inspectorPort}/json/list`);
+    const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
+    if (!service) throw new Error("The inspector does not know the service.");
+    const socket = new WebSocket(service.webSocketDebuggerUrl);
+    await new Promise((open, failed) => {
+      socket.addEventListener("open", open, { once: true });
+      socket.addEventListener("error", failed, { once: true });
+    });
+    return new MemoryProbe(socket, pid);
+  }
+
+  async sample(): Promise<MemorySample> {
+    await this.#ask("HeapProfiler.collectGarbage");
+    const said = await this.#ask("Runtime.getHeapUsage");
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#pid}/status`, "utf8")) ?? [];
+    return { live: said === null ? null : liveIn(said), resident: Number(kilobytes) * 1_024 };
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #ask(method: string): Promise<string | null> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const answer = new Promise<string>((resolve) => {
+      const onMessage = ({ data }: MessageEvent) => {
+        const said = String(data);
+        if (!said.startsWith(`{"id":${id},`)) return;
+        this.#socket.removeEventListener("message", onMessage);
+        resolve(said);
+      };
+      this.#socket.addEventListener("message", onMessage);
+      this.#socket.send(JSON.stringify({ id, method }));
+    });
+    return Promise.race([answer, sleep(SILENCE_MS, null, { ref: false })]);
+  }
+}
+
+function liveIn(said: string): number {
+  const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(said)).result;
+  return usedSize + backingStorageSize;
+}

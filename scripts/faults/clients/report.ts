@@ -1,0 +1,18 @@
+import type { ClientFigures } from "./campaign";
+
+/** What went wrong, then a line for each kind of client, the memory and the seed last. */
+export function toClientReport({ seed, scenes, loud, seconds }: ClientFigures): string {
+  const wrong = scenes.flatMap(({ name, problems }) => problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`));
+  const lines = scenes.map(
+    ({ name, problems, seconds: took }) => `${problems.length === 0 ? "✓" : "✗"} ${name} (${took.toFixed(1)} s)`,
+  );
+  const memory = loud
+    ? [
+        `Largest session    ${mebibytes(loud.logBytes)} of log by ${loud.agents} agents in ${loud.seconds.toFixed(1)} s; its slow readers came ${loud.visits} times`,
+        `Memory meanwhile   live heap ${mebibytes(loud.peak.live)} at most after collection (aim: 96 MiB), process ${mebibytes(loud.peak.resident)}`,
+      ]
+    : [];
+  return [...wrong, ...lines, ...memory, `Seed, time         ${seed}, ${Math.round(seconds)} s`, ""].join("\n");
+}
+
+const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;

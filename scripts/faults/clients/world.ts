@@ -1,0 +1,19 @@
+import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { FaultyService } from "../faulty-service";
+
+/** Bytes of memory at their highest: `live` after a collection, `resident` of the process. */
+export type Peak = { live: number; resident: number };
+
+/** What came of the largest session with its slow readers. */
+export type LoudFigures = { agents: number; logBytes: number; seconds: number; peak: Peak; visits: number };
+
+/** What clients that misbehave meet. */
+export type World = {
+  service: FaultyService;
+  providers: SimulatedProviders;
+  inspectorPort: number;
+  seed: number;
+  /** How many write the largest session. */
+  loudAgents: number;
+  onFigures?: (figures: LoudFigures) => void;
+};

@@ -1,0 +1,150 @@
+import { Chance } from "../../../tests/simulation/world/random";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated-providers/server";
+import { FaultyService } from "../faulty-service";
+import { type Outcome, type Plan, play, randomPlan } from "./case";
+import { keepEvidence } from "./evidence";
+import { MODELS } from "../runs/kinds";
+import { PLACES, type Place } from "./points";
+import { recoveryTimes } from "./recovery";
+import { unsettled } from "../runs/tenant-books";
+
+export type CampaignOptions = {
+  seed: number;
+  /** At least so many kills at random moments and places together. */
+  kills: number;
+  /** How often each named place. */
+  eachPlace: number;
+  /** Kills at a named place, and at another while or after the service comes back. */
+  pairs: number;
+  /** Services side by side. */
+  lanes: number;
+  /** Told of each case as it ends. */
+  onCase?: (outcome: Outcome) => void;
+};
+
+export type Figures = {
+  seed: number;
+  kills: { random: number; atPlaces: number };
+  places: { wanted: number; reached: number; missed: string[] };
+  runs: Readonly<Record<string, number>>;
+  healthyMs: number[];
+  recoveryMs: number[];
+  /** What was wrong, and how to repeat it. */
+  failures: { problems: readonly string[]; folder: string; command: string }[];
+  seconds: number;
+};
+
+/** Which of its visits to a place the process may be killed at. */
+const LATEST_VISIT = 4;
+/** What a run comes to depends a little on the machine's pace. */
+const TRIES = 3;
+
+/** Plays all that was asked for. Throws only if the service cannot even be started. */
+export async function campaign(options: CampaignOptions): Promise<Figures> {
+  const startedAt = performance.now();
+  const figures: Figures = {
+    seed: options.seed,
+    kills: { random: 0, atPlaces: 0 },
+    places: { wanted: 0, reached: 0, missed: [] },
+    runs: {},
+    healthyMs: [],
+    recoveryMs: [],
+    failures: [],
+    seconds: 0,
+  };
+  const plans = plansOf(options, figures);
+  const services: FaultyService[] = []; // one after the other, because each takes over the environment while it is made
+  for (let made = 0; made < options.lanes; made += 1) services.push(await FaultyService.prepare());
+  await Promise.all(services.map((service) => lane(service, plans, { figures, onCase: options.onCase })));
+  figures.seconds = (performance.now() - startedAt) / 1_000;
+  return figures;
+}
+
+/** One service with its providers, which plays plan after plan until none is left. */
+async function lane(
+  service: FaultyService,
+  plans: Iterator<Plan>,
+  { figures, onCase }: { figures: Figures; onCase: CampaignOptions["onCase"] },
+): Promise<void> {
+  const providers = await startSimulatedProviders({ models: MODELS });
+  try {
+    await service.start();
+    const outcomes: Outcome[] = [];
+    for (let next = plans.next(); !next.done; next = plans.next()) {
+      outcomes.push(...(await playUntilThere(next.value, { service, providers, figures, onCase })));
+    }
+    await service.kill();
+    const problems = unsettled(service.storage, outcomes);
+    if (problems.length > 0) figures.failures.push({ problems, folder: "", command: `npm run faults -- --seed ${figures.seed}` });
+  } finally {
+    await service.stop();
+    await providers.close();
+  }
+}
+
+type Lane = { service: FaultyService; providers: SimulatedProviders; figures: Figures; onCase: CampaignOptions["onCase"] };
+
+/** Plays a plan again if it did not come to a place that it shall. */
+async function playUntilThere(plan: Plan, { service, providers, figures, onCase }: Lane): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (;;) {
+    const outcome = await play(plan, service, providers);
+    await note(outcome, figures, service);
+    onCase?.(outcome);
+    outcomes.push(outcome);
+    if (!plan.isWanted || outcome.missed.length === 0) return outcomes;
+    if (outcomes.length === TRIES) {
+      figures.places.missed.push(...outcome.missed);
+      return outcomes;
+    }
+  }
+}
+
+/** Named places first, because they are wanted all; then kills at random, until there are enough of both. */
+function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
+  const chance = new Chance(seed);
+  let nth = 0;
+  for (let visit = 1; visit <= eachPlace; visit += 1) {
+    for (const place of PLACES) {
+      figures.places.wanted += 1;
+      yield placePlan(seed + nth++, place, eachPlace === 1 ? 1 : chance.int(1, LATEST_VISIT));
+    }
+  }
+  for (let pair = 0; pair < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
+  while (figures.kills.random + figures.kills.atPlaces < kills) yield randomPlan(seed + nth++);
+  return undefined;
+}
+
+function placePlan(seed: number, { point, kind, restarted }: Place, nth: number): Plan {
+  const first = restarted ? [{ afterMs: new Chance(seed).int(200, 700) }] : [];
+  return { seed, kinds: [kind, "cancelled"], kills: [...first, { point, nth }], isWanted: true };
+}
+
+/** The second place is come to by the restarted service, or not at all. */
+function pairPlan(seed: number, chance: Chance): Plan {
+  const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
+  const second = chance.pick(PLACES.filter(({ kind, restarted }) => restarted || kind === first.kind));
+  return {
+    seed,
+    kinds: [first.kind, "story"],
+    kills: [
+      { point: first.point, nth: 1 },
+      { point: second.point, nth: 1 },
+    ],
+    isWanted: false,
+  };
+}
+
+async function note(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
+  const { plan, killed, missed, problems, runs } = outcome;
+  const atPlaces = plan.kills.slice(0, killed.length).filter((kill) => "point" in kill).length;
+  figures.kills.atPlaces += atPlaces;
+  figures.kills.random += killed.length - atPlaces;
+  if (plan.isWanted && missed.length === 0) figures.places.reached += 1;
+  figures.healthyMs.push(...killed.map(({ healthyMs }) => healthyMs));
+  figures.recoveryMs.push(...recoveryTimes(killed));
+  const counts: Record<string, number> = { ...figures.runs };
+  for (const { name } of runs) counts[name] = (counts[name] ?? 0) + 1;
+  figures.runs = counts;
+  if (problems.length > 0) figures.failures.push({ problems, ...(await keepEvidence(outcome, service)) });
+}

@@ -1,0 +1,89 @@
+import type { CrashPoint } from "../build/orders";
+import type { KindName } from "../runs/kinds";
+
+/**
+ * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
+ * killed before does. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
+ */
+export type Place = { point: string; kind: KindName; restarted: boolean };
+
+/** Whatever is logged is at some time the last thing on disk, and at some time the first that is not. */
+const EVENTS: Readonly<Record<string, KindName>> = {
+  "session.created": "story",
+  "attempt.started": "story",
+  "round.started": "mixed",
+  "call.started": "story",
+  "call.completed": "mixed",
+  "call.failed": "refused",
+  "agent.failed": "refused",
+  "stream.delta": "story",
+  "personas.assigned": "rejected",
+  "answer.submitted": "mixed",
+  "answers.injected": "story",
+  "vote.cast": "story",
+  "vote.stale": "story",
+  "votes.cleared": "mixed",
+  "attempt.settled": "story",
+  "presentation.started": "story",
+  "presentation.completed": "mixed",
+  "attempt.restarted": "rejected",
+  "turn.started": "again",
+  "turn.completed": "story",
+  "turn.cancelled": "cancelled",
+  "turn.failed": "hopeless",
+};
+const STAGES = ["open", "durable"] as const;
+
+const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+  story: [
+    "commit.begin",
+    "commit.closed",
+    "commit.closed/turn.completed",
+    "commit.told",
+    "commit.told/turn.completed",
+    "send.before",
+    "send.intended",
+    "send.sent",
+    "send.headers",
+    "send.chunk",
+    "arm.before",
+    "arm.after",
+    "alarm.begin",
+    "alarm.arm.after",
+    "alarm.end",
+    "d1.before",
+    "d1.after",
+    "object.before",
+    "object.after",
+    "tenant.before",
+    "tenant.after",
+    "tenant.commit.open",
+    "tenant.commit.closed",
+  ],
+  mixed: ["send.chunk", "send.end"],
+  erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
+};
+
+const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed", "boot.end", "boot.durable", "alarm.begin"];
+
+export const PLACES: readonly Place[] = [
+  ...Object.entries(EVENTS).flatMap(([event, kind]) =>
+    STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind, restarted: false })),
+  ),
+  ...entriesOf(OTHERS).flatMap(([kind, points]) => points.map((point) => ({ point, kind, restarted: false }))),
+  ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),
+];
+
+function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[]])[] {
+  const kinds: KindName[] = ["story", "mixed", "erased"];
+  return kinds.map((kind) => [kind, others[kind] ?? []] as const);
+}
+
+/** `commit.open/vote.cast:2` as it is typed. Throws if it is none. */
+export function parsePoint(text: string): CrashPoint {
+  const [, point, nth = "1"] = /^(\S+?)(?::(\d+))?$/.exec(text) ?? [];
+  if (point === undefined || Number(nth) < 1) throw new Error(`${text} names no point; write it like commit.open/vote.cast:2`);
+  return { point, nth: Number(nth) };
+}
+
+export const nameOf = ({ point, nth }: CrashPoint): string => `${point}:${nth}`;

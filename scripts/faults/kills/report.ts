@@ -1,0 +1,46 @@
+import type { Figures } from "./campaign";
+
+/** A service that comes back within this is hardly missed. */
+const AIM_MS = 2_000;
+
+/** What went wrong, then the figures. */
+export function toReport(figures: Figures): string {
+  const { kills, places, runs, healthyMs, recoveryMs, failures, seconds } = figures;
+  const played = Object.entries(runs).sort(([a], [b]) => a.localeCompare(b));
+  const total = played.reduce((sum, [, count]) => sum + count, 0);
+  const lines = [
+    ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments, ${kills.atPlaces} at named places`],
+    [
+      "Places come to",
+      `${places.reached} of ${places.wanted}${places.missed.length === 0 ? "" : `; not come to: ${places.missed.join(", ")}`}`,
+    ],
+    ["Runs", `${total}: ${played.map(([name, count]) => `${count} ${name}`).join(", ")}`],
+    ["Broken promises", `${failures.length}`],
+    ["Healthy after a restart", spread(healthyMs)],
+    ["SIGKILL to next event", `${spread(recoveryMs)} (aim: under ${AIM_MS} ms)`],
+    ["Seed, time", `${figures.seed}, ${Math.round(seconds)} s`],
+  ];
+  const width = Math.max(...lines.map(([name = ""]) => name.length));
+  return [...failures.flatMap(failureLines), ...lines.map(([name = "", what]) => `${name.padEnd(width)}  ${what}`), ""].join(
+    "\n",
+  );
+}
+
+const failureLines = ({ problems, folder, command }: Figures["failures"][number]): string[] => [
+  ...problems.map((problem) => `✗ ${problem}`),
+  ...(folder === "" ? [] : [`  kept in ${folder}`]),
+  `  again: ${command}`,
+  "",
+];
+
+/** Of few values the 99th of a hundred is the highest. */
+export const percentile = (values: readonly number[], share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+};
+
+function spread(values: readonly number[]): string {
+  if (values.length === 0) return "never seen";
+  const [median, last, most] = [0.5, 0.99, 1].map((share) => Math.round(percentile(values, share)));
+  return `median ${median} ms, 99th ${last} ms, most ${most} ms, of ${values.length}`;
+}

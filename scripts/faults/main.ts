@@ -1,0 +1,149 @@
+import { parseArgs } from "node:util";
+import { startSimulatedProviders } from "../simulated-providers/server";
+import { clients } from "./clients/campaign";
+import { toClientReport } from "./clients/report";
+import { FaultyService } from "./faulty-service";
+import { campaign } from "./kills/campaign";
+import { type Kill, type Outcome, type Plan, play } from "./kills/case";
+import { keepEvidence } from "./kills/evidence";
+import { KINDS, type KindName, MODELS } from "./runs/kinds";
+import { parsePoint } from "./kills/points";
+import { toReport } from "./kills/report";
+import { troubles } from "./troubles/campaign";
+import { toTroubleReport } from "./troubles/report";
+
+const USAGE = `npm run faults -- [what] [--seed S]
+
+  --kills N            SIGKILL of the real runtime at N random moments and places, with clients watching (100)
+  --points [N]         first at every named place, N times each (1)
+  --pairs N            then at N pairs of places, the second while the service comes back
+  --lanes N            services side by side (2)
+  --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
+
+  --clients [N]        clients that vanish, crowd, read slowly or claim strange ids; N histories of 20 on one session (10)
+  --agents N           how many write the largest session for the slow readers (16; a team may have 32)
+  --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
+  --only TEXT          only those whose name holds this`;
+
+const OPTIONS = {
+  kills: { type: "string" },
+  points: { type: "string" },
+  pairs: { type: "string" },
+  lanes: { type: "string" },
+  seed: { type: "string" },
+  runs: { type: "string" },
+  at: { type: "string" },
+  clients: { type: "string" },
+  agents: { type: "string" },
+  storage: { type: "string" },
+  only: { type: "string" },
+  help: { type: "boolean" },
+} as const;
+
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
+  const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
+  if (values.help) process.stdout.write(`${USAGE}\n`);
+  else if (values.storage !== undefined) await playTroubles(seed, values);
+  else if (values.clients !== undefined) await playClients(seed, values);
+  else if (values.at !== undefined) await playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
+  else await playKills(seed, values);
+}
+
+const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
+
+async function playKills(seed: number, { kills, points, pairs, lanes }: Values): Promise<void> {
+  const figures = await campaign({
+    seed,
+    kills: wholeNumber(kills) ?? 100,
+    eachPlace: wholeNumber(points) ?? 0,
+    pairs: wholeNumber(pairs) ?? 0,
+    lanes: wholeNumber(lanes) ?? 2,
+    onCase: tell,
+  });
+  process.stdout.write(toReport(figures));
+  if (figures.failures.length > 0) process.exitCode = 1;
+}
+
+async function playTroubles(seed: number, { storage, only }: Values): Promise<void> {
+  const figures = await troubles({
+    seed,
+    each: wholeNumber(storage) ?? 1,
+    ...(only === undefined ? {} : { only }),
+    onTrouble: ({ trouble, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
+  });
+  process.stdout.write(toTroubleReport(figures));
+  if (figures.failures.length > 0) process.exitCode = 1;
+}
+
+async function playClients(seed: number, { clients: histories, agents, only }: Values): Promise<void> {
+  const figures = await clients({
+    seed,
+    histories: wholeNumber(histories) ?? 0,
+    loudAgents: wholeNumber(agents) ?? 16,
+    ...(only === undefined ? {} : { only }),
+    onScene: ({ name, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
+  });
+  process.stdout.write(toClientReport(figures));
+  if (figures.scenes.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
+}
+
+/** What these mean without a number. */
+const DEFAULTS: Readonly<Record<string, string>> = { "--points": "1", "--storage": "1", "--clients": "10" };
+
+function withDefault(arg: string, nth: number, all: readonly string[]): string[] {
+  const alone = DEFAULTS[arg];
+  return alone !== undefined && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, alone] : [arg];
+}
+
+async function playOne(plan: Plan): Promise<void> {
+  const providers = await startSimulatedProviders({ models: MODELS });
+  const service = await FaultyService.prepare();
+  try {
+    await service.start();
+    const outcome = await play(plan, service, providers);
+    tell(outcome);
+    if (outcome.problems.length === 0) return;
+    process.exitCode = 1;
+    const { folder } = await keepEvidence(outcome, service);
+    process.stdout.write(`${outcome.problems.map((problem) => `✗ ${problem}\n`).join("")}  kept in ${folder}\n`);
+  } finally {
+    await service.stop();
+    await providers.close();
+  }
+}
+
+function tell({ plan, killed, missed, problems }: Outcome): void {
+  const places = killed.map(({ where }) => where).join(", ");
+  const rest = missed.length === 0 ? "" : `; never came to ${missed.join(", ")}`;
+  process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${plan.seed} ${plan.kinds.join("+")}: ${places}${rest}\n`);
+}
+
+const toKill = (text: string): Kill => {
+  const ms = /^(\d+)ms$/.exec(text)?.[1];
+  return ms === undefined ? parsePoint(text) : { afterMs: Number(ms) };
+};
+
+function kindsIn(text: string): KindName[] {
+  return text.split(",").map((name) => {
+    if (!isKind(name)) throw new Error(`There is no kind of run called ${name}. There are: ${Object.keys(KINDS).join(", ")}.`);
+    return name;
+  });
+}
+
+const isKind = (name: string): name is KindName => Object.hasOwn(KINDS, name);
+
+function wholeNumber(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${text} is no whole number.`);
+  return Number(text);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+}

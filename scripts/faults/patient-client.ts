@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const ASK_AGAIN_MS = 20;
+const ONE_TRY_MS = 30_000;
+/** Longer than any restart. */
+const GIVE_UP_MS = 60_000;
+
+export type Answered = { status: number; body: string; at: number; tries: number };
+export type Ask = { method?: "GET" | "POST" | "DELETE"; body?: unknown; key?: string };
+
+/**
+ * A client that asks until it is answered: over a new connection each time, through restarts and refusals that pass. What it
+ * starts carries an idempotency key, so that asking again is the same as asking once.
+ */
+export class PatientClient {
+  constructor(readonly url: string) {}
+
+  /** What the service said in the end; statuses of 500 and above are no answer. */
+  async ask(path: string, { method = "GET", body, key }: Ask = {}): Promise<Answered> {
+    const giveUpAt = performance.now() + GIVE_UP_MS;
+    for (let tries = 1; ; tries += 1) {
+      const answered = await this.once(path, {
+        method,
+        ...(body === undefined ? {} : { body }),
+        ...(key === undefined ? {} : { key }),
+      });
+      if (answered && answered.status < 500) return { ...answered, tries };
+      if (performance.now() > giveUpAt) throw new Error(`${method} ${path} got no answer: ${answered?.body ?? "no connection"}`);
+      await sleep(ASK_AGAIN_MS);
+    }
+  }
+
+  /** One try; null if the connection was refused or lost. `at`: Unix ms. */
+  async once(path: string, { method = "GET", body, key }: Ask): Promise<Omit<Answered, "tries"> | null> {
+    const headers = {
+      connection: "close",
+      accept: "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...(key === undefined ? {} : { "idempotency-key": key }),
+    };
+    try {
+      const init = {
+        method,
+        headers,
+        signal: AbortSignal.timeout(ONE_TRY_MS),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      };
+      const response = await fetch(this.url + path, init);
+      return { status: response.status, body: await response.text(), at: performance.timeOrigin + performance.now() };
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isTerminal, type WireEvent } from "../../../src/protocol/events";
+import { check } from "../../../tests/simulation/checker";
+import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/process/support/verdict";
+import type { Watcher } from "../../../tests/process/support/watcher";
+import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../simulated-providers/ledger";
+import type { Run } from "./run";
+
+/** The platform lets six requests of an object wait for headers; four are for models (I14). */
+const MOST_AWAITING_HEADERS = 4;
+/** A request that was on its way when the cancel was acknowledged. */
+const UNDER_WAY_MS = 150;
+const CLOSED_WITHIN_MS = 2_000;
+
+/** Everything that is wrong with a run that is over, in sentences; an empty list means that nothing is. */
+export async function judgeRun(run: Run): Promise<string[]> {
+  await letGo(run);
+  if (run.kind.deed === "erases it") return judgeErased(run);
+  const log = await run.replay();
+  const events = log.map(toEvent);
+  const requests = run.requests();
+  return [
+    ...unlike(run, log),
+    ...misnumbered(events),
+    ...broken(events),
+    ...misended(events, run),
+    ...misfolded(events, await run.status()),
+    ...undercharged(events, requests),
+    ...overspent(events, requests, run.capUsd),
+    ...overlapping(requests),
+    ...afterTheEnd(requests, run.cancelledAt),
+    ...leaked(log, run.canary),
+    ...twice(await run.listed(), run),
+  ];
+}
+
+/** Waits until nothing of it is open at a provider, or should no longer be. */
+async function letGo(run: Run): Promise<void> {
+  const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
+  while (run.requests().some(({ endedAt }) => endedAt === null) && performance.now() < giveUpAt) await sleep(20);
+}
+
+/** It is gone, and everything it did before it went was right. */
+async function judgeErased(run: Run): Promise<string[]> {
+  const [full] = run.watchers;
+  const seen = (full?.frames ?? []).map(toEvent);
+  const { status } = await run.look();
+  const listed = await run.listed();
+  return [
+    ...misnumbered(seen),
+    ...check(seen, { finished: false }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`),
+    ...(status === 404 ? [] : [`the erased session answers ${status}`]),
+    ...(listed.length === 0 ? [] : ["the erased session is listed"]),
+    ...afterTheEnd(run.requests(), run.erasedAt),
+    ...leaked(full?.frames ?? [], run.canary),
+  ];
+}
+
+/** I1: what each client pieced together is the log, byte for byte. */
+function unlike(run: Run, log: readonly Buffer[]): string[] {
+  const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
+  const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
+  return run.watchers.flatMap((watcher, nth) => {
+    const wanted = nth === run.watchers.length - 1 ? summary : log;
+    return watcher.bytes.equals(Buffer.concat(wanted)) ? [] : [difference(watcher, wanted, nth)];
+  });
+}
+
+function difference({ frames }: Watcher, wanted: readonly Buffer[], nth: number): string {
+  const at = wanted.findIndex((frame, place) => !frames[place]?.equals(frame));
+  const [got, right] = at < 0 ? [frames[wanted.length], undefined] : [frames[at], wanted[at]];
+  return `I1: watcher ${nth} got ${text(got)} where the log has ${text(right)}`;
+}
+
+const text = (frame: Buffer | undefined): string => frame?.toString().trim().slice(0, 300) ?? "nothing";
+
+/** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
+function misended(events: readonly WireEvent[], { kind, turns }: Run): string[] {
+  const ends = events.filter(({ type }) => isTerminal(type));
+  const last = ends.at(-1);
+  const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
+  return [
+    ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
+    ...(last && kind.ends.some((type) => type === last.type) ? [] : [`I3: it ended with ${JSON.stringify(last)}`]),
+    ...answers.flatMap((answer) =>
+      kind.answer === null || answer === kind.answer ? [] : [`I3: the answer is ${JSON.stringify(answer)}`],
+    ),
+  ];
+}
+
+/** I11: what the provider charged never passed the cap, at no moment. */
+function overspent(events: readonly WireEvent[], requests: readonly RecordedRequest[], capUsd: number | null): string[] {
+  if (capUsd === null) return [];
+  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+  const price = (model: string) => agents.find((agent) => agent.model === model)?.price;
+  let spent = 0;
+  for (const { model, inputTokens, outputTokens } of charges(requests).sort((a, b) => a.at - b.at)) {
+    spent += (inputTokens * (price(model)?.input ?? 0) + outputTokens * (price(model)?.output ?? 0)) / 1_000_000;
+  }
+  return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
+}
+
+/** I14. */
+function overlapping(requests: readonly RecordedRequest[]): string[] {
+  const most = peakAwaitingHeaders(requests);
+  return most <= MOST_AWAITING_HEADERS ? [] : [`I14: ${most} requests waited for headers at once`];
+}
+
+/** I15: once a cancel or an erase is acknowledged nothing new begins, and what was open is let go of soon. */
+function afterTheEnd(requests: readonly RecordedRequest[], at: number | null): string[] {
+  if (at === null) return [];
+  const late = requests.filter(({ startedAt }) => startedAt > at + UNDER_WAY_MS);
+  const open = requests.filter(({ endedAt }) => endedAt === null || endedAt > at + CLOSED_WITHIN_MS);
+  return [
+    ...(late.length === 0 ? [] : [`I15: ${late.length} requests began after the end was acknowledged`]),
+    ...(open.length === 0 ? [] : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
+  ];
+}
+
+/** I17: keys are in no frame. What the service prints is looked at for all runs together. */
+const leaked = (log: readonly Buffer[], canary: string): string[] =>
+  log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
+
+/** I2, A15: however often it was asked for, it is there once. */
+const twice = (listed: readonly string[], { session }: Run): string[] =>
+  listed.length === 1 && listed[0] === session ? [] : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];

@@ -1,0 +1,83 @@
+import { backendOf, modelOf } from "../../../tests/process/support/formats";
+import { FINAL, STORY_AGENTS, storyAt, storyModels } from "../../../tests/process/support/story";
+import type { Script } from "../../simulated-providers/reply";
+import { alwaysFails, answersThenVotes, paced, rejects } from "../../simulated-providers/scripts";
+import type { SimulatedProviders } from "../../simulated-providers/server";
+
+/** The story is over in about two seconds. */
+const SPEED = 2.8;
+const YES = "Yes, at 100 °C.";
+const NOT_YET = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
+
+const quick = answersThenVotes({ answer: YES, presentation: YES });
+const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, quick));
+
+type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
+
+/** What somebody does to the run beside watching it. */
+export type Deed = "cancels it" | "erases it" | "asks again";
+
+/** A kind of run, and what must come of it however often the service is killed. */
+export type Kind = {
+  agents: (providers: SimulatedProviders) => readonly Agent[];
+  config?: Readonly<Record<string, unknown>>;
+  /** Whether it may cost only so much that it matters. */
+  isCapped?: boolean;
+  deed?: Deed;
+  /** How its last turn may end. */
+  ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
+  /** The answer of a turn that completed; null: any. */
+  answer: string | null;
+};
+
+const chat =
+  (id: string, model: string) =>
+  (providers: SimulatedProviders): Agent => ({
+    id,
+    model,
+    backend: backendOf("openai-chat", providers),
+  });
+const story = STORY_AGENTS.map(({ id, model }) => chat(id, model));
+const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
+const mixed = STORY_AGENTS.map(({ id }) => (providers: SimulatedProviders): Agent => {
+  const format = DIALECTS[id];
+  return { id, model: modelOf(format, `story-${id}`), backend: backendOf(format, providers) };
+});
+
+type Player = (providers: SimulatedProviders) => Agent;
+const all = (players: readonly Player[]) => (providers: SimulatedProviders) => players.map((player) => player(providers));
+
+export const KINDS = {
+  story: { agents: all(story), ends: ["turn.completed"], answer: FINAL },
+  mixed: { agents: all(mixed), ends: ["turn.completed"], answer: FINAL },
+  rejected: {
+    agents: all([chat("one", "rejecting"), chat("two", "rejecting")]),
+    config: { orchestrator: { coordination: { max_orchestration_restarts: 1, persona_generator: { enabled: true } } } },
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  refused: {
+    agents: all([...story.slice(1), chat("shut-out", "refused")]),
+    ends: ["turn.completed"],
+    answer: FINAL,
+  },
+  hopeless: { agents: all([chat("one", "refused"), chat("two", "refused")]), ends: ["turn.failed"], answer: null },
+  capped: { agents: all(story), isCapped: true, ends: ["turn.completed", "turn.failed"], answer: null },
+  /** Its time is up before it has said anything. */
+  hurried: { agents: all(story), ends: ["turn.completed", "turn.failed"], answer: null },
+  cancelled: { agents: all(story), deed: "cancels it", ends: ["turn.completed", "turn.cancelled"], answer: FINAL },
+  again: { agents: all([chat("one", "quick"), chat("two", "quick")]), deed: "asks again", ends: ["turn.completed"], answer: YES },
+  erased: { agents: all(story), deed: "erases it", ends: [], answer: null },
+} as const satisfies Record<string, Kind>;
+export type KindName = keyof typeof KINDS;
+
+export const kindOf = (name: KindName): Kind => KINDS[name];
+
+/** The models of all kinds. */
+export const MODELS: Readonly<Record<string, Script>> = {
+  ...storyModels(SPEED),
+  ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [modelOf(DIALECTS[id], `story-${id}`), storyAt(SPEED)[id]])),
+  rejecting,
+  quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
+  refused: paced({ ttftMs: 30 }, alwaysFails(401)),
+};

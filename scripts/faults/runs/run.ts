@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { eventsPath, RunResponseSchema, SessionStatusSchema, sessionPath } from "../../../src/protocol/api";
+import { SessionListSchema } from "../../../src/protocol/listings";
+import type { Chance } from "../../../tests/simulation/world/random";
+import { Watcher } from "../../../tests/process/support/watcher";
+import type { RecordedRequest } from "../../simulated-providers/ledger";
+import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { Answered, PatientClient } from "../patient-client";
+import { type Kind, type KindName, kindOf } from "./kinds";
+
+/** Caps that bind sooner or later; the whole story costs more than the least and less than the most. */
+const CAPS_USD = [0.002, 0.005, 0.01, 0.02, 0.04] as const;
+const DEED_WITHIN_MS = 1_400;
+
+type Options = { client: PatientClient; providers: SimulatedProviders; chance: Chance };
+
+/** One run under fire: it is started, watched, and perhaps cancelled or erased, by clients that do not give up. */
+export class Run {
+  readonly kind: Kind;
+  readonly mark = crypto.randomUUID();
+  /** The agents' key: it must never be seen again. */
+  readonly canary = `canary-key-${this.mark}`;
+  readonly capUsd: number | null;
+  session = "";
+  watchers: Watcher[] = [];
+  /** When its cancel was first acknowledged, Unix ms. */
+  cancelledAt: number | null = null;
+  erasedAt: number | null = null;
+  readonly #options: Options;
+  readonly #deedAfterMs: number;
+
+  constructor(
+    readonly name: KindName,
+    options: Options,
+  ) {
+    this.kind = kindOf(name);
+    this.#options = options;
+    this.capUsd = this.kind.isCapped ? options.chance.pick(CAPS_USD) : null;
+    this.#deedAfterMs = options.chance.int(0, DEED_WITHIN_MS);
+  }
+
+  get turns(): number {
+    return this.kind.deed === "asks again" ? 2 : 1;
+  }
+
+  /** Whether it has been seen to run, and not to end. */
+  get isRunning(): boolean {
+    const [full] = this.watchers;
+    return full !== undefined && full.frames.length > 0 && !full.isOver;
+  }
+
+  /** From its start to what its watchers saw last. Throws if it is refused. */
+  async drive(): Promise<void> {
+    const { client } = this.#options;
+    const started = await client.ask("/api/runs", { method: "POST", body: this.#request(), key: this.mark });
+    if (started.status !== 202) throw new Error(`the start was answered ${started.status}: ${started.body}`);
+    this.session = RunResponseSchema.parse(JSON.parse(started.body)).session_id;
+    this.watchers = this.#watch();
+    if (this.kind.deed === "erases it") return this.#act(); // its watchers end wherever they are
+    await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
+  }
+
+  /** All that reached the providers for it. */
+  requests(): RecordedRequest[] {
+    return this.#options.providers.requests().filter(({ body }) => JSON.stringify(body).includes(this.mark));
+  }
+
+  async status() {
+    const { body } = await this.#options.client.ask(sessionPath(this.session));
+    return SessionStatusSchema.parse(JSON.parse(body));
+  }
+
+  /** Its whole log, as a new reader gets it. */
+  async replay(): Promise<readonly Buffer[]> {
+    const watcher = new Watcher(`${this.#options.client.url}${sessionPath(this.session)}/events`, { turns: this.turns });
+    await watcher.ended;
+    return watcher.frames;
+  }
+
+  /** The start of its log as pages have it, for people. */
+  async log(): Promise<string> {
+    return (await this.#options.client.ask(`${sessionPath(this.session)}/events?limit=1000`)).body;
+  }
+
+  /** The sessions of the list that begin with its question. */
+  async listed(): Promise<string[]> {
+    const { body } = await this.#options.client.ask("/api/sessions?limit=100");
+    const { data } = SessionListSchema.parse(JSON.parse(body));
+    return data.filter(({ question_preview }) => question_preview.includes(this.mark)).map(({ id }) => id);
+  }
+
+  /** What an erased session's address answers. */
+  look = (): Promise<Answered> => this.#options.client.ask(sessionPath(this.session));
+
+  stop(): void {
+    for (const watcher of this.watchers) watcher.leave();
+  }
+
+  #request() {
+    const { agents, config = {} } = this.kind;
+    const team = agents(this.#options.providers).map(({ id, model, backend }) => ({
+      id,
+      backend: { ...backend, model, api_key: this.canary },
+    }));
+    const budget = this.capUsd === null ? {} : { budget: { max_cost_usd: this.capUsd } };
+    return { question: `When does water boil? ${this.mark}`, config: { agents: team, ...config }, ...budget };
+  }
+
+  /** One that is there again at once, one that comes late, and one that leaves even without a kill. */
+  #watch(): Watcher[] {
+    const { url } = this.#options.client;
+    const session = `${url}${sessionPath(this.session)}/events`;
+    const { turns } = this;
+    return [
+      new Watcher(session, { turns }),
+      new Watcher(session, { turns, retryMs: 400 }),
+      new Watcher(session, { turns, leavesAfterMs: 90, retryMs: 60 }),
+      new Watcher(`${url}${eventsPath(this.session, 1)}?detail=summary`),
+    ];
+  }
+
+  async #act(): Promise<void> {
+    const { client } = this.#options;
+    switch (this.kind.deed) {
+      case undefined:
+        return;
+      case "cancels it": {
+        await sleep(this.#deedAfterMs);
+        const path = `${sessionPath(this.session)}/cancel`;
+        this.cancelledAt = (await client.ask(path, { method: "POST", body: {} })).at;
+        await client.ask(path, { method: "POST", body: {} });
+        return;
+      }
+      case "erases it":
+        await sleep(this.#deedAfterMs);
+        this.erasedAt = (await client.ask(sessionPath(this.session), { method: "DELETE" })).at;
+        return;
+      case "asks again": {
+        await this.watchers.at(-1)?.ended;
+        const body = { question: `And in the mountains? ${this.mark}` };
+        const path = `${sessionPath(this.session)}/turns`;
+        const asked = await client.ask(path, { method: "POST", body, key: `${this.mark} 2` });
+        if (asked.status !== 202) throw new Error(`the second turn was answered ${asked.status}: ${asked.body}`);
+        return;
+      }
+    }
+  }
+}

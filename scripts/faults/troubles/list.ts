@@ -1,0 +1,216 @@
+import type { Failure, Orders, Seam } from "../build/orders";
+import type { Trouble } from "./trouble";
+
+/** In the words of the platform, as far as they are known. */
+const WORDS: Readonly<Partial<Record<Seam, string>>> = {
+  d1: "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.",
+  r2: "list: We encountered an internal error. Please try again. (10001)",
+  tenant: "Network connection lost.",
+  object: "Network connection lost.",
+  sql: "database or disk is full: SQLITE_FULL",
+};
+
+const failing = (seam: Seam, how: Failure["how"], more: Partial<Failure> = {}): Failure => {
+  const message = WORDS[seam];
+  return { seam, how, match: "", times: 1, ...(message === undefined ? {} : { message }), ...more };
+};
+const withFailures = (...failures: Failure[]): Orders => ({ failures });
+
+const HOUR_MS = 3_600_000;
+const TEN_MINUTES_MS = 600_000;
+/** Seconds since 1970 no longer fit into 31 bits. */
+const IN_2038 = Date.UTC(2038, 0, 19, 3, 14, 7) - Date.now();
+/** Often enough to meet every call a start makes. */
+const EVER = 1_000;
+
+/** What can go wrong with what the service keeps, with its alarm and with its clock. */
+export const TROUBLES: readonly Trouble[] = [
+  {
+    row: "R2 and D1",
+    name: "D1 fails three times while runs are started",
+    kinds: ["story", "again"],
+    from: withFailures(failing("d1", "fails", { times: 3 })),
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 takes 1.5 s for each call of a start",
+    kinds: ["story", "again"],
+    from: withFailures(failing("d1", "slow", { times: 6, slowMs: 1_500 })),
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 has written a claim and says that it failed",
+    kinds: ["story", "again"],
+    from: withFailures(failing("d1", "lost", { match: "INSERT INTO start_claims", times: 3 })),
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 reads what was before the claim, when a start is asked for again",
+    kinds: ["story", "again"],
+    from: withFailures(
+      failing("object", "lost", { match: "create", times: 2 }),
+      failing("d1", "stale", { match: "SELECT body_hash", times: 6 }),
+    ),
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 does not take the word that a session has started",
+    kinds: ["story", "cancelled"],
+    from: withFailures(failing("d1", "fails", { match: "SET state = 'started'", times: 2 })),
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 is away while runs are on",
+    kinds: ["story", "again", "rejected"],
+    steps: [
+      { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: EVER })) },
+      { afterMs: 3_000, orders: {} },
+    ],
+  },
+  {
+    row: "R2 and D1",
+    name: "D1 fails at each step of erasing, once",
+    kinds: ["erased"],
+    from: withFailures(
+      failing("d1", "fails", { match: "SET state = 'erasing'" }),
+      failing("d1", "lost", { match: "SET state = 'erasing'" }),
+      failing("d1", "fails", { match: "DELETE FROM sessions" }),
+      failing("d1", "lost", { match: "DELETE FROM sessions" }),
+    ),
+  },
+  {
+    row: "R2 and D1",
+    name: "R2 fails, then is slow, while a session is erased",
+    kinds: ["erased", "erased"],
+    from: withFailures(failing("r2", "fails", { times: 3 }), failing("r2", "slow", { times: 2, slowMs: 1_000 })),
+  },
+  {
+    row: "Storage",
+    name: "the answer to a start is lost on its way from the object",
+    kinds: ["story", "again"],
+    from: withFailures(
+      failing("object", "lost", { match: "create", times: 2 }),
+      failing("object", "lost", { match: "startTurn" }),
+    ),
+  },
+  {
+    row: "Storage",
+    name: "the tenant does not answer when turns start",
+    kinds: ["story", "again"],
+    from: withFailures(
+      failing("tenant", "fails", { match: "startTurn", times: 2 }),
+      failing("tenant", "lost", { match: "startTurn", times: 2 }),
+    ),
+  },
+  {
+    row: "Storage",
+    name: "the tenant does not hear of turns that ended, then hears twice",
+    kinds: ["story", "cancelled", "capped"],
+    from: withFailures(
+      failing("tenant", "fails", { match: "endTurn", times: 2 }),
+      failing("tenant", "lost", { match: "endTurn", times: 2 }),
+    ),
+  },
+  ...["INSERT INTO events", "INSERT INTO deltas", "INSERT INTO calls", "INSERT INTO outbox"].map(
+    (match): Trouble => ({
+      row: "Storage",
+      name: `the disk is full at an ${match.replace("INSERT", "insert")}`,
+      kinds: ["story", "mixed"],
+      steps: [{ afterMs: 500, orders: withFailures(failing("sql", "fails", { match, times: 2 })) }],
+    }),
+  ),
+  {
+    row: "Storage",
+    name: "a commit's word does not come back from the disk",
+    kinds: ["story", "mixed"],
+    steps: [{ afterMs: 400, orders: withFailures(failing("sync", "fails", { times: 3 })) }],
+  },
+  {
+    row: "Storage",
+    name: "the last commit's word does not come back from the disk",
+    kinds: ["story", "hopeless"],
+    from: withFailures(failing("sync", "fails", { match: "turn.completed" }), failing("sync", "fails", { match: "turn.failed" })),
+  },
+  {
+    row: "Storage",
+    name: "alarms cannot be set",
+    kinds: ["story", "rejected"],
+    from: withFailures(failing("set_alarm", "fails", { times: EVER })),
+  },
+  {
+    row: "Alarm",
+    name: "every alarm rings ten minutes late",
+    kinds: ["story", "rejected"],
+    from: { alarmLateMs: TEN_MINUTES_MS },
+  },
+  {
+    row: "Alarm",
+    name: "the alarm rings three times at once, again and again",
+    kinds: ["story", "mixed"],
+    steps: [200, 300, 300, 300, 300].map((afterMs) => ({ afterMs, rings: 3 })),
+  },
+  {
+    row: "Alarm",
+    name: "the alarm rings while the session is asked things",
+    kinds: ["story", "cancelled"],
+    steps: [200, 200, 200, 200, 200, 200].map((afterMs) => ({ afterMs, rings: 2, asking: true })),
+  },
+  {
+    row: "Alarm",
+    name: "the alarm rings after a cancel, and after erasing",
+    kinds: ["cancelled", "erased"],
+    steps: [1_600, 100, 1_000].map((afterMs) => ({ afterMs, rings: 2 })),
+  },
+  {
+    row: "Alarm",
+    name: "the alarm rings as soon as a killed service is back",
+    kinds: ["story", "mixed"],
+    steps: [
+      { afterMs: 500, kills: true },
+      { afterMs: 0, rings: 2 },
+      { afterMs: 400, kills: true },
+      { afterMs: 0, rings: 2, asking: true },
+    ],
+  },
+  {
+    row: "Eviction",
+    name: "objects are taken down again and again",
+    kinds: ["story", "mixed", "again"],
+    steps: [300, 300, 250, 400].map((afterMs) => ({ afterMs, resets: true })),
+  },
+  {
+    row: "Clock",
+    name: "the clock jumps an hour ahead",
+    kinds: ["hurried", "hurried"],
+    steps: [{ afterMs: 700, orders: { skewMs: HOUR_MS } }],
+  },
+  {
+    row: "Clock",
+    name: "the clock jumps an hour back",
+    kinds: ["story", "rejected"],
+    steps: [{ afterMs: 500, orders: { skewMs: -HOUR_MS } }],
+  },
+  {
+    row: "Clock",
+    name: "the clock jumps an hour back, and the service is killed",
+    kinds: ["story", "mixed"],
+    from: { skewMs: HOUR_MS },
+    steps: [{ afterMs: 500, kills: true }],
+  },
+  {
+    row: "Clock",
+    name: "the clock goes back a millisecond, many times",
+    kinds: ["story", "rejected"],
+    steps: Array.from({ length: 30 }, (_, nth) => ({ afterMs: 50, orders: { skewMs: -nth } })),
+  },
+  {
+    row: "Clock",
+    name: "the clock stands still for two seconds",
+    kinds: ["story", "rejected"],
+    steps: [
+      { afterMs: 300, orders: { isFrozen: true } },
+      { afterMs: 2_000, orders: {} },
+    ],
+  },
+  { row: "Clock", name: "it is the year 2038", kinds: ["story", "again"], from: { skewMs: IN_2038 } },
+];

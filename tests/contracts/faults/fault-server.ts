@@ -1,0 +1,93 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { isJsonObject, parseJson } from "../../../src/providers/json";
+import type { Ending } from "./mutate";
+
+/** What goes wrong between a provider and the service. */
+export type WireFault =
+  /** An answer that is no stream, whatever was asked. */
+  | { kind: "answer"; status: number; headers?: Readonly<Record<string, string>>; body: string }
+  /** The provider's own bytes, changed. */
+  | { kind: "stream"; headers?: Readonly<Record<string, string>>; change: (whole: Buffer) => readonly Buffer[]; ending: Ending }
+  /** Nothing is ever sent. */
+  | { kind: "mute" };
+
+/** What befalls a model's first calls; all later ones go through untouched. */
+export type Plan = { fault: WireFault; calls: number };
+
+/** Stands between the service and its simulated providers, and breaks what it was told to break. */
+export type FaultServer = {
+  origin: string;
+  /** How many calls of a model came, broken or not. */
+  callsOf(model: string): number;
+  close(): Promise<void>;
+};
+
+export async function startFaultServer(upstream: string, planOf: (model: string) => Plan | undefined): Promise<FaultServer> {
+  const calls = new Map<string, number>();
+  const handle = async (req: IncomingMessage, res: ServerResponse) => {
+    const body = await text(req);
+    const model = modelOf(req.url ?? "", body);
+    const earlier = calls.get(model) ?? 0;
+    calls.set(model, earlier + 1);
+    const plan = planOf(model);
+    const ask = () => forward(`${upstream}${req.url}`, req, body);
+    if (plan && earlier < plan.calls) await breakReply(res, plan.fault, ask);
+    else await passOn(res, await ask());
+  };
+  const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
+  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  return {
+    origin: `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}`,
+    callsOf: (model) => calls.get(model) ?? 0,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+/** One format names the model in its path, the others in the body. */
+function modelOf(path: string, body: string): string {
+  const inPath = /\/models\/([^/:]+):/.exec(path)?.[1];
+  const parsed = parseJson(body);
+  return inPath ?? (isJsonObject(parsed) ? String(parsed["model"]) : "");
+}
+
+function forward(url: string, { headers }: IncomingMessage, body: string): Promise<Response> {
+  const kept = ["content-type", "authorization", "x-api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "accept"];
+  const sent = kept.flatMap((name): [string, string][] => (headers[name] === undefined ? [] : [[name, String(headers[name])]]));
+  return fetch(url, { method: "POST", headers: Object.fromEntries(sent), body });
+}
+
+async function passOn(res: ServerResponse, reply: Response): Promise<void> {
+  res.writeHead(reply.status, { "content-type": reply.headers.get("content-type") ?? "application/json" });
+  for await (const chunk of reply.body ?? []) res.write(chunk);
+  res.end();
+}
+
+async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Promise<Response>): Promise<void> {
+  if (fault.kind === "mute") return;
+  if (fault.kind === "answer") {
+    return void res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers }).end(fault.body);
+  }
+  const whole = Buffer.from(await (await ask()).arrayBuffer());
+  res.writeHead(200, { "content-type": "text/event-stream", ...fault.headers });
+  res.flushHeaders();
+  for (const chunk of fault.change(whole)) await written(res, chunk);
+  if (fault.ending === "end") res.end();
+  if (fault.ending === "reset") res.destroy();
+}
+
+/** Each chunk goes to the socket on its own; to one that is gone it goes nowhere. */
+async function written(res: ServerResponse, chunk: Buffer): Promise<void> {
+  if (res.destroyed) return;
+  await new Promise((resolve) => {
+    res.write(chunk, () => setImmediate(resolve));
+  });
+}

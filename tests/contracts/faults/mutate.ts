@@ -1,0 +1,170 @@
+import { Chance } from "../../simulation/world/random";
+
+/** A recorded stream of events, changed as a seed says: what a bad line, a bad proxy or a bad provider makes of it. */
+
+/** How the connection ends after the last byte: as it should, torn down, or not at all. */
+export type Ending = "end" | "reset" | "silence";
+
+export type Mutated = {
+  /** What was done, in order. */
+  changes: Change[];
+  /** Whether nothing of what the events say has changed. */
+  harmless: boolean;
+  /** The pieces in which it arrives. */
+  chunks: Buffer[];
+  bytes: Buffer;
+  ending: Ending;
+};
+
+type Source = {
+  frames: readonly string[];
+  /** Frames of other replies, among them ends and errors. */
+  foreign: readonly string[];
+};
+
+type Stream = { parts: Buffer[]; chance: Chance; foreign: readonly string[] };
+
+const HARMFUL = {
+  "bytes flipped": flip,
+  "cut short": cut,
+  "an event lost": drop,
+  "an event twice": double,
+  "events swapped": swap,
+  "bytes inserted": insertBytes,
+  "an event inserted": insertEvent,
+} as const satisfies Record<string, (stream: Stream) => void>;
+
+const HARMLESS = {
+  "comments between": comments,
+  "other line ends": lineEnds,
+  "a byte order mark": mark,
+  "other pieces": () => undefined,
+} as const satisfies Record<string, (stream: Stream) => void>;
+
+export type Change = keyof typeof HARMFUL | keyof typeof HARMLESS;
+export const CHANGES: readonly Change[] = [...keysOf(HARMFUL), ...keysOf(HARMLESS)];
+
+/** The same seed changes the same frames in the same way. */
+export function mutate({ frames, foreign }: Source, seed: number): Mutated {
+  const chance = new Chance(seed);
+  const stream = { parts: frames.map((frame) => Buffer.from(frame)), chance, foreign };
+  const harmless = chance.is(0.2);
+  const changes: Change[] = [];
+  for (let left = chance.weighted({ one: 6, two: 3, three: 1 }) === "one" ? 1 : chance.int(2, 3); left > 0; left -= 1) {
+    const change = harmless ? chance.pick(keysOf(HARMLESS)) : chance.pick(keysOf(HARMFUL));
+    if (changes.includes(change)) continue;
+    changes.push(change);
+    ({ ...HARMFUL, ...HARMLESS })[change](stream);
+  }
+  const bytes = Buffer.concat(stream.parts);
+  const ending = harmless ? "end" : chance.weighted({ end: 74, reset: 22, silence: 4 });
+  return { changes, harmless, chunks: inPieces(bytes, chance), bytes, ending };
+}
+
+function flip({ parts, chance }: Stream): void {
+  for (let left = chance.int(1, 4); left > 0; left -= 1) {
+    const part = chance.pick(parts);
+    if (part.length > 0) part[chance.int(0, part.length - 1)] = chance.int(0, 255);
+  }
+}
+
+function cut({ parts, chance }: Stream): void {
+  const at = chance.int(0, parts.length - 1);
+  const part = parts[at] ?? Buffer.alloc(0);
+  parts.splice(at, parts.length, part.subarray(0, chance.int(0, part.length)));
+}
+
+function drop({ parts, chance }: Stream): void {
+  parts.splice(chance.int(0, parts.length - 1), 1);
+}
+
+function double({ parts, chance }: Stream): void {
+  const at = chance.int(0, parts.length - 1);
+  const again = Buffer.from(parts[at] ?? "");
+  parts.splice(chance.is(0.5) ? at : chance.int(0, parts.length), 0, again);
+}
+
+function swap({ parts, chance }: Stream): void {
+  const [one, other] = [chance.int(0, parts.length - 1), chance.int(0, parts.length - 1)];
+  const kept = parts[one] ?? Buffer.alloc(0);
+  parts[one] = parts[other] ?? kept;
+  parts[other] = kept;
+}
+
+const JUNK = [
+  "\u0000",
+  "\n",
+  "\n\n",
+  "\r",
+  ": hm\n",
+  "data:",
+  "data: \n\n",
+  "}",
+  '"',
+  "\\",
+  "\uFEFF",
+  "<html>",
+  "é",
+  "event: error\n",
+];
+
+function insertBytes({ parts, chance }: Stream): void {
+  const at = chance.int(0, parts.length - 1);
+  const part = parts[at] ?? Buffer.alloc(0);
+  const place = chance.int(0, part.length);
+  const junk = chance.is(0.7)
+    ? Buffer.from(chance.pick(JUNK))
+    : Buffer.from(Array.from({ length: chance.int(1, 40) }, () => chance.int(0, 255)));
+  parts[at] = Buffer.concat([part.subarray(0, place), junk, part.subarray(place)]);
+}
+
+const STRANGE = [
+  "{}",
+  "null",
+  "[]",
+  "1",
+  '"text"',
+  "[DONE]",
+  "nothing",
+  '{"type":"something_new"}',
+  '{"error":null}',
+  '{"choices":[]}',
+];
+
+function insertEvent({ parts, chance, foreign }: Stream): void {
+  const event = chance.is(0.5) ? `data: ${chance.pick(STRANGE)}\n\n` : chance.pick(foreign);
+  parts.splice(chance.int(0, parts.length), 0, Buffer.from(event));
+}
+
+function comments({ parts, chance }: Stream): void {
+  for (let at = parts.length; at >= 0; at -= 1) {
+    if (chance.is(0.3)) parts.splice(at, 0, Buffer.from(chance.pick([": keep-alive\n\n", ":\n\n", "retry: 10\n\n"])));
+  }
+}
+
+function lineEnds({ parts, chance }: Stream): void {
+  const end = chance.pick(["\r\n", "\n", "\r"]);
+  for (const [at, part] of parts.entries()) parts[at] = Buffer.from(part.toString().replace(/\r\n|\n/g, end));
+}
+
+function mark({ parts }: Stream): void {
+  parts.unshift(Buffer.from("\uFEFF"));
+}
+
+/** As one, byte by byte, or cut anywhere, so also inside a character and between the two bytes of a line end. */
+function inPieces(bytes: Buffer, chance: Chance): Buffer[] {
+  const longest = chance.is(0.01) ? 1 : chance.pick([40, 400, 1_024, bytes.length]);
+  const pieces: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const next = at + chance.int(1, Math.max(1, longest));
+    pieces.push(bytes.subarray(at, next));
+    at = next;
+  }
+  return pieces;
+}
+
+function keysOf<K extends string>(record: Readonly<Record<K, unknown>>): K[] {
+  const keys: K[] = [];
+  for (const key in record) keys.push(key);
+  return keys;
+}

@@ -1,0 +1,106 @@
+import { isJsonObject } from "../../../src/providers/json";
+
+/**
+ * What the bytes of a stream themselves say of its end, read by the letter of the formats and not by any adapter's code. It
+ * errs on one side only: where it sees no end, nobody may.
+ */
+export type Said = {
+  /** Whether the provider told, in an event that came whole, that the reply is complete. */
+  ended: boolean;
+  /** Why a reply that was told complete still is not one; null: nothing stands against it. */
+  objection: string | null;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** How a format says that a reply is complete, and that it failed. `before`: what was said earlier. */
+export type EndMarks = {
+  ends(event: Fields): boolean;
+  fails(event: Fields): boolean;
+  /** Whether `[DONE]` is the end of the stream; absent: it is nothing. */
+  closes?: boolean;
+  /** What stands against an end after these events; null: nothing. */
+  objects?(before: readonly Fields[]): string | null;
+};
+
+export function readEnd(bytes: Buffer, { ends, fails, closes, objects }: EndMarks): Said {
+  const before: Fields[] = [];
+  for (const data of dataIn(bytes)) {
+    const value = parsed(data);
+    if (closes && data.startsWith("[DONE]")) return { ended: false, objection: null };
+    if (data === "[DONE]") continue;
+    if (value === undefined) return { ended: hasEnd(bytes, ends), objection: "an event before the end is no JSON" };
+    if (!isJsonObject(value)) continue;
+    if (fails(value)) return { ended: hasEnd(bytes, ends), objection: "an error came before the end" };
+    if (ends(value)) return { ended: true, objection: objects?.(before) ?? null };
+    before.push(value);
+  }
+  return { ended: false, objection: null };
+}
+
+const hasEnd = (bytes: Buffer, ends: EndMarks["ends"]): boolean =>
+  dataIn(bytes)
+    .map(parsed)
+    .some((value) => isJsonObject(value) && ends(value));
+
+/** The data of each event, as the standard of event streams reads them. What is pending at the end counts if it is whole JSON. */
+export function dataIn(bytes: Buffer): string[] {
+  const events: string[] = [];
+  let data: string[] = [];
+  // Parsers that decode line by line drop a byte order mark before each.
+  for (const line of new TextDecoder().decode(bytes).split(/\uFEFF?(?:\r\n|\r|\n)\uFEFF?/)) {
+    if (line === "") {
+      if (data.length > 0) events.push(data.join("\n"));
+      data = [];
+    } else if (line === "data" || line.startsWith("data:")) {
+      data.push(line.slice("data:".length).replace(/^ /, ""));
+    }
+  }
+  const pending = data.join("\n");
+  return parsed(pending) === undefined ? events : [...events, pending];
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const fieldsOf = (value: unknown): Fields => (isJsonObject(value) ? value : {});
+const isWord = (value: unknown): boolean => typeof value === "string" && value !== "";
+
+export const CHAT_MARKS: EndMarks = {
+  ends: ({ choices }) => listOf(choices).some((choice) => isWord(fieldsOf(choice)["finish_reason"])),
+  closes: true,
+  fails: ({ error }) => Boolean(error),
+};
+
+export const RESPONSES_MARKS: EndMarks = {
+  ends: ({ type }) => type === "response.completed" || type === "response.incomplete" || type === "response.done",
+  closes: true,
+  fails: ({ type, error }) => type === "error" || type === "response.failed" || type === "response.cancelled" || Boolean(error),
+};
+
+export const MESSAGES_MARKS: EndMarks = {
+  ends: ({ type, delta, message }) =>
+    (type === "message_delta" && isWord(fieldsOf(delta)["stop_reason"])) ||
+    (type === "message_start" && isWord(fieldsOf(message)["stop_reason"])),
+  fails: ({ type }) => type === "error",
+  objects(before) {
+    const open = new Set<unknown>();
+    for (const { type, index } of before) {
+      if (type === "content_block_start") open.add(index);
+      if (type === "content_block_stop") open.delete(index);
+    }
+    return open.size > 0 ? "a block was open at the end" : null;
+  },
+};
+
+export const GEMINI_MARKS: EndMarks = {
+  ends: ({ candidates, promptFeedback }) =>
+    listOf(candidates).some((one) => isWord(fieldsOf(one)["finishReason"])) || isWord(fieldsOf(promptFeedback)["blockReason"]),
+  fails: ({ error }) => Boolean(error),
+};

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { CALL_TIME_LIMITS } from "../../../src/providers/limits";
+import { withTimeLimits } from "../../../src/providers/time-limits";
+import { endpointAt } from "../../fakes/endpoint";
+import { ManualTimers, settled } from "../../providers/manual-timers";
+import { collect, FULL, KEY, REQUEST } from "../contract-support";
+import { SSE_HEADERS } from "../raw-server";
+import type { Wire } from "../wire";
+
+const { firstByteMs, idleMs, totalMs } = CALL_TIME_LIMITS;
+
+/** The limits as they are deployed, on a clock that a test moves. */
+export function describeSilence(wire: Wire): void {
+  const frames = wire.encode(FULL);
+
+  describe(`${wire.name}, silence`, () => {
+    it.for([
+      { name: "without headers ends the call after 120 s", said: null, endsAfter: firstByteMs },
+      { name: "after the headers ends the call after 120 s", said: [], endsAfter: firstByteMs },
+      { name: "in the middle of a reply ends the call after 90 s", said: frames.slice(0, 3), endsAfter: idleMs },
+    ])("$name", async ({ name, said, endsAfter }, { task }) => {
+      const timers = new ManualTimers();
+      const { outcome, closed } = listen(wire, timers, said);
+      await quiet();
+      await timers.advance(endsAfter - 1);
+      expect(outcome.error).toBeUndefined();
+      await timers.advance(1);
+      await quiet();
+      expect(outcome.error).toMatchObject({ failureClass: "transient", code: "timeout" });
+      expect(closed()).toBe(true);
+      task.meta.faults = [{ fault: `silence ${name}`, format: wire.name, outcome: "timeout", count: 1 }];
+    });
+
+    it("broken by comments for ever ends the call after 14 min in total", async ({ task }) => {
+      const timers = new ManualTimers();
+      const { outcome, say } = listen(wire, timers, frames.slice(0, 3));
+      for (let at = 0; at < totalMs - 1; at += 60_000) {
+        say(": still here\n\n");
+        await quiet();
+        expect(outcome.error).toBeUndefined();
+        await timers.advance(Math.min(60_000, totalMs - 1 - at));
+      }
+      await timers.advance(1);
+      await quiet();
+      expect(outcome.error).toMatchObject({ code: "timeout", message: expect.stringMatching(/in total/) });
+      task.meta.faults = [{ fault: "silence broken by comments, 14 min", format: wire.name, outcome: "timeout", count: 1 }];
+    });
+  });
+}
+
+/** A call to a provider that says this much, and then what it is told to. `said: null`: no headers come. */
+function listen(wire: Wire, timers: ManualTimers, said: readonly string[] | null) {
+  const encoder = new TextEncoder();
+  const parts: { controller?: ReadableStreamDefaultController<Uint8Array>; closed: boolean } = { closed: false };
+  const answer: typeof fetch = (_, init) =>
+    new Promise((resolve, reject) => {
+      init?.signal?.addEventListener("abort", () => {
+        parts.closed = true;
+        reject(new DOMException("aborted", "AbortError"));
+        parts.controller?.error(new DOMException("aborted", "AbortError"));
+      });
+      if (said === null) return;
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          parts.controller = controller;
+          for (const frame of said) controller.enqueue(encoder.encode(frame));
+        },
+        cancel() {
+          parts.closed = true;
+        },
+      });
+      resolve(new Response(body, { headers: SSE_HEADERS }));
+    });
+  const endpoint = endpointAt(`https://provider.test${wire.basePath}`, { apiKey: KEY, fetch: answer });
+  const provider = withTimeLimits(wire.create(endpoint), CALL_TIME_LIMITS, timers);
+  const outcome: { error?: unknown } = {};
+  void collect(provider.stream(REQUEST, new AbortController().signal)).then(({ error }) => {
+    outcome.error = error ?? "it ended by itself";
+  });
+  return { outcome, closed: () => parts.closed, say: (text: string) => parts.controller?.enqueue(encoder.encode(text)) };
+}
+
+/** Until the SDKs, too, have nothing left to do. */
+async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+}

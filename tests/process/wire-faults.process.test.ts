@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ServiceProcess } from "../../scripts/service/service-process";
+import type { Format } from "../../scripts/simulated-providers/dialect";
+import type { Script } from "../../scripts/simulated-providers/reply";
+import { answersThenVotes, inOrder } from "../../scripts/simulated-providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
+import { toSituation } from "../../scripts/simulated-providers/situation";
+import { sessionPath } from "../../src/protocol/api";
+import type { WireEvent } from "../../src/protocol/events";
+import { type FaultServer, type Plan, startFaultServer } from "../contracts/faults/fault-server";
+import type { FaultOutcome } from "../contracts/faults/fault-table";
+import { mutate } from "../contracts/faults/mutate";
+import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../contracts/faults/wire-rows";
+import { backendOf, FORMATS, modelOf } from "./support/formats";
+import { LOCAL } from "./support/local";
+import { ServiceClient } from "./support/service-client";
+import { judge, toEvent } from "./support/verdict";
+import { Watcher } from "./support/watcher";
+
+/**
+ * Every fault of a provider in a whole run of a mixed team: one agent is served in the format under test and meets the fault,
+ * the two others are served well, each in another format. They decide all the same, and the faulty one takes part as soon as
+ * its provider is well again.
+ */
+const BEST = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+/** Shorter than the best, and with one sign that a fault can make a long text of. */
+const FAULTY = "Water boils at 100 °C.";
+/** Real replies, mutated as seeds say, once in a run; the thousands of them run against the adapters alone. */
+const SAMPLE = 20;
+const AT_ONCE = 60;
+const RUN_WITHIN_MS = 150_000;
+
+const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) => ({
+  fault: "a reply mutated over a socket",
+  calls: 1,
+  make: () => ({
+    kind: "stream" as const,
+    change: (whole: Buffer) =>
+      mutate({ frames: framesIn(whole), foreign: ['data: {"error":{"message":"no"}}\n\n'] }, seed).chunks,
+    ending: seed % 3 === 0 ? ("reset" as const) : ("end" as const),
+  }),
+  codes: ["*"],
+  end: "goes on" as const,
+}));
+const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
+
+/** A row in a format, with a model of its own, so that what it meets can be told from everything else. */
+type Case = { row: FaultRow; format: Format; model: string; id: number };
+/** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
+const ONLY = process.env["FAULT"] ?? "";
+const CASES: readonly Case[] = [...FAULT_ROWS, ...MUTATED]
+  .filter(({ fault }) => fault.includes(ONLY))
+  .flatMap((row) => FORMATS.map((format) => ({ row, format })))
+  .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
+
+const good = answersThenVotes({ answer: BEST, presentation: BEST });
+const recovering = answersThenVotes({ answer: FAULTY, presentation: BEST });
+
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let faults: FaultServer;
+let client: ServiceClient;
+
+/** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
+function scriptOf({ row, format }: Case): Script {
+  const made = row.make(format);
+  if (!isReply(made)) return recovering;
+  return row.calls === 1 ? inOrder(() => made, recovering) : () => made;
+}
+
+function planOf(model: string): Plan | undefined {
+  const found = CASES.find((one) => one.model === model);
+  const made = found?.row.make(found.format);
+  return found && made && !isReply(made) ? { fault: made, calls: found.row.calls } : undefined;
+}
+
+beforeAll(async () => {
+  const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), good] as const);
+  const models = Object.fromEntries([...healthy, ...CASES.map((one) => [one.model, scriptOf(one)] as const)]);
+  providers = await startSimulatedProviders({ models });
+  faults = await startFaultServer(providers.url, planOf);
+  service = await ServiceProcess.prepare({
+    ...LOCAL,
+    ALLOWED_ORIGINS: `${LOCAL.ALLOWED_ORIGINS},https://127.0.0.1:*,${NOWHERE}`,
+  });
+  await service.start();
+  client = new ServiceClient(service.url);
+});
+afterAll(async () => {
+  await service?.stop();
+  await faults?.close();
+  await providers?.close();
+});
+
+const NOWHERE = "http://no-such-host.invalid";
+const NOBODY = "http://127.0.0.1:9";
+
+/** What no server can do: it is not there, has no name, or speaks another protocol. */
+const UNREACHABLE = [
+  { fault: "connection refused", origin: () => NOBODY },
+  { fault: "DNS failure", origin: () => NOWHERE },
+  { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:") },
+];
+
+type Told = { log: WireEvent[]; problems: string[] };
+
+/** A run with one agent whose backend is as given, between two that are well, in formats of their own. */
+async function runTeam({
+  format,
+  model,
+  question,
+  origin,
+}: {
+  format: Format;
+  model: string;
+  question: string;
+  origin: string;
+}): Promise<Told> {
+  const others = FORMATS.filter((one) => one !== format);
+  const healthy = (index: number) => {
+    const its = others[(index + model.length) % others.length] ?? format;
+    return { id: `well-${index}`, model: modelOf(its, "healthy"), backend: backendOf(its, providers) };
+  };
+  const path = new URL(providers.baseUrls[format]).pathname.replace(/\/$/, "");
+  const faulty = {
+    id: "faulty",
+    model,
+    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY },
+  };
+  const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 20 : 600 } };
+  const { session_id: id } = await client.start({
+    baseUrl: providers.baseUrl,
+    agents: [healthy(0), faulty, healthy(1)],
+    question,
+    config,
+  });
+  const turn = await client.ended(id, RUN_WITHIN_MS);
+  const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
+  await watcher.ended;
+  const requests = providers.requests().filter(({ asked }) => toSituation(asked).question === question);
+  const log = watcher.frames.map(toEvent);
+  const completed = turn.status === "completed" && turn.finish_reason === "consensus" && turn.answer === BEST;
+  return {
+    log,
+    problems: [
+      ...judge({ frames: watcher.frames, status: await client.status(id), requests }),
+      ...(completed ? [] : [`the run ended as ${JSON.stringify(turn)}`]),
+      ...(watcher.bytes.includes(KEY) ? ["the key is in the log"] : []),
+    ],
+  };
+}
+
+type Became = { end: End; codes: string[] };
+const NOTHING: Became = { end: "goes on", codes: [] };
+
+/** What became of the faulty agent, and what its failed calls were logged as. */
+function becameOf(log: readonly WireEvent[]): Became {
+  const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
+  const codes = log.flatMap((event) => (event.type === "call.failed" && event.agent === "faulty" ? [event.code] : []));
+  return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
+}
+
+/** Where the run did not do what the row says, in sentences. */
+function complaints({ row, model, format }: Case, { log, problems }: Told): string[] {
+  const { end, codes } = becameOf(log);
+  const strange = row.codes.includes("*") ? [] : codes.filter((code) => !row.codes.includes(code));
+  const isMutated = row.codes.includes("*");
+  const asked = faults.callsOf(model);
+  return [
+    ...problems.filter((problem) => !(isMutated && /was charged/.test(problem))), // what it is charged is mutated, too
+    ...(end === row.end ? [] : [`the agent ${end}`]),
+    ...strange.map((code) => `a call failed with ${code}`),
+    ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
+  ].map((problem) => `${row.fault} (${format}): ${problem}`);
+}
+
+async function atOnce<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = [...items];
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) results.push(await work(item));
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+  return results;
+}
+
+const outcomeOf = ({ end, codes }: Became): string => `${end}${codes.length > 0 ? ` after ${codes.join(", ")}` : ""}`;
+
+describe("in whole runs of mixed teams", () => {
+  it(`each of ${CASES.length} faults leaves the others their work, and the agent its own as soon as it can`, {
+    timeout: 280_000,
+  }, async ({ task }) => {
+    const outcomes: FaultOutcome[] = [];
+    // Those that take longest begin first.
+    const sorted = [...CASES].sort((one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1));
+    const found = await atOnce(sorted, AT_ONCE, async (one) => {
+      const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
+      const told = await runTeam({ ...one, question, origin: faults.origin });
+      outcomes.push({ fault: one.row.fault, format: one.format, outcome: outcomeOf(becameOf(told.log)), count: 1 });
+      return complaints(one, told);
+    });
+    task.meta.faults = outcomes;
+    expect(found.flat()).toEqual([]);
+  });
+
+  it.for(UNREACHABLE)("$fault is the agent's own trouble", { timeout: 280_000 }, async ({ fault, origin }, { task }) => {
+    const codes = await Promise.all(
+      FORMATS.map(async (format) => {
+        const question = `When does water boil, with ${fault} in ${format}?`;
+        const told = await runTeam({ format, model: modelOf(format, "healthy"), question, origin: origin() });
+        expect(told.problems).toEqual([]);
+        return becameOf(told.log);
+      }),
+    );
+    task.meta.faults = FORMATS.map((format, n) => ({ fault, format, outcome: outcomeOf(codes[n] ?? NOTHING), count: 1 }));
+    for (const one of codes) expect(one).toEqual({ end: "fails", codes: ["connection_failed"] });
+  });
+});

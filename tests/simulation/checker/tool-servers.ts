@@ -1,0 +1,105 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { agentOf, type Board } from "./board";
+import { type Invariant, type ReachedTool, unless } from "./types";
+
+/** What tool servers themselves saw, against the log: the log may be wrong about what it caused. */
+
+type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
+
+const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string => `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
+
+/** I8: a call that may not be repeated reaches its server at most once, every reached call was journalled, and `unknown` needs a cut. */
+export const atMostOnce: Invariant = {
+  id: "I8",
+  watch: ({ tools }) => {
+    const started = new Map<string, number>();
+    const interrupted = new Map<string, number>();
+    let idempotent = new Set<string>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "session.created") idempotent = namesOf(event);
+        if (event.type === "tool.started") count(started, callOf(event));
+        if (event.type === "tool.interrupted") count(interrupted, callOf(event));
+        if (event.type !== "tool.started" || tools === undefined) return [];
+        const again = (started.get(callOf(event)) ?? 0) - 1;
+        return unless(
+          again === 0 || mayRepeat(board, event),
+          `${event.tool_call} was started ${again + 1} times, which is not safe`,
+        );
+      },
+      finish: () => {
+        const reached = new Map<string, number>();
+        for (const call of tools ?? []) count(reached, callOf(call));
+        return (tools ?? []).flatMap((call) => [
+          ...unless(started.has(callOf(call)), `${call.tool_call} reached its server and is not in the journal`),
+          ...unless(idempotent.has(call.name) || reached.get(callOf(call)) === 1, `${call.tool_call} reached its server twice`),
+          ...unless(
+            (reached.get(callOf(call)) ?? 0) <= (interrupted.get(callOf(call)) ?? 0) + 1,
+            `${call.tool_call} reached its server more often than it was cut off`,
+          ),
+        ]);
+      },
+    };
+  },
+};
+
+/** I9: a call that may be repeated brings the same key each time, so that its server does the work once. */
+export const oneKey: Invariant = {
+  id: "I9",
+  watch: ({ tools = [] }) => ({
+    see: () => [],
+    finish: () => {
+      const keys = new Map<string, string>();
+      const calls = new Map<string, string>();
+      return tools.flatMap((call) => {
+        const key = keys.get(callOf(call)) ?? call.key;
+        const owner = calls.get(call.key) ?? callOf(call);
+        keys.set(callOf(call), key);
+        calls.set(call.key, owner);
+        return [
+          ...unless(key === call.key, `${call.tool_call} was repeated under another key`),
+          ...unless(owner === callOf(call), `two calls share the key ${call.key}`),
+        ];
+      });
+    },
+  }),
+};
+
+/** I10: an answer's snapshot is its own, except that an empty workspace keeps the one before; without a workspace there is none. */
+export const snapshots: Invariant = {
+  id: "I10",
+  watch: ({ files }) => {
+    let kept = new Map<string, string>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "attempt.started") kept = new Map();
+        if (event.type !== "answer.submitted") return [];
+        const agent = agentOf(board, event.agent);
+        const before = kept.get(event.agent);
+        if (event.snapshot !== null) kept.set(event.agent, event.snapshot);
+        if (agent?.rules.workspace !== true) return unless(event.snapshot === null, "a snapshot of an agent without a workspace");
+        const count = files?.get(event.sequence_number);
+        const due = event.origin === "tool" && count === 0 ? (before ?? event.label) : event.label;
+        const known = event.origin === "partial" || count !== undefined;
+        return [
+          ...unless(event.snapshot !== null, `${event.label} lost its snapshot`),
+          ...unless(
+            !known || event.snapshot === due,
+            `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`,
+          ),
+        ];
+      },
+    };
+  },
+};
+
+const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>
+  new Set(rules.agents.flatMap(({ tools }) => tools.filter(({ idempotent }) => idempotent).map(({ name }) => name)));
+
+function mayRepeat(board: Board, event: EventOf<"tool.started">): boolean {
+  return agentOf(board, event.agent)?.rules.tools.find(({ name }) => name === event.name)?.idempotent === true;
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

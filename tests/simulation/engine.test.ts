@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { judge } from "./engine/judge";
+import { type EngineSituation, situationOf } from "./engine/situation";
+
+/** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
+
+const SEEDS = Array.from({ length: 40 }, (_, nth) => nth + 1);
+
+describe("the simulated service", () => {
+  it.each(SEEDS.slice(0, 20))("keeps every invariant in the session of seed %i", async (seed) => {
+    expect((await judge(situationOf(seed))).breaches).toEqual([]);
+  });
+
+  it("gives the same log for the same seed, whatever ran before it", async () => {
+    const first: string[] = [];
+    for (const seed of SEEDS) first.push((await judge(situationOf(seed))).hash);
+    const again: string[] = [];
+    for (const seed of SEEDS.toReversed()) again.unshift((await judge(situationOf(seed))).hash);
+    expect(again).toEqual(first);
+    expect(new Set(first).size).toBe(SEEDS.length);
+  });
+});
+
+const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSituation => ({
+  seed,
+  agents: 2,
+  habits: ["unwatched"],
+  faults: [],
+  strikes: null,
+  ...change,
+});
+
+describe("what the simulation found", () => {
+  it("alarms do not ring all the while the tenant takes to answer", async () => {
+    for (const seed of SEEDS) {
+      const { run } = await judge(plain(seed, { faults: ["tenant_slow"] }));
+      expect(run.platform.disk.alarmsSet).toBeLessThan(10 + (run.endedAt - run.startedAt) / 1_000);
+    }
+  });
+
+  it("alarms do not ring until the wall clock has caught up with a word that waits for its next try", async () => {
+    for (const seed of SEEDS) {
+      const { breaches } = await judge(
+        plain(seed, { faults: ["clock_back", "tenant_deaf", "tenant_answer_lost"], habits: ["second_turn"] }),
+      );
+      expect(breaches).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,80 @@
+import { SessionEventSchema } from "../../../src/protocol/events";
+import { FAULTS, type Fault } from "./faults";
+import type { RunRecord } from "./run";
+
+/** A transition meets a fault if it is among this many facts logged after the strike. */
+const WINDOW = 20;
+
+/** Kinds of events that a session of today's service never has, and why. */
+export const NEVER: Readonly<Record<string, string>> = {
+  "tool.started": "no config can name an agent's own tool yet; the simulated rules have them",
+  "tool.interrupted": "as tool.started",
+  "tool.unknown": "as tool.started",
+  "hosted_tool.completed": "hosted tools are the simulated rules' and the providers' own tests' part",
+  "citations.added": "as hosted_tool.completed",
+};
+
+/** How often each transition met each kind of fault, and how often each came up at all. */
+export class Coverage {
+  readonly pairs = new Map<string, number>();
+  readonly events = new Map<string, number>();
+  readonly strikes = new Map<string, number>();
+
+  add({ log, faults }: Pick<RunRecord, "log" | "faults">): void {
+    for (const { fault } of faults.struck) hit(this.strikes, fault);
+    for (const { type } of log) hit(this.events, type);
+    const facts = log.filter(({ type }) => type !== "stream.delta");
+    for (const { fault, head } of faults.struck) {
+      const from = facts.findIndex(({ sequence_number }) => sequence_number > head);
+      if (from < 0) continue;
+      const met = new Set(facts.slice(from, from + WINDOW).map(({ type }) => type));
+      for (const type of met) hit(this.pairs, `${type} ${fault}`);
+    }
+  }
+
+  merge(other: Counted): void {
+    for (const [mine, theirs] of [
+      [this.pairs, other.pairs],
+      [this.events, other.events],
+      [this.strikes, other.strikes],
+    ] as const) {
+      for (const [name, count] of theirs) mine.set(name, (mine.get(name) ?? 0) + count);
+    }
+  }
+
+  counted(): Counted {
+    return { pairs: [...this.pairs], events: [...this.events], strikes: [...this.strikes] };
+  }
+
+  /** Pairs that can meet, seen fewer than `least` times. */
+  thin(least: number): { type: string; fault: Fault; seen: number }[] {
+    return transitions().flatMap((type) =>
+      FAULTS.flatMap((fault) => {
+        const seen = this.pairs.get(`${type} ${fault}`) ?? 0;
+        return seen < least && apart(type, fault) === null ? [{ type, fault, seen }] : [];
+      }),
+    );
+  }
+}
+
+export type Counted = { pairs: [string, number][]; events: [string, number][]; strikes: [string, number][] };
+
+const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type.value);
+
+/** The transitions that count: every fact a session of today's service can log. */
+export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta" && !(type in NEVER));
+
+/** Why a transition and a kind of fault cannot meet; null if they can. */
+export function apart(type: string, fault: Fault): string | null {
+  const isAfterTurn = fault.startsWith("tenant_");
+  if (type === "session.created") return BEFORE_FIRST.has(fault) ? null : "comes before anything the fault could strike";
+  if (isAfterTurn && type !== "turn.started" && !OF_NEXT_TURN.has(type)) return "the tenant is told after the turn's last event";
+  return null;
+}
+
+const BEFORE_FIRST: ReadonlySet<Fault> = new Set(["crash_before_commit", "crash_after_commit", "disk_error", "slow_disk"]);
+const OF_NEXT_TURN: ReadonlySet<string> = new Set(["attempt.started", "round.started", "call.started", "call.completed"]);
+
+function hit(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,90 @@
+import { Chance } from "../world/random";
+
+/** Everything that can go wrong around a session. Each run draws its own subset, each with a rate of its own. */
+export const FAULTS = [
+  // The process dies: at a point of its work, or at any moment.
+  ...["crash_before_commit", "crash_after_commit", "crash_when_durable", "crash_before_send", "crash_after_headers"],
+  ...["crash_in_stream", "crash_in_alarm", "crash_in_boot", "crash_at_random"],
+  // The platform.
+  ...["disk_error", "slow_disk", "alarm_late", "alarm_twice", "clock_forward", "clock_back"],
+  // Providers.
+  ...["connect_refused", "rate_limited", "server_error", "quota", "bad_key", "bad_request", "context_too_long"],
+  ...["no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
+  ...["cut_short", "content_filter", "no_usage", "odd_chunks"],
+  // Those around it.
+  ...["tenant_deaf", "tenant_answer_lost", "tenant_slow", "client_vanishes", "client_slow"],
+] as const;
+export type Fault = string;
+
+/** One strike: when, how far the log was, and until when it lasted (null: while the run lasts). */
+export type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
+
+export type FaultPlan = {
+  seed: number;
+  faults: readonly Fault[];
+  /** How long trouble lasts, in ms from the beginning. */
+  calmAfterMs: number;
+  /** Strikes that are allowed, by number; null: all. A failing run is shrunk by leaving strikes out. */
+  strikes: readonly number[] | null;
+};
+
+const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
+
+/** Decides when which fault strikes. Each kind has its own source of chance, so that leaving one out leaves the others as they were. */
+export class Faults {
+  readonly struck: Strike[] = [];
+  readonly #plan: FaultPlan;
+  readonly #calmAt: number;
+  readonly #clock: { now: number; head: number };
+  readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
+  readonly #allowed: ReadonlySet<number> | null;
+  #drawn = 0;
+
+  constructor(plan: FaultPlan, clock: { now: number; head: number }) {
+    this.#plan = plan;
+    this.#clock = clock;
+    this.#calmAt = clock.now + plan.calmAfterMs;
+    this.#allowed = plan.strikes && new Set(plan.strikes);
+    for (const fault of plan.faults) {
+      const chance = new Chance(plan.seed ^ hash(fault));
+      this.#kinds.set(fault, { chance, rate: chance.pick(RATES) });
+    }
+  }
+
+  /** Whether it strikes here and now. */
+  strikes(fault: Fault, lastsMs = 0): boolean {
+    const kind = this.#kinds.get(fault);
+    if (!kind || this.#clock.now >= this.#calmAt || !kind.chance.is(kind.rate)) return false;
+    this.#drawn += 1;
+    if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
+    const { now, head } = this.#clock;
+    this.struck.push({ nth: this.#drawn, fault, at: now, until: now + lastsMs, head });
+    return true;
+  }
+
+  /** A source of chance of the fault's own, for how it strikes. */
+  chance(fault: Fault): Chance {
+    return this.#kinds.get(fault)?.chance ?? new Chance(this.#plan.seed);
+  }
+
+  has(fault: Fault): boolean {
+    return this.#kinds.has(fault);
+  }
+
+  get calmAt(): number {
+    return this.#calmAt;
+  }
+
+  /** The last strike lasts until now. */
+  extend(fault: Fault, until: number): void {
+    const strike = this.struck.findLast((one) => one.fault === fault);
+    if (strike) strike.until = Math.max(strike.until, until);
+  }
+}
+
+/** A number of a text, the same everywhere (FNV-1a). */
+export function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193);
+  return value >>> 0;
+}

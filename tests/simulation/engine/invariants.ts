@@ -1,0 +1,46 @@
+import {
+  fewAlarms,
+  i12Quiet,
+  i13Progress,
+  i14Slots,
+  i15Cancelled,
+  i19Fold,
+  i1SameBytes,
+  i21Anonymous,
+  i22Unseen,
+  i2Acknowledged,
+  i5Shown,
+  type OutsideCheck,
+  ofLog,
+  understood,
+  unhandled,
+  wellFormed,
+} from "./outside";
+import type { RunRecord } from "./run";
+
+export type Breach = { invariant: string; at: number; sentence: string };
+
+/** What is checked of every run, by its number in `robustness.md` §2; other names are rules of `protocol.md`. */
+const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
+  ["I1", i1SameBytes],
+  ["I2", i2Acknowledged],
+  ["I5", i5Shown],
+  ["I12", i12Quiet],
+  ["I13", i13Progress],
+  ["I14", i14Slots],
+  ["I15", i15Cancelled],
+  ["I19", i19Fold],
+  ["I21", i21Anonymous],
+  ["I22", i22Unseen],
+  ["alarms", fewAlarms],
+  ["understood", understood],
+  ["unhandled", unhandled],
+  ["well-formed", wellFormed],
+];
+
+/** Everything that is wrong with a run. `at`: the number of an event, 0 where there is none. */
+export function breaches(run: RunRecord): Breach[] {
+  const seen = OUTSIDE.flatMap(([invariant, look]) => look(run).map((sentence) => ({ invariant, at: 0, sentence })));
+  const read = ofLog(run).map(({ invariant, sequence_number, sentence }) => ({ invariant, at: sequence_number, sentence }));
+  return [...read, ...seen];
+}

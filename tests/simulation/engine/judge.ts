@@ -1,0 +1,92 @@
+import { createHash } from "node:crypto";
+import { toJson } from "../../../durable-objects/frames";
+import { loadFormats } from "../../../src/providers/registry";
+import { narrate } from "../world/narrate";
+import { type Breach, breaches } from "./invariants";
+import { type RunRecord, runEngine } from "./run";
+import { type EngineSituation, SESSION, situationOf } from "./situation";
+
+export type Judged = { run: RunRecord; breaches: Breach[]; hash: string };
+
+/** Runs a situation and looks at it from all sides. A run that throws is one breach. */
+export async function judge(situation: EngineSituation): Promise<Judged> {
+  await loadFormats();
+  const run = await runEngine(situation);
+  return { run, breaches: breaches(run), hash: hashOf(run) };
+}
+
+/** The log as bytes, deltas and all, in a number: two runs are the same if these are. */
+const hashOf = ({ rows }: RunRecord): string =>
+  createHash("sha256")
+    .update(rows.map((row) => toJson(row, SESSION)).join("\n"))
+    .digest("hex")
+    .slice(0, 16);
+
+/** Most runs, and most time in ms, that are spent on making a history shorter. */
+const TRIES = 400;
+const PATIENCE_MS = 60_000;
+
+/**
+ * The same breach with less around it: fewer agents, habits, kinds of faults, and single strikes. Each step must break the same
+ * invariant again.
+ */
+export async function shrink(situation: EngineSituation, invariant: string): Promise<EngineSituation> {
+  let left = TRIES;
+  const until = performance.now() + PATIENCE_MS;
+  const fails = async (candidate: EngineSituation): Promise<boolean> => {
+    left = performance.now() > until ? 0 : left - 1;
+    return left > 0 && (await judge(candidate)).breaches.some((breach) => breach.invariant === invariant);
+  };
+  let best = situation;
+  for (let before: EngineSituation | null = null; before !== best && left > 0; ) {
+    before = best;
+    for (const candidate of smaller(best)) {
+      if (left > 0 && (await fails(candidate))) {
+        best = candidate;
+        break;
+      }
+    }
+  }
+  return left > 0 ? withFewStrikes(best, fails) : best;
+}
+
+function* smaller(situation: EngineSituation): Generator<EngineSituation> {
+  const { agents, habits, faults } = situation;
+  if (agents > 1) yield { ...situation, agents: 1 };
+  if (agents > 2) yield { ...situation, agents: agents - 1 };
+  if (faults.length > 3) yield { ...situation, faults: faults.slice(0, Math.floor(faults.length / 2)) };
+  if (faults.length > 3) yield { ...situation, faults: faults.slice(Math.floor(faults.length / 2)) };
+  for (const fault of faults) yield { ...situation, faults: faults.filter((other) => other !== fault) };
+  for (const habit of habits) yield { ...situation, habits: habits.filter((other) => other !== habit) };
+}
+
+/** Leaves single strikes out, the last ones first. */
+async function withFewStrikes(
+  situation: EngineSituation,
+  fails: (candidate: EngineSituation) => Promise<boolean>,
+): Promise<EngineSituation> {
+  const { run } = await judge(situation);
+  let strikes = run.faults.struck.map(({ nth }) => nth);
+  for (const nth of strikes.toReversed()) {
+    const fewer = strikes.filter((other) => other !== nth);
+    if (await fails({ ...situation, strikes: fewer })) strikes = fewer;
+  }
+  const lean = { ...situation, strikes };
+  return (await fails(lean)) ? lean : situation;
+}
+
+/** What a person needs to see of a failing run. */
+export function report({ run, breaches: found }: Judged): string {
+  const { situation, faults, startedAt } = run;
+  const struck = faults.struck.map(({ fault, at, head }) => `  +${at - startedAt} ms, after #${head}: ${fault}`);
+  return [
+    ...found.slice(0, 5).map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`),
+    "",
+    `shrunk to ${situation.agents} agents, habits [${situation.habits.join(" ")}], ${faults.struck.length} strikes:`,
+    ...struck,
+    "",
+    narrate(run.log),
+  ].join("\n");
+}
+
+export { situationOf };

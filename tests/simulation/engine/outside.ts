@@ -1,0 +1,226 @@
+import { isDeepStrictEqual } from "node:util";
+import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/events";
+import { isTerminal } from "../../../src/protocol/events";
+import { check, type LedgerEntry, type NumberedEvent, type Violation } from "../checker";
+import { priceOf } from "../checker/price";
+import { MARK } from "./model";
+import { framesFor, type RunRecord } from "./run";
+import { idOf, keyOf, modelOf } from "./situation";
+import { DIALECTS } from "./wire";
+
+/** Invariants that need more than the log: what clients, providers and the tenant saw. Each gives a sentence per breach. */
+export type OutsideCheck = (run: RunRecord) => string[];
+
+/** I1: what a client was given over all its connections is the log of what it asked for, byte for byte. */
+export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
+  clients.flatMap((client, nth) => [
+    ...client.problems,
+    ...(client.received === framesFor(rows, client.wish)
+      ? []
+      : [`client ${nth + 1} (${JSON.stringify(client.wish)}) holds other bytes than the log`]),
+  ]);
+
+/** I2: what was confirmed to a user is in the log. */
+export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => [
+  ...acknowledged
+    .filter((turn) => !log.some((event) => event.type === "turn.started" && event.turn === turn))
+    .map((turn) => `turn ${turn} was confirmed and is not in the log`),
+  ...cancels
+    .filter(({ turn }) => !log.some((event) => isTerminal(event.type) && event.turn === turn))
+    .map(({ turn }) => `turn ${turn} was confirmed as cancelled and never ended`),
+];
+
+/** I5: a vote that counts was cast by an agent whose provider had been sent the text of that very answer. */
+export const i5Shown: OutsideCheck = ({ log, platform }) => {
+  const problems: string[] = [];
+  const answers = new Map<string, string>();
+  for (const event of log) {
+    if (event.type === "answer.submitted") answers.set(`${event.turn} ${event.attempt} ${event.label}`, event.content);
+    if (event.type !== "vote.cast") continue;
+    const mark = marksIn(answers.get(`${event.turn} ${event.attempt} ${event.label}`) ?? "").at(-1);
+    if (!mark) continue;
+    const sent = platform.providers.reached.filter(({ call }) => isOf(call, event));
+    const agent = agentIndex(log, event.agent);
+    if (!sent.some((request) => request.agent === agent && request.body.includes(mark))) {
+      problems.push(`${event.agent} voted for ${event.label}, whose text was never sent to it`);
+    }
+  }
+  return problems;
+};
+
+/** I11: what providers charged. */
+export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
+  const turns = new Map(log.flatMap((event) => (event.type === "call.started" ? [[event.call, event.turn] as const] : [])));
+  return platform.providers.reached.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
+    if (!charged) return [];
+    const { input, output, cached } = charged;
+    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached };
+    const usd = priceOf(drawn.team.rules.agents[agent], usage);
+    return [{ at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd }];
+  });
+}
+
+/** I12: when all is quiet nothing is reserved, noted or left to be told, and the tenant was told of each turn what it has cost. */
+export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
+  const ends = log.filter(
+    (event) => event.type === "turn.completed" || event.type === "turn.failed" || event.type === "turn.cancelled",
+  );
+  return [
+    ...(left.outbox === 0 ? [] : [`${left.outbox} turns' ends were never told`]),
+    ...(left.points === 0 ? [] : [`${left.points} places of calls are kept although no call is under way`]),
+    ...ends.flatMap((end) => {
+      const told = platform.tenant.told.filter(({ turn }) => turn === end.turn);
+      if (told.length === 0) return [`the tenant was never told of turn ${end.turn}`];
+      return told.every(({ costUsd, at }) => costUsd === end.cost_usd && at === end.at)
+        ? []
+        : [`the tenant was told another cost of turn ${end.turn}`];
+    }),
+  ];
+};
+
+/** Longest that a run may stand still once nothing around it is at fault. */
+const STILL_MS = 60_000;
+
+/** I13: every turn ends, and from the last fault on it never stands still for longer than a minute. */
+export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grewAt, platform }) => {
+  if (stuck !== null) return [stuck];
+  const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
+  // A request under way when the last fault struck may still be waited for.
+  const waits = platform.providers.reached.flatMap(({ endedAt, sentAt }) => (sentAt <= last ? [endedAt ?? sentAt] : []));
+  const from = Math.max(last, ...waits);
+  const moments = [from, ...grewAt.filter((at) => at > from)];
+  const allowed = STILL_MS + longestRetry(log);
+  return moments.flatMap((at, nth) => {
+    const next = moments[nth + 1] ?? at;
+    return next - at > allowed ? [`nothing happened for ${next - at} ms after the last fault`] : [];
+  });
+};
+
+/** What the rules themselves wait for: a retry that the provider asked for. */
+const longestRetry = (log: readonly NumberedEvent[]): number =>
+  Math.max(
+    0,
+    ...log.flatMap((event) => (event.type === "call.failed" && event.retry_at !== null ? [event.retry_at - event.at] : [])),
+  );
+
+/** I14: at most four calls wait for response headers at a time. */
+export const i14Slots: OutsideCheck = ({ platform }) => {
+  const edges = platform.providers.reached.flatMap(({ sentAt, headersAt, endedAt }) => [
+    { at: sentAt, step: 1 },
+    { at: headersAt ?? endedAt ?? Number.POSITIVE_INFINITY, step: -1 },
+  ]);
+  edges.sort((a, b) => a.at - b.at || a.step - b.step);
+  let waiting = 0;
+  let most = 0;
+  for (const { step } of edges) {
+    waiting += step;
+    most = Math.max(most, waiting);
+  }
+  return most <= 4 ? [] : [`${most} requests waited for headers at once`];
+};
+
+/** Longest that a request may stay open after the user cancelled. */
+const CLOSED_MS = 2_000;
+
+/** I15: from the confirmed cancel on no request is sent, those under way are closed within 2 s, and asking again gives the same answer. */
+export const i15Cancelled: OutsideCheck = ({ cancels, platform }) => {
+  const [first] = cancels;
+  if (!first) return [];
+  const { reached } = platform.providers;
+  const late = reached.filter(({ sentAt }) => sentAt > first.at).map(({ call }) => `${call} was sent after the user cancelled`);
+  const open = reached
+    .filter(({ sentAt, endedAt }) => sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS)
+    .map(({ call }) => `${call} was still open 2 s after the user cancelled`);
+  return [
+    ...late,
+    ...open,
+    ...(new Set(cancels.map(({ status }) => status)).size === 1 ? [] : ["cancelling twice gave two answers"]),
+  ];
+};
+
+/** I19: at every checkpoint the live state is the fold of the log. */
+export const i19Fold: OutsideCheck = ({ folds }) => [...folds];
+
+const LABEL = /\bagent\d+\.(?:\d+|final)\b/;
+
+/** I21: no request holds an agent's id, a label, or the model of a peer; and no key but its own, and that only where it belongs. */
+export const i21Anonymous: OutsideCheck = ({ platform, drawn }) => {
+  const all = drawn.formats.map((_, index) => index);
+  const problems: string[] = [];
+  for (const { agent, body, headers, call, origin } of platform.providers.reached) {
+    const format = drawn.formats[agent] ?? "openai-chat";
+    if (origin !== new URL(DIALECTS[format].baseUrl).origin) problems.push(`${call} went to ${origin}`);
+    if (LABEL.test(body)) problems.push(`${call} held the label ${LABEL.exec(body)?.[0]}`);
+    for (const index of all) {
+      if (body.includes(idOf(index))) problems.push(`${call} held the id of agent ${index + 1}`);
+      if (index !== agent && body.includes(modelOf(index))) problems.push(`${call} held the model of agent ${index + 1}`);
+      if (body.includes(keyOf(index)) || (index !== agent && headers.includes(keyOf(index))))
+        problems.push(`${call} held the key of agent ${index + 1}`);
+    }
+  }
+  return problems;
+};
+
+/** I22: an agent that has not answered in this attempt was sent no answer of it. */
+export const i22Unseen: OutsideCheck = ({ platform, log }) => {
+  const answered = new Set<string>();
+  const first = new Map<string, Set<string>>();
+  for (const event of log) {
+    if (
+      event.type === "call.started" &&
+      event.purpose === "coordination" &&
+      !answered.has(`${event.turn} ${event.attempt} ${event.agent}`)
+    ) {
+      first.set(event.call, new Set());
+    }
+    if (event.type === "answer.submitted") answered.add(`${event.turn} ${event.attempt} ${event.agent}`);
+  }
+  return platform.providers.reached.flatMap(({ call, body }) => {
+    if (!first.has(call)) return [];
+    const [turn, attempt, agent] = call.replace("call_", "").split("_");
+    const others = [...body.matchAll(MARK)].filter(
+      ([mark, t, a]) => t === turn && a === attempt && !mark.startsWith(`zq${turn}x${attempt}x${agent}x`),
+    );
+    return others.length === 0 ? [] : [`${call} held an answer of its attempt although its agent has none yet`];
+  });
+};
+
+/** Providers: they refused nothing by their own rules, and were brought back their own words unchanged. */
+export const understood: OutsideCheck = ({ platform }) =>
+  platform.providers.reached.flatMap(({ call, complaint }) => (complaint === null ? [] : [`${call}: ${complaint}`]));
+
+/** Alarms a run may set: some for each life of the object, and one for each second. */
+const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number =>
+  50 + 10 * platform.deaths.length + 2 * faults.struck.length + (endedAt - startedAt) / 1_000;
+
+/** Alarms are rows written: they are not set over and over while nothing happens. */
+export const fewAlarms: OutsideCheck = (run) =>
+  run.platform.disk.alarmsSet <= alarmsFor(run) ? [] : [`${run.platform.disk.alarmsSet} alarms were set`];
+
+/** Nothing escaped to where nobody handles it. */
+export const unhandled: OutsideCheck = ({ platform }) => [...platform.faults];
+
+/** Every event is one of the schema, nothing lost on the way. */
+export const wellFormed: OutsideCheck = ({ log }) =>
+  log.flatMap((event) => {
+    const { sequence_number, session_id: _, ...bare } = event as NumberedEvent & { session_id?: string };
+    const parsed = SessionEventSchema.safeParse(bare);
+    if (!parsed.success) return [`#${sequence_number} is no event of the schema: ${parsed.error.message}`];
+    return isDeepStrictEqual(parsed.data, bare satisfies SessionEvent)
+      ? []
+      : [`#${sequence_number} does not survive the schema unchanged`];
+  });
+
+/** The rules that can be read from the log alone, by the checker's ids. */
+export const ofLog = (run: RunRecord): Violation[] => {
+  const asked = run.cancels[0];
+  return check(run.log, { ledger: ledgerOf(run), finished: true, ...(asked ? { cancelAskedAfter: asked.head } : {}) });
+};
+
+const marksIn = (text: string): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
+const isOf = (call: string, { turn, attempt }: { turn: number; attempt: number }): boolean =>
+  call.startsWith(`call_${turn}_${attempt}_`);
+const agentIndex = (log: readonly NumberedEvent[], id: string): number => {
+  const [created] = log;
+  return created?.type === "session.created" ? created.rules.agents.findIndex((agent) => agent.id === id) : -1;
+};

@@ -1,0 +1,262 @@
+import { Engine } from "../../../durable-objects/engine";
+import { ModelCalls } from "../../../durable-objects/model-calls";
+import { createTables } from "../../../durable-objects/schema";
+import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log";
+import type { SettledTurn } from "../../../durable-objects/tenant-api";
+import type { Team } from "../../../src/config/team";
+import { Disk } from "./disk";
+import type { Fault, Faults } from "./faults";
+import { Providers } from "./providers";
+import { type Drawn, type EngineSituation, SESSION } from "./situation";
+import { Tenant } from "./tenant";
+import type { VirtualTime } from "./virtual-time";
+
+/** The process has just died; whatever is still on the stack ends here. */
+class Died extends Error {
+  override readonly name = "Died";
+}
+
+/** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
+const REVIVAL_MS = 1_700;
+/** A handler that threw is tried again, later each time, and then no more. */
+const ALARM_TRIES = 6;
+
+type Options = { situation: EngineSituation; drawn: Drawn; time: VirtualTime; faults: Faults };
+
+/**
+ * What runs a session's object: gives it its disk, alarm and fetch, kills it, and brings it back when it is asked or its alarm
+ * rings. The object is the service's own: engine, journal, effect runner, model calls, streams. Nothing of it is replaced.
+ */
+export class Platform {
+  readonly disk: Disk;
+  readonly providers: Providers;
+  readonly tenant: Tenant;
+  /** What went wrong that no log shows. */
+  readonly faults: string[] = [];
+  /** Deaths, by when. */
+  readonly deaths: number[] = [];
+  readonly #options: Options;
+  #engine: Engine | null = null;
+  #log: SessionLog | null = null;
+  /** Where the log ended when the process went. */
+  #head = 0;
+  #life = 0;
+  #isBooting = false;
+  #revivesAt = 0;
+  /** When the alarm was due whose handler is at work. */
+  #ringing: number | null = null;
+  #cancelRing: () => void = () => {};
+  /** What happens to readers when the process goes. */
+  onDeath: () => void = () => {};
+  /** Looks at an engine that has just come back, and at one that is about to go. */
+  onBoot: (engine: Engine) => void = () => {};
+
+  constructor(options: Options) {
+    const { situation, drawn, time, faults } = options;
+    this.#options = options;
+    this.disk = new Disk({
+      mishaps: {
+        beforeCommit: () => {
+          this.#dieAt("crash_before_commit");
+          if (this.#isBooting) this.#dieAt("crash_in_boot");
+          if (faults.strikes("disk_error")) throw new Error("disk I/O error");
+        },
+        afterCommit: () => this.#dieAt("crash_after_commit"),
+        durable: () => void this.dies("crash_when_durable"),
+        lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
+      },
+      toWorld: (at) => time.now + (at - time.wall),
+      schedule: (afterMs, run) => void time.timeline.schedule(time.now + afterMs, run),
+    });
+    this.disk.onAlarmSet = () => this.#setRing();
+    this.tenant = new Tenant({ time, faults, gate: () => this.disk.whenDurable() });
+    this.providers = new Providers({
+      situation,
+      formats: drawn.formats,
+      outputCaps: drawn.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
+      time,
+      faults,
+      gate: () => this.disk.whenDurable(),
+      dies: (fault) => this.dies(fault),
+    });
+  }
+
+  /** The object, brought back if it is gone; null while the platform is at it, or if it died on the way. */
+  object(): Engine | null {
+    if (this.#engine) return this.#engine;
+    if (this.#options.time.now < this.#revivesAt) return null;
+    this.#begin();
+    const life = this.#life;
+    try {
+      this.#isBooting = true;
+      this.#engine = this.#load(this.#options.drawn.team);
+      this.#engine.boot();
+    } catch (error) {
+      if (life === this.#life) this.#abort(life, String(error));
+    } finally {
+      this.#isBooting = false;
+    }
+    if (life === this.#life && this.#engine) this.onBoot(this.#engine);
+    return this.#engine;
+  }
+
+  /** Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows while it is gone. */
+  whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
+    return { head: this.#log?.head ?? this.#head, place: turn === null ? null : (this.#log?.turn(turn) ?? null) };
+  }
+
+  /** Whether the process dies at this point; then it has. */
+  dies(fault: Fault): boolean {
+    if (!this.#options.faults.strikes(fault)) return false;
+    this.kill();
+    return true;
+  }
+
+  /** How far the object's clock has been moved, in ms. */
+  get clockMovedMs(): number {
+    return this.#options.time.wall - this.#options.time.now;
+  }
+
+  /** The object as it is now, without bringing it back. */
+  get live(): Engine | null {
+    return this.#engine;
+  }
+
+  /** Whether it is gone, with something left to do. */
+  get isAway(): boolean {
+    return this.#engine === null;
+  }
+
+  /** What escaped from a timer or a request: of a process that is gone it does not matter. */
+  threw(error: unknown): void {
+    if (error instanceof Died || this.#engine === null) return;
+    this.#unhandled(this.#life, error);
+  }
+
+  /** The process is gone: memory, timers, connections, and what was not on disk. */
+  kill(): void {
+    const { time } = this.#options;
+    this.#life += 1;
+    this.#engine = null;
+    this.#head = this.#log?.head ?? 0;
+    this.#log = null;
+    this.deaths.push(time.now);
+    this.disk.crash();
+    time.dropTimers();
+    this.providers.disconnect();
+    this.#revivesAt = time.now + REVIVAL_MS;
+    // An alarm whose handler was cut off rings again: at least once.
+    if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
+    this.#ringing = null;
+    this.onDeath();
+    this.#setRing();
+  }
+
+  /** Ends everything, with nothing left to ring. */
+  close(): void {
+    this.#cancelRing();
+    this.#options.time.dropTimers();
+    this.#life += 1;
+    this.disk.close();
+  }
+
+  #begin(): void {
+    if (this.#engine) return;
+    this.disk.revive();
+    this.#options.time.revive();
+  }
+
+  #dieAt(fault: Fault): void {
+    if (this.dies(fault)) throw new Died();
+  }
+
+  #load(team: Team): Engine {
+    const life = this.#life;
+    const { situation } = this.#options;
+    const ctx = this.disk.state(
+      (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
+      (reason) => this.#abort(life, reason ?? ""),
+    );
+    const { sql } = ctx.storage;
+    ctx.storage.transactionSync(() => createTables(sql));
+    const log = new SessionLog(sql);
+    this.#log = log;
+    return new Engine({
+      ctx,
+      log,
+      sessionId: SESSION,
+      team,
+      boot: life + 1,
+      maxReaders: 50,
+      nonce: (turn, attempt, agent) => `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
+      performer: (engine) => ({
+        prepareCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).prepareCall(effect),
+        resumeCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).resumeCall(effect),
+        performTool: (effect) => this.#callsOf(engine, effect.agent, effect.id).performTool(effect),
+        onFault: (error) => {
+          this.#unhandled(life, error);
+          engine.fault(error);
+        },
+      }),
+      settle: (turn: SettledTurn) => this.tenant.settle(turn),
+    });
+  }
+
+  /** The service's own performer; its fetch knows which call it is for. */
+  #callsOf(engine: Engine, agent: number, call: string): ModelCalls {
+    const { situation } = this.#options;
+    return new ModelCalls({
+      engine,
+      keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
+      background: situation.habits.includes("background"),
+      fetch: this.providers.fetchFor(agent, call),
+    });
+  }
+
+  /** The object asked to begin again, as after a fault of the disk. */
+  #abort(life: number, _reason: string): void {
+    if (life === this.#life) this.kill();
+  }
+
+  /** A fault of the service's own, unless the process it was in is gone. */
+  #unhandled(life: number, error: unknown): void {
+    if (life === this.#life)
+      this.faults.push(`unhandled: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+
+  #setRing(): void {
+    this.#cancelRing();
+    const at = this.disk.alarmAt;
+    if (at === null) return;
+    const { time, faults } = this.#options;
+    const late = faults.strikes("alarm_late") ? faults.chance("alarm_late").latency(1_000, 600_000) : 0;
+    if (late > 0) faults.extend("alarm_late", Math.max(time.now, at) + late);
+    const due = Math.max(Math.max(time.now, at) + late, this.#revivesAt);
+    this.#cancelRing = time.timeline.schedule(due, () => this.#ring(0));
+  }
+
+  #ring(tries: number): void {
+    const { time, faults } = this.#options;
+    const at = this.disk.alarmAt;
+    if (at === null) return;
+    const life = this.#life;
+    this.#begin();
+    this.disk.takeAlarm();
+    this.#ringing = at;
+    const engine = this.object();
+    // It died while it was brought back: then the alarm stands again already.
+    if (!engine || life !== this.#life) return;
+    if (this.dies("crash_in_alarm")) return;
+    void engine.wake().then(
+      () => {
+        if (life === this.#life) this.#ringing = null;
+      },
+      () => {
+        if (life === this.#life && tries < ALARM_TRIES)
+          time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#ring(tries + 1));
+      },
+    );
+    if (life !== this.#life) return;
+    if (faults.strikes("alarm_twice")) time.timeline.schedule(time.now + 1, () => void this.#engine?.wake().catch(() => {}));
+  }
+}

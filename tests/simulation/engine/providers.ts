@@ -1,0 +1,372 @@
+import { Continuity } from "../../../scripts/simulated-providers/continuity";
+import type { Failure } from "../../../scripts/simulated-providers/reply";
+import { type Json, Refused } from "../../../scripts/simulated-providers/dialect";
+import { type Situation as Asked, toSituation } from "../../../scripts/simulated-providers/situation";
+import { Chance } from "../world/random";
+import { type Fault, type Faults, hash } from "./faults";
+import { speak } from "./model";
+import type { EngineSituation } from "./situation";
+import type { VirtualTime } from "./virtual-time";
+import { DIALECTS, type SpokenFormat } from "./wire";
+
+/** What reached a provider, as it knows it. Times are the world's. */
+export type Reached = {
+  agent: number;
+  call: string;
+  stage: Asked["stage"] | null;
+  body: string;
+  headers: string;
+  origin: string;
+  sentAt: number;
+  headersAt: number | null;
+  endedAt: number | null;
+  /** What it charges for it; grows while it writes. */
+  charged: { input: number; output: number; cached: number } | null;
+  /** What the provider would refuse by its own rules, whatever its model says. */
+  complaint: string | null;
+};
+
+type Options = {
+  situation: EngineSituation;
+  formats: readonly SpokenFormat[];
+  /** Most tokens of one reply, by agent. */
+  outputCaps: readonly number[];
+  time: VirtualTime;
+  faults: Faults;
+  /** When everything written so far is on disk; nothing leaves an object before. */
+  gate: () => Promise<void>;
+  /** The process may die here. True: it has. */
+  dies: (fault: Fault) => boolean;
+};
+
+type Sending = { reached: Reached; signal: AbortSignal | null; path: string; search: URLSearchParams; isDead: () => boolean };
+
+/**
+ * The providers of a simulated session, in this process: `fetch` in, streamed bytes of the real wire formats out. They read requests
+ * as the real ones do, check what they are brought back, and keep their own account of what they charged.
+ */
+export class Providers {
+  readonly reached: Reached[] = [];
+  readonly #options: Options;
+  readonly #memories: Continuity[];
+  readonly #open = new Set<() => void>();
+  /** Replies that are written on by themselves, by their ids. */
+  readonly #kept = new Map<string, Uint8Array[]>();
+  #life = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#memories = options.formats.map(() => new Continuity());
+  }
+
+  /** The process at the other end is gone: connections break. */
+  disconnect(): void {
+    this.#life += 1;
+    for (const close of [...this.#open]) close();
+    this.#open.clear();
+  }
+
+  /** The `fetch` of one call of an agent. */
+  fetchFor(agent: number, call: string): typeof fetch {
+    return async (input, init) => {
+      const { gate, dies, faults, time } = this.#options;
+      const life = this.#life;
+      const url = new URL(String(input instanceof Request ? input.url : input));
+      if (dies("crash_before_send")) return never();
+      await gate();
+      if (life !== this.#life) return never();
+      init?.signal?.throwIfAborted();
+      if (faults.strikes("connect_refused")) throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
+      const reached: Reached = {
+        agent,
+        call,
+        stage: null,
+        body: String(init?.body ?? ""),
+        headers: JSON.stringify([...new Headers(init?.headers)]),
+        origin: url.origin,
+        sentAt: time.now,
+        headersAt: null,
+        endedAt: null,
+        charged: null,
+        complaint: null,
+      };
+      if (init?.method !== "GET" && !url.pathname.endsWith("/cancel")) this.reached.push(reached);
+      return this.#exchange({
+        reached,
+        search: url.searchParams,
+        signal: init?.signal ?? null,
+        path: url.pathname,
+        isDead: () => life !== this.#life,
+      });
+    };
+  }
+
+  #exchange(sending: Sending): Promise<Response> {
+    const { reached, signal } = sending;
+    const { time, dies } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const plan = this.#plan(sending);
+    let body: ReadableStreamDefaultController<Uint8Array> | null = null;
+    let stop = (): void => {};
+    const close = (): void => {
+      stop();
+      if (plan.isKept && reached.charged) reached.charged = plan.charged;
+      reached.endedAt ??= time.now;
+      this.#open.delete(close);
+    };
+    this.#open.add(close);
+    signal?.addEventListener("abort", () => {
+      if (sending.isDead() || reached.endedAt !== null) return;
+      close();
+      reject(signal.reason);
+      body?.error(signal.reason);
+    });
+    const later = (ms: number, run: () => void): void => {
+      stop = time.timeline.schedule(time.now + ms, () => {
+        if (!sending.isDead() && reached.endedAt === null) run();
+      });
+    };
+    const respond = (): void => {
+      reached.headersAt = time.now;
+      const stream = new ReadableStream<Uint8Array>({
+        start: (controller) => {
+          body = controller;
+        },
+        cancel: () => close(),
+      });
+      resolve(new Response(stream, { status: plan.status, headers: plan.headers }));
+      if (plan.charged) reached.charged = { ...plan.charged, output: 0 };
+      if (dies("crash_after_headers")) return;
+      later(plan.gapMs, () => write(0));
+    };
+    const write = (nth: number): void => {
+      const frame = plan.frames[nth];
+      if (frame === undefined) return finish();
+      if (plan.charged && reached.charged) {
+        reached.charged.output = Math.ceil((plan.charged.output * (nth + 1)) / plan.whole);
+      }
+      body?.enqueue(frame);
+      if (nth > 0 && dies("crash_in_stream")) return;
+      later(plan.gapMs, () => write(nth + 1));
+    };
+    const finish = (): void => {
+      if (plan.ending === "hang") return;
+      if (plan.charged && plan.ending === "complete") reached.charged = plan.charged;
+      close();
+      if (plan.ending === "reset") body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
+      else body?.close();
+    };
+    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, respond);
+    return promise;
+  }
+
+  /** All that will be sent, and when. */
+  #plan(sending: Sending): Plan {
+    const { reached } = sending;
+    const { faults } = this.#options;
+    const again = /\/responses\/([^/]+)(\/cancel)?$/.exec(sending.path);
+    if (again) return this.#resumed(sending, again[1] ?? "");
+    const read = this.#read(sending);
+    if ("failure" in read) return this.#failing(reached.agent, read.failure);
+    reached.stage = read.asked.stage;
+    const failure = this.#drawFailure();
+    if (failure) return this.#failing(reached.agent, failure);
+    const plan = this.#speaking(sending, read);
+    if (faults.strikes("no_headers", 130_000)) return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
+    return this.#spoilt(plan);
+  }
+
+  #read({ reached, path }: Sending): { asked: Asked; body: Json } | { failure: Failure } {
+    const format = this.#options.formats[reached.agent] ?? "openai-chat";
+    const { dialect } = DIALECTS[format];
+    try {
+      const body: Json = JSON.parse(reached.body);
+      const headers: Record<string, string> = Object.fromEntries(JSON.parse(reached.headers));
+      const read = dialect.read({ path, headers, body });
+      const mismatch = this.#memories[reached.agent]?.mismatch(dialect.broughtBack(body));
+      if (mismatch) reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
+      return { asked: toSituation(read), body };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      reached.complaint = error.message;
+      return { failure: error.failure };
+    }
+  }
+
+  #drawFailure(): Failure | null {
+    const { faults } = this.#options;
+    if (faults.strikes("rate_limited")) {
+      const chance = faults.chance("rate_limited");
+      const wait = chance.weighted({ none: 3, seconds: 4, long: 1, absurd: 1 });
+      const retryAfter = { none: null, seconds: chance.int(1, 30), long: chance.int(61, 600), absurd: 1_000_000_000 }[wait];
+      return { status: 429, message: "Too many requests.", ...(retryAfter === null ? {} : { retryAfter }) };
+    }
+    if (faults.strikes("server_error"))
+      return { status: faults.chance("server_error").pick([500, 502, 503, 524, 529]), message: "Overloaded." };
+    if (faults.strikes("quota"))
+      return {
+        status: 429,
+        code: "insufficient_quota",
+        type: "insufficient_quota",
+        message: "You exceeded your current quota, please check your plan and billing details.",
+      };
+    if (faults.strikes("bad_key")) return { status: 401, code: "invalid_api_key", message: "Incorrect API key provided." };
+    if (faults.strikes("bad_request")) return { status: 400, message: "Something about this request is not right." };
+    if (faults.strikes("context_too_long"))
+      return {
+        status: 400,
+        code: "context_length_exceeded",
+        message: "prompt is too long: 210000 tokens > 200000 maximum context length",
+      };
+    return null;
+  }
+
+  /** The rest of a reply that was written on; asked to stop, it says that it did. */
+  #resumed({ reached, path, search }: Sending, id: string): Plan {
+    const frames = this.#kept.get(id);
+    if (!frames || this.#options.faults.strikes("server_error"))
+      return this.#failing(reached.agent, { status: 404, message: "Response not found." });
+    const base = { ...INSTANT, headers: { "content-type": "application/json" } };
+    if (path.endsWith("/cancel"))
+      return { ...base, frames: [encoder.encode(JSON.stringify({ id, status: "cancelled", output: [] }))] };
+    const rest = frames.slice(Number(search.get("starting_after")) + 1);
+    return { ...INSTANT, headers: EVENTS, gapMs: 20, frames: rest, whole: rest.length };
+  }
+
+  #failing(agent: number, failure: Failure): Plan {
+    const format = this.#options.formats[agent] ?? "openai-chat";
+    const bytes = encoder.encode(JSON.stringify(DIALECTS[format].dialect.failureBody(failure)));
+    const asked = failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) };
+    const headers = { "content-type": "application/json", ...asked };
+    return { ...INSTANT, status: failure.status, headers, frames: [bytes] };
+  }
+
+  #speaking({ reached }: Sending, { asked }: { asked: Asked }): Plan {
+    const { situation, outputCaps, formats, faults } = this.#options;
+    const { agent, call, body } = reached;
+    const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
+    const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
+    const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
+    const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
+    const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
+    const isCut = faults.strikes("cut_short") || length / 4 > cap;
+    const isFiltered = !isCut && faults.strikes("content_filter");
+    const input = Math.ceil(body.length * chance.pick([0.2, 0.25, 0.3]));
+    const counted = {
+      input,
+      output: Math.min(cap, Math.ceil(length / 4) + chance.int(0, 20)),
+      cached: chance.is(0.4) ? Math.floor(input / 2) : 0,
+    };
+    const usage = faults.strikes("no_usage") ? null : counted;
+    const id = call.replace("call_", "").replaceAll("_", "x");
+    const cutText = said.text.slice(0, Math.ceil(said.text.length / 2));
+    const { frames, given } = write({
+      id,
+      model: asked.model,
+      text: isCut ? cutText : said.text,
+      calls: isCut ? said.calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) })) : said.calls,
+      finish: isCut ? "length" : isFiltered ? "content_filter" : "stop",
+      usage,
+    });
+    this.#memories[agent]?.keep(given);
+    const isSlow = faults.strikes("slow_reply", 60_000);
+    const afterMs = isSlow ? chance.latency(2_000, 110_000) : chance.latency(20, 4_000);
+    const gapMs = isSlow ? chance.latency(50, 20_000) : chance.latency(1, 300);
+    const bytes = frames.map((frame) => encoder.encode(frame));
+    const isKept = JSON.parse(body).background === true;
+    if (isKept) this.#kept.set(`resp_${id}`, bytes);
+    return {
+      isKept,
+      status: 200,
+      headers: EVENTS,
+      afterMs,
+      gapMs,
+      frames: bytes,
+      whole: frames.length,
+      ending: "complete",
+      charged: counted,
+    };
+  }
+
+  /** What breaks on the way. */
+  #spoilt(plan: Plan): Plan {
+    const { faults } = this.#options;
+    if (faults.strikes("empty_reply")) return { ...plan, frames: [], charged: plan.charged && { ...plan.charged, output: 0 } };
+    if (faults.strikes("web_page"))
+      return {
+        ...plan,
+        headers: { "content-type": "text/html" },
+        frames: [encoder.encode("<html>Bad gateway</html>")],
+        charged: null,
+      };
+    if (faults.strikes("garbage")) return withGarbage(plan, faults.chance("garbage"));
+    for (const [fault, ending] of BREAKS) {
+      if (!faults.strikes(fault, ending === "hang" ? 95_000 : 0)) continue;
+      return cutAt(plan, { at: faults.chance(fault).unit(), ending });
+    }
+    if (faults.strikes("odd_chunks")) return { ...plan, ...rechunked(plan.frames, faults.chance("odd_chunks")) };
+    return plan;
+  }
+}
+
+type Plan = {
+  /** Whether the provider writes on by itself when nobody listens. */
+  isKept: boolean;
+  status: number;
+  headers: Record<string, string>;
+  /** Until headers are sent. */
+  afterMs: number;
+  gapMs: number;
+  frames: Uint8Array[];
+  /** How many frames the whole reply has. */
+  whole: number;
+  ending: "complete" | "hang" | "reset" | "clean";
+  charged: { input: number; output: number; cached: number } | null;
+};
+
+const INSTANT = { isKept: false, status: 200, afterMs: 40, gapMs: 0, whole: 1, ending: "complete", charged: null } as const;
+const EVENTS = { "content-type": "text/event-stream" };
+const BREAKS = [
+  ["silence", "hang"],
+  ["cut_reset", "reset"],
+  ["cut_clean", "clean"],
+] as const;
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const never = (): Promise<never> => new Promise(() => {});
+
+/** Ends after a part of the bytes: between two events, or in the middle of one. */
+function cutAt(plan: Plan, { at, ending }: { at: number; ending: "hang" | "reset" | "clean" }): Plan {
+  const keep = Math.floor(at * (plan.frames.length - 1));
+  const half = plan.frames[keep];
+  const torn = half ? [half.slice(0, Math.floor(half.length * at))] : [];
+  return { ...plan, frames: [...plan.frames.slice(0, keep), ...torn.filter(({ length }) => length > 0)], ending };
+}
+
+function withGarbage(plan: Plan, chance: Chance): Plan {
+  const place = chance.int(0, plan.frames.length - 1);
+  const rubbish = chance.pick(["data: {not json\n\n", "data: \n\n", "data: [1,2\n\n", "data: null\n\n"]);
+  return { ...plan, whole: plan.whole + 1, frames: plan.frames.toSpliced(place, 0, encoder.encode(rubbish)) };
+}
+
+/** The same stream in other pieces and with other line ends: no reply may differ for it. */
+function rechunked(frames: readonly Uint8Array[], chance: Chance): { frames: Uint8Array[]; whole: number } {
+  const text = frames.map((frame) => decoder.decode(frame)).join("");
+  const lined = chance.is(0.5) ? text.replaceAll("\n", "\r\n") : `: a comment\n\n${text}`;
+  const bytes = encoder.encode(lined);
+  const size = chance.pick([7, 61, bytes.length]);
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
+  const most = pieces.length > 24 ? [...pieces.slice(0, 23), joined(pieces.slice(23))] : pieces;
+  return { frames: most, whole: most.length };
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

@@ -1,0 +1,316 @@
+import type { Engine } from "../../../durable-objects/engine";
+import { type LogRow, toFrame, toJson } from "../../../durable-objects/frames";
+import { emptySession, evolve, runningTurn, type SessionState } from "../../../src/coordination";
+import type { SessionEvent } from "../../../src/protocol/events";
+import { isDeepStrictEqual } from "node:util";
+import type { NumberedEvent } from "../checker";
+import { Chance } from "../world/random";
+import { Client } from "./clients";
+import { Faults } from "./faults";
+import { Platform } from "./platform";
+import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
+import { VirtualTime } from "./virtual-time";
+
+/** More than this is a livelock. */
+const MOST_STEPS = 60_000;
+/** How many steps apart the live state is compared with the fold of the log. */
+const CHECKPOINT = 400;
+
+/** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
+export type RunRecord = {
+  situation: EngineSituation;
+  drawn: Drawn;
+  log: readonly NumberedEvent[];
+  rows: readonly LogRow[];
+  clients: readonly Client[];
+  platform: Platform;
+  faults: Faults;
+  /** Turns whose start was confirmed to the user. */
+  acknowledged: readonly number[];
+  cancels: readonly { at: number; head: number; turn: number; status: string }[];
+  /** What the checkpoints found. */
+  folds: readonly string[];
+  /** Why it did not come to an end; null if it did. */
+  stuck: string | null;
+  state: SessionState | null;
+  left: { outbox: number; points: number };
+  steps: number;
+  /** When the log grew. */
+  grewAt: readonly number[];
+  startedAt: number;
+  endedAt: number;
+};
+
+/** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
+export async function runEngine(situation: EngineSituation): Promise<RunRecord> {
+  const time = new VirtualTime(situation.seed);
+  const restore = time.install();
+  try {
+    return await new Run(situation, time).play();
+  } finally {
+    restore();
+  }
+}
+
+class Run {
+  readonly #situation: EngineSituation;
+  readonly #time: VirtualTime;
+  readonly #drawn: Drawn;
+  readonly #faults: Faults;
+  readonly #platform: Platform;
+  readonly #chance: Chance;
+  readonly #clients: Client[] = [];
+  readonly #acknowledged: number[] = [];
+  readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
+  readonly #folds: string[] = [];
+  readonly #turns: number;
+  readonly #grewAt: number[] = [];
+  #steps = 0;
+  #head = 0;
+
+  constructor(situation: EngineSituation, time: VirtualTime) {
+    this.#situation = situation;
+    this.#time = time;
+    this.#drawn = drawSession(situation);
+    this.#chance = new Chance(situation.seed ^ 0x7f4a7c15);
+    this.#turns = situation.habits.includes("second_turn") ? 2 : 1;
+    const self = this;
+    const clock = {
+      get now() {
+        return time.now;
+      },
+      get head() {
+        return self.#platform?.whereIs(null).head ?? 0;
+      },
+    };
+    const plan = { ...situation, calmAfterMs: this.#drawn.calmAfterMs };
+    this.#faults = new Faults(plan, clock);
+    this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
+    this.#platform.onDeath = () => {
+      for (const client of this.#clients) client.lose();
+    };
+    this.#platform.onBoot = (engine) => this.#compare(engine, "after a restart");
+  }
+
+  async play(): Promise<RunRecord> {
+    const startedAt = this.#time.now;
+    this.#watch();
+    this.#disturb();
+    this.#ask(1);
+    const stuck = await this.#toTheEnd();
+    return this.#record(startedAt, stuck);
+  }
+
+  async #toTheEnd(): Promise<string | null> {
+    for (;;) {
+      await this.#time.settle();
+      if (this.#isOver()) return null;
+      this.#steps += 1;
+      if (this.#steps > MOST_STEPS) return `still running after ${MOST_STEPS} steps`;
+      if (this.#time.timeline.nextAt() === null) {
+        // Nobody asks and no alarm stands: then nothing may be left to do either. Whoever looks now brings the object back.
+        if (!this.#platform.isAway || this.#hasWork()) return "nothing is left to happen";
+        this.#platform.object();
+        continue;
+      }
+      try {
+        this.#time.timeline.runNext();
+      } catch (error) {
+        this.#platform.threw(error);
+      }
+      const { head } = this.#platform.whereIs(null);
+      if (head > this.#head) this.#grewAt.push(this.#time.now);
+      this.#head = Math.max(head, this.#head);
+      if (this.#steps % CHECKPOINT === 0) this.#checkpoint();
+    }
+  }
+
+  /** Some watch the turn, some the session, some without what is being written. */
+  #watch(): void {
+    if (this.#situation.habits.includes("unwatched")) return;
+    const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
+    const many = this.#chance.int(1, 3);
+    for (let nth = 0; nth < many; nth += 1) {
+      const wish = { turn: nth === 1 ? null : this.#chance.int(1, this.#turns), deltas: nth !== 2 };
+      this.#clients.push(new Client(wish, new Chance(this.#situation.seed ^ (nth + 77)), world));
+    }
+  }
+
+  /** What strikes from outside, whatever the session does. */
+  #disturb(): void {
+    const { timeline } = this.#time;
+    const beat = (): void => {
+      if (this.#faults.strikes("crash_at_random")) this.#platform.kill();
+      if (this.#faults.strikes("clock_forward")) this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
+      if (this.#faults.strikes("clock_back")) this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
+      if (this.#time.now < this.#faults.calmAt) timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
+    };
+    timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
+  }
+
+  /** The user asks, and asks again until the start is confirmed. */
+  #ask(turn: number): void {
+    const again = (): void => void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
+    const engine = this.#platform.object();
+    if (!engine) return again();
+    const deaths = this.#platform.deaths.length;
+    if (engine.state.turns < turn) this.#start(engine, turn);
+    if (this.#platform.deaths.length > deaths) return again();
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.#confirmed(turn);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.#ask(turn);
+    });
+  }
+
+  #confirmed(turn: number): void {
+    if (this.#acknowledged.includes(turn)) return;
+    this.#acknowledged.push(turn);
+    const isLast = turn === this.#turns;
+    if (isLast && this.#situation.habits.includes("cancel")) {
+      this.#time.timeline.schedule(this.#time.now + this.#chance.latency(1, 90_000), () => this.#cancel(2));
+    }
+    if (!isLast) this.#awaitTurn(turn);
+  }
+
+  /** The next turn, some time after this one has ended. */
+  #awaitTurn(turn: number): void {
+    this.#time.timeline.schedule(this.#time.now + 1_000, () => {
+      const isThere = this.#platform.object() !== null;
+      if (isThere && this.#platform.whereIs(turn).place?.lastSeq != null) this.#ask(turn + 1);
+      else this.#awaitTurn(turn);
+    });
+  }
+
+  #start(engine: Engine, turn: number): void {
+    const { team, budget, timeoutMs } = this.#drawn;
+    try {
+      engine.handle({
+        type: "turn_requested",
+        rules: turn === 1 ? team.rules : null,
+        question: "Which way leads through the hills?",
+        parentTurn: turn === 1 ? null : turn - 1,
+        budget,
+        timeoutMs,
+      });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+  }
+
+  /** Asked until it is confirmed, as often as it is asked for. */
+  #cancel(times: number): void {
+    if (times === 0) return;
+    const again = (left: number, ms: number): void =>
+      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
+    const engine = this.#platform.object();
+    if (!engine) return again(times, 500);
+    const { head } = this.#platform.whereIs(null);
+    const at = this.#time.now;
+    const turn = engine.state.turns;
+    const deaths = this.#platform.deaths.length;
+    try {
+      engine.handle({ type: "cancel_requested" });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+    if (this.#platform.deaths.length > deaths) return again(times, 500);
+    const status = engine.journal.queries.turn(turn)?.status ?? "none";
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.#cancels.push({ at, head, turn, status });
+      this.#cancel(times - 1);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.#cancel(times);
+    });
+  }
+
+  #hasWork(): boolean {
+    return this.#count("outbox") > 0 || this.#count("turns WHERE last_seq IS NULL") > 0;
+  }
+
+  #isOver(): boolean {
+    const { disk } = this.#platform;
+    if (this.#platform.isAway) return false;
+    if (this.#acknowledged.length < this.#turns) return false;
+    const { head, place } = this.#platform.whereIs(this.#turns);
+    if (place?.lastSeq == null || disk.isDirty) return false;
+    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head))) return false;
+    return this.#count("outbox") === 0;
+  }
+
+  /** The last id a client will be given. */
+  #due({ wish }: Client, head: number): number {
+    return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
+  }
+
+  #count(table: "outbox" | "resume_points" | "turns WHERE last_seq IS NULL"): number {
+    return this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]?.rows ?? 0;
+  }
+
+  #rows(): LogRow[] {
+    return this.#platform.disk.read<LogRow>(
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas ORDER BY seq",
+    );
+  }
+
+  #checkpoint(): void {
+    const engine = this.#platform.live;
+    if (engine) this.#compare(engine, "while it runs");
+  }
+
+  /** I19: the live state is what folding the log from zero gives. */
+  #compare(engine: Engine, when: string): void {
+    const folded = this.#rows()
+      .filter(({ type }) => type !== "stream.delta")
+      .map((row): SessionEvent => JSON.parse(toJson(row, SESSION)))
+      .reduce(evolve, emptySession);
+    const live = engine.state;
+    const same = runningTurn(live)
+      ? isDeepStrictEqual(withoutIdentity(folded), withoutIdentity(live))
+      : folded.turns === live.turns && folded.lastAt === live.lastAt && runningTurn(folded) === null;
+    if (!same) this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
+  }
+
+  #record(startedAt: number, stuck: string | null): RunRecord {
+    const engine = this.#platform.live;
+    if (engine) this.#compare(engine, "at the end");
+    const rows = this.#rows();
+    const record: RunRecord = {
+      situation: this.#situation,
+      drawn: this.#drawn,
+      log: rows.map((row): NumberedEvent => JSON.parse(toJson(row, SESSION))),
+      rows,
+      clients: this.#clients,
+      platform: this.#platform,
+      faults: this.#faults,
+      acknowledged: this.#acknowledged,
+      cancels: this.#cancels,
+      folds: this.#folds,
+      stuck,
+      state: engine?.state ?? null,
+      left: { outbox: this.#count("outbox"), points: this.#count("resume_points") },
+      steps: this.#steps,
+      grewAt: this.#grewAt,
+      startedAt,
+      endedAt: this.#time.now,
+    };
+    this.#platform.close();
+    return record;
+  }
+}
+
+const withoutIdentity = (state: SessionState): unknown => JSON.parse(JSON.stringify(state));
+
+/** The frames that somebody with this wish must have been given, byte for byte. */
+export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
+  return rows
+    .filter((row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"))
+    .map((row) => toFrame(row, SESSION))
+    .join("");
+}

@@ -1,0 +1,133 @@
+import type { Backend, Team, TeamAgent } from "../../../src/config/team";
+import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import { Chance } from "../world/random";
+import { FAULTS, type Fault } from "./faults";
+import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
+
+/** Rules and habits that a run may have; each draws its own subset. */
+export const HABITS = [
+  ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
+  ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
+] as const;
+export type Habit = string;
+
+/** What leaves little else to happen. */
+const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows"]);
+
+/** One simulated session, completely: the same situation gives the same log. */
+export type EngineSituation = {
+  seed: number;
+  agents: number;
+  habits: readonly Habit[];
+  faults: readonly Fault[];
+  /** Strikes that are allowed, by number; null: all. */
+  strikes: readonly number[] | null;
+};
+
+/** What a seed stands for. */
+export function situationOf(seed: number): EngineSituation {
+  const chance = new Chance(seed * 2_654_435_761);
+  const size = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
+  const isQuiet = chance.is(0.04);
+  const habitRate = chance.pick([0.08, 0.2, 0.35]);
+  const faultRate = chance.pick([0.08, 0.2, 0.4]);
+  return {
+    seed,
+    agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
+    habits: HABITS.filter((habit) => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate)),
+    faults: isQuiet ? [] : FAULTS.filter(() => chance.is(faultRate)),
+    strikes: null,
+  };
+}
+
+export type Drawn = {
+  team: Team;
+  budget: Budget;
+  formats: readonly SpokenFormat[];
+  timeoutMs: number | null;
+  calmAfterMs: number;
+};
+
+export const SESSION = "session_simulated";
+
+/** Names that nobody but their owner may ever meet: ids, models and keys. */
+export const idOf = (index: number): string => `writer-canary-${index}x`;
+export const modelOf = (index: number): string => `model-canary-${index}x`;
+export const keyOf = (index: number): string => `key-canary-${index}x-0123456789`;
+
+export function drawSession(situation: EngineSituation): Drawn {
+  const { seed, agents, habits } = situation;
+  const chance = new Chance(seed ^ 0x2545f491);
+  const has = (habit: Habit): boolean => habits.includes(habit);
+  const formats = Array.from({ length: agents }, () => chance.pick(FORMATS));
+  const rules = drawRules(situation, chance);
+  return {
+    team: {
+      rules,
+      agents: formats.map((format, index) => drawAgent(format, index)),
+      planningInstruction: null,
+      personas: has("personas") ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" } : null,
+    },
+    formats,
+    budget: has("tight_budget") ? drawBudget(chance) : {},
+    timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
+    calmAfterMs: chance.latency(10_000, 400_000),
+  };
+}
+
+function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRules {
+  const has = (habit: Habit): boolean => habits.includes(habit);
+  return {
+    agents: Array.from({ length: agents }, (_, index) => drawAgentRules(index, { chance, has })),
+    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
+    max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
+    fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
+    answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
+    max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
+    defer_voting_until_all_answered: has("defer_voting"),
+    skip_coordination: has("skip"),
+    max_orchestration_restarts: has("restarts") ? chance.int(1, 2) : 0,
+    planning_mode: false,
+    personas: has("personas"),
+    orchestrator_timeout_ms: 1_800_000,
+    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(5_000, 300_000) : 600_000,
+  };
+}
+
+type Draw = { chance: Chance; has: (habit: Habit) => boolean };
+
+function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
+  return {
+    id: idOf(index),
+    provider: "simulated",
+    model: modelOf(index),
+    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : 200_000,
+    max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
+    price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
+    forces_tools: chance.is(0.6),
+    workspace: false,
+    tools: [],
+  };
+}
+
+const drawBudget = (chance: Chance): Budget => ({
+  ...(chance.is(0.6) ? { max_tokens: chance.latency(8_000, 300_000) } : {}),
+  ...(chance.is(0.6) ? { max_cost_usd: chance.latency(500, 100_000) / 100_000 } : {}),
+});
+
+function drawAgent(format: SpokenFormat, index: number): TeamAgent {
+  const { baseUrl, host } = DIALECTS[format];
+  const backend: Backend = {
+    type: "simulated",
+    format,
+    host,
+    model: modelOf(index),
+    baseUrl,
+    key: { from: "literal", value: keyOf(index) },
+    capsOutput: false,
+    params: {},
+    apiVersion: null,
+    hostedTools: [],
+  };
+  return { id: idOf(index), systemMessage: index === 0 ? "You are careful." : null, votingSensitivity: "balanced", backend };
+}

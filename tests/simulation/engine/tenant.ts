@@ -1,0 +1,29 @@
+import type { SettledTurn } from "../../../durable-objects/tenant-api";
+import type { Faults } from "./faults";
+import type { VirtualTime } from "./virtual-time";
+
+/** Who is told what each turn has cost. May be out of reach, or take note and lose the answer. */
+export class Tenant {
+  /** Everything it was told, in order. */
+  readonly told: SettledTurn[] = [];
+  readonly #time: VirtualTime;
+  readonly #faults: Faults;
+  /** When everything written so far is on disk; nothing leaves an object before. */
+  readonly #gate: () => Promise<void>;
+
+  constructor({ time, faults, gate }: { time: VirtualTime; faults: Faults; gate: () => Promise<void> }) {
+    this.#time = time;
+    this.#faults = faults;
+    this.#gate = gate;
+  }
+
+  async settle(turn: SettledTurn): Promise<void> {
+    await this.#gate();
+    const isSlow = this.#faults.strikes("tenant_slow", 20_000);
+    const afterMs = isSlow ? this.#faults.chance("tenant_slow").latency(500, 20_000) : 5;
+    await new Promise<void>((arrived) => void this.#time.timeline.schedule(this.#time.now + afterMs, arrived));
+    if (this.#faults.strikes("tenant_deaf")) throw new Error("Network connection lost.");
+    this.told.push(turn);
+    if (this.#faults.strikes("tenant_answer_lost")) throw new Error("Network connection lost.");
+  }
+}

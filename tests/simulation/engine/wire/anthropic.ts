@@ -1,0 +1,52 @@
+import { type Item, joined } from "../../../../scripts/simulated-providers/continuity";
+import { data, givenCall, piecesOf, type Spoken, type Writer } from "./frame";
+
+/** Anthropic's Messages. */
+export const writeAnthropic: Writer = (spoken) => {
+  const { id, model, text, calls, finish, usage } = spoken;
+  const blocks = [
+    ...(text === "" ? [] : [{ start: { type: "text", text: "" }, deltas: textDeltas(text) }]),
+    ...calls.map(({ name, arguments: args }, index) => ({
+      start: { type: "tool_use", id: `toolu_${id}${index}`, name, input: {} },
+      deltas: piecesOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+    })),
+  ];
+  const counted = usage ? usageOf(usage) : {};
+  const stopped =
+    finish === "length" ? "max_tokens" : finish === "content_filter" ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn";
+  const begun = { id: `msg_${id}`, type: "message", role: "assistant", model, content: [], stop_reason: null };
+  const events = [
+    { type: "message_start", message: { ...begun, usage: usage ? { ...counted, output_tokens: 1 } : {} } },
+    ...blocks.flatMap(({ start, deltas }, index) => [
+      { type: "content_block_start", index, content_block: start },
+      ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason: stopped, stop_sequence: null }, usage: counted },
+    { type: "message_stop" },
+  ];
+  return { frames: events.map((event) => data(event, event.type)), given: givenIn(spoken) };
+};
+
+const textDeltas = (text: string) => piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
+
+function givenIn({ id, text, calls }: Spoken): Item[] {
+  const called = calls.map((call, index) => givenCall(`toolu_${id}${index}`, call.name, compact(call.arguments)));
+  return joined([{ kind: "text", id: "", content: text }, ...called]);
+}
+
+/** As JSON comes back once it was parsed. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+  input_tokens: input - cached,
+  cache_read_input_tokens: cached,
+  cache_creation_input_tokens: 0,
+  output_tokens: output,
+});
