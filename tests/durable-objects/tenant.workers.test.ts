@@ -146,7 +146,7 @@ it("the outbox keeps what was not heard, waits longer each time, and forgets wha
   });
 });
 
-describe("streams of a key that is revoked or has expired", () => {
+describe("A5 streams of a key that is revoked or has expired", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it("close at the next look, and those of other keys and of none stay open", async () => {
