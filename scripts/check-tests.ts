@@ -11,8 +11,11 @@ const report = TestReportSchema.parse(JSON.parse(await readFile(reportPath, "utf
 const entries = await readdir("tests", { recursive: true });
 const files = entries.filter((name) => name.endsWith(".test.ts")).map((name) => path.resolve("tests", name));
 const { passed, failed, skipped, problems: gaps } = countTests(report, files);
-const tests = report.testResults.flatMap(({ assertionResults }) => assertionResults);
-const held = tests.filter(({ status }) => status === "passed").map(({ ancestorTitles, title }) => [...ancestorTitles, title]);
+const held = report.testResults.flatMap(({ name, assertionResults }) => {
+  const file = path.relative(".", name).replaceAll(path.sep, "/");
+  const passing = assertionResults.filter(({ status }) => status === "passed");
+  return passing.map(({ ancestorTitles, title }) => ({ file, titles: [...ancestorTitles, title] }));
+});
 const problems = [...gaps, ...acceptanceProblems(held)];
 
 for (const problem of problems) console.error(problem);

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Command, Option } from "commander";
 import { randomBytes } from "node:crypto";
 import { ulid } from "ulid";
+import { redactShapes } from "../src/redaction/redact";
 import { hashSecret, isKeyId, parseDuration, SECRET_BYTES, toKey } from "../src/tenancy/keys";
 import { isTenant, LOCAL_TENANT, SCOPES } from "../src/tenancy/principal";
 import { ensureSetup } from "./local-setup";
@@ -29,6 +30,7 @@ function keyIdOf(text: string): string {
 
 function nameOf(text: string): string {
   const name = text.trim();
+  if (redactShapes(name) !== name) throw new InvalidArgumentError("A name in words: lists show it, and this looks like a key.");
   if (name.length > 0 && name.length <= 100 && !/\p{Cc}/u.test(name)) return name;
   throw new InvalidArgumentError("1 to 100 characters on one line.");
 }

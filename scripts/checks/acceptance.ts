@@ -20,6 +20,28 @@ export const NOT_REACHED: Readonly<Record<string, string>> = {
   F8: "agents have no workspaces and no tools that read",
 };
 
+/** Rows met in part: what of them waits for a part that the service does not have. */
+export const MET_IN_PART: Readonly<Record<string, string>> = {
+  F6: "calls beyond the 64th are refused; that at most 8 run at a time waits for tools that run: the ones there are only take notes",
+};
+
+/** Rows that ask for more than one kind of test can show: files that must each hold one. */
+export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
+  // The answers, and that they take the same time.
+  A3: ["tests/api/keys-access.workers.test.ts", "tests/process/guessing.process.test.ts"],
+  // Requests at once, streams of both kinds of ended keys, and how soon in the service's own time.
+  A5: [
+    "tests/api/keys-access.workers.test.ts",
+    "tests/durable-objects/tenant.workers.test.ts",
+    "tests/process/revocation.process.test.ts",
+  ],
+  // Refused as a config, and planted keys that arrive nowhere.
+  D11: ["tests/config/bad-inputs.test.ts", "tests/process/canaries.process.test.ts"],
+};
+
+/** A test that passed: its file, relative to the root, and its titles, outermost first. */
+export type HeldTest = { file: string; titles: readonly string[] };
+
 const NAME = /^([A-F]\d{1,2})(?: (.*))?$/s;
 
 /** The row that a test is of, and what it gives in: from its titles, outermost first. null: it is of none. */
@@ -31,11 +53,21 @@ export function rowOf(titles: readonly string[]): { row: string; input: string }
   return null;
 }
 
-/** What is wrong with the list, given the titles of the tests that passed: rows without a test, and rows excused that have one. */
-export function acceptanceProblems(passed: readonly (readonly string[])[]): string[] {
-  const met = new Set(passed.map((titles) => rowOf(titles)?.row));
+/**
+ * What is wrong with the list, given the tests that passed: rows without a test, rows that lack one in a file that must show them,
+ * and rows excused that have one.
+ */
+export function acceptanceProblems(passed: readonly HeldTest[]): string[] {
+  const files = new Map<string, string[]>();
+  for (const { file, titles } of passed) {
+    const row = rowOf(titles)?.row;
+    if (row) files.set(row, [...(files.get(row) ?? []), file]);
+  }
   return ACCEPTANCE_ROWS.flatMap((row) => {
-    if (met.has(row)) return row in NOT_REACHED ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
-    return row in NOT_REACHED ? [] : [`row ${row} of the bad inputs has no test that passed`];
+    const shown = files.get(row);
+    if (row in NOT_REACHED) return shown ? [`row ${row} of the bad inputs is excused, and has a test`] : [];
+    if (!shown) return [`row ${row} of the bad inputs has no test that passed`];
+    const missing = (SHOWN_IN[row] ?? []).filter((file) => !shown.includes(file));
+    return missing.map((file) => `row ${row} of the bad inputs has no test that passed in ${file}`);
   });
 }

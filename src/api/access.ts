@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
 import { redactShapes } from "../redaction/redact";
-import { hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
+import { decodedOnce, hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
 import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/principal";
 import { tenantOfTicket } from "../tenancy/tickets";
@@ -53,10 +53,10 @@ export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
 });
 
 async function note(context: Call, result: number): Promise<void> {
-  const { method, path } = context.req;
+  const { method, url } = context.req;
   const { principal, requestId } = context.var;
   const from = context.req.header("cf-connecting-ip")?.slice(0, MAX_FROM_CHARS) ?? null;
-  const action = redactShapes(`${method} ${path}`).slice(0, MAX_ACTION_CHARS);
+  const action = redactShapes(`${method} ${decodedOnce(new URL(url).pathname)}`).slice(0, MAX_ACTION_CHARS);
   await context.env.tenancy
     .tenant(principal.tenant)
     .audit({ at: Date.now(), keyId: principal.keyId, action, from, requestId, result });

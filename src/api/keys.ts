@@ -9,6 +9,7 @@ import {
   NewKeySchema,
   ScopeSchema,
 } from "../protocol/keys";
+import { redactShapes } from "../redaction/redact";
 import { hashSecret, isKeyId, type KeyRow, SECRET_BYTES, toKey } from "../tenancy/keys";
 import { LOCAL_TENANT } from "../tenancy/principal";
 import type { App, Call } from "./api-env";
@@ -122,6 +123,7 @@ async function listKeys(context: Call): Promise<Response> {
 async function createKey(context: Call): Promise<Response> {
   const { tenant } = context.var.principal;
   const { name, scopes, expires_in_days } = await readBody(context.req.raw, KeyRequestSchema);
+  refuseKeyAsName(name);
   if (tenant === LOCAL_TENANT) {
     const message = "This machine needs no key here. `npm run keys -- create --tenant NAME …` makes one for a tenant of its own.";
     throw new ApiError("request_invalid", message);
@@ -141,6 +143,15 @@ async function createKey(context: Call): Promise<Response> {
   };
   await context.env.tenancy.keys.insert(row);
   return context.json({ ...toWire(row), key }, 201);
+}
+
+/** Names are shown in lists, to whoever may see them. */
+function refuseKeyAsName(name: string): void {
+  if (redactShapes(name) === name) return;
+  const detail = "A name looks like a key. Say in words where the key is used; if that was a real one, take it as lost";
+  throw new ApiError("request_invalid", `The request is not valid, at \`/name\`: ${detail}.`, {
+    errors: [{ pointer: "/name", detail }],
+  });
 }
 
 async function revokeKey(context: Call): Promise<Response> {

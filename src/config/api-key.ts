@@ -19,6 +19,7 @@ export function readApiKey(backend: Section, place: Place): Backend["key"] {
   if (written === null) return keyOfHost(backend, place);
   const name = NAMED.exec(written)?.[1];
   if (name !== undefined) return namedKey(backend, name, place);
+  if (isBareName(written)) return bareName(backend, written, place);
   if (isLiteralKey(written)) return literalKey(backend, written, place);
   const detail = `api_key must be the key itself, or the name of one of the operator's as ${example(place.host)}, and nothing else.`;
   backend.findings.error("wrong_type", [...backend.path, "api_key"], detail);
@@ -30,6 +31,18 @@ const example = ({ keyNames: [name = "NAME"] }: Host): string => `\${${name}}`;
 /** What can stand in a header; no key begins like a name whose braces were left out. */
 function isLiteralKey(written: string): boolean {
   return /^[\x21-\x7e]+$/.test(written) && !written.includes("${") && !/^\$[A-Za-z_]/.test(written);
+}
+
+/** Such as stands in an environment; no provider's key is made of words in capitals. */
+const isBareName = (written: string): boolean =>
+  /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/.test(written) || KEY_NAMES.includes(written.toUpperCase());
+
+/** The name of a variable would be sent as the key itself. What is nobody's name may still be a secret, so it is not repeated. */
+function bareName({ path, findings }: Section, written: string, { host }: Place): Backend["key"] {
+  const known = KEY_NAMES.find((name) => name === written.toUpperCase()) ?? host.keyNames[0];
+  const way = known === undefined ? "Write the key itself." : `To use the operator's, write \`\${${known}}\`.`;
+  findings.error("wrong_type", [...path, "api_key"], `api_key is the bare name of a variable here, and no key. ${way}`);
+  return { from: "none" };
 }
 
 /** A key in clear is never kept: without a way to seal it there is no run. */

@@ -33,7 +33,8 @@ function judge(section: Section, rules: KeyRules, { key, value, more }: Found): 
   if (need) return refuseKey(section, rules, { key, value, need });
   const ignored = Object.entries(rules.ignored).find(([pattern]) => matches(pattern, key));
   if (ignored) return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: ${ignored[1]}.`, "key");
-  findings.error("unknown_key", at, unknownDetail(rules, { key, value, more }), "key");
+  const detail = unknownDetail(rules, { key, value, more });
+  if (detail !== null) findings.error("unknown_key", at, detail, "key");
 }
 
 const ownOf = (table: Readonly<Record<string, string>> | undefined, key: string): string | undefined =>
@@ -76,7 +77,8 @@ function isOff(value: unknown): boolean {
   return value instanceof Map && (value.size === 0 || value.get("enabled") === false);
 }
 
-function unknownDetail(rules: KeyRules, { key, more }: Found): string {
+/** null where a key that is like none may be a newer one. */
+function unknownDetail(rules: KeyRules, { key, more }: Found): string | null {
   // As text from web pages has it: it looks like a space, and YAML takes it for a letter.
   if (key.startsWith("\u00a0")) return `A non-breaking space stands before \`${cut(key)}\`: write plain spaces.`;
   const place = placeOfKey(key, rules);
@@ -92,6 +94,7 @@ function unknownDetail(rules: KeyRules, { key, more }: Found): string {
     key,
     words.filter((word) => !word.endsWith("*")),
   );
+  if (rules.grows && !meant) return null;
   const known = rules.elsewhere ?? `Known here: ${[...rules.served].sort().join(", ")}.`;
   return `\`${cut(key)}\` is no known key. ${meant ? `Did you mean \`${meant}\`?` : known}`;
 }

@@ -22,6 +22,8 @@ export type KeyRules = {
   misplaced?: Readonly<Record<string, string>>;
   /** Where else a key may belong that is like none here. */
   elsewhere?: string;
+  /** Whether keys come with newer versions that are not listed: only a slip of a known one is told. */
+  grows?: true;
 };
 
 export const TERMINAL = "it is about a terminal on your own machine; here every run has event streams and a page instead";
@@ -180,10 +182,13 @@ export const UI_KEYS: KeyRules = {
 const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: {} });
 
 /** Entries of what is refused as a whole: only a key that nobody knows is told. */
-export const MCP_SERVER_KEYS = known(
-  ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
-  ...["allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
-);
+export const MCP_SERVER_KEYS: KeyRules = {
+  ...known(
+    ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
+    ...["allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
+  ),
+  grows: true,
+};
 export const CUSTOM_TOOL_KEYS = known(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
 );

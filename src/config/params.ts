@@ -14,6 +14,7 @@ import {
   toPlain,
 } from "./fields";
 import { MAX_NAME_CHARS } from "./limits";
+import { refuseStrayKeys } from "./stray-keys";
 
 /** The parameters of a backend section, as its wire format describes them. */
 
@@ -77,6 +78,7 @@ function readExtraBody(backend: Section, { reserved, outputCaps }: FormatParams)
     const detail = `\`${String(key)}\` is the service's own to set; extra_body may not change it.`;
     backend.findings.error("not_allowed", [...backend.path, "extra_body", String(key)], detail, "key");
   }
+  refuseStrayKeys(backend.findings, [...backend.path, "extra_body"], extra);
   return extra && toPlain(extra);
 }
 

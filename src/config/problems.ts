@@ -50,7 +50,7 @@ export function toPointer(path: Path): string {
 }
 
 /**
- * Something right that is not here. Whatever has the same `need` is one refusal, at the place of the first. `subject` is what asks
+ * Something right that is not here. Whatever has the same `need` is one refusal, at the first of their places in the text. `subject` is what asks
  * for it (a key, a server, an address); `say` makes the words of all subjects, if the table of needs has none.
  */
 export type Refusal = { path: Path; target?: "key" | "value"; subject: string } & (
@@ -62,7 +62,7 @@ export type Refusal = { path: Path; target?: "key" | "value"; subject: string } 
 export class Findings {
   readonly errors: ConfigProblem[] = [];
   readonly warnings: ConfigProblem[] = [];
-  readonly #refusals = new Map<string, { first: Refusal; subjects: Set<string> }>();
+  readonly #refusals = new Map<string, Refusal[]>();
 
   constructor(private readonly locate: Locate) {}
 
@@ -79,18 +79,32 @@ export class Findings {
   /** What stands here is right, and cannot be run by this service. */
   refuse(refusal: Refusal): void {
     const known = this.#refusals.get(refusal.need);
-    if (known) known.subjects.add(refusal.subject);
-    else if (this.#refusals.size < MAX_PROBLEMS)
-      this.#refusals.set(refusal.need, { first: refusal, subjects: new Set([refusal.subject]) });
+    if (known) known.push(refusal);
+    else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);
   }
 
   /** One for each need. */
   get refusals(): ConfigProblem[] {
-    return [...this.#refusals.values()].map(({ first, subjects }) => {
-      const detail = "say" in first ? first.say([...subjects]) : refusalOf(first.need, [...subjects]);
-      const code = "say" in first ? first.code : undefined;
-      return { ...this.#problem(code ?? "not_served", first.path, detail, first.target ?? "key"), need: first.need };
+    return [...this.#refusals.values()].flatMap((all) => this.#refusal(this.#asWritten(all)) ?? []);
+  }
+
+  #refusal(all: readonly Refusal[]): ConfigProblem | undefined {
+    const [first] = all;
+    if (!first) return undefined;
+    const subjects = [...new Set(all.map(({ subject }) => subject))];
+    const detail = "say" in first ? first.say(subjects) : refusalOf(first.need, subjects);
+    const code = "say" in first ? first.code : undefined;
+    return { ...this.#problem(code ?? "not_served", first.path, detail, first.target ?? "key"), need: first.need };
+  }
+
+  /** Sections are read in another order than they are written. A place costs a walk through the text, so only the first are sorted. */
+  #asWritten(all: readonly Refusal[]): Refusal[] {
+    const placed = all.slice(0, MAX_PROBLEMS).map((refusal) => {
+      const place = this.locate(refusal.path, refusal.target ?? "key");
+      return { refusal, line: place?.line ?? 0, column: place?.column ?? 0 };
     });
+    const sorted = placed.sort((a, b) => a.line - b.line || a.column - b.column);
+    return [...sorted.map(({ refusal }) => refusal), ...all.slice(MAX_PROBLEMS)];
   }
 
   #problem(code: ProblemCode, path: Path, detail: string, target: "key" | "value"): ConfigProblem {

@@ -14,9 +14,11 @@ export function readSource(source: unknown): SourceResult {
   return typeof source === "string" ? readYaml(source) : readObject(source);
 }
 
-function readYaml(text: string): SourceResult {
-  if (text.length > MAX_CONFIG_CHARS)
-    return refused("too_large", `A config may have ${MAX_CONFIG_CHARS} characters; this has ${text.length}.`);
+function readYaml(written: string): SourceResult {
+  if (written.length > MAX_CONFIG_CHARS)
+    return refused("too_large", `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`);
+  // A lone CR ends a line in YAML, as old editors write it; the parser knows only the other two ends.
+  const text = written.replaceAll(/\r(?!\n)/g, "\n");
   const deepLine = tooDeepAt(text);
   if (deepLine !== null) return refused("too_deep", `Nested deeper than ${MAX_DEPTH} levels.`, { line: deepLine, column: 1 });
 

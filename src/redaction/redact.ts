@@ -39,6 +39,15 @@ export function redact(text: string, secrets: readonly string[]): string {
   return redactShapes(result).replace(MASKED, HIDDEN);
 }
 
+/** As long as no word that only begins like a key. */
+const SHORTEST_KEY = 16;
+
+/** Whether a key of a known shape, or a header with one, is in a text. */
+export function holdsKey(text: string): boolean {
+  const found = KEY_SHAPES.flatMap((shape) => text.match(shape) ?? []);
+  return /^\s*(?:bearer|basic)\s+\S{6,}\s*$/i.test(text) || found.some(({ length }) => length >= SHORTEST_KEY);
+}
+
 /** A secret as it may stand in a text: as it is, in an address, in JSON, in base64. */
 function formsOf(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);

@@ -19,9 +19,19 @@ const KEY_PARAMETERS = new Set(["api_key", "apikey", "api-key", "key", "token", 
 
 const isOurs = (text: string): boolean => text.startsWith("mge_");
 
+/** A path as people read it: its escapes decoded, once. What is no UTF-8 stays as it is written. */
+export const decodedOnce = (path: string): string =>
+  path.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
+
 /** Whether an address holds a key: in its query by its name or by what it looks like, in its path where an id belongs. */
 export const hasKeyInAddress = ({ pathname, searchParams }: URL): boolean =>
-  pathname.split("/").some(isOurs) ||
+  decodedOnce(pathname).split("/").some(isOurs) ||
   [...searchParams].some(([name, value]) => KEY_PARAMETERS.has(name.toLowerCase()) || isOurs(value));
 
 const EVENTS_PATH = /^\/api\/sessions\/([a-z0-9_]{10,64})(\/turns\/[1-9]\d{0,8})?\/events$/;

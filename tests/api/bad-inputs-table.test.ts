@@ -11,11 +11,18 @@ it("draws one line for each input, in the order of the list", () => {
     drawBadInputs(results)
       .split("\n")
       .map((line) => line.trimEnd())
-      .filter((line) => !line.includes("not to be met")),
+      .filter((line) => !/not to be met|met in part/.test(line)),
   ).toEqual([
     "Bad inputs: 2 of 3 answered as stated, nothing written or sent",
     "  A9   no id    400 bad_id                        ✗",
     "  B2   gzip     415 unsupported_media_type        ✓",
     "  B11  after=x  400 bad_event_id                  ✓",
   ]);
+});
+
+it("says at the end what cannot be met, wholly or in part", () => {
+  const result = { row: "A9", input: "no id", answer: "400 bad_id", isRefused: true };
+  const lines = drawBadInputs([result]).split("\n");
+  expect(lines).toContainEqual(expect.stringMatching(/^ {2}F8 +not to be met: /));
+  expect(lines.at(-1)).toMatch(/^ {2}F6 +met in part: .*at most 8/);
 });

@@ -77,12 +77,28 @@ describe("a key", () => {
     },
   );
 
-  it("A6 in the path, where its id belongs, is refused as one in the query, and stands in no audit log", async () => {
-    const admin = await makeKey("pasted", { scopes: "admin" });
-    const response = await askWith(admin.key, `/api/keys/${admin.key}`, { method: "DELETE" });
+  it.each([
+    { name: "as it is", tenant: "pasted", written: (key: string) => key },
+    { name: "escaped", tenant: "pasted_escaped", written: (key: string) => `%6D${key.slice(1)}` },
+  ])("A6 in the path, where its id belongs, $name, is refused as one in the query, and stands in no audit log", async (row) => {
+    const admin = await makeKey(row.tenant, { scopes: "admin" });
+    const response = await askWith(admin.key, `/api/keys/${row.written(admin.key)}`, { method: "DELETE" });
     const text = await response.text();
     expect([response.status, text.includes("revoke"), text.includes(admin.key)]).toEqual([401, true, false]);
-    expect(await (await askWith(admin.key, "/api/audit")).text()).not.toContain(admin.key);
+    expect(await (await askWith(admin.key, "/api/audit")).text()).not.toContain(admin.key.slice(4));
+  });
+
+  it.each([
+    { kind: "a provider's", name: "sk-proj-0123456789abcdef" },
+    { kind: "one with words around it", name: "my mge_01kb0000000000000000000000 laptop" },
+  ])("A6 as another's name is refused, and not said again: $kind", async ({ name }) => {
+    const admin = await makeKey("named", { scopes: "admin" });
+    const response = await askWith(admin.key, "/api/keys", { method: "POST", body: { name, scopes: ["read"] } });
+    const text = await response.text();
+    expect([response.status, text.includes(name)]).toEqual([422, false]);
+    expect(JSON.parse(text)).toMatchObject({ code: "request_invalid", errors: [{ pointer: "/name" }] });
+    const listed = await (await askWith(admin.key, "/api/keys")).json<{ data: { name: string }[] }>();
+    expect(new Set(listed.data.map((row) => row.name))).toEqual(new Set(["test"]));
   });
 
   it.each([
@@ -224,6 +240,16 @@ describe("the audit log", () => {
       { action: "POST /api/runs", result: 403, keyId: reader.id, from: null },
     ]);
   });
+
+  it.each(["sk-canary-0123456789", "%73k-canary-0123456789", "x%2Fsk-canary-0123456789"])(
+    "A6 holds no key that somebody put into an address as %s",
+    async (written) => {
+      const { key } = await makeKey("misplaced");
+      await askWith(key, `/api/sessions/${written}/cancel`, { method: "POST" });
+      const last = (await rowsOf("misplaced")).at(-1)?.action;
+      expect([last?.includes("[redacted]"), last?.includes("canary")]).toEqual([true, false]);
+    },
+  );
 
   it("tells of this machine too", async () => {
     await ask(`${UNKNOWN}/cancel`, { method: "POST", headers: { "cf-connecting-ip": "203.0.113.9" } });

@@ -52,6 +52,9 @@ describe("an agent's key", () => {
     ["a name is mixed with text", "api_key: sk-${OPENAI_API_KEY}", `6:16 wrong_type ${at("/api_key")}`],
     ["it would end the header", 'api_key: "a\\r\\nb"', `6:16 wrong_type ${at("/api_key")}`],
     ["its braces were left out", "api_key: $OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
+    ["it is a name without its sign and braces", "api_key: OPENAI_API_KEY", `6:16 wrong_type ${at("/api_key")}`],
+    ["it is such a name in small letters", "api_key: openai_api_key", `6:16 wrong_type ${at("/api_key")}`],
+    ["it is a name that is nobody's", "api_key: MY_OWN_KEY", `6:16 wrong_type ${at("/api_key")}`],
     ["it is empty", 'api_key: ""', `6:16 wrong_type ${at("/api_key")}`],
   ])("is refused because %s", (_, lines, error) => {
     expect(errorsOf(yamlWith({ backend: lines }))).toContain(error);
@@ -61,6 +64,21 @@ describe("an agent's key", () => {
     const result = parseTeam(yamlWith(), { storedKeys: [], allowedOrigins: [], variables: {} });
     expect(detailsOf(result)[0]).toContain("npx wrangler secret put OPENAI_API_KEY");
     expect(detailsOf(result)[0]).toContain(".dev.vars");
+  });
+
+  it.each([
+    { lines: "api_key: OPENAI_API_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
+    { lines: "api_key: MY_OWN_KEY", told: "To use the operator's, write `${OPENAI_API_KEY}`." },
+    { lines: "base_url: https://api.groq.com/openai/v1\napi_key: GROQ_API_KEY", told: "write `${GROQ_API_KEY}`" },
+    { lines: "base_url: https://api.example.org/v1\napi_key: MY_OWN_KEY", told: "Write the key itself." },
+  ])("is not a bare name: $lines", ({ lines, told }) => {
+    const [detail] = detailsOf(parseTeam(yamlWith({ backend: lines }), CONTEXT));
+    expect(detail).toContain(told);
+    expect(detail).not.toContain("MY_OWN_KEY");
+  });
+
+  it.each(["AKIAIOSFODNN7EXAMPLE", "Z9X8C7V6", "MY-OWN-KEY"])("may be all in capitals: %s", (key) => {
+    expect(backendOf(`api_key: ${key}`)?.key).toEqual({ from: "literal", value: key });
   });
 
   it("takes the second name of a host that has two", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { checkTeam } from "../../src/config/parse-team";
 import {
   AGENT,
@@ -74,10 +75,15 @@ describe("an entry of mcp_servers", () => {
     expect(checkTeam(withServer(entry), CONTEXT).errors).toEqual([]);
   });
 
-  it("holds no other key", () => {
+  it("holds no key that is a slip of one of them", () => {
     expect(checkTeam(withServer("comand: npx"), CONTEXT).errors).toMatchObject([
       { code: "unknown_key", line: 1, column: 55, detail: expect.stringContaining("Did you mean `command`?") },
     ]);
+  });
+
+  it.each(["auth: {type: oauth}", "oauth: true", "transport_options: {a: 1}"])("is only refused for a newer key: %s", (entry) => {
+    const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), CONTEXT);
+    expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
   });
 
   it.each([
@@ -112,6 +118,26 @@ describe("a refusal", () => {
       "host_context_path /agents/0/backend/context_paths",
     ]);
     expect(refusals[0]?.detail).toContain("(`cwd`, `shared_tools_directory`)");
+  });
+
+  it("stands at the first of its keys in the text, whichever is read first, and names them in that order", () => {
+    const source =
+      "agents:\n  - id: a\n    backend:\n      type: claude\n      cwd: w1\norchestrator: {snapshot_storage: s, agent_temporary_workspace: t}";
+    expect(checkTeam(source, CONTEXT).refusals).toMatchObject([
+      {
+        need: "workspace",
+        pointer: "/agents/0/backend/cwd",
+        line: 5,
+        column: 7,
+        detail: expect.stringContaining("(`cwd`, `snapshot_storage`, `agent_temporary_workspace`)"),
+      },
+    ]);
+    const upside =
+      "orchestrator:\n  agent_temporary_workspace: t\n  snapshot_storage: s\nagent:\n  backend: {type: claude, cwd: w1}\n  id: a";
+    expect(checkTeam(upside, CONTEXT).refusals).toMatchObject([
+      { pointer: "/orchestrator/agent_temporary_workspace", line: 2, column: 3 },
+    ]);
+    expect(checkTeam(parse(source), CONTEXT).refusals).toMatchObject([{ need: "workspace", line: null }]);
   });
 
   it("tells the settings of a feature with the key that switches it on", () => {

@@ -72,6 +72,31 @@ describe("parameters are those of the wire format", () => {
     expect(errorsOf(teamWith(backend), FULL_CONTEXT)).toEqual([at]);
   });
 
+  const TOKEN = "aB3".repeat(12);
+  it.each([
+    ["a key by its name", "{api_key: mine}", "5:20 not_allowed /agents/0/backend/extra_body/api_key"],
+    ["a key by its name in other letters", "{X-API-Key: mine}", "5:20 not_allowed /agents/0/backend/extra_body/X-API-Key"],
+    ["a token", "{token: mine}", "5:20 not_allowed /agents/0/backend/extra_body/token"],
+    [
+      "a header for credentials",
+      "{extra_headers: {Authorization: mine}}",
+      "5:36 not_allowed /agents/0/backend/extra_body/extra_headers/Authorization",
+    ],
+    ["what is shaped like a key", `{note: [1, sk-${TOKEN}]}`, "5:30 not_allowed /agents/0/backend/extra_body/note/1"],
+    ["a bearer token", `{note: "Bearer ${TOKEN}"}`, "5:26 not_allowed /agents/0/backend/extra_body/note"],
+  ])("refused beside them if it is %s, which would lie there unsealed", (_, extra, at) => {
+    const source = teamWith(`type: openai\nextra_body: ${extra}`);
+    expect(errorsOf(source, FULL_CONTEXT)).toEqual([at]);
+    const [told = ""] = detailsOf(parseTeam(source, FULL_CONTEXT));
+    expect(told).toContain("A key belongs in the backend's `api_key`, where it is kept sealed");
+    expect(told).not.toMatch(/mine|aB3/);
+  });
+
+  it.each(["{max_completion_tokens_details: {token_count: 3}, top_logprobs: 2}", "{user: sk-learn, note: a token of thanks}"])(
+    "not refused for being alike: %s",
+    (extra) => expect(errorsOf(teamWith(`type: openai\nextra_body: ${extra}`), FULL_CONTEXT)).toEqual([]),
+  );
+
   it.each([
     { backend: "type: claude\ntemperature: 0.2", at: "5:7 not_allowed /agents/0/backend/temperature" },
     { backend: "type: openai\nmodel: gpt-5\ntemperature: 0.2", at: "6:7 not_allowed /agents/0/backend/temperature" },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
-import { CONTEXT, errorsOf, yamlWith } from "./teams";
+import { CONTEXT, errorsOf, teamOf, yamlWith } from "./teams";
 
 /** 308 bytes that would become 9^9 entries. */
 const BOMB = [..."abcdefghi"]
@@ -81,6 +81,16 @@ describe("what is left alone", () => {
     (source) => {
       expect(parseTeam(source, CONTEXT).ok).toBe(false);
     },
+  );
+});
+
+it("reads text whose lines end with CR alone, and tells the places in it", () => {
+  const source = yamlWith({ agent: "system_message: |\n  one\n  two", backend: "strange: 1" });
+  const told = errorsOf(source);
+  expect(told).toEqual(["9:7 unknown_key /agents/0/backend/strange"]);
+  expect([errorsOf(source.replaceAll("\n", "\r")), errorsOf(source.replaceAll("\n", "\r\n"))]).toEqual([told, told]);
+  expect(teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" }).replaceAll("\n", "\r"))).toEqual(
+    teamOf(yamlWith({ agent: "system_message: |\n  one\n  two" })),
   );
 });
 

@@ -5,7 +5,7 @@ import { abortContract, openEndContract, timeContract } from "./endings-contract
 import { headersContract } from "./headers-contract";
 import { historyContract } from "./history-contract";
 import { hostedContract } from "./hosted-contract";
-import { brokenContract, errorsContract, waitsContract } from "./failures-contract";
+import { brokenContract, echoesContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "./raw-server";
 import { repliesContract, requestsContract, streamsContract } from "./replies-contract";
 import type { Wire } from "./wire";
@@ -24,6 +24,7 @@ export function describeProviderContract(wire: Wire): void {
     describe("history", () => historyContract(wire, call));
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));
     describe("errors", () => errorsContract(wire, call));
+    describe("echoed keys", () => echoesContract(wire, call));
     describe("odd headers", () => headersContract(wire, call));
     describe("rate limits", () => waitsContract(call));
     describe("broken streams", () => brokenContract(wire, call));

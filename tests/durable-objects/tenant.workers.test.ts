@@ -159,7 +159,7 @@ it("the outbox does not wait for a time that only a clock set back has put far a
   });
 });
 
-describe("streams of a key that is revoked or has expired", () => {
+describe("A5 streams of a key that is revoked or has expired", () => {
   afterEach(() => void vi.restoreAllMocks());
 
   it("close at the next look, and those of other keys and of none stay open", async () => {

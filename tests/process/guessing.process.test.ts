@@ -64,7 +64,7 @@ async function timesOf(kinds: readonly Asked[], random: () => number): Promise<M
   return times;
 }
 
-describe("keys that open nothing", () => {
+describe("A3 keys that open nothing", () => {
   it("are answered in the same words", async () => {
     const answers: unknown[] = [];
     for (const key of Object.values(KINDS)) answers.push((await ask(bearer(key))).said);

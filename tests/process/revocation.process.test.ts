@@ -56,7 +56,7 @@ function open(path: string, headers: Record<string, string>): Promise<Stream> {
   });
 }
 
-describe("a key that is revoked", () => {
+describe("A5 a key that is revoked", () => {
   it("opens nothing at once, and the streams it has open end within a minute, while others' go on", async () => {
     const backend = { type: "chatcompletion", model: "mute", base_url: providers.baseUrl, api_key: "simulated" };
     const body = { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } };

@@ -1,5 +1,13 @@
+import { existsSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ACCEPTANCE_ROWS, acceptanceProblems, NOT_REACHED, rowOf } from "../../../scripts/checks/acceptance";
+import {
+  ACCEPTANCE_ROWS,
+  acceptanceProblems,
+  type HeldTest,
+  NOT_REACHED,
+  rowOf,
+  SHOWN_IN,
+} from "../../../scripts/checks/acceptance";
 
 it.each([
   { name: "its own name", titles: ["refused:", "A9 no id: 400"], row: { row: "A9", input: "no id: 400" } },
@@ -11,7 +19,9 @@ it.each([
   expect(rowOf(titles)).toEqual(row);
 });
 
-const ALL = ACCEPTANCE_ROWS.filter((row) => !(row in NOT_REACHED)).map((row) => [`${row} something`]);
+const ALL = ACCEPTANCE_ROWS.filter((row) => !(row in NOT_REACHED)).flatMap((row): HeldTest[] =>
+  (SHOWN_IN[row] ?? ["tests/a.test.ts"]).map((file) => ({ file, titles: [`${row} something`] })),
+);
 
 it("is content when each row has a test, or a reason to have none", () => {
   expect(acceptanceProblems(ALL)).toEqual([]);
@@ -19,8 +29,21 @@ it("is content when each row has a test, or a reason to have none", () => {
 });
 
 it("names rows without a test, and excuses that are out of date", () => {
-  expect(acceptanceProblems([...ALL.slice(1), ["B20 a private webhook"]])).toEqual([
+  const webhook = { file: "tests/a.test.ts", titles: ["B20 a private webhook"] };
+  expect(acceptanceProblems([...ALL.slice(1), webhook])).toEqual([
     "row A1 of the bad inputs has no test that passed",
     "row B20 of the bad inputs is excused, and has a test",
   ]);
+});
+
+it("asks for each file that must show a row", () => {
+  const guessing = "tests/process/guessing.process.test.ts";
+  expect(acceptanceProblems(ALL.filter(({ file }) => file !== guessing))).toEqual([
+    `row A3 of the bad inputs has no test that passed in ${guessing}`,
+  ]);
+});
+
+it.each(Object.entries(SHOWN_IN))("row %s is one of the list, and its files are there", (row, files) => {
+  expect(ACCEPTANCE_ROWS).toContain(row);
+  expect(files.filter((file) => !existsSync(file))).toEqual([]);
 });
