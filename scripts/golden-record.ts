@@ -1,5 +1,6 @@
-import { access, readFile, writeFile } from "node:fs/promises";
+import { access, mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { LOG_VERSION } from "../src/protocol/log-version";
 import { emptySession, evolve } from "../src/coordination";
 import { SessionEventSchema } from "../src/protocol/events";
 import { stateHash } from "../tests/golden/canonical";
@@ -14,7 +15,8 @@ import { inspect } from "../tests/simulation/world/verify";
  * got a field.
  */
 
-const FOLDER = path.resolve("tests/golden");
+/** Logs of this version's making; those of earlier ones lie beside and above it, and are never recorded again. */
+const FOLDER = path.resolve(`tests/golden/v${LOG_VERSION}`);
 
 async function exists(file: string): Promise<boolean> {
   return access(file).then(
@@ -50,6 +52,7 @@ async function rehash(name: string): Promise<void> {
   console.log(`rehashed  ${name}`);
 }
 
+await mkdir(FOLDER, { recursive: true });
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
 for (const name of names.length > 0 ? names : Object.keys(STORIES)) {
   if (process.argv.includes("--rehash")) await rehash(name);

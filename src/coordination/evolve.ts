@@ -1,5 +1,6 @@
 import type { SessionEvent } from "../protocol/events";
 import { byteLength } from "./byte-length";
+import { LOG_VERSION } from "../protocol/log-version";
 import { NO_USAGE } from "../protocol/usage";
 import { evolveAgent } from "./evolve-agent";
 import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
@@ -9,7 +10,8 @@ import { coordinationEnd } from "./timers";
 
 /**
  * Folds one fact into the state. Total over everything `decide` writes; deltas change nothing and need not be given.
- * Throws on a log that no version of the rules could have written.
+ * Understands the version of a turn's facts before this one, too (`log_version` of its `turn.started`). Throws on a later one, and
+ * on a log that no version of the rules could have written.
  */
 export function evolve(state: SessionState, event: SessionEvent): SessionState {
   const next = { ...state, lastAt: Math.max(state.lastAt, event.at) };
@@ -31,6 +33,8 @@ type WithinTurn = Exclude<SessionEvent, { type: "stream.delta" | "session.create
 
 function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
   if (!rules) throw new Error("a turn without a team");
+  const version = event.log_version ?? 1;
+  if (version > LOG_VERSION) throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
   return {
     number: event.turn,
     rules,

@@ -1,3 +1,4 @@
+import { LOG_VERSION } from "../protocol/log-version";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
 import { shuffle } from "./random";
@@ -24,6 +25,7 @@ export function startTurn(draft: Draft, input: TurnRequested): void {
     aliases: Object.fromEntries(rules.agents.map(({ id }, index) => [id, `agent${numbers[index]}`])),
     budget: input.budget,
     deadline_at: draft.at + (input.timeoutMs ?? rules.orchestrator_timeout_ms),
+    log_version: LOG_VERSION,
   });
   draft.add({ type: "attempt.started", at: draft.at, turn: draft.turn.number, attempt: 1, feedback: null });
 }

@@ -79,6 +79,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     budget: BudgetSchema,
     /** Unix ms; the whole turn, presentation included, ends by then. */
     deadline_at: z.number(),
+    /** Which version of the facts the turn is told in (`log-version.ts`); absent: 1. */
+    log_version: z.number().int().optional(),
   }),
   z.object({
     type: z.literal("attempt.started"),

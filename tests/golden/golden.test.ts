@@ -3,17 +3,22 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { emptySession, evolve, inFlight, nextTimerAt, owed } from "../../src/coordination";
+import { LOG_VERSION } from "../../src/protocol/log-version";
 import { isTerminal, SessionEventSchema } from "../../src/protocol/events";
 import { check } from "../simulation/checker";
 import { STORIES } from "../simulation/world/stories";
 import { canonicalJson, stateHash } from "./canonical";
 
+/** The logs of version 1 lie here, those of a later one in a folder of its number. */
 const FOLDER = import.meta.dirname;
+const CURRENT = `v${LOG_VERSION}`;
 const Numbered = z.intersection(SessionEventSchema, z.object({ sequence_number: z.number().int() }));
 
-const names = readdirSync(FOLDER)
+const names = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".jsonl"))
-  .map((file) => path.basename(file, ".jsonl"));
+  .map((file) => file.slice(0, -".jsonl".length))
+  .sort();
+const versionOf = (name: string): number => (name.includes(path.sep) ? Number(path.dirname(name).slice(1)) : 1);
 
 const linesOf = (name: string): string[] =>
   readFileSync(path.join(FOLDER, `${name}.jsonl`), "utf8")
@@ -21,14 +26,21 @@ const linesOf = (name: string): string[] =>
     .split("\n");
 const eventsOf = (name: string) => linesOf(name).map((line) => Numbered.parse(JSON.parse(line)));
 
-it("has a recorded log of every story", () => {
-  expect(new Set(names)).toEqual(new Set([...names, ...Object.keys(STORIES)]));
+it("has a log of every story, recorded by this version and by the one before", () => {
+  const stories = Object.keys(STORIES);
+  expect(names).toEqual(expect.arrayContaining([...stories, ...stories.map((story) => path.join(CURRENT, story))]));
+  expect(new Set(names.map(versionOf))).toEqual(new Set([LOG_VERSION - 1, LOG_VERSION]));
 });
 
 describe.each(names)("the recorded session %s", (name) => {
   it("is made of events of the schema, nothing lost on the way", () => {
     const lines = linesOf(name).map((line) => canonicalJson(JSON.parse(line)));
     expect(eventsOf(name).map(canonicalJson)).toEqual(lines);
+  });
+
+  it("tells its version with each of its turns, once turns do", () => {
+    const told = eventsOf(name).flatMap((event) => (event.type === "turn.started" ? [event.log_version ?? 1] : []));
+    expect(new Set(told)).toEqual(new Set([versionOf(name)]));
   });
 
   it("keeps every invariant", () => {
@@ -45,4 +57,11 @@ describe.each(names)("the recorded session %s", (name) => {
     }
     expect(stateHash(state)).toBe(readFileSync(path.join(FOLDER, `${name}.sha256`), "utf8").trim());
   });
+});
+
+it("a turn told in a version that this service does not know is not folded", () => {
+  const later = eventsOf("tie").map((event) =>
+    event.type === "turn.started" ? { ...event, log_version: LOG_VERSION + 1 } : event,
+  );
+  expect(() => later.reduce(evolve, emptySession)).toThrow(`a turn told in version ${LOG_VERSION + 1}`);
 });
