@@ -7,7 +7,7 @@ import { Party } from "../runs/party";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
 import { leaveInTheMiddle } from "./sockets";
-import type { LoudFigures, Peak, World } from "./world";
+import type { Peak, World } from "./world";
 
 /** Readers of one session at a time, in the service that these clients meet. */
 export const MOST_READERS = 450;
