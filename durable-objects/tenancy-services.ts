@@ -1,3 +1,4 @@
+import { badLimit } from "../src/tenancy/quota";
 import { type Env, readSecret } from "./env";
 import { KeyStore } from "./key-store";
 
@@ -7,5 +8,6 @@ export const tenancyServices = (env: Env, later: (work: Promise<unknown>) => voi
   tenant: (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id)),
   withinRate: async (name: string) => (await env.RATE_LIMITER?.limit({ key: name }))?.success ?? true,
   hasMasterKey: readSecret(env, "MASTER_KEY") !== undefined,
+  badLimit: badLimit(env),
   later,
 });

@@ -31,6 +31,8 @@ function inWords(kind: ParamKind): string {
       return "`true`, `false`";
     case "list_or_mapping":
       return "list or mapping";
+    case "texts":
+      return "list of texts";
     case "text":
     case "list":
     case "mapping":

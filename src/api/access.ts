@@ -33,7 +33,7 @@ export const requireSetUp = createMiddleware<ApiEnv>(async (context, next) => {
 /** Throws `access_closed`, with what is left to do, for a deployment that nobody has set up yet. */
 export async function refuseUnlessSetUp(context: Call): Promise<void> {
   const { openOnLoopback, tenancy } = context.env;
-  requireMasterKey(context);
+  requireSettings(context);
   if (!openOnLoopback && (await tenancy.keys.isEmpty())) throw closed(NO_KEYS);
 }
 
@@ -66,7 +66,7 @@ async function identify(context: Call): Promise<Principal> {
   const { method, path } = context.req;
   const url = new URL(context.req.url);
   const { openOnLoopback } = context.env;
-  requireMasterKey(context);
+  requireSettings(context);
   if (hasKeyInAddress(url)) throw unauthorized(KEY_IN_ADDRESS);
   const authorization = context.req.header("authorization");
   if (authorization !== undefined) return ofKey(context, authorization);
@@ -78,8 +78,10 @@ async function identify(context: Call): Promise<Principal> {
   return refuse(context);
 }
 
-function requireMasterKey({ env }: Call): void {
-  if (!env.openOnLoopback && !env.tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
+/** What no request can do without: a master key, where others can reach the service, and limits that can be read. */
+function requireSettings({ env: { openOnLoopback, tenancy } }: Call): void {
+  if (!openOnLoopback && !tenancy.hasMasterKey) throw closed(NO_MASTER_KEY);
+  if (tenancy.badLimit !== null) throw closed(noLimit(tenancy.badLimit));
 }
 
 /** Whatever is wrong with a key, the same work is done and the same is said of it. */
@@ -130,6 +132,8 @@ const NO_KEYS =
   "This service takes no requests: it has no keys yet. Whoever deployed it makes the first with `npm run keys -- create --tenant NAME --scopes admin --name NAME --remote`. Open access is for loopback only.";
 const NO_MASTER_KEY =
   "This service takes no requests: its secret MASTER_KEY is missing. Whoever deployed it sets it, once and for ever, with `npx wrangler secret put MASTER_KEY` (32 random bytes in base64 will do).";
+const noLimit = (name: string): string =>
+  `This service takes no requests: its variable ${name} is no limit. Whoever deployed it writes a number there, or 0 for no limit, in wrangler.toml (for local use in .dev.vars), and deploys or starts it anew.`;
 
 const unauthorized = (message: string): ApiError =>
   new ApiError("unauthorized", message, { headers: { "www-authenticate": "Bearer" } });

@@ -23,6 +23,8 @@ export type TenancyServices = {
   withinRate(name: string): Promise<boolean>;
   /** Whether the names of sessions' objects are secret. */
   hasMasterKey: boolean;
+  /** The variable with tenants' limits that holds none; null if all are good. */
+  badLimit: string | null;
   /** Work that the answer does not wait for. */
   later(work: Promise<unknown>): void;
 };

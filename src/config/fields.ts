@@ -102,6 +102,13 @@ export const list: Kind<unknown[]> = {
   schema: { type: "array" },
 };
 
+export const texts: Kind<string[]> = {
+  type: "object",
+  expected: "a list of texts",
+  accepts: (value): value is string[] => Array.isArray(value) && value.every((item) => typeof item === "string"),
+  schema: { type: "array", items: { type: "string" } },
+};
+
 export const mapping: Kind<ReadonlyMap<unknown, unknown>> = {
   type: "object",
   expected: "a mapping of keys to values",

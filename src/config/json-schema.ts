@@ -114,6 +114,11 @@ function nullable(schema: JsonSchema): JsonSchema {
   return { ...schema, type: [...(Array.isArray(type) ? type : [type]), "null"] };
 }
 
+/** Names that every object has already, and that could be ids else. */
+const EVERY_OBJECTS = Object.getOwnPropertyNames(Object.prototype)
+  .filter((name) => !name.startsWith("_"))
+  .sort();
+
 const agent = (): JsonSchema => ({
   ...section(AGENT_KEYS, {
     id: {
@@ -121,6 +126,7 @@ const agent = (): JsonSchema => ({
       type: "string",
       maxLength: MAX_ID_CHARS,
       pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
+      not: { enum: EVERY_OBJECTS },
     },
     backend: { description: "Which model the agent is, and how it is reached.", ...ref("backend") },
     system_message: { description: "The agent's role.", type: ["string", "null"], maxLength: MAX_TEXT_CHARS },

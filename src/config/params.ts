@@ -11,6 +11,7 @@ import {
   read,
   type Section,
   text,
+  texts,
   toPlain,
 } from "./fields";
 import { MAX_NAME_CHARS } from "./limits";
@@ -38,6 +39,8 @@ export function toKind(kind: ParamKind): Kind<unknown> {
       return text(MAX_NAME_CHARS);
     case "list":
       return list;
+    case "texts":
+      return texts;
     case "mapping":
       return mapping;
     case "list_or_mapping":

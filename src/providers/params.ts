@@ -7,6 +7,7 @@ export type ParamKind =
   | { type: "flag" }
   | { type: "text" }
   | { type: "list" }
+  | { type: "texts" }
   | { type: "mapping" }
   /** Either of the two; the format's `check` says what is in it. */
   | { type: "list_or_mapping" };

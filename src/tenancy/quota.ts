@@ -73,3 +73,21 @@ export function parseLimit(text: string | undefined): number | null {
   if (!Number.isFinite(limit) || limit < 0) throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
   return limit;
 }
+
+/** The variables with the limits of tenants that have none of their own. */
+export const LIMIT_VARIABLES = ["TENANT_CONCURRENT_TURNS", "TENANT_USD_PER_DAY"] as const;
+type LimitVariable = (typeof LIMIT_VARIABLES)[number];
+
+/** The first of the variables that is no limit; null if all are good. */
+export function badLimit(variables: Readonly<Partial<Record<LimitVariable, string>>>): LimitVariable | null {
+  return LIMIT_VARIABLES.find((name) => !isLimit(variables[name])) ?? null;
+}
+
+function isLimit(text: string | undefined): boolean {
+  try {
+    parseLimit(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

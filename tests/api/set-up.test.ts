@@ -6,11 +6,12 @@ import { OPEN_TENANCY } from "./tenancy-fakes";
 
 const app = createApp();
 
-type State = { hasMasterKey: boolean; hasKeys: boolean; openOnLoopback?: boolean };
+type State = { hasMasterKey: boolean; hasKeys: boolean; openOnLoopback?: boolean; badLimit?: string };
 
-async function answerOf(path: string, { hasMasterKey, hasKeys, openOnLoopback = false }: State, method = "GET") {
+async function answerOf(path: string, state: State, method = "GET") {
+  const { hasMasterKey, hasKeys, openOnLoopback = false, badLimit = null } = state;
   const keys = { ...OPEN_TENANCY.keys, isEmpty: async () => !hasKeys };
-  const services: Services = { ...OPEN_SERVICE, openOnLoopback, tenancy: { ...OPEN_TENANCY, keys, hasMasterKey } };
+  const services: Services = { ...OPEN_SERVICE, openOnLoopback, tenancy: { ...OPEN_TENANCY, keys, hasMasterKey, badLimit } };
   const response = await app.fetch(new Request(`https://massgen.example.com${path}`, { method }), services);
   return { status: response.status, text: await response.text() };
 }
@@ -41,6 +42,14 @@ describe("a deployment", () => {
     const { status, text } = await answerOf(path, WITHOUT_KEYS);
     expect([status, text]).toEqual([401, expect.stringContaining("npm run keys -- create")]);
     expect(JSON.parse(text)).toMatchObject({ code: "access_closed" });
+  });
+
+  it.each(PATHS)("with a limit that is none refuses %s, on its own machine too, and names the variable", async (path) => {
+    for (const openOnLoopback of [false, true]) {
+      const answer = await answerOf(path, { ...SET_UP, openOnLoopback, badLimit: "TENANT_CONCURRENT_TURNS" });
+      expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("TENANT_CONCURRENT_TURNS is no limit")]);
+      expect(JSON.parse(answer.text)).toMatchObject({ code: "access_closed", detail: expect.stringContaining("a number") });
+    }
   });
 
   it.each(["/docs", "/openapi.json"])("without keys refuses %s by any method", async (path) => {

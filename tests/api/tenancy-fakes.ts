@@ -13,5 +13,6 @@ export const OPEN_TENANCY: TenancyServices = {
   tenant: () => ({ audit: async () => undefined, auditPage: async () => ({ rows: [], hasMore: false }) }),
   withinRate: async () => true,
   hasMasterKey: false,
+  badLimit: null,
   later: () => undefined,
 };

@@ -164,6 +164,7 @@ describe("parameters", () => {
     ["max_tokens: 0", "6:19 out_of_range /agents/0/backend/max_tokens"],
     ["top_p: .nan", "6:14 out_of_range /agents/0/backend/top_p"],
     ["stop: 7", "6:13 wrong_type /agents/0/backend/stop"],
+    ["stop: [x, 1]", "6:13 wrong_type /agents/0/backend/stop"],
     ["extra_body: [1]", "6:19 wrong_type /agents/0/backend/extra_body"],
     ["extra_body: {messages: []}", "6:20 not_allowed /agents/0/backend/extra_body/messages"],
     ["extra_body: {stream: false}", "6:20 not_allowed /agents/0/backend/extra_body/stream"],

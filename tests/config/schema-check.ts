@@ -52,6 +52,8 @@ function apply(schema: Schema, { keyword, said, place }: Applied): Checked {
       return inside(place, patterned(said, place.part));
     case "allOf":
       return together(listOf(said).map((inner) => evaluate(mapping(inner), place)));
+    case "not":
+      return judged(!holds(said), `${place.at}: not ${JSON.stringify(said)}`);
     case "anyOf":
     case "oneOf": {
       const right = listOf(said).filter(holds);

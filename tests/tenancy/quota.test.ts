@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { dayOf, judgeTurn, type Lease, parseLimit, type Quota, secondsToNextDay, UNLIMITED } from "../../src/tenancy/quota";
+import {
+  badLimit,
+  dayOf,
+  judgeTurn,
+  type Lease,
+  parseLimit,
+  type Quota,
+  secondsToNextDay,
+  UNLIMITED,
+} from "../../src/tenancy/quota";
 
 const NOW = Date.parse("2026-11-21T23:59:00Z");
 const lease = (turn: number, reservedUsd = 0, endsAt = NOW + 1): Lease => ({ session: "s", turn, reservedUsd, endsAt });
@@ -99,4 +108,13 @@ it.each([
 
 it.each(["many", "-1", "Infinity"])("%s is no limit", (text) => {
   expect(() => parseLimit(text)).toThrow("is no limit");
+});
+
+it.each([
+  { name: "nothing set", variables: {}, bad: null },
+  { name: "numbers", variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "0" }, bad: null },
+  { name: "a word", variables: { TENANT_CONCURRENT_TURNS: "many" }, bad: "TENANT_CONCURRENT_TURNS" },
+  { name: "a sign", variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" }, bad: "TENANT_USD_PER_DAY" },
+])("of the variables with limits, $name: $bad is wrong", ({ variables, bad }) => {
+  expect(badLimit(variables)).toBe(bad);
 });

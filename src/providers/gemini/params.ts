@@ -17,7 +17,7 @@ export const PARAMS: FormatParams = {
     top_p: { type: "number", min: 0, max: 1 },
     top_k: { type: "integer", min: 1, max: 1_000_000 },
     seed: { type: "integer", min: -2_147_483_648, max: 2_147_483_647 },
-    stop: { type: "list" },
+    stop: { type: "texts" },
     safety_settings: { type: "list_or_mapping" },
     thinking_budget: { type: "integer", min: -1, max: MAX_BUDGET },
     thinking_level: { type: "words", words: THINKING_LEVELS },

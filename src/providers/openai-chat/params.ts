@@ -14,7 +14,7 @@ export const PARAMS: FormatParams = {
     frequency_penalty: { type: "number", min: -2, max: 2 },
     repetition_penalty: { type: "number", min: 0, max: 10 },
     seed: { type: "integer", min: -MOST, max: MOST },
-    stop: { type: "list" },
+    stop: { type: "texts" },
     logit_bias: { type: "mapping" },
     reasoning_effort: { type: "words", words: ["none", "minimal", "low", "medium", "high", "xhigh", "max"] },
     verbosity: { type: "words", words: ["low", "medium", "high"] },
