@@ -43,7 +43,7 @@ describe("the tables of docs/providers.md", () => {
     },
     {
       name: "a parameter that some formats take, and what the others want instead",
-      row: "| `stop_sequences` | no: write `stop` | no: leave it out: this API has no stop sequences | list | no: say stop |",
+      row: "| `stop_sequences` | no: write `stop` | no: leave it out: this API has no stop sequences | list of texts | no: say stop |",
     },
   ])("show $name", ({ row }) => {
     expect(document.split("\n")).toContain(row);
