@@ -1,4 +1,6 @@
 import type { Team } from "../src/config/team";
+import { leastCallUsd } from "../src/coordination/budget";
+import { byteLength } from "../src/coordination/byte-length";
 import { unpricedAgents } from "../src/protocol/team";
 import type { QuotaDecision } from "../src/tenancy/quota";
 import type { Env } from "./env";
@@ -21,12 +23,13 @@ export class TenantLink {
   }
 
   /** Whether the turn of this number may start, and with which budget. */
-  ask(number: number, { budget, timeoutMs }: StartTurn, { rules }: Team): Promise<QuotaDecision> {
+  ask(number: number, { question, budget, timeoutMs }: StartTurn, { rules }: Team): Promise<QuotaDecision> {
     return this.#object.startTurn(this.#tenant, {
       session: this.#session,
       turn: number,
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
+      leastUsd: leastCallUsd(rules.agents, byteLength(question)),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });
   }

@@ -16,7 +16,8 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
       const { limitUsd, spentUsd, reservedUsd } = refusal;
       const wait =
         reservedUsd > 0 ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or" : " Wait";
-      const message = `Of today's ${dollars(limitUsd)}, ${dollars(spentUsd)} are spent and ${dollars(reservedUsd)} reserved by running turns.${wait} until the day ends (UTC), or have the limit raised.`;
+      const rest = limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
+      const message = `Of today's ${dollars(limitUsd)}, ${dollars(spentUsd)} are spent and ${dollars(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
       const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
       return new ApiError("spend_exceeded", message, {
         ...members,

@@ -72,6 +72,18 @@ export function reserve(turn: TurnState, { agent, purpose, usable, inputTokens, 
   return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, costUsd: bound(agent.price, intake, output) };
 }
 
+/**
+ * The dollars that an agent of the team needs for a first call on such a question: with a prompt of the usual length, and a reply that
+ * is just worth starting. Agents without a known price count as free.
+ */
+export function leastCallUsd(agents: readonly AgentRules[], questionBytes: number): number {
+  const tokens = PRESENTATION_OVERHEAD_TOKENS + questionBytes;
+  const costs = agents.map(({ price, max_output_tokens }) =>
+    bound(price, { tokens, usesUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
+  );
+  return Math.min(...costs);
+}
+
 const isCoordinating = (purpose: Purpose): boolean => purpose === "coordination" || purpose === "personas";
 
 /** What a call takes besides its output: input tokens, and the price of each use of a hosted tool. */

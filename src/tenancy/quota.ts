@@ -24,6 +24,8 @@ export type TurnWish = {
   /** null: as much as it takes. */
   maxCostUsd: number | null;
   unpriced: readonly string[];
+  /** With less than this its team could not send a first call. */
+  leastUsd: number;
   endsAt: number;
 };
 
@@ -38,7 +40,7 @@ export type QuotaDecision =
 
 /** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
 export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
-  const { session, turn, maxCostUsd, unpriced, endsAt } = wish;
+  const { session, turn, maxCostUsd, unpriced, leastUsd, endsAt } = wish;
   const others = usage.leases.filter((lease) => lease.endsAt > now && !(lease.session === session && lease.turn === turn));
   const { concurrentTurns, usdPerDay } = quota;
   if (concurrentTurns !== null && others.length >= concurrentTurns) {
@@ -50,8 +52,9 @@ export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: numbe
   if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: [...unpriced] };
   const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
   const left = usdPerDay - usage.spentUsd - reservedUsd;
-  // A budget of 0 spends nothing, and may always.
-  if (left <= 0 && maxCostUsd !== 0) {
+  // Too little for a first call would be a run that is taken and fails. A budget within what is left is the caller's own choice, and
+  // one of 0 spends nothing.
+  if (left < (maxCostUsd ?? Number.POSITIVE_INFINITY) && left < Math.max(leastUsd, Number.MIN_VALUE) && maxCostUsd !== 0) {
     return { ok: false, code: "spend_exceeded", limitUsd: usdPerDay, spentUsd: usage.spentUsd, reservedUsd };
   }
   const granted = Math.max(0, Math.min(maxCostUsd ?? Number.POSITIVE_INFINITY, left));

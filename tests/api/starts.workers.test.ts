@@ -59,7 +59,14 @@ async function fullTenant(tenant: string) {
   await allow(tenant, 1);
   const { key } = await makeKey(tenant);
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
-  const wish = { session: "session_0000000001", turn: 1, maxCostUsd: null, unpriced: [], endsAt: Date.now() + 600_000 };
+  const wish = {
+    session: "session_0000000001",
+    turn: 1,
+    maxCostUsd: null,
+    unpriced: [],
+    leastUsd: 0,
+    endsAt: Date.now() + 600_000,
+  };
   expect(await object.startTurn(tenant, wish)).toMatchObject({ ok: true });
   return { key, free: () => object.releaseTurn(wish.session, 1) };
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { owed } from "../../src/coordination";
+import { leastCallUsd } from "../../src/coordination/budget";
+import { agentRules } from "../builders/team-rules";
 import { answers, fails, hangs, improves, says, used, votes } from "./builders";
 import { allAnswer, table } from "./table";
 import { World } from "./world";
@@ -222,4 +224,18 @@ describe("money", () => {
     expect(world.events("call.started")).toHaveLength(calls.length);
     expect(charged).toBeLessThanOrEqual(0.2);
   });
+});
+
+it.each([
+  {
+    name: "what the cheapest agent asks for a prompt, the question and a short reply",
+    prices: [10, 1],
+    usd: (5_000 + 256) / 1e6,
+  },
+  { name: "nothing, where an agent's price is not known", prices: [10, null], usd: 0 },
+])("a first call takes at least $name", ({ prices, usd }) => {
+  const agents = prices.map((each, nth) =>
+    agentRules(`a${nth}`, { price: each === null ? null : { input: each, cached_input: each, output: each } }),
+  );
+  expect(leastCallUsd(agents, 1_000)).toBeCloseTo(usd, 12);
 });

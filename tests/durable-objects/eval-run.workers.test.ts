@@ -27,7 +27,14 @@ const limit = (id: string, { turns = null, usd = null }: { turns?: number | null
 /** Another turn of the tenant's begins, and reserves what is left of the day; gives what ends it. */
 async function takePlace(tenant: string): Promise<() => Promise<void>> {
   const object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
-  const wish = { session: "session_0000000001", turn: 1, maxCostUsd: null, unpriced: [], endsAt: Date.now() + 600_000 };
+  const wish = {
+    session: "session_0000000001",
+    turn: 1,
+    maxCostUsd: null,
+    unpriced: [],
+    leastUsd: 0,
+    endsAt: Date.now() + 600_000,
+  };
   if (!(await object.startTurn(tenant, wish)).ok) throw new Error("the tenant has no place to take");
   return () => object.releaseTurn(wish.session, 1);
 }

@@ -18,6 +18,7 @@ const wish = (turn: number, maxCostUsd: number | null = null) => ({
   turn,
   maxCostUsd,
   unpriced: [],
+  leastUsd: 0,
   endsAt: Date.now() + 60_000,
 });
 const settled = (turn: number, costUsd: number) => ({ session: "session_0000000001", turn, costUsd, at: Date.now() });
@@ -92,15 +93,18 @@ describe("a run", () => {
     ]);
   });
 
-  it("of a tenant that has spent its day is refused with 402, by the words what to do", async () => {
-    await limit("spent", null, 5);
-    const { key } = await makeKey("spent");
-    await tenant("spent").endTurn(settled(1, 5));
+  it.each([
+    { name: "has spent its day", id: "spent", usd: 5, says: "$5.00" },
+    { name: "has too little left for a first call", id: "nearly_spent", usd: 4.9999, says: "cannot pay a first call" },
+  ])("of a tenant that $name is refused with 402, by the words what to do", async ({ id, usd, says }) => {
+    await limit(id, null, 5);
+    const { key } = await makeKey(id);
+    await tenant(id).endTurn(settled(1, usd));
     const agents = [{ id: "a0", backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" } }];
     const refused = await askWith(key, "/api/runs", { method: "POST", body: { question, config: { agents } } });
     const problem = await refused.json<{ code: string; detail: string }>();
     expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
-    expect(problem.detail).toContain("$5.00");
+    expect(problem.detail).toContain(says);
   });
 });
 

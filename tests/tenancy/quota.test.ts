@@ -17,6 +17,7 @@ const wish = (maxCostUsd: number | null = null, turn = 9) => ({
   turn,
   maxCostUsd,
   unpriced: [],
+  leastUsd: 0,
   endsAt: NOW + 60_000,
 });
 const turns = (concurrentTurns: number): Quota => ({ ...UNLIMITED, concurrentTurns });
@@ -63,6 +64,16 @@ describe("a turn is refused", () => {
     { name: "when more was spent than was allowed", quota: dollars(10), leases: [], spent: 12, code: "spend_exceeded" },
   ])("$name", ({ quota, leases, spent, code }) => {
     expect(judgeTurn(quota, { leases, spentUsd: spent }, wish(), NOW)).toMatchObject({ ok: false, code });
+  });
+
+  it.each([
+    { name: "and it names no budget", asks: null, least: 0.02, then: "spend_exceeded" },
+    { name: "and its budget is more than is left", asks: 1, least: 0.02, then: "spend_exceeded" },
+    { name: "but not when its own budget is as small", asks: 0.005, least: 0.02, then: true },
+    { name: "but not when what is left is enough", asks: null, least: 0.01, then: true },
+  ])("when a cent is left of the day and its first call costs more, $name", ({ asks, least, then }) => {
+    const decision = judgeTurn(dollars(10), { leases: [], spentUsd: 9.99 }, { ...wish(asks), leastUsd: least - 1e-9 }, NOW);
+    expect(decision.ok || decision.code).toBe(then);
   });
 
   it("when money is capped and nobody knows what its agents cost", () => {
