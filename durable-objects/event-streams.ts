@@ -1,6 +1,7 @@
 import type { StreamRequest } from "../src/protocol/stream-request";
 import { type FrameBatch, FrameTail, toBatch } from "./frame-tail";
 import { type LogRow, toFrame } from "./frames";
+import { GatheredRows } from "./gathered-rows";
 import { STREAM } from "./limits";
 import { isTerminal } from "../src/protocol/events";
 import type { SessionLog } from "./session-log";
@@ -36,12 +37,13 @@ const encoder = new TextEncoder();
 /**
  * All readers of a session's stream. Replay, then live, without gap or repeat: a reader is a cursor into the log, and takes the
  * next bytes only when its socket has room, so that a slow one costs neither memory nor the run's time. Readers see only what
- * is known to be on disk.
+ * is known to be on disk. What comes close together reaches many readers in one write.
  */
 export class EventStreams {
   readonly #options: Options;
   readonly #readers = new Set<Reader>();
   readonly #tail = new FrameTail();
+  readonly #gathered = new GatheredRows({ readers: () => this.#readers.size, tell: (rows) => this.#tell(rows) });
   #durable: number;
   #ticker: ReturnType<typeof setInterval> | null = null;
 
@@ -58,8 +60,12 @@ export class EventStreams {
     return this.#readers.size >= this.#options.maxReaders;
   }
 
-  /** Tells readers of rows whose commit has reached the disk. */
+  /** Tells readers of rows whose commit has reached the disk: soon, and in order. */
   publish(rows: readonly LogRow[]): void {
+    this.#gathered.add(rows);
+  }
+
+  #tell(rows: readonly LogRow[]): void {
     this.#durable = Math.max(this.#durable, rows.at(-1)?.seq ?? 0);
     const batch = this.watched ? toBatch(rows, this.#options.sessionId) : null;
     if (!batch) return;
@@ -85,6 +91,7 @@ export class EventStreams {
 
   /** Closes every stream, each with what it can still be given at once. */
   end(): void {
+    this.#gathered.flush();
     for (const reader of [...this.#readers]) {
       if (!reader.controller) continue;
       const rest = this.#next(reader);

@@ -17,6 +17,9 @@ export const STREAM = {
   tailBytes: 1024 * 1024,
   /** A reader further behind is closed; it can resume. */
   behindBytes: 1024 * 1024,
+  /** For how long events are gathered into one write, at most, and how many readers make it a millisecond longer. */
+  gatherMs: 100,
+  readersPerGatherMs: 10,
   /** How long a session's stream stays open after a turn, and how long any connection lasts. */
   lingerMs: 300_000,
   connectionMs: 14 * 60_000,

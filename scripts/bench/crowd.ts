@@ -1,16 +1,17 @@
 import { createHash, type Hash } from "node:crypto";
 import { get } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Many readers of one stream, who do as little as they can, since they share the machine with what they measure. */
 export type Crowd = {
   /** Settles when all of them are connected. */
   ready: Promise<void>;
-  /** Settles when the stream has ended for all of them. */
-  ended: Promise<void>;
+  /** Settles when all of them have so many bytes, or after so long; then they are gone. */
+  until(bytes: number, patienceMs: number): Promise<void>;
   /** For each piece that came, ms since the oldest event in it was made; from `startAt` on (unix ms). */
   latencies(startAt: number): number[];
-  /** Bytes of each, and how many of them got other bytes than most. */
-  got(): { bytes: number; differing: number; pieces: number };
+  /** How many got fewer or more bytes than these, or others than most; and the pieces of all of them together. */
+  got(bytes: number): { wrong: number; pieces: number };
 };
 
 type Reader = { hash: Hash; bytes: number };
@@ -38,31 +39,27 @@ export function gather(url: string, size: number): Crowd {
   });
   return {
     ready: Promise.all(connections.map(({ connected }) => connected)).then(() => undefined),
-    ended: Promise.all(connections.map(({ ended }) => ended)).then(() => undefined),
+    async until(bytes, patienceMs) {
+      const giveUpAt = performance.now() + patienceMs;
+      while (readers.some((reader) => reader.bytes < bytes) && performance.now() < giveUpAt) await sleep(20);
+      for (const { leave } of connections) leave();
+    },
     latencies: (startAt) => samples.filter(({ at }) => at >= startAt).map(({ ms }) => ms),
-    got() {
-      const digests = readers.map(({ hash }) => hash.copy().digest("hex"));
-      const most = Math.max(
-        ...Map.groupBy(digests, (digest) => digest)
-          .values()
-          .map(({ length }) => length),
-      );
-      return { bytes: readers[0]?.bytes ?? 0, differing: size - most, pieces };
+    got(bytes) {
+      const groups = Map.groupBy(readers, ({ hash }) => hash.copy().digest("hex")).values();
+      const [most = []] = [...groups].sort((one, other) => other.length - one.length);
+      return { wrong: size - most.filter((reader) => reader.bytes === bytes).length, pieces };
     },
   };
 }
 
-function connect(url: string, onPiece: (piece: Buffer) => void): { connected: Promise<void>; ended: Promise<void> } {
+function connect(url: string, onPiece: (piece: Buffer) => void): { connected: Promise<void>; leave: () => void } {
   const connected = Promise.withResolvers<void>();
-  const ended = Promise.withResolvers<void>();
-  const failed = (error: Error) => {
-    connected.reject(error);
-    ended.reject(error);
-  };
-  get(url, { agent: false, headers: { accept: "text/event-stream" } }, (response) => {
-    if (response.statusCode !== 200) return failed(new Error(`${url} answered ${response.statusCode}`));
+  const request = get(url, { agent: false, headers: { accept: "text/event-stream" } }, (response) => {
+    if (response.statusCode !== 200) return connected.reject(new Error(`${url} answered ${response.statusCode}`));
     connected.resolve();
-    response.on("data", onPiece).once("end", ended.resolve).once("error", failed);
-  }).on("error", failed);
-  return { connected: connected.promise, ended: ended.promise };
+    response.on("data", onPiece).on("error", () => undefined);
+  });
+  request.on("error", connected.reject); // who left hears no more
+  return { connected: connected.promise, leave: () => void request.destroy() };
 }

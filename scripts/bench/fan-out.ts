@@ -1,12 +1,11 @@
-import { improvesForever, paced } from "../simulated-providers/scripts";
-import { startSimulatedProviders } from "../simulated-providers/server";
+import { setTimeout as sleep } from "node:timers/promises";
 import { quantile } from "./arithmetic";
 import { gather } from "./crowd";
 import { aim, type Figure, type Line, type Measurement } from "./figure";
 import { Reader } from "./reader";
-import { startRun } from "./run-client";
+import { endOf, startTurn, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { runRequest, teamOf } from "./team";
+import { runRequest, startTeam, teamOf } from "./team";
 
 /** How late the events of one busy session reach many readers, beside a relay that keeps nothing. */
 type FanOutFigure = {
@@ -26,11 +25,13 @@ type FanOutFigure = {
 
 const CROWDS = [10, 100, 1_000] as const;
 const AIM_MS = 250;
-/** As many agents as a session may have, each answering as often as it may: about a hundred events a second. */
-const AGENTS = 32;
-const TTFT_MS = 150;
-const BARE_EVENTS = 1_000;
+const SECONDS = 10;
 const RATE = 100;
+/** Three quick agents, turn after turn in one session: some forty events every third of a second. */
+const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: { ttftMs: 90, tokensPerSecond: 2_000 } };
+const AGENTS = 3;
+/** How long stragglers are waited for. */
+const PATIENCE_MS = 30_000;
 
 export const FAN_OUT: Measurement = {
   name: "fan-out",
@@ -65,31 +66,40 @@ async function measureFanOut(runtime: Runtime, readers: number): Promise<FanOutF
 
 async function session(service: string, readers: number): Promise<Omit<FanOutFigure, "readers" | "bare">> {
   const members = teamOf(AGENTS);
-  const gate = Promise.withResolvers<void>();
-  const busy = paced({ ttftMs: TTFT_MS }, improvesForever({ topic: "Water" }));
-  const models = Object.fromEntries(
-    members.map(({ model }) => [model, (situation: Parameters<typeof busy>[0]) => gate.promise.then(() => busy(situation))]),
-  );
-  const providers = await startSimulatedProviders({ models });
+  const providers = await startTeam(LOAD, members);
   try {
-    const { events: url } = await startRun(service, runRequest(providers, members));
+    const { sessionId } = await watchRun(service, runRequest(providers, members));
+    const url = `${service}/api/sessions/${sessionId}/events`;
+    const left = new AbortController();
+    const log = { ends: 0, fresh: 0, startAt: Number.POSITIVE_INFINITY };
+    const whole = new Reader(url, {
+      signal: left.signal,
+      goesOn: true,
+      onFrame: (frame) => {
+        if (/^event: turn\.completed$/m.test(frame)) log.ends += 1;
+        if (Number(/"at":(\d+)/.exec(frame)?.[1]) >= log.startAt) log.fresh += 1;
+      },
+    });
     const crowd = gather(url, readers);
     await crowd.ready;
-    const startAt = Date.now();
-    gate.resolve(); // nothing happens before everyone is there
-    await crowd.ended;
-    const seconds = (Date.now() - startAt) / 1_000;
-    const whole = new Reader(url);
-    await whole.ended;
-    const { bytes, differing, pieces } = crowd.got();
-    const isWhole = bytes - PREAMBLE_BYTES === whole.utf8Bytes;
+    log.startAt = Date.now();
+    let turns = 1;
+    for (; Date.now() - log.startAt < SECONDS * 1_000; turns += 1) {
+      await endOf((await startTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })).turn, 10);
+    }
+    const seconds = (Date.now() - log.startAt) / 1_000;
+    while (log.ends < turns) await sleep(10);
+    const bytes = whole.utf8Bytes + PREAMBLE_BYTES;
+    await crowd.until(bytes, PATIENCE_MS);
+    left.abort();
+    const { wrong, pieces } = crowd.got(bytes);
     return {
-      events: whole.frames,
-      eventsPerSecond: whole.frames / seconds,
+      events: log.fresh,
+      eventsPerSecond: log.fresh / seconds,
       bytesPerEvent: whole.utf8Bytes / whole.frames,
-      ...latenciesOf(crowd.latencies(startAt)),
-      piecesPerEvent: pieces / readers / whole.frames,
-      wrong: isWhole ? differing : readers,
+      ...latenciesOf(crowd.latencies(log.startAt)),
+      piecesPerEvent: pieces / readers / log.fresh,
+      wrong,
     };
   } finally {
     await providers.close();
@@ -102,18 +112,22 @@ const PREAMBLE_BYTES = 13;
 async function relay(bare: string, readers: number, bytes: number): Promise<FanOutFigure["bare"]> {
   const url = `${bare}/relay/${crypto.randomUUID()}`;
   const crowd = gather(url, readers);
-  const played = fetch(`${url}?events=${BARE_EVENTS}&rate=${RATE}&bytes=${Math.round(bytes)}`, { method: "POST" });
   await crowd.ready;
   const startAt = Date.now();
-  await Promise.all([crowd.ended, played.then((response) => response.text())]);
+  const played = fetch(
+    `${url}?events=${SECONDS * RATE}&rate=${RATE}&bytes=${Math.round(bytes)}&every=${Math.max(5, readers / 10)}`,
+    { method: "POST" },
+  );
+  await (await played).text();
+  await crowd.until(PREAMBLE_BYTES + SECONDS * RATE * Math.round(bytes), PATIENCE_MS);
   const { p50Ms, p95Ms } = latenciesOf(crowd.latencies(startAt));
   return { p50Ms, p95Ms };
 }
 
 function latenciesOf(values: readonly number[]): Pick<FanOutFigure, "p50Ms" | "p95Ms" | "maxMs"> {
   return {
-    p50Ms: quantile(values, 0.5),
-    p95Ms: quantile(values, 0.95),
+    p50Ms: Math.round(quantile(values, 0.5)),
+    p95Ms: Math.round(quantile(values, 0.95)),
     maxMs: values.reduce((most, ms) => Math.max(most, ms), 0),
   };
 }

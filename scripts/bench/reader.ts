@@ -6,6 +6,8 @@ export type ReaderOptions = {
   signal?: AbortSignal;
   /** How long a connection is kept before it is dropped and made anew; absent: as long as it lasts. */
   leavesAfterMs?: () => number;
+  /** Whether it follows a session, beyond the end of a turn. */
+  goesOn?: boolean;
   /** Called with each frame that has an id. */
   onFrame?: (frame: string, seq: number) => void;
 };
@@ -86,7 +88,7 @@ export class Reader {
       this.utf8Bytes += Buffer.byteLength(frame) + "\n\n".length;
       this.#hash.update(`${frame}\n\n`);
       this.#options.onFrame?.(frame, seq);
-      if (/^event: turn\.(completed|failed|cancelled)$/m.test(frame)) this.#over = true;
+      if (!this.#options.goesOn && /^event: turn\.(completed|failed|cancelled)$/m.test(frame)) this.#over = true;
     }
     return text.slice(end + 2);
   }

@@ -1,5 +1,8 @@
 import { DurableObject } from "cloudflare:workers";
 
+/** So many events of so many bytes, so many a second, told every so many ms. */
+type Stream = { events: number; rate: number; bytes: number; every: number };
+
 /**
  * The least a live stream could be: events made by a timer, kept in memory, given to every reader as soon as its socket has
  * room, all that has gathered in one write. No log, no rules, no disk.
@@ -7,25 +10,23 @@ import { DurableObject } from "cloudflare:workers";
 export class RelayObject extends DurableObject {
   readonly #events: Uint8Array[] = [];
   readonly #waiting = new Set<() => void>();
-  #over = false;
 
-  /** `POST …?events=&rate=&bytes=` starts the stream, anything else reads it. */
+  /** `POST …?events=&rate=&bytes=&every=` starts the stream, anything else reads it. */
   override async fetch(request: Request): Promise<Response> {
     const { searchParams } = new URL(request.url);
     if (request.method === "GET") return new Response(this.#stream(), { headers: { "content-type": "text/event-stream" } });
     const wanted = (name: string) => Number(searchParams.get(name));
-    await this.#play({ events: wanted("events"), rate: wanted("rate"), bytes: wanted("bytes") });
+    await this.#play({ events: wanted("events"), rate: wanted("rate"), bytes: wanted("bytes"), every: wanted("every") });
     return new Response("played");
   }
 
-  async #play({ events, rate, bytes }: { events: number; rate: number; bytes: number }): Promise<void> {
+  async #play({ events, rate, bytes, every }: Stream): Promise<void> {
     const encoder = new TextEncoder();
     const startedAt = Date.now();
     while (this.#events.length < events) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await new Promise((resolve) => setTimeout(resolve, every));
       const due = Math.min(events, Math.floor(((Date.now() - startedAt) * rate) / 1_000));
       while (this.#events.length < due) this.#events.push(encoder.encode(frame(this.#events.length + 1, bytes)));
-      if (this.#events.length === events) this.#over = true;
       for (const wake of this.#waiting) wake();
     }
   }
@@ -34,12 +35,12 @@ export class RelayObject extends DurableObject {
     let cursor = 0;
     return new ReadableStream<Uint8Array>(
       {
+        start: (controller) => controller.enqueue(new TextEncoder().encode("retry: 2000\n\n")), // so that headers leave
         pull: async (controller) => {
-          while (cursor === this.#events.length && !this.#over) await this.#news();
+          while (cursor === this.#events.length) await this.#news();
           const news = this.#events.slice(cursor);
           cursor += news.length;
-          if (news.length > 0) controller.enqueue(joined(news));
-          else controller.close();
+          controller.enqueue(joined(news));
         },
       },
       { highWaterMark: 0 },

@@ -39,8 +39,14 @@ const LONGEST_END = 8_192;
 export type StartedRun = { sessionId: string; turn: string; events: string };
 
 /** Starts a run that nobody watches. */
-export async function startRun(service: string, body: string): Promise<StartedRun> {
-  const { session_id: sessionId, links } = RunResponseSchema.parse(await (await post(`${service}/api/runs`, body)).json());
+export const startRun = (service: string, body: string): Promise<StartedRun> => start(service, "/api/runs", body);
+
+/** The same for the next turn of a session. */
+export const startTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<StartedRun> =>
+  start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+
+async function start(service: string, path: string, body: string): Promise<StartedRun> {
+  const { session_id: sessionId, links } = RunResponseSchema.parse(await (await post(`${service}${path}`, body)).json());
   return { sessionId, turn: `${service}${links.turn}`, events: `${service}${links.events}` };
 }
 

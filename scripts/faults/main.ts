@@ -141,6 +141,8 @@ function wholeNumber(text: string | undefined): number | null {
   return Number(text);
 }
 
+// Interrupted, it still takes its services down: those hear of its end only when it exits by itself.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 try {
   await main();
 } catch (error) {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,7 +21,10 @@ export class ServiceProcess {
   readonly url: string;
   readonly #dir: string;
   readonly #plan: RuntimePlan;
-  readonly #killAtExit = () => void this.#child?.kill("SIGKILL");
+  readonly #leaveNothing = () => {
+    this.#child?.kill("SIGKILL"); // a group of its own outlives whoever started it
+    rmSync(this.#dir, { recursive: true, force: true });
+  };
   #child: ChildProcess | null = null;
   #log = "";
   /** Told of whatever it prints, as it comes. */
@@ -30,6 +34,7 @@ export class ServiceProcess {
     this.url = url;
     this.#dir = dir;
     this.#plan = plan;
+    process.once("exit", this.#leaveNothing);
   }
 
   /**
@@ -64,7 +69,6 @@ export class ServiceProcess {
     const { file, args, config } = this.#plan;
     const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
-    process.once("exit", this.#killAtExit); // a group of its own outlives whoever started it
     child.stdout.on("data", (chunk: Buffer) => this.#keep(chunk));
     child.stderr.on("data", (chunk: Buffer) => this.#keep(chunk));
     child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
@@ -81,7 +85,6 @@ export class ServiceProcess {
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
-    process.off("exit", this.#killAtExit);
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     signalGroup(child, "SIGKILL");
@@ -92,6 +95,7 @@ export class ServiceProcess {
   async stop(): Promise<void> {
     await this.kill();
     await this.#plan.dispose();
+    process.off("exit", this.#leaveNothing);
     await rm(this.#dir, { recursive: true, force: true });
   }
 

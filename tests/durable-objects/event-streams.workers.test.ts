@@ -57,6 +57,13 @@ async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
 const all = { after: 0, turn: 1, deltas: true };
 const decoder = new TextDecoder();
 
+/** What a reader that is always ready gets, write by write. */
+async function pieces(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+  const got: string[] = [];
+  for await (const piece of stream) got.push(decoder.decode(piece));
+  return got;
+}
+
 async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
   return new Response(stream).text();
 }
@@ -204,6 +211,25 @@ describe("the streams", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  it.each([
+    { name: "few hear of each commit at once", readers: 3, least: 20, most: 30 },
+    { name: "many are told of what is committed within a moment in one write", readers: 500, least: 1, most: 12 },
+  ])("$name", async ({ readers, least, most }) => {
+    await inObject(async ({ streams, write, end }) => {
+      const reading = Array.from({ length: readers }, () => pieces(streams.open(all)));
+      for (let nth = 0; nth < 20; nth += 1) {
+        write();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      end();
+      for (const got of await Promise.all(reading)) {
+        expect(parse(got.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(22);
+        expect(got.length).toBeGreaterThanOrEqual(least);
+        expect(got.length).toBeLessThanOrEqual(most);
+      }
+    });
   });
 
   it("serve from the log what the latest frames in memory no longer hold", async () => {

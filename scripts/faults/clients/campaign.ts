@@ -15,7 +15,7 @@ export const CLIENTS: readonly { name: string; play: (world: World) => Promise<s
   { name: "20 read 1 kB/s of the largest session", play: slow },
 ];
 
-/** Half of those a team may have. */
+/** Half of those that a team may have. */
 const DEFAULT_LOUD_AGENTS = 16;
 
 export type ClientFigures = {

@@ -10,10 +10,7 @@ export function toReport(figures: Figures): string {
   const total = played.reduce((sum, [, count]) => sum + count, 0);
   const lines = [
     ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments, ${kills.atPlaces} at named places`],
-    [
-      "Places come to",
-      `${places.reached} of ${places.wanted}${places.missed.length === 0 ? "" : `; not come to: ${places.missed.join(", ")}`}`,
-    ],
+    ...(places.wanted === 0 ? [] : [["Places come to", comeTo(places)]]),
     ["Runs", `${total}: ${played.map(([name, count]) => `${count} ${name}`).join(", ")}`],
     ["Broken promises", `${failures.length}`],
     ["Healthy after a restart", spread(healthyMs)],
@@ -25,6 +22,9 @@ export function toReport(figures: Figures): string {
     "\n",
   );
 }
+
+const comeTo = ({ reached, wanted, missed }: Figures["places"]): string =>
+  `${reached} of ${wanted}${missed.length === 0 ? "" : `; not come to: ${missed.join(", ")}`}`;
 
 const failureLines = ({ problems, folder, command }: Figures["failures"][number]): string[] => [
   ...problems.map((problem) => `✗ ${problem}`),
