@@ -26,7 +26,8 @@ export class GatheredRows {
   add(rows: readonly LogRow[]): void {
     this.#rows.push(...rows);
     const wait = Math.min(STREAM.gatherMs, Math.floor(this.#options.readers() / STREAM.readersPerGatherMs));
-    const due = Math.max(0, this.#toldAt + wait - Date.now());
+    // Never longer than that, also where the clock jumped back.
+    const due = Math.min(wait, Math.max(0, this.#toldAt + wait - Date.now()));
     if (due === 0 || rows.some(({ type }) => isTerminal(type))) this.flush();
     else this.#timer ??= setTimeout(() => this.flush(), due);
   }
