@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LOCAL_VARIABLES } from "../service/local-variables";
 import { ServiceProcess } from "../service/service-process";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { aim, type Figure, type Measurement, millis } from "./figure";
@@ -46,7 +47,7 @@ export const KILL: Measurement = {
 async function measureKills(): Promise<KillFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
-  const service = await ServiceProcess.prepare({ OPEN_ACCESS: "loopback", ALLOWED_ORIGINS: "http://127.0.0.1:*" });
+  const service = await ServiceProcess.prepare(LOCAL_VARIABLES);
   const samples: { healthy: number; event: number; text: number }[] = [];
   try {
     await service.start();

@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Miniflare, NoOpLog } from "miniflare";
 import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
-import { SEALING_KEY_BYTES, toSealingKey } from "../../src/tenancy/sealing";
+import { LOCAL_VARIABLES } from "../service/local-variables";
 import { WranglerConfigSchema } from "../service/schema";
 import { type Bundle, type Bundles, bundleBoth } from "./bundles";
 import { childrenNamed, cpuMs } from "./process-cpu";
@@ -26,12 +25,7 @@ export type Runtime = {
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
 /** No tenant's limit shall end a measurement. */
-const VARIABLES = {
-  OPEN_ACCESS: "loopback",
-  ALLOWED_ORIGINS: "http://127.0.0.1:*",
-  TENANT_CONCURRENT_TURNS: "0",
-  SEALING_KEYS: toSealingKey(1, randomBytes(SEALING_KEY_BYTES)),
-};
+const VARIABLES = { ...LOCAL_VARIABLES, TENANT_CONCURRENT_TURNS: "0" };
 
 /**
  * `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. `entry`: a module

@@ -1,10 +1,9 @@
+import { LOCAL_VARIABLES } from "../service/local-variables";
 import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
 import { CONTROL_PATH, type Orders, type Seen, STANDSTILL } from "./build/orders";
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
-/** For this machine alone, with models on this machine too. */
-const LOCAL = { OPEN_ACCESS: "loopback", ALLOWED_ORIGINS: "http://127.0.0.1:*" };
 
 const NOTHING_SEEN = JSON.stringify({ reached: {}, failed: {} } satisfies Seen);
 
@@ -23,7 +22,7 @@ export class FaultyService {
 
   /** `variables`: beside those of a service for this machine alone. */
   static async prepare(variables: PlanOptions["variables"] = {}, more: { inspectorPort?: number } = {}): Promise<FaultyService> {
-    return new FaultyService(await ServiceProcess.prepare({ ...LOCAL, ...variables }, [], { entry: ENTRY, ...more }));
+    return new FaultyService(await ServiceProcess.prepare({ ...LOCAL_VARIABLES, ...variables }, [], { entry: ENTRY, ...more }));
   }
 
   get url(): string {
