@@ -31,15 +31,19 @@ const script = (name: string, ...args: string[]) =>
   spawnSync(process.execPath, ["scripts/run.mjs", `scripts/${name}.ts`, ...args], { cwd: clone, encoding: "utf8" });
 
 describe("npm run setup", () => {
-  it("makes what a fresh clone lacks, then finds nothing to do, and never touches what is there", () => {
+  it("makes what a fresh clone lacks, adds what somebody's own settings lack, then finds nothing to do", () => {
     const first = script("setup");
     expect(first.stderr).toBe("");
     expect(first.stdout).toContain(".dev.vars");
     expect(existsSync(path.join(clone, ".wrangler/state/v3/d1"))).toBe(true);
 
-    writeFileSync(path.join(clone, ".dev.vars"), 'OPENAI_API_KEY="mine"\n');
+    const vars = path.join(clone, ".dev.vars");
+    writeFileSync(vars, 'OPENAI_API_KEY="mine"\n');
+    expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("SEALING_KEYS"), stderr: "" });
+    const added = readFileSync(vars, "utf8");
+    expect(added).toMatch(/^OPENAI_API_KEY="mine"\n[^]*SEALING_KEYS="?1:[\w+/=]{44}"?\n$/);
     expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("set up already"), stderr: "" });
-    expect(readFileSync(path.join(clone, ".dev.vars"), "utf8")).toBe('OPENAI_API_KEY="mine"\n');
+    expect(readFileSync(vars, "utf8")).toBe(added);
   });
 
   it("applies a migration that came later", () => {
