@@ -29,6 +29,7 @@ const PRICED = ["gpt-5-mini", "gpt-5", "gpt-4o", "gpt-4.1", "gpt-4.1-nano"] as c
 export const BUDGET: Measurement = {
   name: "budget",
   about: `Caps: ${RUNS} runs at random prices, speeds and lengths`,
+  counts: true,
   async measure(machines): Promise<Figure> {
     const data = await measureBudget(await machines.disk());
     const { runs, overshot, mostOfCap, endings, calls } = data;

@@ -12,6 +12,8 @@ export type Measurement = {
   name: string;
   /** What it does, told while one waits. */
   about: string;
+  /** Whether it counts and does not time: such ones are taken side by side, after all others. */
+  counts?: true;
   measure(machines: Machines): Promise<Figure>;
 };
 

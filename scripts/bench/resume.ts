@@ -15,6 +15,7 @@ const LOAD = { answerTokens: 120, voteTokens: 40, presentationTokens: 120, pace:
 export const RESUME: Measurement = {
   name: "resume",
   about: `Readers that leave and come back, ${DISCONNECTS} times`,
+  counts: true,
   async measure(machines): Promise<Figure> {
     const data = await measureResume(await machines.disk());
     const { disconnects, readers, frames, lost, doubled, differing } = data;

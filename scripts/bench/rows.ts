@@ -20,6 +20,7 @@ const FLUSHES_PER_SECOND = { watched: 4, unwatched: 1 };
 export const ROWS: Measurement = {
   name: "rows",
   about: `Rows written in ${MINUTES} minutes of three agents, in real time`,
+  counts: true,
   async measure(): Promise<Figure> {
     const data = await measureRows();
     const { watched, unwatched, deltasAtMost } = data;

@@ -20,7 +20,7 @@ type SessionsFigure = {
 const SESSIONS = 40;
 const RUNS = 5;
 /** 300 ms to the first token, then 50 a second: as models are. */
-const LOAD = { answerTokens: 100, voteTokens: 30, presentationTokens: 100, pace: { ttftMs: 300, tokensPerSecond: 50 } };
+const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: { ttftMs: 300, tokensPerSecond: 50 } };
 
 export const SESSIONS_AT_ONCE: Measurement = {
   name: "sessions",
