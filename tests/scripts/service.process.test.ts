@@ -41,7 +41,7 @@ describe("npm run setup", () => {
     writeFileSync(vars, 'OPENAI_API_KEY="mine"\n');
     expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("SEALING_KEYS"), stderr: "" });
     const added = readFileSync(vars, "utf8");
-    expect(added).toMatch(/^OPENAI_API_KEY="mine"\n[^]*SEALING_KEYS="?1:[\w+/=]{44}"?\n$/);
+    expect(added).toMatch(/^OPENAI_API_KEY="mine"\n[\s\S]*SEALING_KEYS="?1:[\w+/=]{44}"?\n$/);
     expect(script("setup")).toMatchObject({ status: 0, stdout: expect.stringContaining("set up already"), stderr: "" });
     expect(readFileSync(vars, "utf8")).toBe(added);
   });
