@@ -14,6 +14,11 @@ export type DiskMishaps = {
   durable(): void;
 };
 
+/** A process that is gone tried to use its storage: nothing comes of it, and nobody hears of it. */
+export class Gone extends Error {
+  override readonly name = "Gone";
+}
+
 type Options = {
   mishaps: DiskMishaps;
   schedule: (afterMs: number, run: () => void) => void;
@@ -93,7 +98,7 @@ export class Disk {
     const life = this.#life;
     const lives = (): boolean => this.#isAlive && life === this.#life;
     const assertLives = (): void => {
-      if (!lives()) throw new Error("this process is gone");
+      if (!lives()) throw new Gone("this process is gone");
     };
     const storage = {
       sql: {

@@ -4,7 +4,7 @@ import { createTables } from "../../../durable-objects/schema";
 import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log";
 import type { SettledTurn } from "../../../durable-objects/tenant-api";
 import type { Team } from "../../../src/config/team";
-import { Disk } from "./disk";
+import { Disk, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
 import { Providers } from "./providers";
 import { type Drawn, type EngineSituation, SESSION } from "./situation";
@@ -127,9 +127,9 @@ export class Platform {
     return this.#engine === null;
   }
 
-  /** What escaped from a timer or a request: of a process that is gone it does not matter. */
+  /** What escaped from a timer or a request: of a process that is gone it does not matter, whoever lives by now. */
   threw(error: unknown): void {
-    if (error instanceof Died || this.#engine === null) return;
+    if (error instanceof Died || error instanceof Gone || this.#engine === null) return;
     this.#unhandled(this.#life, error);
   }
 

@@ -180,8 +180,10 @@ class Run {
   #awaitTurn(turn: number): void {
     this.#time.timeline.schedule(this.#time.now + 1_000, () => {
       const isThere = this.#platform.object() !== null;
-      if (isThere && this.#platform.whereIs(turn).place?.lastSeq != null) this.#ask(turn + 1);
-      else this.#awaitTurn(turn);
+      const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
+      // Nobody hears of an end that is not on disk: should the process die before, the turn goes on.
+      if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
+      else this.#ask(turn + 1);
     });
   }
 
