@@ -40,14 +40,16 @@ export function describeAgainstSimulation(wire: Wire, { model, thinks = false, c
       });
     });
 
-    it.runIf(thinks)("reads thinking", async () => {
-      expect((await ask("think")).events.at(-1)).toMatchObject({
-        items: [
-          { type: "reasoning", text: "Two and two." },
-          { type: "text", text: "Four." },
-        ],
+    if (thinks) {
+      it("reads thinking", async () => {
+        expect((await ask("think")).events.at(-1)).toMatchObject({
+          items: [
+            { type: "reasoning", text: "Two and two." },
+            { type: "text", text: "Four." },
+          ],
+        });
       });
-    });
+    }
 
     it("classifies its rate limit", async () => {
       expect((await ask("too much")).error).toMatchObject({ failureClass: "transient", code: "rate_limited" });

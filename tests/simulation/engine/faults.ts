@@ -29,6 +29,11 @@ export type FaultPlan = {
 };
 
 const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
+/** What has few occasions in a run strikes at most of them. */
+const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
+const SELDOM: ReadonlySet<Fault> = new Set([
+  ...["alarm_twice", "crash_in_alarm", "tenant_deaf", "tenant_answer_lost", "tenant_slow"],
+]);
 
 /** Decides when which fault strikes. Each kind has its own source of chance, so that leaving one out leaves the others as they were. */
 export class Faults {
@@ -47,7 +52,7 @@ export class Faults {
     this.#allowed = plan.strikes && new Set(plan.strikes);
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
-      this.#kinds.set(fault, { chance, rate: chance.pick(RATES) });
+      this.#kinds.set(fault, { chance, rate: chance.pick(SELDOM.has(fault) ? RATES_OF_SELDOM : RATES) });
     }
   }
 

@@ -10,7 +10,7 @@ export type Said = { text: string; calls: { name: string; arguments: string }[] 
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
-type Speaker = { chance: Chance; has: (habit: Habit) => boolean; character: Character; mark: string };
+type Speaker = { chance: Chance; has: (habit: Habit) => boolean; character: Character; mark: string; isFirst: boolean };
 
 /** Stands in every answer, so that it can be told where it went: made of the id of the call that wrote it. */
 export const markOf = (call: string): string => `zq${call.replace("call_", "").replaceAll("_", "x")}zq`;
@@ -31,7 +31,7 @@ export function speak(
     stubborn: has("stubborn") ? 8 : 0,
     careless: has("mistakes") ? 8 : 0,
   });
-  const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call) };
+  const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call), isFirst: agent === 0 };
   switch (asked.stage) {
     case "personas":
       return personas(asked, speaker);
@@ -58,8 +58,8 @@ function personas({ asked }: Asked, { chance }: Speaker): Said {
   return does(["assign_personas", madeUpArguments(tool?.parameters)]);
 }
 
-function judgement({ chance }: Speaker): Said {
-  const verdict = chance.weighted({ confirmed: 5, rejected: 4, silent: 1 });
+function judgement({ chance, has }: Speaker): Said {
+  const verdict = chance.weighted({ confirmed: has("strict_judges") ? 1 : 5, rejected: has("strict_judges") ? 12 : 4, silent: 1 });
   if (verdict === "silent") return says("Hm.");
   if (verdict === "confirmed") return does(["submit", { confirmed: true }]);
   return does(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);
@@ -72,6 +72,8 @@ function decision(asked: Asked, speaker: Speaker): Said {
   const { chance, has, character } = speaker;
   if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
+  if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
+  if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") return does(["no_such_tool", {}]);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

@@ -8,11 +8,30 @@ import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 export const HABITS = [
   ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
   ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
+  ...["toolish", "endless_tools", "strict_judges", "long_trouble"],
 ] as const;
 export type Habit = string;
 
+/** What seldom comes about by chance: half of the seeds go after one of these. */
+const AIMS: readonly (readonly Habit[])[] = [
+  ["restarts", "strict_judges", "long_trouble"],
+  ["restarts", "strict_judges", "long_trouble", "few_answers"],
+  ["restarts", "strict_judges", "long_trouble", "second_turn"],
+  ["endless_tools", "long_trouble"],
+  ["endless_tools", "long_trouble", "few_answers"],
+  ["tight_budget", "long_trouble"],
+  ["tight_budget", "stubborn"],
+  ["cancel", "stubborn", "long_trouble"],
+  ["toolish"],
+  ["personas", "second_turn"],
+  ["second_turn"],
+  ["mistakes", "long_trouble"],
+  ["short_deadline", "stubborn"],
+  ["silent_agents", "second_turn"],
+];
+
 /** What leaves little else to happen. */
-const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows"]);
+const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools"]);
 
 /** One simulated session, completely: the same situation gives the same log. */
 export type EngineSituation = {
@@ -31,10 +50,11 @@ export function situationOf(seed: number): EngineSituation {
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
   const faultRate = chance.pick([0.08, 0.2, 0.4]);
+  const aim = chance.is(0.5) ? chance.pick(AIMS) : [];
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits: HABITS.filter((habit) => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate)),
+    habits: HABITS.filter((habit) => aim.includes(habit) || chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate)),
     faults: isQuiet ? [] : FAULTS.filter(() => chance.is(faultRate)),
     strikes: null,
   };
@@ -71,7 +91,7 @@ export function drawSession(situation: EngineSituation): Drawn {
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
-    calmAfterMs: chance.latency(10_000, 400_000),
+    calmAfterMs: has("long_trouble") ? chance.latency(150_000, 600_000) : chance.latency(10_000, 400_000),
   };
 }
 
