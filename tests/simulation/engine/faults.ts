@@ -29,6 +29,20 @@ export type FaultPlan = {
 };
 
 const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
+/** Trouble that lasts must leave the session on its feet. */
+const RATES_OF_LASTING: readonly number[] = [0.004, 0.02, 0.06];
+const LASTING_MS = 400_000;
+/** Shortly before what seldom comes about, faults strike oftener. */
+const CLOSE = { times: 2, most: 0.3 };
+
+/** What the faults see of the world. */
+export type World = {
+  readonly now: number;
+  /** Where the log ends. */
+  readonly head: number;
+  /** Whether what this run goes after is about to come about. */
+  readonly isClose: boolean;
+};
 /** What has few occasions in a run strikes at most of them. */
 const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
 const SELDOM: ReadonlySet<Fault> = new Set([
@@ -40,31 +54,36 @@ export class Faults {
   readonly struck: Strike[] = [];
   readonly #plan: FaultPlan;
   readonly #calmAt: number;
-  readonly #clock: { now: number; head: number };
+  readonly #world: World;
   readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
   readonly #allowed: ReadonlySet<number> | null;
   #drawn = 0;
 
-  constructor(plan: FaultPlan, clock: { now: number; head: number }) {
+  constructor(plan: FaultPlan, world: World) {
     this.#plan = plan;
-    this.#clock = clock;
-    this.#calmAt = clock.now + plan.calmAfterMs;
+    this.#world = world;
+    this.#calmAt = world.now + plan.calmAfterMs;
     this.#allowed = plan.strikes && new Set(plan.strikes);
+    const common = plan.calmAfterMs > LASTING_MS ? RATES_OF_LASTING : RATES;
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
-      this.#kinds.set(fault, { chance, rate: chance.pick(SELDOM.has(fault) ? RATES_OF_SELDOM : RATES) });
+      this.#kinds.set(fault, { chance, rate: chance.pick(SELDOM.has(fault) ? RATES_OF_SELDOM : common) });
     }
   }
 
   /** Whether it strikes here and now. */
   strikes(fault: Fault, lastsMs = 0): boolean {
     const kind = this.#kinds.get(fault);
-    if (!kind || this.#clock.now >= this.#calmAt || !kind.chance.is(kind.rate)) return false;
+    if (!kind || this.#world.now >= this.#calmAt || !kind.chance.is(this.#rate(kind.rate))) return false;
     this.#drawn += 1;
     if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
-    const { now, head } = this.#clock;
+    const { now, head } = this.#world;
     this.struck.push({ nth: this.#drawn, fault, at: now, until: now + lastsMs, head });
     return true;
+  }
+
+  #rate(usual: number): number {
+    return this.#world.isClose ? Math.max(usual, Math.min(CLOSE.most, usual * CLOSE.times)) : usual;
   }
 
   /** A source of chance of the fault's own, for how it strikes. */

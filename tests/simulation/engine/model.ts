@@ -59,7 +59,11 @@ function personas({ asked }: Asked, { chance }: Speaker): Said {
 }
 
 function judgement({ chance, has }: Speaker): Said {
-  const verdict = chance.weighted({ confirmed: has("strict_judges") ? 1 : 5, rejected: has("strict_judges") ? 12 : 4, silent: 1 });
+  const verdict = chance.weighted({
+    confirmed: has("strict_judges") ? 1 : 5,
+    rejected: has("strict_judges") ? 12 : 4,
+    silent: 1,
+  });
   if (verdict === "silent") return says("Hm.");
   if (verdict === "confirmed") return does(["submit", { confirmed: true }]);
   return does(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);

@@ -1,6 +1,7 @@
 import type { Engine } from "../../../durable-objects/engine";
 import { type LogRow, toFrame, toJson } from "../../../durable-objects/frames";
 import { emptySession, evolve, runningTurn, type SessionState } from "../../../src/coordination";
+import { LIMITS } from "../../../src/coordination/limits";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { isDeepStrictEqual } from "node:util";
 import type { NumberedEvent } from "../checker";
@@ -15,6 +16,9 @@ import { VirtualTime } from "./virtual-time";
 const MOST_STEPS = 60_000;
 /** How many steps apart the live state is compared with the fold of the log. */
 const CHECKPOINT = 400;
+/** How long before a cancel, and how many calls before the last one, faults crowd in. */
+const CLOSE_MS = 3_000;
+const CLOSE_CALLS = 6;
 
 /** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
 export type RunRecord = {
@@ -65,6 +69,7 @@ class Run {
   readonly #folds: string[] = [];
   readonly #turns: number;
   readonly #grewAt: number[] = [];
+  #cancelsAt = Number.POSITIVE_INFINITY;
   #steps = 0;
   #head = 0;
 
@@ -75,16 +80,19 @@ class Run {
     this.#chance = new Chance(situation.seed ^ 0x7f4a7c15);
     this.#turns = situation.habits.includes("second_turn") ? 2 : 1;
     const self = this;
-    const clock = {
+    const world = {
       get now() {
         return time.now;
       },
       get head() {
         return self.#platform?.whereIs(null).head ?? 0;
       },
+      get isClose() {
+        return self.#isClose();
+      },
     };
     const plan = { ...situation, calmAfterMs: this.#drawn.calmAfterMs };
-    this.#faults = new Faults(plan, clock);
+    this.#faults = new Faults(plan, world);
     this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.lose();
@@ -171,7 +179,8 @@ class Run {
     this.#acknowledged.push(turn);
     const isLast = turn === this.#turns;
     if (isLast && this.#situation.habits.includes("cancel")) {
-      this.#time.timeline.schedule(this.#time.now + this.#chance.latency(1, 90_000), () => this.#cancel(2));
+      this.#cancelsAt = this.#time.now + this.#chance.latency(1, 90_000);
+      this.#time.timeline.schedule(this.#cancelsAt, () => this.#cancel(2));
     }
     if (!isLast) this.#awaitTurn(turn);
   }
@@ -230,6 +239,17 @@ class Run {
     this.#time.timeline.schedule(this.#time.now + 5_000, () => {
       if (!confirmed) this.#cancel(times);
     });
+  }
+
+  /** Whether a restart, an agent that runs out of calls, or the user's cancel may come next, if the run goes after that. */
+  #isClose(): boolean {
+    const { habits } = this.#situation;
+    if (this.#cancelsAt - this.#time.now < CLOSE_MS) return true;
+    const live = this.#platform?.live;
+    const attempt = live && runningTurn(live.state)?.attempt;
+    if (!attempt) return false;
+    if (habits.includes("strict_judges") && attempt.settled) return true;
+    return habits.includes("endless_tools") && (attempt.agents[0]?.round?.calls ?? 0) >= LIMITS.callsPerRound - CLOSE_CALLS;
   }
 
   #hasWork(): boolean {

@@ -17,8 +17,10 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble"],
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
   ["restarts", "strict_judges", "long_trouble", "second_turn"],
-  ["endless_tools", "long_trouble"],
+  ["restarts", "strict_judges", "long_trouble", "few_answers"],
+  ["restarts", "strict_judges", "long_trouble"],
   ["endless_tools", "long_trouble", "few_answers"],
+  ["endless_tools", "long_trouble"],
   ["tight_budget", "long_trouble"],
   ["tight_budget", "stubborn"],
   ["cancel", "stubborn", "long_trouble"],
@@ -49,8 +51,8 @@ export function situationOf(seed: number): EngineSituation {
   const size = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
-  const faultRate = chance.pick([0.08, 0.2, 0.4]);
   const aim = chance.is(0.5) ? chance.pick(AIMS) : [];
+  const faultRate = chance.pick(aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
@@ -91,7 +93,7 @@ export function drawSession(situation: EngineSituation): Drawn {
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
-    calmAfterMs: has("long_trouble") ? chance.latency(150_000, 600_000) : chance.latency(10_000, 400_000),
+    calmAfterMs: has("long_trouble") ? chance.latency(500_000, 1_500_000) : chance.latency(10_000, 400_000),
   };
 }
 
