@@ -1,0 +1,39 @@
+import type { ToolRule } from "../protocol/team";
+import type { ToolSpec } from "../providers/provider";
+import type { AgentFiles } from "../workspace/agent-files";
+
+/** Whose call it is; ids as in the log. */
+export type ToolPlace = { session: string; turn: number; attempt: number; agent: string; round: number; toolCall: string };
+
+export type ToolContext = {
+  place: ToolPlace;
+  /** null where the agent has no workspace. */
+  files: AgentFiles | null;
+  /** How a tool reaches the outside: guarded, without redirects. */
+  fetch: typeof fetch;
+  /** Aborted when nobody waits for the result any more. */
+  signal: AbortSignal;
+  /** The same for every try of this call: what a server may tell repeats by. */
+  idempotencyKey: string;
+  /** Unix ms. */
+  now(): number;
+};
+
+/**
+ * What came of a call. `error`: it went wrong and the model is told how. `unknown`: it may or may not have happened.
+ * `text` is what the conversation gets; whatever is too large for it is cut by whoever runs the tool, not by the tool.
+ */
+export type ToolResult = { outcome: "ok" | "error" | "unknown"; text: string };
+
+/** One of an agent's own tools. */
+export type Tool = {
+  /** Name, description and JSON Schema, as the model sees them. */
+  spec: ToolSpec;
+  /** What the coordination rules need to know. */
+  rule: ToolRule;
+  /**
+   * Runs it. `args` is what the model wrote, parsed as JSON and not checked any further. Never throws for what the model or a
+   * server did wrong; what it throws is a fault of ours, or the signal's reason.
+   */
+  run(args: unknown, context: ToolContext): Promise<ToolResult>;
+};

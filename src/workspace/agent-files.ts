@@ -1,0 +1,66 @@
+import type { Accessed, FileEntry, Tree, TreeChanges } from "./types";
+
+/** Bytes by their hash. */
+export type BlobSource = {
+  /** Throws if nobody has them, which is a fault of ours. */
+  read(entry: FileEntry): Promise<Uint8Array>;
+};
+
+/** What an entry of a listing is. */
+export type Listed = { name: string; kind: "file" | "directory"; size: number };
+
+/**
+ * The files one agent may see and change, for the length of one tool call. Every operation goes through the permission rules and
+ * leaves a line in `accessed`. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`) or relative to
+ * `/workspace`. What is changed is staged: nothing is stored until the call settles, and nothing of a call that fails is.
+ *
+ * All methods throw `FileError` for what the model did wrong: a path that is not there, is not allowed, is too large.
+ */
+export type AgentFiles = {
+  read(path: string): Promise<Uint8Array>;
+  /** Throws as `read` would, without reading. */
+  stat(path: string): { kind: "file" | "directory"; size: number; executable: boolean };
+  exists(path: string): boolean;
+  /** Sorted by name. */
+  list(path: string): Listed[];
+  /** All files below a directory (or the file itself), as absolute paths, sorted; at most `limit`. */
+  walk(path: string, limit: number): { paths: string[]; more: boolean };
+  write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void>;
+  /** A directory that stays although nothing is in it; it lasts as long as the round. */
+  makeDirectory(path: string): void;
+  /** A file, or a directory with all that is in it. Files of others must have been read before. */
+  remove(path: string): void;
+  /** Without reading the bytes: contents are shared. */
+  copy(from: string, to: string): void;
+  move(from: string, to: string): void;
+  /** The path as the agent should be told of it. */
+  resolve(path: string): string;
+  readonly accessed: readonly Accessed[];
+  /** What the call would change, by mount: the workspace's tree, and contexts that may be written. */
+  staged(): Staged;
+};
+
+export type Staged = {
+  workspace: TreeChanges;
+  contexts: ReadonlyMap<string, TreeChanges>;
+  /** New contents, by hash. */
+  blobs: ReadonlyMap<string, Uint8Array>;
+  /** Paths whose contents were read, for read-before-delete; as the agent sees them. */
+  read: readonly string[];
+};
+
+/** What a tool call starts from. */
+export type Basis = {
+  workspace: Tree;
+  /** By alias. */
+  peers: ReadonlyMap<string, Tree>;
+  contexts: ReadonlyMap<string, { tree: Tree; writable: boolean; protectedPaths: readonly string[] }>;
+  blobs: BlobSource;
+  /** Paths read in earlier calls of the round. */
+  read: ReadonlySet<string>;
+  /** Paths the agent wrote itself in this round: it may delete them unread. */
+  own: ReadonlySet<string>;
+  limits: FileLimits;
+};
+
+export type FileLimits = { fileBytes: number; files: number; treeBytes: number };
