@@ -116,6 +116,15 @@ function tellDecision(event: DecisionEvent): Told {
   }
 }
 
+/** What an agent was not allowed to do; what it was is nobody's surprise. */
+function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
+  const refused = accesses.filter(({ refused }) => refused !== null);
+  const [first] = refused;
+  if (!first) return null;
+  const others = refused.length > 1 ? ` and ${plural(refused.length - 1, "other")}` : "";
+  return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
+}
+
 type WorkEvent = EventOf<
   | "round.started"
   | "round.failed"
@@ -125,6 +134,7 @@ type WorkEvent = EventOf<
   | "tool.completed"
   | "tool.interrupted"
   | "tool.unknown"
+  | "files.accessed"
   | "hosted_tool.completed"
   | "agent.failed"
   | "agent.abstained"
@@ -148,6 +158,8 @@ function tellWork(event: WorkEvent): Told {
       return event.outcome === "ok" ? null : { text: `${event.name}: ${event.outcome}` };
     case "tool.interrupted":
       return null;
+    case "files.accessed":
+      return tellRefused(event);
     case "tool.unknown":
       return { text: `${event.name} was cut off: nobody knows whether it did its work`, tone: "bad" };
     case "hosted_tool.completed":

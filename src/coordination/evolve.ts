@@ -81,6 +81,7 @@ function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
       return evolveCall(turn, event);
     case "hosted_tool.completed":
     case "citations.added":
+    case "files.accessed":
       return turn; // for people; no rule asks
     default:
       return { ...turn, attempt: evolveAgent(turn, event) };

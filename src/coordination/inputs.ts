@@ -1,4 +1,4 @@
-import type { Decision, FailureClass, StopReason, Usage } from "../protocol/events";
+import type { Decision, FailureClass, FileAccess, StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
 
@@ -33,7 +33,14 @@ export type InputBody =
   | { type: "call_replied"; effect: string; reply: Reply }
   | { type: "call_failed"; effect: string; failure: CallFailure }
   | { type: "tool_ready"; effect: string }
-  | { type: "tool_settled"; effect: string; outcome: "ok" | "error" | "unknown"; workspaceFiles: number | null }
+  | {
+      type: "tool_settled";
+      effect: string;
+      outcome: "ok" | "error" | "unknown";
+      workspaceFiles: number | null;
+      /** What it did to files, or tried to; absent: nothing. */
+      accesses?: readonly FileAccess[];
+    }
   /** Found started and not settled at boot. */
   | { type: "effect_interrupted"; effect: string; workspaceFiles: number | null }
   | { type: "clock" };

@@ -10,6 +10,8 @@ export const LIMITS = {
   nudgesPerRound: 3,
   toolsPerReply: 64,
   toolsAtOnce: 8,
+  /** Lines of one event of the audit trail. */
+  accessesPerEvent: 1_000,
   answerBytes: 128 * 1024,
   finalBytes: 256 * 1024,
   reasonBytes: 4 * 1024,

@@ -1,3 +1,4 @@
+import type { FileAccess } from "../protocol/events";
 import type { ToolRule } from "../protocol/team";
 import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
@@ -52,13 +53,23 @@ export function startTool(draft: Draft, effectId: string): void {
 }
 
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
+type Settled = Pick<ToolSettled, "effect" | "outcome" | "accesses">;
+
+/** A command may touch any number of files; refusals are kept before what was allowed. */
+function boundedAccesses(accesses: readonly FileAccess[]): { accesses: FileAccess[]; more?: number } {
+  const most = LIMITS.accessesPerEvent;
+  if (accesses.length <= most) return { accesses: [...accesses] };
+  const kept = accesses.toSorted((a, b) => Number(b.refused !== null) - Number(a.refused !== null)).slice(0, most);
+  return { accesses: kept, more: accesses.length - most };
+}
 
 /** Gives the agent whose reply has now all its results; null while some are missing. */
-export function settleTool(draft: Draft, { effect, outcome }: Pick<ToolSettled, "effect" | "outcome">): number | null {
+export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Settled): number | null {
   const found = findStarted(draft, effect);
   if (!found) return null;
   const { index, tool } = found;
   const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
+  if (accesses.length > 0) draft.add({ type: "files.accessed", ...base, ...boundedAccesses(accesses) });
   draft.add(outcome === "unknown" ? { type: "tool.unknown", ...base } : { type: "tool.completed", ...base, outcome });
   return draft.round(index).status === "calling" ? index : null;
 }

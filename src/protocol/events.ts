@@ -59,6 +59,16 @@ const DecisionSchema = z.discriminatedUnion("name", [
 ]);
 export type Decision = z.infer<typeof DecisionSchema>;
 
+/** One line of the audit trail. */
+const FileAccessSchema = z.object({
+  operation: z.enum(["read", "list", "write", "delete"]),
+  /** As the agent sees it, resolved: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`. */
+  path: z.string(),
+  /** null: it was allowed; else the stable code of the refusal. */
+  refused: z.string().nullable(),
+});
+export type FileAccess = z.infer<typeof FileAccessSchema>;
+
 /** What every event carries before the log numbers it. `turn` is 0 for what belongs to the session as a whole. */
 const base = { at: z.number(), turn: z.number().int() };
 const inAttempt = { ...base, attempt: z.number().int() };
@@ -158,6 +168,14 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
   /** Cut off, and nobody knows whether it did its work. */
   z.object({ type: z.literal("tool.unknown"), ...ofTool }),
+  /** The audit trail: what a tool did to files, or tried to; comes right before the tool's end. */
+  z.object({
+    type: z.literal("files.accessed"),
+    ...ofTool,
+    accesses: z.array(FileAccessSchema),
+    /** Accesses beyond those listed. */
+    more: z.number().int().optional(),
+  }),
   z.object({
     type: z.literal("answer.submitted"),
     ...ofAgent,

@@ -89,6 +89,8 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "presentation.started":
       work(turn, event);
       return;
+    case "files.accessed":
+      return; // the audit trail, for those who read it
     default:
       event satisfies never; // of a later version: what it means is not known, so it changes nothing
   }

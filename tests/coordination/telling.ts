@@ -35,6 +35,14 @@ function details(event: SessionEvent): string[] {
       return [event.name];
     case "tool.completed":
       return [event.name, event.outcome];
+    case "files.accessed":
+      return [
+        event.name,
+        ...event.accesses
+          .slice(0, 3)
+          .map(({ operation, path, refused }) => `${operation} ${path}${refused === null ? "" : `: ${refused}`}`),
+        ...(event.more === undefined ? [] : [`and ${event.more} more`]),
+      ];
     case "answer.submitted":
       return [
         event.label,

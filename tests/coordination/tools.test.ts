@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { owed } from "../../src/coordination";
+import type { FileAccess } from "../../src/protocol/events";
 import { aVote, anAnswer, answers, tool, uses, votes } from "./builders";
 import { allAnswer, table } from "./table";
 import { World } from "./world";
 
 const every = { tools: [tool("search", { idempotent: true }), tool("send", { acts_outside: true }), tool("write_file")] };
 const world = { every };
+const read = (path: string): FileAccess => ({ operation: "read", path, refused: null });
 const many = (count: number): string[] => Array.from({ length: count }, () => "search");
 
 describe("an agent's own tools", () => {
@@ -38,6 +40,30 @@ describe("an agent's own tools", () => {
       when: (at) => at.tool("a"),
       then: ["tool.completed a search ok"],
       owes: [...Array.from({ length: 6 }, () => "tool a search"), "call b", "call c"],
+    },
+    {
+      name: "leave a trail of the files they touched, allowed or not",
+      world,
+      given: (at) => at.does("a", uses(["write_file"])),
+      when: (at) => at.tool("a", "error", [read("/workspace/a"), { ...read("/peers/agent9/a"), refused: "no_such_peer" }]),
+      then: [
+        "files.accessed a write_file read /workspace/a read /peers/agent9/a: no_such_peer",
+        "tool.completed a write_file error",
+      ],
+    },
+    {
+      name: "leave a trail of a thousand lines at most, the refusals first",
+      world,
+      given: (at) => at.does("a", uses(["write_file"])),
+      when: (at) =>
+        at.tool("a", "ok", [
+          ...Array.from({ length: 1_200 }, (_, nth) => read(`/workspace/${nth}`)),
+          { ...read("/peers/x/a"), refused: "no_such_peer" },
+        ]),
+      then: [
+        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/0 read /workspace/1 and 201 more",
+        "tool.completed a write_file ok",
+      ],
     },
     {
       name: "are refused beyond 64 in one reply",

@@ -12,7 +12,15 @@ import {
   type SessionState,
   type TurnState,
 } from "../../src/coordination";
-import { type EventOf, type EventType, isTerminal, type Purpose, type SessionEvent, type Usage } from "../../src/protocol/events";
+import {
+  type EventOf,
+  type EventType,
+  isTerminal,
+  type Purpose,
+  type FileAccess,
+  type SessionEvent,
+  type Usage,
+} from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../src/protocol/team";
 import { agentRules, type Move, says, teamRules } from "./builders";
 import { checkStep } from "./step-check";
@@ -103,9 +111,9 @@ export class World {
   }
 
   /** Settles the tool an agent has running, or starts and settles the next it is owed. */
-  tool(id: string, outcome: "ok" | "error" | "unknown" = "ok"): SessionEvent[] {
+  tool(id: string, outcome: "ok" | "error" | "unknown" = "ok", accesses?: readonly FileAccess[]): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
-    return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files });
+    return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files, ...(accesses && { accesses }) });
   }
 
   startsTool(id: string): string {

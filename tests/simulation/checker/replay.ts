@@ -118,6 +118,7 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "vote.stale":
     case "hosted_tool.completed":
     case "citations.added":
+    case "files.accessed":
       return;
     default:
       return noteEffect(board, agent, event);

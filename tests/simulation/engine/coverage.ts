@@ -10,6 +10,7 @@ export const NEVER: Readonly<Record<string, string>> = {
   "tool.started": "no config can name an agent's own tool yet; the simulated rules have them",
   "tool.interrupted": "as tool.started",
   "tool.unknown": "as tool.started",
+  "files.accessed": "as tool.started",
   "hosted_tool.completed": "hosted tools are the simulated rules' and the providers' own tests' part",
   "citations.added": "as hosted_tool.completed",
 };

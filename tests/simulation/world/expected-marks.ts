@@ -18,6 +18,7 @@ export const EXPECTED_MARKS: readonly string[] = [
     "tool.completed",
     "tool.interrupted",
     "tool.unknown",
+    "files.accessed",
     "answer.submitted",
     "answer.refused",
     "votes.cleared",

@@ -141,7 +141,9 @@ export class Performer {
     }
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
-      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles: this.#world.files(effect.agent) });
+      const workspaceFiles = this.#world.files(effect.agent);
+      const accesses = [{ operation: "write", path: `/workspace/${effect.name}`, refused: null }] as const;
+      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses });
     });
     this.#running.set(effect.id, { stop: cancel });
     this.#freeSlot();
