@@ -9,17 +9,21 @@ export type BlobSource = {
 /** What an entry of a listing is. */
 export type Listed = { name: string; kind: "file" | "directory"; size: number };
 
+/** What is known of a path without reading it. A directory has no size of its own. */
+export type Stat = { kind: "file" | "directory"; size: number; executable: boolean; hash: string | null };
+
 /**
  * The files one agent may see and change, for the length of one tool call. Every operation goes through the permission rules and
- * leaves a line in `accessed`. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`) or relative to
+ * leaves a line in `accessed`; the same done again with the same outcome is the same line, and a look at a file that does not read
+ * it is a look at its directory. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`) or relative to
  * `/workspace`. What is changed is staged: nothing is stored until the call settles, and nothing of a call that fails is.
  *
  * All methods throw `FileError` for what the model did wrong: a path that is not there, is not allowed, is too large.
  */
 export type AgentFiles = {
   read(path: string): Promise<Uint8Array>;
-  /** Throws as `read` would, without reading. */
-  stat(path: string): { kind: "file" | "directory"; size: number; executable: boolean };
+  /** Throws as `read` would, without reading. `hash` is the SHA-256 of a file's contents, null for a directory. */
+  stat(path: string): Stat;
   exists(path: string): boolean;
   /** Sorted by name. */
   list(path: string): Listed[];
@@ -28,10 +32,14 @@ export type AgentFiles = {
   write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void>;
   /** A directory that stays although nothing is in it; it lasts as long as the round. */
   makeDirectory(path: string): void;
-  /** A file, or a directory with all that is in it. Files of others must have been read before. */
+  /** A file, or a directory with all that is in it. Files that are not its own must have been read before. */
   remove(path: string): void;
-  /** Without reading the bytes: contents are shared. */
+  /**
+   * Without reading the bytes: contents are shared. `to` is the new path, not the directory to put it in; an existing file is
+   * replaced, a directory is merged into an existing one.
+   */
   copy(from: string, to: string): void;
+  /** As `copy`, and the source is gone. Does not merge directories. A moved file counts as read or own if its source did. */
   move(from: string, to: string): void;
   /** The path as the agent should be told of it. */
   resolve(path: string): string;
@@ -45,8 +53,14 @@ export type Staged = {
   contexts: ReadonlyMap<string, TreeChanges>;
   /** New contents, by hash. */
   blobs: ReadonlyMap<string, Uint8Array>;
-  /** Paths whose contents were read, for read-before-delete; as the agent sees them. */
+  /** Paths whose contents were read, for read-before-delete; as the agent sees them, like all below. */
   read: readonly string[];
+  /** Paths the agent wrote itself. */
+  own: readonly string[];
+  /** Paths that were read or own before and are neither any more: contents it does not know were moved there. */
+  foreign: readonly string[];
+  /** All directories that are to stay although nothing is in them; replaces those of the basis. */
+  directories: readonly string[];
 };
 
 /** What a tool call starts from. */
@@ -60,7 +74,12 @@ export type Basis = {
   read: ReadonlySet<string>;
   /** Paths the agent wrote itself in this round: it may delete them unread. */
   own: ReadonlySet<string>;
+  /** Directories that stay although nothing is in them, from earlier calls of the round. */
+  directories: ReadonlySet<string>;
+  /** Whether files that are not the agent's own must be read before they may be deleted. */
+  readBeforeDelete: boolean;
   limits: FileLimits;
 };
 
+/** Of one file's bytes, and of a tree's files and bytes. */
 export type FileLimits = { fileBytes: number; files: number; treeBytes: number };

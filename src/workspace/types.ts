@@ -18,12 +18,14 @@ export type Tree = ReadonlyMap<string, FileEntry>;
 /** What became of a path: its new contents, or null where it is gone. */
 export type TreeChanges = ReadonlyMap<string, FileEntry | null>;
 
-/** One of the places an agent sees. `workspace` is its own; others are read-only unless their permission says else. */
+/** One of the places an agent sees. What may be done there is told by `permissions.ts`. */
 export type Mount =
   | { kind: "workspace" }
   /** The snapshot of a peer's answer, under its alias in this agent's eyes. */
   | { kind: "peer"; alias: string }
-  | { kind: "context"; name: string; writable: boolean; protectedPaths: readonly string[] };
+  | { kind: "context"; name: string }
+  /** The fixed directories above them, which hold nothing else. */
+  | { kind: "above"; at: "/" | "/peers" | "/contexts" };
 
 /** Where a path leads: `/workspace/…`, `/peers/{alias}/…`, `/contexts/{name}/…`. `path` is relative to the mount's root; "" is the root itself. */
 export type Place = { mount: Mount; path: string };
@@ -31,11 +33,11 @@ export type Place = { mount: Mount; path: string };
 /** What is done to a file. */
 export type FileOperation = "read" | "list" | "write" | "delete";
 
-/** One line of the audit trail. `path` as the agent sees it, resolved. */
+/** One line of the audit trail. `path` as the agent sees it, resolved; as it was typed, made visible, if it leads nowhere. */
 export type Accessed = {
   operation: FileOperation;
   path: string;
-  /** null: allowed; else the stable code of the refusal. */
+  /** null: done; else the stable code of what kept it from being done. */
   refused: string | null;
 };
 
