@@ -1,0 +1,173 @@
+import { FileError, type Mount, type Place } from "./types";
+
+/**
+ * What a path means, as agents type it and as archives and uploads name it. A path is taken literally: nothing is decoded, `%2e` is
+ * three characters. It is brought into Unicode's form C once, here; from then on two paths are the same exactly if their text is, so
+ * names that differ in case are two files. Names that a user's disk may take for another one, or for a device, are refused, whatever
+ * the disk: what agents make must mean the same wherever it is unpacked.
+ */
+export const PATH_LIMITS = {
+  /** UTF-8 bytes of one name. */
+  nameBytes: 255,
+  /** UTF-8 bytes of a path relative to its mount. */
+  pathBytes: 1_024,
+  /** Names in a path relative to its mount. */
+  levels: 40,
+  /** UTF-16 units of what is looked at, before `..` is resolved. */
+  typed: 8_192,
+} as const;
+
+/** Names inside `/workspace` that lead to the places of the same name. */
+const RESERVED = new Set(["peers", "contexts"]);
+
+/** Control characters, line separators, and marks that turn the direction of text: a name must look like what it is. */
+const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+/** Windows takes these for devices, whatever follows the first dot. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
+/** Some disks do not see these in a name; `.git` may not be hidden behind them. */
+const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;
+const GIT = /^(?:\.git|git~\d+)$/i;
+
+const encoder = new TextEncoder();
+const bytesOf = (text: string): number => encoder.encode(text).byteLength;
+
+const invalid = (message: string): FileError => new FileError("path_invalid", message);
+const tooLong = (message: string): FileError => new FileError("path_too_long", message);
+const outside = (message: string): FileError => new FileError("path_outside", message);
+
+/**
+ * Where a path leads that an agent typed: absolute, or relative to `/workspace`. `.` and `..` are resolved by their text. Whether
+ * there is such a peer, context or file is not asked here.
+ *
+ * Throws `FileError`: `path_invalid`, `path_too_long`, or `path_outside` for what lies in none of the places.
+ */
+export function parsePath(typed: string): Place {
+  const text = checkedText(typed);
+  const parts = resolveDots(text.startsWith("/") ? text : `/workspace/${text}`, text);
+  const [top, second] = parts;
+  if (top === undefined) return above("/");
+  if (top === "workspace") {
+    return second !== undefined && RESERVED.has(second)
+      ? placeBelow(parts.slice(1), text)
+      : place({ kind: "workspace" }, parts.slice(1));
+  }
+  return placeBelow(parts, text);
+}
+
+function placeBelow([top, name, ...rest]: string[], text: string): Place {
+  if (top !== "peers" && top !== "contexts") {
+    throw outside(`${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`);
+  }
+  if (name === undefined) return above(top === "peers" ? "/peers" : "/contexts");
+  checkName(name);
+  return place(top === "peers" ? { kind: "peer", alias: name } : { kind: "context", name }, rest);
+}
+
+const above = (at: "/" | "/peers" | "/contexts"): Place => ({ mount: { kind: "above", at }, path: "" });
+
+function place(mount: Mount, parts: readonly string[]): Place {
+  return { mount, path: checkedPath(parts) };
+}
+
+/**
+ * A path inside a tree, as uploads, archives and manifests name it: relative, without `..`. `./` and doubled or final slashes are
+ * dropped, the rest is brought into form C; what comes back goes through unchanged.
+ *
+ * Throws `FileError` as `parsePath` does.
+ */
+export function relativePath(typed: string): string {
+  const text = checkedText(typed);
+  if (text.startsWith("/")) throw outside(`${visiblePath(text)} is absolute; paths here are relative.`);
+  const parts = text.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.includes("..")) throw outside(`${visiblePath(text)} contains "..".`);
+  if (parts.length === 0) throw invalid(`${visiblePath(text)} names no file.`);
+  return checkedPath(parts);
+}
+
+/** A place as the agent is told of it: absolute; `parsePath` leads back to the same place. */
+export function formatPlace({ mount, path }: Place): string {
+  const root = formatMount(mount);
+  if (path === "") return root;
+  return `${root}/${path}`;
+}
+
+function formatMount(mount: Mount): string {
+  switch (mount.kind) {
+    case "workspace":
+      return "/workspace";
+    case "peer":
+      return `/peers/${mount.alias}`;
+    case "context":
+      return `/contexts/${mount.name}`;
+    case "above":
+      return mount.at;
+  }
+}
+
+/** Any text as it may be shown: what cannot be seen is spelled out, what is too long is cut. */
+export function visiblePath(text: string): string {
+  const most = 200;
+  const cut = text.length > most ? `${text.slice(0, most)}…` : text;
+  const spelled = (char: string) => `\\u{${char.codePointAt(0)?.toString(16)}}`;
+  return cut.toWellFormed().replaceAll(new RegExp(INVISIBLE, "gu"), spelled);
+}
+
+/** The directory a path lies in, relative to the same root; "" for what lies in the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** Every directory above a path, the nearest first, without the root. */
+export function ancestorsOf(path: string): string[] {
+  const ancestors: string[] = [];
+  for (let parent = parentOf(path); parent !== ""; parent = parentOf(parent)) ancestors.push(parent);
+  return ancestors;
+}
+
+/** Two parts of a path; either may be the root, "". */
+export const joinPath = (directory: string, name: string): string =>
+  directory === "" || name === "" ? directory + name : `${directory}/${name}`;
+
+function checkedText(typed: string): string {
+  if (typed.length > PATH_LIMITS.typed) throw tooLong(`${visiblePath(typed)} is longer than a path may be.`);
+  if (!typed.isWellFormed()) throw invalid(`${visiblePath(typed)} is no proper text.`);
+  const text = typed.normalize("NFC");
+  if (INVISIBLE.test(text)) throw invalid(`${visiblePath(text)} contains a character that cannot be seen. Leave it out.`);
+  if (text.includes("\\")) throw invalid(`${visiblePath(text)} contains a backslash. Write / between the names.`);
+  const [first] = text.split("/", 1);
+  if (first === "~") throw outside(`${visiblePath(text)}: there is no home directory. Your files are in /workspace.`);
+  if (first && /^[a-z]:$/i.test(first)) throw outside(`${visiblePath(text)}: there are no drives. Your files are in /workspace.`);
+  return text;
+}
+
+function resolveDots(absolute: string, text: string): string[] {
+  const parts: string[] = [];
+  for (const part of absolute.split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.pop() === undefined) throw outside(`${visiblePath(text)} leads above the root.`);
+  }
+  return parts;
+}
+
+function checkedPath(parts: readonly string[]): string {
+  const path = parts.join("/");
+  if (parts.length > PATH_LIMITS.levels) throw tooLong(`${visiblePath(path)} has more than ${PATH_LIMITS.levels} levels.`);
+  for (const part of parts) checkName(part);
+  if (bytesOf(path) > PATH_LIMITS.pathBytes) {
+    throw tooLong(`${visiblePath(path)} is longer than ${PATH_LIMITS.pathBytes} bytes.`);
+  }
+  return path;
+}
+
+function checkName(name: string): void {
+  if (bytesOf(name) > PATH_LIMITS.nameBytes) {
+    throw tooLong(`The name ${visiblePath(name)} is longer than ${PATH_LIMITS.nameBytes} bytes.`);
+  }
+  if (DEVICE.test(name)) throw invalid(`The name ${name} means a device on some systems. Take another.`);
+  if (/[. ]$/.test(name)) throw invalid(`The name "${name}" ends in a dot or a space, which some systems drop. Take another.`);
+  if (name.includes(":")) throw invalid(`The name ${name} contains a colon: some systems take what is before it for the file.`);
+  if (GIT.test(name.replaceAll(IGNORED, ""))) {
+    throw invalid(`The name ${name} belongs to git: what lies there can run programs on a user's machine. Take another.`);
+  }
+}
