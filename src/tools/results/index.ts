@@ -1,0 +1,4 @@
+export { bytesWithin, estimateTokens } from "./estimate-tokens";
+export * from "./large-result";
+export { beforePair, previewOf } from "./preview";
+export { showControls } from "./show-controls";

@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { estimateTokens, keepResult, previewOf, RESULT_LIMITS, resultPath } from "../../../src/tools/results";
+
+const found = (text: string, more = {}) => ({
+  tool: "mcp__docs__search",
+  id: "toolu_01",
+  at: Date.UTC(2026, 10, 22, 8, 45, 3, 123),
+  text,
+  calibration: 1,
+  ...more,
+});
+
+describe("keepResult", () => {
+  it.each([
+    { name: "leaves an empty result in the conversation", text: "", kind: "inline" },
+    { name: "leaves a result of exactly 20,000 tokens in the conversation", text: "a".repeat(80_000), kind: "inline" },
+    { name: "puts a result of one byte more into a file", text: "a".repeat(80_001), kind: "evicted" },
+    { name: "counts bytes, not characters", text: "é".repeat(40_001), kind: "evicted" },
+    { name: "believes a provider that counts more tokens", text: "a".repeat(60_000), calibration: 1.5, kind: "evicted" },
+    { name: "believes a provider that counts fewer tokens", text: "a".repeat(100_000), calibration: 0.5, kind: "inline" },
+    { name: "obeys a threshold of the operator", text: "a".repeat(401), inlineTokens: 100, kind: "evicted" },
+  ])("$name", ({ text, calibration = 1, inlineTokens = RESULT_LIMITS.inlineTokens, kind }) => {
+    const kept = keepResult(found(text, { calibration }), { ...RESULT_LIMITS, inlineTokens });
+    expect(kept.kind).toBe(kind);
+    expect(kept.kind === "inline" ? kept.text : kept.contents).toBe(text);
+  });
+
+  it("says how much there is, where it lies, where to read on, and shows the beginning", () => {
+    const text = "0123456789".repeat(10_000);
+    const path = ".tool_results/mcp__docs__search_20261122T084503Z_toolu_01.txt";
+    const kept = keepResult(found(text));
+    expect(kept).toMatchObject({ kind: "evicted", path, tokens: 25_000, characters: 100_000 });
+    const [first, second, third, , preview] = (kept.kind === "evicted" ? kept.reference : "").split("\n");
+    expect(first).toContain("about 25000 tokens, 100000 characters, 100000 bytes");
+    expect(second).toBe(`All of it lies in the file ${path}.`);
+    expect(third).toContain(`(path: "${path}", start_char: 8000)`);
+    expect(preview).toBe(text.slice(0, 8_000));
+  });
+
+  it.each([
+    { tool: "../../etc/passwd", id: "a/b", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b.txt" },
+    { tool: "поиск", id: "", path: ".tool_results/-_20261122T084503Z_unnamed.txt" },
+    {
+      tool: "t".repeat(500),
+      id: "i".repeat(500),
+      path: `.tool_results/${"t".repeat(60)}_20261122T084503Z_${"i".repeat(80)}.txt`,
+    },
+  ])("makes a file name of tool $tool and call $id", ({ tool, id, path }) => {
+    expect(resultPath(found("", { tool, id }))).toBe(path);
+  });
+});
+
+describe("previewOf", () => {
+  const texts = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 400 }),
+    fc.string({ unit: fc.constantFrom("a", "é", "漢", "😀", "👩‍👩‍👧", "\ud83d", "\ude00"), maxLength: 400 }),
+  );
+  const cases = fc.record({
+    text: texts,
+    tokens: fc.integer({ min: 0, max: 120 }),
+    calibration: fc.double({ min: 0.2, max: 5, noNaN: true }),
+  });
+
+  it("is a beginning of the text, within the limit, and as long as can be", () => {
+    fc.assert(
+      fc.property(cases, ({ text, tokens, calibration }) => {
+        const preview = previewOf(text, tokens, calibration);
+        expect(text.startsWith(preview)).toBe(true);
+        expect(estimateTokens(preview, calibration)).toBeLessThanOrEqual(tokens);
+        const [next] = text.slice(preview.length);
+        if (next !== undefined && tokens > 0) expect(estimateTokens(preview + next, calibration)).toBeGreaterThan(tokens);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it("never halves a character that was whole", () => {
+    fc.assert(
+      fc.property(cases, ({ text, tokens, calibration }) => {
+        const whole = text.toWellFormed();
+        expect(previewOf(whole, tokens, calibration).isWellFormed()).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it("does not measure 50 MB again and again", () => {
+    const text = "x".repeat(50_000_000);
+    const began = performance.now();
+    expect(previewOf(text, 2_000)).toHaveLength(8_000);
+    expect(performance.now() - began).toBeLessThan(200);
+  });
+});
