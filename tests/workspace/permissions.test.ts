@@ -1,0 +1,154 @@
+import { describe, expect, it } from "vitest";
+import { parsePath } from "../../src/workspace/paths";
+import { type Access, PROTECTION_LIMITS, protectedPathProblem, protection, refusalOf } from "../../src/workspace/permissions";
+import type { FileOperation } from "../../src/workspace/types";
+
+/** An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read what is called `known`. */
+const ACCESS: Access = {
+  peers: new Set(["agent1", "agent2"]),
+  contexts: new Map([
+    ["docs", { writable: false, isProtected: () => false }],
+    ["site", { writable: true, isProtected: protection(["secrets/", "*.pem"]) }],
+  ]),
+  knows: (path) => path.endsWith("/known"),
+};
+
+const judged = (operation: FileOperation, path: string): string =>
+  refusalOf(operation, parsePath(path), ACCESS)?.code ?? "allowed";
+
+type Row = { name: string; does: FileOperation[]; to: string[]; is: string };
+
+describe("an agent", () => {
+  it.each<Row>([
+    { name: "may read and change its own workspace", does: ["read", "list", "write"], to: ["a", "/workspace"], is: "allowed" },
+    { name: "may delete what it knows", does: ["delete"], to: ["known", "/contexts/site/known"], is: "allowed" },
+    { name: "may not delete what it has not read", does: ["delete"], to: ["a", "/contexts/site/a"], is: "not_read" },
+    { name: "may look at peers it was shown", does: ["read", "list"], to: ["/peers/agent1/a", "peers/agent2"], is: "allowed" },
+    {
+      name: "may not change a peer's files",
+      does: ["write", "delete"],
+      to: ["/peers/agent1/known", "/peers/agent1"],
+      is: "read_only",
+    },
+    {
+      name: "may not touch a peer it was not shown",
+      does: ["read", "list", "write", "delete"],
+      to: ["/peers/agent3/a"],
+      is: "unknown_place",
+    },
+    {
+      name: "may not guess a peer's real name",
+      does: ["read", "list"],
+      to: ["/peers/researcher/a", "/peers/agent1.1"],
+      is: "unknown_place",
+    },
+    {
+      name: "may look at every context",
+      does: ["read", "list"],
+      to: ["/contexts/docs/a", "/contexts/site/secrets/a"],
+      is: "allowed",
+    },
+    {
+      name: "may not change a context given for reading",
+      does: ["write", "delete"],
+      to: ["/contexts/docs/known"],
+      is: "read_only",
+    },
+    { name: "may change a context it was granted", does: ["write"], to: ["/contexts/site/a"], is: "allowed" },
+    {
+      name: "may not change what is protected in it",
+      does: ["write", "delete"],
+      to: ["/contexts/site/secrets/known", "/contexts/site/secrets", "/contexts/site/sub/key.pem", "/contexts/site/Secrets/a"],
+      is: "protected",
+    },
+    { name: "may not reach a context nobody named", does: ["read", "write"], to: ["/contexts/other/a"], is: "unknown_place" },
+    { name: "may look at the directories above", does: ["list", "read"], to: ["/", "/peers", "/contexts"], is: "allowed" },
+    {
+      name: "may not change the directories above",
+      does: ["write", "delete"],
+      to: ["/", "/peers", "/contexts"],
+      is: "read_only",
+    },
+  ])("$name", ({ does, to, is }) => {
+    for (const operation of does)
+      for (const path of to) expect([operation, path, judged(operation, path)]).toEqual([operation, path, is]);
+  });
+
+  it("is told what there is when it asks for what there is not", () => {
+    expect(refusalOf("read", parsePath("/peers/agent9/a"), ACCESS)?.message).toBe(
+      "/peers/agent9/a is not one of the places you see. There are /peers/agent1, /peers/agent2.",
+    );
+  });
+});
+
+describe("a protected path", () => {
+  it.each<{ name: string; entries: string[]; keeps: string[]; leaves: string[] }>([
+    {
+      name: "may be a file",
+      entries: ["config/prod.yaml"],
+      keeps: ["config/prod.yaml"],
+      leaves: ["config/dev.yaml", "a/config/prod.yaml"],
+    },
+    { name: "may be a file in any folder", entries: [".env"], keeps: [".env", "a/b/.env"], leaves: [".env.sample"] },
+    {
+      name: "may be a folder with all in it",
+      entries: ["secrets/"],
+      keeps: ["secrets", "secrets/a/b", "x/secrets/a"],
+      leaves: ["secrets.txt"],
+    },
+    { name: "may begin with ./", entries: ["./src/a.ts"], keeps: ["src/a.ts"], leaves: ["src/b.ts"] },
+    { name: "may begin with a slash", entries: ["/src/a.ts", "/lib"], keeps: ["src/a.ts", "lib/b"], leaves: ["x/lib/b"] },
+    {
+      name: "may be a pattern",
+      entries: ["*.pem", "db/**/*.sql"],
+      keeps: ["a.pem", "x/a.pem", "db/1/2/a.sql"],
+      leaves: ["a.sql"],
+    },
+    { name: "may be taken back", entries: ["*.env", "!sample.env"], keeps: ["prod.env"], leaves: ["sample.env"] },
+    {
+      name: "may look like a pattern",
+      entries: ["app/[slug]/page.tsx"],
+      keeps: ["app/[slug]/page.tsx"],
+      leaves: ["app/x/page.tsx"],
+    },
+    { name: "may look like a comment", entries: ["#notes.md"], keeps: ["#notes.md"], leaves: ["notes.md"] },
+    { name: "holds in other letters", entries: ["Secret.txt"], keeps: ["secret.TXT", "SECRET.txt"], leaves: ["secrets.txt"] },
+    {
+      name: "holds however its accents are written",
+      entries: ["re\u0301sume\u0301"],
+      keeps: ["r\u00e9sum\u00e9/a"],
+      leaves: ["resume"],
+    },
+    { name: "holds all if one is no good", entries: ["*".concat("/a*".repeat(5))], keeps: ["anything"], leaves: [] },
+    {
+      name: "holds all if they are too many",
+      entries: Array.from({ length: 201 }, (_, n) => `f${n}`),
+      keeps: ["anything"],
+      leaves: [],
+    },
+    { name: "protects nothing if there is none", entries: [], keeps: [], leaves: ["a", ".env"] },
+  ])("$name", ({ entries, keeps, leaves }) => {
+    const isProtected = protection(entries);
+    expect(keeps.filter((path) => !isProtected(path))).toEqual([]);
+    expect(leaves.filter(isProtected)).toEqual([]);
+  });
+
+  it.each([
+    { entry: "", problem: "it names nothing" },
+    { entry: "./", problem: "it names nothing" },
+    { entry: "a".repeat(256), problem: "it is longer than 255 characters" },
+    { entry: "a\nb", problem: "it contains a control character" },
+    { entry: "../other", problem: "it contains .., but paths are relative to the context" },
+    { entry: "*a*b*c*d*e", problem: "it has more than 4 wildcards" },
+    { entry: "src/**/*.test.*", problem: null },
+  ])("$entry: $problem", ({ entry, problem }) => {
+    expect(protectedPathProblem(entry)).toBe(problem);
+  });
+
+  it("is found in bounded time, however often its wildcards could match", () => {
+    const isProtected = protection([`${"**/a/".repeat(PROTECTION_LIMITS.wildcards)}b`]);
+    const before = performance.now();
+    expect(isProtected(`${"a/".repeat(39)}c`)).toBe(false);
+    expect(performance.now() - before).toBeLessThan(2_000);
+  });
+});
