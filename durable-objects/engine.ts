@@ -29,6 +29,7 @@ import { brokenEnd, restore } from "./restore";
 import { type Brought, RoundRecords } from "./round-records";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { WakeUp } from "./wake-up";
+import type { BroughtFiles, Workspaces } from "./workspaces";
 import { logError, logInfo } from "../src/redaction/log";
 
 /** A fixed part of a session, read once at boot. */
@@ -44,6 +45,7 @@ export type SessionFacts = {
 type Options = SessionFacts & {
   ctx: DurableObjectState;
   log: SessionLog;
+  workspaces: Workspaces;
   /** Readers of the session's streams at a time. */
   maxReaders: number;
   /** Makes the performer of effects; it tells the engine what came of them. */
@@ -59,6 +61,7 @@ type Options = SessionFacts & {
 export class Engine {
   readonly facts: SessionFacts;
   readonly journal: Journal;
+  readonly workspaces: Workspaces;
   readonly #ctx: DurableObjectState;
   readonly #log: SessionLog;
   readonly #records: RoundRecords;
@@ -80,6 +83,7 @@ export class Engine {
     this.#ctx = ctx;
     this.#log = log;
     this.#settle = options.settle;
+    this.workspaces = options.workspaces;
     this.journal = new Journal({
       ctx,
       log,
@@ -124,9 +128,15 @@ export class Engine {
     const cutOff = inFlight(this.#state);
     logInfo("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
     for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
-      this.handle({ type: "effect_interrupted", effect, workspaceFiles: null });
+      this.handle({ type: "effect_interrupted", effect, workspaceFiles: this.#filesOf(effect) });
     }
     this.handle({ type: "clock" });
+  }
+
+  #filesOf(effect: string): number | null {
+    const turn = runningTurn(this.#state);
+    const entry = turn?.inFlight[effect];
+    return turn && entry ? this.workspaces.count(turn, entry.agent, null) : null;
   }
 
   /** Goes on with a call whose reply the provider has been writing all the while; to the rules nothing has happened. */
@@ -149,7 +159,7 @@ export class Engine {
    * Whatever happened, told to the rules; gives the facts that followed. Throws only where a turn could not even be started,
    * and then nothing was written.
    */
-  handle(body: InputBody, brought: Brought = {}): readonly SessionEvent[] {
+  handle(body: InputBody, brought: BroughtIn = {}): readonly SessionEvent[] {
     const before = this.#state;
     const input: Input = {
       ...body,
@@ -199,12 +209,13 @@ export class Engine {
   }
 
   /** Everything that can go wrong goes wrong here, before anything is written. */
-  #decide(before: SessionState, input: Input, brought: Brought): Decided {
+  #decide(before: SessionState, input: Input, { files = null, ...brought }: BroughtIn): Decided {
     try {
       const events = decide(before, input);
       if (events.length === 0) return { events, rows: [], state: before, records: [] };
       const state = events.reduce(evolve, before);
-      return { events, rows: events.map(toRow), state, records: this.#records.render(before, events, brought) };
+      const records = this.#records.render(before, events, brought);
+      return { events, rows: events.map(toRow), state, records, ...this.#files(before, events, files) };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#report(error);
@@ -221,9 +232,16 @@ export class Engine {
     logError("internal fault", this.facts.sessionId, error);
   }
 
+  /** What the events mean for the agents' files, worked out now and written with them. */
+  #files(before: SessionState, events: readonly SessionEvent[], brought: BroughtFiles | null): Pick<Entry, "writeFiles"> {
+    const entry = this.workspaces.entry(before, events, brought);
+    return { writeFiles: () => this.workspaces.write(entry) };
+  }
+
   #failed(before: SessionState, at: number): Decided {
     const events = failInternally(before, at);
-    return { events, rows: events.map(toRow), state: events.reduce(evolve, before), records: [] };
+    const state = events.reduce(evolve, before);
+    return { events, rows: events.map(toRow), state, records: [], ...this.#files(before, events, null) };
   }
 
   #commit(decided: Decided, at: number): void {
@@ -305,6 +323,9 @@ export class Engine {
     }
   }
 }
+
+/** What comes with an input and is not for the rules. */
+type BroughtIn = Brought & { files?: BroughtFiles | null };
 
 /** What follows from an input, complete before any of it is written. */
 type Decided = Entry & { state: SessionState };

@@ -12,7 +12,13 @@ import type { SessionLog } from "./session-log";
 import { SessionQueries } from "./session-queries";
 
 /** What one decision puts on disk; `rows` are the events as they will be stored. */
-export type Entry = { events: readonly SessionEvent[]; rows: readonly NewRow[]; records: readonly RoundRecord[] };
+export type Entry = {
+  events: readonly SessionEvent[];
+  rows: readonly NewRow[];
+  records: readonly RoundRecord[];
+  /** Writes what else belongs into the same transaction: the agents' files. */
+  writeFiles?: () => void;
+};
 
 type Options = {
   ctx: DurableObjectState;
@@ -78,6 +84,7 @@ export class Journal {
         if (event.type === "turn.started") log.placeTurn(event.turn, event.parent_turn, facts[nth]?.seq ?? 0);
       }
       this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
+      entry.writeFiles?.();
       this.queries.note(facts, ended?.turn ?? null);
       if (ended) this.outbox.add({ session: sessionId, turn: ended.turn, costUsd: ended.cost_usd, at: ended.at });
       for (const event of entry.events) if (isCallEnd(event)) this.points.forget(event.call);

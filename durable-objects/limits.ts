@@ -1,3 +1,11 @@
+/** What an agent's files may come to, and what of them fits into a row. Sizes in bytes. */
+export const FILES = {
+  rowBytes: 1_000_000,
+  fileBytes: 16 * 1024 * 1024,
+  files: 5_000,
+  treeBytes: 128 * 1024 * 1024,
+} as const;
+
 /** Limits of the platform and of what one session may hold. Sizes in bytes, times in ms. */
 export const STORE = {
   /** A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would pass. */

@@ -1,6 +1,6 @@
 import { inputTokenBound } from "../src/agents/conversation";
 import { performCall } from "../src/agents/perform-call";
-import { takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
+import { type CompleteReply, takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
 import type { Backend, TeamAgent } from "../src/config/team";
 import {
   agentAt,
@@ -14,8 +14,10 @@ import {
 import type { DeltaKind } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
 import type { ModelRequest, Provider, ResumePoint } from "../src/providers/provider";
+import type { Tool } from "../src/tools/tool";
 import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
+import { AgentTools } from "./agent-tools";
 import type { Performer, PreparedCall, Slot } from "./effect-runner";
 import type { Engine } from "./engine";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
@@ -30,20 +32,24 @@ type Options = {
   background: boolean;
   /** How requests leave the service. */
   fetch: typeof fetch;
+  /** An agent's own tools, by its index. */
+  toolsOf: (agent: number) => readonly Tool[];
 };
 
-/** Performs model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
+/** Performs what the rules owe. Model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
 export class ModelCalls implements Performer {
   readonly #engine: Engine;
   readonly #keyOf: Options["keyOf"];
   readonly #background: boolean;
   readonly #fetch: typeof fetch;
+  readonly #tools: AgentTools;
 
-  constructor({ engine, keyOf, background, fetch }: Options) {
+  constructor({ engine, keyOf, background, fetch, toolsOf }: Options) {
     this.#engine = engine;
     this.#keyOf = keyOf;
     this.#background = background;
     this.#fetch = fetch;
+    this.#tools = new AgentTools({ engine, toolsOf, fetch });
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
@@ -66,12 +72,8 @@ export class ModelCalls implements Performer {
     return { send: (signal, slot) => this.#send(effect, { request, slot, signal, from }) };
   }
 
-  /** No tool of an agent's own has a performer; a config cannot name one. */
-  performTool(effect: ToolCallEffect): Promise<void> {
-    this.#engine.handle({ type: "tool_ready", effect: effect.id });
-    const toolResult = { toolCall: effect.toolCall, text: "This tool is not available." };
-    this.#engine.handle({ type: "tool_settled", effect: effect.id, outcome: "error", workspaceFiles: null }, { toolResult });
-    return Promise.resolve();
+  performTool(effect: ToolCallEffect, signal: AbortSignal): Promise<void> {
+    return this.#tools.perform(effect, signal);
   }
 
   onFault(error: unknown): void {
@@ -88,7 +90,7 @@ export class ModelCalls implements Performer {
       aliases: turn.aliases,
       offers: offersOf(turn, state),
       mayResearch: rules !== undefined && state.round !== null && mayResearch(rules, state.round),
-      ownTools: [],
+      ownTools: this.#tools.specs(agent),
     };
   }
 
@@ -123,9 +125,16 @@ export class ModelCalls implements Performer {
       return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
     }
     const items = uniqueCallIds(performed.items, takenCallIds(request.messages));
-    const reply = toReply({ ...performed, items }, { purpose: effect.purpose, ownTools: [], workspaceFiles: null });
-    return () =>
-      void this.#engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
+    return () => this.#replied(effect, { ...performed, items });
+  }
+
+  #replied(effect: ModelCallEffect, reply: CompleteReply): void {
+    const turn = runningTurn(this.#engine.state);
+    const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
+    const workspaceFiles = turn && this.#engine.workspaces.count(turn, effect.agent, null);
+    const told = toReply(reply, { purpose: effect.purpose, ownTools, workspaceFiles });
+    const brought = { reply: { agent: effect.agent, items: [...reply.items] } };
+    this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 
   #provider({ format, baseUrl, host, apiVersion }: Backend, apiKey: string, fetch: typeof globalThis.fetch): Provider {

@@ -20,7 +20,8 @@ export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlac
   }));
 }
 
-function argumentsOf(calls: CallStore, place: RoundPlace, toolCall: string): string {
+/** What a model wrote as the arguments of a tool call, as it wrote them. */
+export function argumentsOf(calls: CallStore, place: RoundPlace, toolCall: string): string {
   const items = calls.read(place).flatMap((record) => (record.kind === "reply" ? record.items : []));
   const call = items.find((item) => item.type === "tool_call" && item.id === toolCall);
   return call?.type === "tool_call" ? call.arguments : "{}";

@@ -15,6 +15,14 @@ const TABLES = [
   "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // Which turn each start with an idempotency key has begun.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
+  // What agents changed in their workspaces, by the round that did: on top of the tree the round began with. No hash: gone.
+  "CREATE TABLE file_changes (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, hash TEXT, size INTEGER, executable INTEGER, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
+  // What is known of a round's paths: read before, or of contents the agent does not know; directories without files.
+  "CREATE TABLE file_marks (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, mark TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
+  // The files of answers and finals, frozen; one that is too long for a row goes on in the next part.
+  "CREATE TABLE snapshots (turn INTEGER, attempt INTEGER, label TEXT, part INTEGER, files INTEGER NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, label, part)) WITHOUT ROWID",
+  // Contents of files by their SHA-256. Those too large for a row lie in R2.
+  "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
   // Tickets for one stream each, not used yet: their hashes.
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];

@@ -13,6 +13,7 @@ import { outgoingFetch } from "./outgoing";
 import { KeyStore } from "./key-store";
 import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
+import { sessionWorkspaces } from "./session-files";
 import { SessionLog } from "./session-log";
 import {
   CALLER_KEY_HEADER,
@@ -201,6 +202,13 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
+      workspaces: sessionWorkspaces({
+        sql,
+        log: this.#sessionLog,
+        bucket: this.env.BUCKET,
+        tenant: this.#tenant,
+        session: sessionId,
+      }),
       sessionId,
       team: this.#loadTeam(meta.get("team") ?? "", teamKeys),
       boot,
@@ -213,6 +221,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
           keyOf: (agent) => teamKeys.keyOf(agent),
           background: this.env.BACKGROUND_REPLIES === "on",
           fetch: outgoingFetch(this.env),
+          toolsOf: () => [],
         }),
       settle: (turn) => link.settle(turn),
     });

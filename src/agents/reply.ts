@@ -10,7 +10,7 @@ export { takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
 /** What a complete reply means to the rules. Only tool calls count: no text is searched for decisions, no broken JSON is mended. */
 
-type CompleteReply = {
+export type CompleteReply = {
   items: readonly ReplyItem[];
   text: string;
   stopReason: StopReason;

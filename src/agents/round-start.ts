@@ -2,6 +2,7 @@ import type { Team, TeamAgent } from "../config/team";
 import { type AgentState, type Answer, agentAt, answerAt, candidates, type TurnState } from "../coordination";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
+import type { FilesPrompt } from "../prompts/files";
 import { type Identity, personaFor } from "../prompts/identity";
 import { judgementMessage, judgementSystem } from "../prompts/judgement";
 import { personasMessage, personasSystem } from "../prompts/personas";
@@ -46,6 +47,7 @@ function startOfCoordination(context: StartContext, labels: readonly string[]): 
       ...identityOf(context),
       votingSensitivity: teamAgent(context).votingSensitivity,
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
+      files: filesOf(context),
     }),
     user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels) }),
   };
@@ -57,7 +59,11 @@ export function startOfPresentation(context: StartContext, label: string | null)
   const own = turn.attempt.answers.find((answer) => answer.label === label);
   const others = candidates(turn.attempt).filter((answer) => answer.agent !== agent);
   return {
-    system: presentationSystem({ ...identityOf(context), afterCoordination: own !== undefined }),
+    system: presentationSystem({
+      ...identityOf(context),
+      afterCoordination: own !== undefined,
+      files: filesOf(context),
+    }),
     user: presentationMessage({
       ...taskOf(context),
       own: own ? { ...toShown(turn, own), cut: own.origin === "partial" } : null,
@@ -98,6 +104,13 @@ export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownA
 }
 
 const toShown = (turn: TurnState, { agent, content }: Answer): ShownAnswer => ({ alias: aliasOf(turn, agent), content });
+
+/** What the agent is told about files; null where it has none. */
+function filesOf({ turn, agent }: StartContext): FilesPrompt | null {
+  const rules = turn.rules.agents[agent];
+  if (!rules?.workspace) return null;
+  return { shell: rules.tools.some(({ name }) => name === "run_command"), contexts: [] };
+}
 
 function identityOf(context: StartContext): Identity {
   const { turn, team, agent, nonce } = context;

@@ -1,3 +1,4 @@
+import { type FilesPrompt, workspaceSection } from "./files";
 import { type Identity, identitySections } from "./identity";
 import { paragraphs } from "./quote";
 
@@ -7,6 +8,8 @@ export type CoordinationSystem = Identity & {
   votingSensitivity: VotingSensitivity;
   /** null: no planning mode; `instruction` null: the built-in one. */
   planning: { instruction: string | null } | null;
+  /** null: it has no files. */
+  files: FilesPrompt | null;
 };
 
 /** The system prompt of a coordination round. The same in all rounds of an agent, but for its persona: prompt caches must hit. */
@@ -16,6 +19,7 @@ export function coordinationSystem(system: CoordinationSystem): string {
     TEAM,
     decisionSection(system.votingSensitivity),
     FRESH_APPROACH,
+    system.files ? workspaceSection(system.files) : null,
     system.planning ? planningSection(system.planning.instruction) : null,
     TOOL_CALLS,
     QUOTED_DATA,

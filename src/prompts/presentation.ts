@@ -1,3 +1,4 @@
+import { type FilesPrompt, ownFilesSection, presenterFilesSection } from "./files";
 import { type Identity, identitySections } from "./identity";
 import { announcement, block, paragraphs, quotedBlock } from "./quote";
 import type { ShownAnswer } from "./shown-answers";
@@ -5,10 +6,16 @@ import { type EarlierTurn, type Feedback, feedbackBlock, historyBlock, questionB
 
 /** The final text: by the winner on behalf of its team, or by an agent that works alone. */
 
-type PresentationSystem = Identity & { afterCoordination: boolean };
+type PresentationSystem = Identity & { afterCoordination: boolean; files: FilesPrompt | null };
 
-export function presentationSystem(system: PresentationSystem): string {
-  return paragraphs(...identitySections(system), system.afterCoordination ? PRESENTER : ALONE, QUOTED_DATA);
+export function presentationSystem({ afterCoordination, files, ...identity }: PresentationSystem): string {
+  const filesSection = afterCoordination ? presenterFilesSection : ownFilesSection;
+  return paragraphs(
+    ...identitySections(identity),
+    afterCoordination ? PRESENTER : ALONE,
+    files ? filesSection(files) : null,
+    QUOTED_DATA,
+  );
 }
 
 const PRESENTER = `# Your task now

@@ -8,7 +8,13 @@ import { nudgeMessage } from "../../src/prompts/nudge";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
 import { updateMessage } from "../../src/prompts/update";
 
-const plain: CoordinationSystem = { systemMessage: null, persona: null, votingSensitivity: "balanced", planning: null };
+const plain: CoordinationSystem = {
+  systemMessage: null,
+  persona: null,
+  votingSensitivity: "balanced",
+  planning: null,
+  files: null,
+};
 
 describe("the system prompt of a coordination round", () => {
   it.each<{ name: string; with: Partial<CoordinationSystem>; says: RegExp }>([
@@ -126,13 +132,37 @@ describe("a presentation", () => {
   it("adds less around the answers and votes of a usual team than the budget keeps for it", () => {
     const others = Array.from({ length: 5 }, (_, index) => ({ alias: `agent${index + 1}`, content: "" }));
     const votes = others.map(({ alias }) => ({ voter: alias, target: "agent6", reason: "" }));
-    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: true });
+    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: true, files: null });
     const few = presentationMessage({ ...message, own: { alias: "agent6", content: "", cut: false }, others, votes });
     expect(byteLength(system) + byteLength(few)).toBeLessThan(PRESENTATION_OVERHEAD_TOKENS);
   });
 
   it("of an agent that works alone speaks of no team", () => {
-    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: false });
+    const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination: false, files: null });
     expect(system + presentationMessage(message)).not.toMatch(/\bteam\b|\bvotes?\b/i);
+  });
+});
+
+describe("agents with files", () => {
+  const files = { shell: true, contexts: [{ name: "site", writable: false }] };
+
+  it("are told where they are, and that answers carry them", () => {
+    const text = coordinationSystem({ ...plain, files });
+    expect(text).toContain("`/workspace` is yours alone");
+    expect(text).toContain("`/peers/agent1`");
+    expect(text).toContain("`/contexts/site` was given by the user. It is read-only.");
+    expect(text).toContain("`run_command`");
+  });
+
+  it("are told nothing of files that they do not have", () => {
+    expect(coordinationSystem(plain)).not.toContain("/workspace");
+    expect(coordinationSystem({ ...plain, files: { shell: false, contexts: [] } })).not.toContain("run_command");
+  });
+
+  it("present with the files that were chosen, or alone with their own", () => {
+    const presents = (afterCoordination: boolean) =>
+      presentationSystem({ systemMessage: null, persona: null, afterCoordination, files });
+    expect(presents(true)).toContain("holds the files of the answer that was chosen");
+    expect(presents(false)).not.toContain("/peers");
   });
 });

@@ -1,9 +1,11 @@
 import { Engine } from "../../../durable-objects/engine";
 import { ModelCalls } from "../../../durable-objects/model-calls";
 import { createTables } from "../../../durable-objects/schema";
+import { sessionWorkspaces } from "../../../durable-objects/session-files";
 import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log";
 import type { SettledTurn } from "../../../durable-objects/tenant-api";
 import type { Team } from "../../../src/config/team";
+import type { Bucket } from "../../../r2-layout/bucket";
 import { Disk, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
 import { Providers } from "./providers";
@@ -16,6 +18,8 @@ class Died extends Error {
   override readonly name = "Died";
 }
 
+/** No file of a simulated session is too large for a row. */
+const NO_BUCKET = {} as unknown as Bucket;
 /** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
 const REVIVAL_MS = 1_700;
 /** A handler that threw is tried again, later each time, and then no more. */
@@ -184,6 +188,7 @@ export class Platform {
     return new Engine({
       ctx,
       log,
+      workspaces: sessionWorkspaces({ sql, log, bucket: NO_BUCKET, tenant: "simulated", session: SESSION }),
       sessionId: SESSION,
       team,
       boot: life + 1,
@@ -192,7 +197,7 @@ export class Platform {
       performer: (engine) => ({
         prepareCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).prepareCall(effect),
         resumeCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).resumeCall(effect),
-        performTool: (effect) => this.#callsOf(engine, effect.agent, effect.id).performTool(effect),
+        performTool: (effect, signal) => this.#callsOf(engine, effect.agent, effect.id).performTool(effect, signal),
         onFault: (error) => {
           this.#unhandled(life, error);
           engine.fault(error);
@@ -210,6 +215,7 @@ export class Platform {
       keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
       background: situation.habits.includes("background"),
       fetch: this.providers.fetchFor(agent, call),
+      toolsOf: () => [],
     });
   }
 

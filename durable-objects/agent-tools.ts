@@ -1,0 +1,106 @@
+import { objectFields } from "../src/agents/call-arguments";
+import { agentAt, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
+import type { ToolSpec } from "../src/providers/provider";
+import type { Tool, ToolResult } from "../src/tools/tool";
+import type { AgentFiles, Staged } from "../src/workspace/agent-files";
+import type { Engine } from "./engine";
+import { argumentsOf } from "./planned-calls";
+
+type Options = {
+  engine: Engine;
+  /** Tools of the agent at this index. */
+  toolsOf: (agent: number) => readonly Tool[];
+  /** How tools reach the outside. */
+  fetch: typeof fetch;
+};
+
+/** What came of a call, with all that is written together with it. */
+type Done = ToolResult & { files: AgentFiles | null };
+
+/**
+ * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
+ * result are one entry of the journal, so a call that is cut off has changed nothing.
+ */
+export class AgentTools {
+  readonly #options: Options;
+  /** The end of each agent's latest call: calls that touch files take turns, so that each sees what the one before has done. */
+  readonly #latest = new Map<number, Promise<unknown>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  specs(agent: number): ToolSpec[] {
+    return this.#options.toolsOf(agent).map(({ spec }) => spec);
+  }
+
+  async perform(effect: ToolCallEffect, signal: AbortSignal): Promise<void> {
+    const { engine } = this.#options;
+    const facts = engine.handle({ type: "tool_ready", effect: effect.id });
+    if (!facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)) return;
+    const turn = runningTurn(engine.state);
+    const tool = this.#options.toolsOf(effect.agent).find(({ spec }) => spec.name === effect.name);
+    if (!turn) return;
+    const call = { effect, turn, signal };
+    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", files: null });
+    if (!this.#options.engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
+    await this.#inTurn(effect.agent, async () => {
+      signal.throwIfAborted();
+      const files = this.#options.engine.workspaces.open(turn, effect.agent);
+      await this.#settle(call, await this.#run(call, tool, files));
+    });
+  }
+
+  async #inTurn(agent: number, work: () => Promise<void>): Promise<void> {
+    const before = this.#latest.get(agent);
+    const after = (async () => {
+      await before?.catch(() => undefined);
+      await work();
+    })();
+    this.#latest.set(agent, after);
+    await after;
+  }
+
+  async #run({ effect, turn, signal }: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
+    const { engine, fetch } = this.#options;
+    const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
+    const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
+    if (!args.ok) return { outcome: "error", text: args.problem, files };
+    const result = await tool.run(args.value, {
+      place: {
+        ...place,
+        session: engine.facts.sessionId,
+        agent: agentAt(turn.attempt, effect.agent).id,
+        toolCall: effect.toolCall,
+      },
+      files,
+      fetch,
+      signal,
+      idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
+      now: () => engine.now(),
+    });
+    return { ...result, files };
+  }
+
+  /** What does not fit into a row is put into R2 before anything names it. */
+  async #settle({ effect, turn, signal }: Call, { outcome, text, files }: Done): Promise<void> {
+    const { engine } = this.#options;
+    const { workspaces } = engine;
+    const staged: Staged | null = files?.staged() ?? null;
+    if (staged) await workspaces.spill(staged);
+    signal.throwIfAborted();
+    const accesses = files?.accessed ?? [];
+    engine.handle(
+      {
+        type: "tool_settled",
+        effect: effect.id,
+        outcome,
+        workspaceFiles: workspaces.count(turn, effect.agent, staged),
+        accesses,
+      },
+      { toolResult: { toolCall: effect.toolCall, text }, files: staged && { toolCall: effect.toolCall, staged } },
+    );
+  }
+}
+
+type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal };

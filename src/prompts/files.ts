@@ -1,0 +1,42 @@
+/** What an agent with a workspace is told about files. */
+export type FilesPrompt = {
+  /** Whether it has a shell. */
+  shell: boolean;
+  /** Names of uploaded contexts, and whether it may change them now. */
+  contexts: readonly { name: string; writable: boolean }[];
+};
+
+/** While the team coordinates. The same in all rounds: nothing here tells whose files are whose. */
+export function workspaceSection(files: FilesPrompt): string {
+  return `# Files
+
+- \`/workspace\` is yours alone: build what the message asks for there, and test it. Paths that begin with no slash start there.
+- \`/peers/agent1\`, \`/peers/agent2\` and so on hold, read-only, the files as they were with each answer that you were shown. Look at them before you judge an answer by what it says; yours lie among them.
+- With each \`new_answer\` your workspace is kept as it is then, and the others see it. Name the files in your answer, by their paths below \`/workspace\`, and say how to use them.
+- After an answer you start from the beginning again, with the files the message came with. To build on an answer, yours or another's, copy its files from \`/peers\`.${contextLines(files)}${shellLine(files)}`;
+}
+
+/** For the agent that writes the final reply. */
+export function presenterFilesSection(files: FilesPrompt): string {
+  return `# Files
+
+Your workspace, \`/workspace\`, holds the files of the answer that was chosen; the files of the other answers lie read-only below \`/peers\`. What \`/workspace\` holds when you are done is what the user gets, so mend and complete it there, and name the files that matter in your reply.${contextLines(files)}${shellLine(files)}`;
+}
+
+/** For an agent that works alone. */
+export function ownFilesSection(files: FilesPrompt): string {
+  return `# Files
+
+What \`/workspace\` holds when you are done is what the user gets: build it there, test it, and name the files that matter in your reply.${contextLines(files)}${shellLine(files)}`;
+}
+
+function contextLines({ contexts }: FilesPrompt): string {
+  const lines = contexts.map(
+    ({ name, writable }) =>
+      `\n- \`/contexts/${name}\` was given by the user. ${writable ? "You may change it: your changes are handed over as a change set." : "It is read-only."}`,
+  );
+  return lines.join("");
+}
+
+const shellLine = ({ shell }: FilesPrompt): string =>
+  shell ? "\n- `run_command` runs a shell over the same files. It has no network." : "";
