@@ -17,7 +17,14 @@ export type ToolContext = {
   idempotencyKey: string;
   /** Unix ms. */
   now(): number;
+  /** Told how it goes while the tool runs, for people who watch; absent: nobody listens. */
+  tell?(news: ToolNews): void;
 };
+
+/** `input_asked`: a server wanted something of a person, which nobody answered; `text` says what, and who asked. */
+export type ToolNews =
+  | { type: "progress"; progress: number; total: number | null; message: string | null }
+  | { type: "input_asked"; origin: string; text: string };
 
 /**
  * What came of a call. `error`: it went wrong and the model is told how. `unknown`: it may or may not have happened.

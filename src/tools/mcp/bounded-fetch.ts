@@ -1,0 +1,223 @@
+import { INLINE_BYTES, LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, STREAM_HEADERS_MS } from "./limits";
+import type { Turnstile } from "./turnstile";
+import { readOutgoing } from "./schema";
+
+/** A response that was not taken. `reached`: whether the server may have done what it was asked. */
+export class ResponseRefused extends Error {
+  override readonly name = "ResponseRefused";
+  readonly code: "redirected" | "too_large" | "no_headers";
+  readonly reached: boolean;
+
+  constructor(code: ResponseRefused["code"], reached: boolean, message: string) {
+    super(message);
+    this.code = code;
+    this.reached = reached;
+  }
+}
+
+/** What callers need of a response; cookies, refreshes and all the rest stay outside. */
+const KEPT_HEADERS = ["content-type", "www-authenticate", "mcp-session-id", "mcp-protocol-version", "retry-after"];
+const MAX_HEADER_CHARS = 8_192;
+const SHORTEST_SECRET = 8;
+
+/** The stream of a call ended without a reply, and cannot be taken up again. */
+export class StreamEnded extends Error {
+  override readonly name = "StreamEnded";
+}
+
+/** What is known of one call while it is under way. */
+export type CallWatch = {
+  /** Aborted, with the reason, as soon as no reply can come any more. */
+  failed: AbortSignal;
+  /** To be called when the server marks places from which its stream can be taken up. */
+  resumable: () => void;
+  /** Cuts whatever is still open of it; a reply that comes later finds nobody. */
+  end: () => void;
+};
+
+type Watched = {
+  open: AbortController;
+  failed: AbortController;
+  resumable: boolean;
+  timer: ReturnType<typeof setTimeout> | undefined;
+};
+
+/** For the client to read what came last. */
+const READING_MS = 1_000;
+
+type Options = {
+  fetch: typeof fetch;
+  /** The server's address: only it is sent `headers`. */
+  url: string;
+  headers: ReadonlyMap<string, string>;
+  /** Shared by all servers of a session. */
+  large: Turnstile;
+};
+
+/**
+ * The way out of one server's client. It follows no redirect, counts every body while it streams, sends static headers to the
+ * server's own address and nowhere else (not to an authorisation server either), and can cut what a call still has open.
+ */
+export class BoundedFetch {
+  readonly #options: Options;
+  /** What a server may still send beside results of calls, in bytes. */
+  #listingLeft = MAX_LISTING_BYTES;
+  readonly #calls = new Map<string, Watched>();
+  readonly #secrets = new Set<string>();
+
+  constructor(options: Options) {
+    this.#options = options;
+    for (const value of options.headers.values()) this.#keepSecret(value);
+  }
+
+  /** What was sent to show who we are; it must not come back in anything that is shown. */
+  get secrets(): readonly string[] {
+    return [...this.#secrets];
+  }
+
+  /** Before a new listing: what earlier ones took is forgotten. */
+  allowListing(): void {
+    this.#listingLeft = MAX_LISTING_BYTES;
+  }
+
+  /** Before a call is sent under this key. */
+  watch(key: string): CallWatch {
+    const watched: Watched = { open: new AbortController(), failed: new AbortController(), resumable: false, timer: undefined };
+    this.#calls.set(key, watched);
+    return {
+      failed: watched.failed.signal,
+      resumable: () => {
+        watched.resumable = true;
+      },
+      end: () => {
+        clearTimeout(watched.timer);
+        this.#calls.delete(key);
+        watched.open.abort(new Error("the call is over"));
+      },
+    };
+  }
+
+  readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
+    const { callKey } = readOutgoing(init.body);
+    const call = callKey === null ? undefined : this.#calls.get(callKey);
+    const own = new URL(input).href === this.#options.url;
+    const headers = own ? this.#withOwn(init.headers) : new Headers(init.headers);
+    this.#keepSecret(headers.get("authorization") ?? "");
+    const signals = [init.signal, call?.open.signal].filter((signal) => signal !== null && signal !== undefined);
+    const response = await this.#send(input, { ...init, headers }, { signals, isStream: init.method === "GET" && own });
+    if (response.status >= 300 && response.status < 400) {
+      await response.body?.cancel().catch(() => undefined);
+      throw new ResponseRefused("redirected", false, "answered with a redirect, which is not followed");
+    }
+    return this.#bounded(response, call);
+  };
+
+  async #send(
+    input: string | URL,
+    init: RequestInit,
+    { signals, isStream }: { signals: AbortSignal[]; isStream: boolean },
+  ): Promise<Response> {
+    const late = new AbortController();
+    const timer = isStream
+      ? setTimeout(
+          () => late.abort(new ResponseRefused("no_headers", false, "did not begin its stream in time")),
+          STREAM_HEADERS_MS,
+        )
+      : undefined;
+    try {
+      const signal = AbortSignal.any([...signals, late.signal, ...(isStream ? [] : [AbortSignal.timeout(LONGEST_CALL_MS)])]);
+      return await this.#options.fetch(input, { ...init, redirect: "manual", signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #withOwn(given: RequestInit["headers"]): Headers {
+    const headers = new Headers(given);
+    for (const [name, value] of this.#options.headers) {
+      // What the protocol sets stands: a static header cannot pose as a session or a version.
+      if (!headers.has(name)) headers.set(name, value);
+    }
+    return headers;
+  }
+
+  /** Bare words are none: what is short may stand in any text. */
+  #keepSecret(value: string): void {
+    for (const part of [value, value.split(" ").at(-1) ?? ""]) if (part.length >= SHORTEST_SECRET) this.#secrets.add(part);
+  }
+
+  #bounded(response: Response, call: Watched | undefined): Response {
+    const headers = new Headers();
+    for (const name of KEPT_HEADERS) {
+      const value = response.headers.get(name);
+      if (value !== null && value.length <= MAX_HEADER_CHARS) headers.set(name, value);
+    }
+    const body = response.body && (call ? this.#ofCall(response.body, call) : this.#ofListing(response.body));
+    const empty = [101, 204, 205, 304].includes(response.status);
+    return new Response(empty ? null : body, { status: response.status, statusText: response.statusText, headers });
+  }
+
+  #ofListing(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    return counted(body, (bytes) => {
+      this.#listingLeft -= bytes;
+      if (this.#listingLeft >= 0) return;
+      const limit = `${MAX_LISTING_BYTES / 1024 / 1024} MiB`;
+      throw new ResponseRefused("too_large", false, `sent more than ${limit} about itself and its tools`);
+    });
+  }
+
+  #ofCall(body: ReadableStream<Uint8Array>, call: Watched): ReadableStream<Uint8Array> {
+    let taken = 0;
+    let leave: (() => void) | null = null;
+    const ended = () => {
+      leave?.();
+      call.timer ??= setTimeout(() => {
+        if (!call.resumable) call.failed.abort(new StreamEnded("broke off its reply"));
+      }, READING_MS);
+    };
+    // Whoever is cut off while nobody reads must not keep others out.
+    call.open.signal.addEventListener("abort", () => leave?.(), { once: true });
+    const count = async (bytes: number): Promise<void> => {
+      taken += bytes;
+      if (taken > MAX_RESULT_BYTES) {
+        const refused = new ResponseRefused("too_large", true, `replied with more than ${MAX_RESULT_BYTES / 1024 / 1024} MiB`);
+        call.failed.abort(refused);
+        throw refused;
+      }
+      if (taken > INLINE_BYTES) leave ??= await this.#options.large.enter();
+    };
+    return counted(body, count, ended);
+  }
+}
+
+/** A body that passes while `count` does not throw; `ended` is called once, however it ends. */
+function counted(
+  body: ReadableStream<Uint8Array>,
+  count: (bytes: number) => void | Promise<void>,
+  ended: () => void = () => undefined,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (value) await count(value.byteLength);
+          if (value) controller.enqueue(value);
+          if (!done) return;
+          ended();
+          controller.close();
+        } catch (error) {
+          ended();
+          controller.error(error);
+          await reader.cancel(error).catch(() => undefined);
+        }
+      },
+      async cancel(reason) {
+        ended();
+        await reader.cancel(reason);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}

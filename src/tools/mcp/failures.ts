@@ -1,0 +1,82 @@
+import { OAuthError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { ResponseRefused, StreamEnded } from "./bounded-fetch";
+import { MAX_ERROR_CHARS } from "./limits";
+import { ConsentMissing } from "./oauth";
+import { cutText, shown } from "./shown-text";
+
+/** What went wrong with a request to a server. */
+export type McpFailure = {
+  /** Completes "The tool server …". In the server's words where it had some; secrets are still in it. */
+  message: string;
+  /** Whether the server may have done what it was asked. */
+  reached: boolean;
+  /** Whether the same request may well succeed soon. */
+  transient: boolean;
+  /** Whether it shows a server that is down or broken. */
+  fault: boolean;
+  /** Whether the server has forgotten the session; nothing was done. */
+  forgotten: boolean;
+};
+
+const failure = (message: string, facts: Partial<Omit<McpFailure, "message">> = {}): McpFailure => ({
+  message: cutText(shown(message), MAX_ERROR_CHARS),
+  reached: false,
+  transient: false,
+  fault: false,
+  forgotten: false,
+  ...facts,
+});
+
+/** Judges whatever a client threw. `hadSession`: whether the server had given the connection a session. Pure. */
+export function toFailure(error: unknown, hadSession: boolean): McpFailure {
+  if (error instanceof ResponseRefused) return failure(error.message, { reached: error.reached, fault: true });
+  if (error instanceof StreamEnded) return failure(error.message, { reached: true, transient: true, fault: true });
+  if (error instanceof ProtocolError) return failure(`refused the call: ${error.message}`);
+  if (error instanceof SdkHttpError) return ofStatus(error, hadSession);
+  if (error instanceof UnauthorizedError || error instanceof OAuthError)
+    return failure(`refused us: ${error.message || error.name}`);
+  if (error instanceof ConsentMissing) return failure(`cannot be asked: ${error.message}`);
+  if (error instanceof SdkError) return ofCode(error);
+  const message = error instanceof Error ? error.message : String(error);
+  // Named by what throws them, above and below this layer.
+  if (error instanceof Error && REFUSED_BY_US.test(`${error.name} ${error.constructor.name} ${codeOf(error)}`))
+    return failure(`may not be asked: ${message}`);
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
+  const neverSent = /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS/i.test(message + cause);
+  return failure(`could not be reached: ${message}${cause}`, { reached: !neverSent, transient: true, fault: true });
+}
+
+/** Errors of the guard of addresses, and of the SDK's checks of authorisation servers. */
+const REFUSED_BY_US = /AddressRefused|address_refused|IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpoint/;
+
+const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "");
+
+function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
+  const { status } = error;
+  const said = `answered with HTTP ${status}: ${error.message}`;
+  if (status === 404 && hadSession) return failure(said, { forgotten: true, transient: true });
+  if (status === 429 || status === 503) return failure(said, { transient: true, fault: status === 503 });
+  if (status >= 500) return failure(said, { reached: true, transient: true, fault: true });
+  return failure(said);
+}
+
+function ofCode(error: SdkError): McpFailure {
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return failure("did not answer in time", { reached: true, transient: true, fault: true });
+    case SdkErrorCode.ConnectionClosed:
+    case SdkErrorCode.SendFailed:
+      return failure("broke the connection off", { reached: true, transient: true, fault: true });
+    case SdkErrorCode.EraNegotiationFailed:
+      return failure(`could not be reached: ${causeOf(error)}`, { transient: true, fault: true });
+    case SdkErrorCode.InvalidResult:
+    case SdkErrorCode.ClientHttpUnexpectedContent:
+      return failure(`answered in a form that is none of the protocol's: ${error.message}`, { reached: true, fault: true });
+    default:
+      return failure(`cannot be used: ${error.message}`);
+  }
+}
+
+function causeOf(error: Error): string {
+  return error.cause instanceof Error ? `${error.message} (${causeOf(error.cause)})` : error.message;
+}

@@ -1,0 +1,40 @@
+/** Every bound on what an MCP server may send or take. Sizes in UTF-16 characters or bytes as named, times in ms. */
+
+/** Tools of one server that are looked at; a listing with more is used up to here and said to be cut. */
+export const MAX_TOOLS = 10_000;
+/** Tools of one server that an agent is offered. More drown a model, and providers take few. */
+export const MAX_OFFERED = 128;
+/** Of a description as models see it. */
+export const MAX_DESCRIPTION_CHARS = 4_096;
+/** Of a tool's schema as JSON; a larger one cannot be cut, so its tool is refused. */
+export const MAX_SCHEMA_CHARS = 64 * 1024;
+/** What a server may send for connecting, for one listing, and in all on a stream that it opened by itself. */
+export const MAX_LISTING_BYTES = 16 * 1024 * 1024;
+/** Of one reply to a call. */
+export const MAX_RESULT_BYTES = 25 * 1024 * 1024;
+/** Above this a reply is large: of all servers together only one large reply is taken in at a time. */
+export const INLINE_BYTES = 1024 * 1024;
+/** Pages of one listing. */
+export const MAX_PAGES = 64;
+
+/** Longest name that every provider takes, and its characters. */
+export const MAX_NAME_CHARS = 64;
+/** Of what a server says when something went wrong. */
+export const MAX_ERROR_CHARS = 2_000;
+
+export const CONNECT_MS = 30_000;
+export const CALL_MS = 300_000;
+/** However much progress is told, and however the config is written: the platform protects no longer call. */
+export const LONGEST_CALL_MS = 840_000;
+/** Until the headers of a response. A stream that a server opens by itself holds one of few places until they come. */
+export const STREAM_HEADERS_MS = 10_000;
+
+/** Tries of one call that is known to be safe. */
+export const MAX_TRIES = 3;
+/** Pause before the next try; doubles. */
+export const RETRY_MS = 500;
+
+/** Failures in a row that open a server's breaker, and for how long. It doubles up to the longest. */
+export const BREAKER_FAILURES = 3;
+export const BREAKER_MS = 10_000;
+export const BREAKER_LONGEST_MS = 300_000;

@@ -1,0 +1,89 @@
+import { ClientCredentialsProvider, type OAuthClientProvider, type StoredOAuthTokens } from "@modelcontextprotocol/client";
+import type { McpAuth, McpSecret } from "./server";
+
+export type OAuthOptions = {
+  auth: McpAuth;
+  /** The text of a secret; throws if there is none. */
+  secretOf: (secret: McpSecret) => string;
+  /** Told when tokens were renewed, so that they outlive this connection. */
+  renewed: (tokens: StoredOAuthTokens) => void;
+};
+
+/** Nobody is here to consent: an operator has to bring new tokens. */
+export class ConsentMissing extends Error {
+  override readonly name = "ConsentMissing";
+}
+
+/**
+ * What gives the client its bearer tokens. Everything is stamped with the issuer that the config names: the SDK sends nothing of it
+ * to another authorisation server, whatever one the MCP server points to.
+ */
+export function oauthProvider({ auth, secretOf, renewed }: OAuthOptions): OAuthClientProvider {
+  if (auth.type === "authorization_code") return new GivenTokens({ auth, secretOf, renewed });
+  return new ClientCredentialsProvider({
+    clientId: auth.clientId,
+    clientSecret: secretOf(auth.clientSecret),
+    clientName: "massgen-edge",
+    expectedIssuer: auth.issuer,
+    ...(auth.scope !== null && { scope: auth.scope }),
+  });
+}
+
+type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
+
+/** Tokens that a person's consent gave, elsewhere. They are renewed as long as the authorisation server does so, never asked for anew. */
+class GivenTokens implements OAuthClientProvider {
+  readonly #options: ByCode;
+  #tokens: StoredOAuthTokens | undefined;
+  // An interactive provider, so that expired tokens are renewed; a redirect itself is refused below.
+  readonly redirectUrl = "http://127.0.0.1/";
+  readonly clientMetadata = {
+    client_name: "massgen-edge",
+    redirect_uris: [this.redirectUrl],
+    grant_types: ["authorization_code", "refresh_token"],
+  };
+
+  constructor(options: ByCode) {
+    this.#options = options;
+    const { accessToken, refreshToken, issuer } = options.auth;
+    this.#tokens = {
+      // Without an access token the first request is answered with 401, and that renews.
+      access_token: accessToken ? options.secretOf(accessToken) : "",
+      token_type: "Bearer",
+      issuer,
+      ...(refreshToken && { refresh_token: options.secretOf(refreshToken) }),
+    };
+  }
+
+  clientInformation() {
+    const { clientId, clientSecret, issuer } = this.#options.auth;
+    return { client_id: clientId, issuer, ...(clientSecret && { client_secret: this.#options.secretOf(clientSecret) }) };
+  }
+
+  tokens(): StoredOAuthTokens | undefined {
+    return this.#tokens;
+  }
+
+  saveTokens(tokens: StoredOAuthTokens): void {
+    this.#tokens = tokens;
+    this.#options.renewed(tokens);
+  }
+
+  invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): void {
+    if (scope === "all" || scope === "tokens") this.#tokens = undefined;
+  }
+
+  redirectToAuthorization(): never {
+    throw new ConsentMissing(
+      "its tokens are no longer taken: a person has to consent again, and the new tokens go into the config",
+    );
+  }
+
+  saveCodeVerifier(): void {
+    // The flow that needs one ends in the refusal above.
+  }
+
+  codeVerifier(): never {
+    throw new ConsentMissing("no flow of consent is under way");
+  }
+}

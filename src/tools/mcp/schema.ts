@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+/** Under this key of `_meta` a server finds what it may tell repeats of a call by. */
+export const CALL_KEY = "massgen-edge/idempotency-key";
+
+const CallSchema = z.looseObject({
+  method: z.literal("tools/call"),
+  params: z.looseObject({ _meta: z.looseObject({ [CALL_KEY]: z.string() }) }),
+});
+
+/** Of a message that we send: the key of the call, if it is one. */
+export type OutgoingMessage = { callKey: string | null };
+
+/** Reads our own JSON again, at the only place where a request is seen whole. */
+export function readOutgoing(body: unknown): OutgoingMessage {
+  if (typeof body !== "string" || !body.includes(CALL_KEY)) return { callKey: null };
+  const call = CallSchema.safeParse(JSON.parse(body));
+  return { callKey: call.success ? (call.data.params._meta[CALL_KEY] ?? null) : null };
+}
+
+/** What a model wrote as arguments. */
+export const ArgumentsSchema = z.record(z.string(), z.unknown());
+
+/** What a server asks of a person before it goes on; only what is shown of it. */
+const QuestionSchema = z.looseObject({
+  method: z.string(),
+  params: z.looseObject({ mode: z.string().optional(), message: z.string().optional(), url: z.string().optional() }).optional(),
+});
+export const InputRequiredSchema = z.looseObject({
+  resultType: z.literal("input_required"),
+  inputRequests: z.record(z.string(), QuestionSchema).optional(),
+});
+export type Question = z.infer<typeof QuestionSchema>;

@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import { freePort } from "../../../scripts/bridge/ports";
+import { connected, context, server, toolOf } from "./support";
+
+/** The protocol's own reference server, over HTTP. */
+let child: ChildProcess;
+let servers: McpServers;
+let url: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  const entry = path.join(
+    path.dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
+    "dist/index.js",
+  );
+  child = spawn(process.execPath, [entry, "streamableHttp"], { env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
+  url = `http://127.0.0.1:${port}/mcp`;
+  await vi.waitFor(() => fetch(url), { timeout: 30_000, interval: 100 });
+  servers = await connected([server(url, { name: "everything" })]);
+});
+
+afterAll(async () => {
+  await servers?.close();
+  child?.kill();
+});
+
+const run = (name: string, args: unknown, more = context()) => toolOf(servers, `mcp__everything__${name}`).run(args, more);
+
+describe("the reference server over HTTP", () => {
+  it("is spoken to in its generation, and its tools are offered under their full names", () => {
+    const [listing] = servers.list();
+    expect(listing).toMatchObject({ problem: null, version: "2025-11-25", refused: [] });
+    const names = servers.toolsFor("one").map(({ spec }) => spec.name);
+    expect(names).toContain("mcp__everything__echo");
+    expect(names).toContain("mcp__everything__get-sum");
+    expect(listing?.added.length).toBe(names.length);
+  });
+
+  it("gives the text of a result and nothing around it", async () => {
+    expect(await run("echo", { message: "hello" })).toEqual({ outcome: "ok", text: "Echo: hello" });
+  });
+
+  it("validates structured content by the tool's schema", async () => {
+    const { outcome, text } = await run("get-structured-content", { location: "New York" });
+    expect(outcome).toBe("ok");
+    expect(JSON.parse(text)).toMatchObject({ conditions: expect.any(String) });
+  });
+
+  it("names images by a line", async () => {
+    const { text } = await run("get-tiny-image", {});
+    expect(text).toMatch(/\[image, image\/png, \d+ bytes; not shown\]/);
+    expect(text).not.toMatch(/iVBOR/);
+  });
+
+  it("names resources by a line", async () => {
+    expect((await run("get-resource-links", { count: 2 })).text).toMatch(/\[resource demo:\/\//);
+  });
+
+  it("gives the server's words where arguments are wrong", async () => {
+    const { outcome, text } = await run("get-sum", { a: "one" });
+    expect(outcome).toBe("error");
+    expect(text).toMatch(/Invalid|expected number/i);
+  });
+
+  it("tells of progress while a call runs", async () => {
+    const told = context();
+    const done = await run("trigger-long-running-operation", { duration: 1, steps: 4 }, told);
+    expect(done.outcome).toBe("ok");
+    expect(told.news.filter(({ type }) => type === "progress").length).toBeGreaterThanOrEqual(3);
+  });
+
+  it("ends a cancelled call at once, with the signal's reason, and the connection serves the next", async () => {
+    const stop = new AbortController();
+    const call = run("trigger-long-running-operation", { duration: 20, steps: 4 }, context({ signal: stop.signal }));
+    const started = Date.now();
+    setTimeout(() => stop.abort(new Error("nobody waits")), 300);
+    await expect(call).rejects.toThrow("nobody waits");
+    expect(Date.now() - started).toBeLessThan(2_000);
+    expect((await run("echo", { message: "still here" })).text).toBe("Echo: still here");
+  });
+
+  it("is never offered tools that need a person or a model on our side", () => {
+    const names = servers.toolsFor("one").map(({ spec }) => spec.name);
+    expect(names.filter((name) => /sampling|elicitation|roots/.test(name))).toEqual([]);
+  });
+});

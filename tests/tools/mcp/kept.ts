@@ -1,0 +1,35 @@
+import { afterEach } from "vitest";
+import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import { type Script, scriptedServer, tool } from "./scripted-server";
+import { connected, context, server, toolOf } from "./support";
+
+/** What a test opened, closed after it in the opposite order. */
+const open: { close: () => Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0).reverse()) await one.close();
+});
+
+/** A scripted server until the end of the test. */
+export async function serve(script: Script) {
+  const made = await scriptedServer(script);
+  open.push(made);
+  return made;
+}
+
+/** Connected servers until the end of the test. */
+export const keep = (servers: McpServers): McpServers => {
+  open.push(servers);
+  return servers;
+};
+
+/** A server with the one tool `act`, which does this. */
+export const only = (call: Script["call"]): Script => ({ tools: [tool("act")], ...(call && { call }) });
+
+/** Connects to such a server and calls its tool once. */
+export async function act(script: Script, more: { callMs?: number } = {}) {
+  const made = await serve(script);
+  const servers = keep(await connected([server(made.url, { callMs: more.callMs ?? 5_000 })]));
+  const told = context();
+  const result = await toolOf(servers, "mcp__box__act").run({}, told);
+  return { ...made, servers, result, told };
+}

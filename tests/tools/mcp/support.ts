@@ -1,0 +1,64 @@
+import type { McpEnvironment } from "../../../src/tools/mcp/environment";
+import { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import type { Pins } from "../../../src/tools/mcp/pins";
+import type { McpServer } from "../../../src/tools/mcp/server";
+import type { Tool, ToolContext, ToolNews } from "../../../src/tools/tool";
+
+/** A server as a config names it. */
+export const server = (url: string, more: Partial<McpServer> = {}): McpServer => ({
+  name: "box",
+  url,
+  headers: [],
+  auth: null,
+  connectMs: 5_000,
+  callMs: 5_000,
+  allowedTools: null,
+  excludeTools: [],
+  ...more,
+});
+
+/** An environment with the machine's own `fetch`; secrets are their own values. */
+export const environment = (more: Partial<McpEnvironment> = {}): McpEnvironment => ({
+  fetch: (input, init) => fetch(input, init),
+  secretOf: (secret) => ("value" in secret ? secret.value : `secret of ${secret.name}`),
+  trust: [],
+  now: () => Date.now(),
+  ...more,
+});
+
+/** Servers of one agent, `one`, connected. */
+export async function connected(
+  servers: readonly McpServer[],
+  { pins = new Map<string, Pins>(), ...env }: Partial<McpEnvironment> & { pins?: ReadonlyMap<string, Pins> } = {},
+): Promise<McpServers> {
+  const all = new McpServers(environment(env));
+  const agents = new Map([["one", { servers, allowedTools: null, excludeTools: [] }]]);
+  await all.connect(agents, pins, AbortSignal.timeout(20_000));
+  return all;
+}
+
+let calls = 0;
+
+export function context(more: Partial<ToolContext> = {}): ToolContext & { news: ToolNews[] } {
+  const news: ToolNews[] = [];
+  calls += 1;
+  return {
+    place: { session: "session_1", turn: 1, attempt: 1, agent: "one", round: 1, toolCall: "call_1" },
+    files: null,
+    fetch: (input, init) => fetch(input, init),
+    signal: AbortSignal.timeout(30_000),
+    idempotencyKey: `key-${calls}`,
+    now: () => Date.now(),
+    tell: (told) => news.push(told),
+    news,
+    ...more,
+  };
+}
+
+/** The tool of this full name; throws if the agent has none. */
+export function toolOf(servers: McpServers, name: string): Tool {
+  const tools = servers.toolsFor("one");
+  const found = tools.find(({ spec }) => spec.name === name);
+  if (!found) throw new Error(`no tool ${name} among ${tools.map(({ spec }) => spec.name).join(", ")}`);
+  return found;
+}
