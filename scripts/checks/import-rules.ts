@@ -20,6 +20,7 @@ export const LAYERS = [
   "durable-objects",
   "src/agents",
   "src/evals",
+  "src/contexts",
   "src/config",
   "src/tools",
   "src/prompts",
@@ -39,13 +40,25 @@ export type Layer = (typeof LAYERS)[number];
 export const LAYER_RULES: Record<Layer, LayerRule> = {
   // The worker puts everything together: it also hands the routes what they may know of keys, and the teams on offer.
   "src/worker": {
-    uses: ["src/api", "durable-objects", "src/evals", "src/config", "src/providers", "src/tenancy", "r2-layout", "src/protocol"],
+    uses: [
+      "src/api",
+      "durable-objects",
+      "src/evals",
+      "src/contexts",
+      "src/config",
+      "src/providers",
+      "src/tenancy",
+      "r2-layout",
+      "src/protocol",
+    ],
     data: ["configs/", "package.json"],
   },
   "src/api": {
     uses: [
       "src/evals",
+      "src/contexts",
       "src/config",
+      "src/workspace",
       "src/providers",
       "src/redaction",
       "src/tenancy",
@@ -59,6 +72,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: [
       "src/agents",
       "src/evals",
+      "src/contexts",
       "src/config",
       "src/outgoing",
       "src/providers",
@@ -70,9 +84,11 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     ],
   },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
+  "src/contexts": { uses: ["src/workspace", "src/protocol"], packages: ["fflate", "modern-tar", "zod"] },
   "src/evals": { uses: ["src/config", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
-  "src/config": { uses: ["src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"] },
-  "src/tools": { uses: ["src/workspace", "src/coordination", "src/protocol"] },
+  // Tools too: which there are, and what the rules must know of them.
+  "src/config": { uses: ["src/tools", "src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"] },
+  "src/tools": { uses: ["src/workspace", "src/redaction", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   "src/workspace": { uses: ["src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol"] },
@@ -99,6 +115,11 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
     module: /^openai(\/|$)/,
     only: /^src\/providers\/openai-(chat\/|responses\/|client\.ts)/,
     why: "an SDK is known only to the folders of its wire formats",
+  },
+  {
+    module: /^@modelcontextprotocol\//,
+    only: /^src\/tools\/mcp\//,
+    why: "the protocol of tool servers is known only to its folder",
   },
   {
     module: /^node:/,
