@@ -1,4 +1,5 @@
 import type { AgentRules } from "../protocol/team";
+import { readAgentTools } from "./agent-tools";
 import { readBackend } from "./backend";
 import type { ConfigContext } from "./context";
 import { checkKeys } from "./check-keys";
@@ -7,6 +8,7 @@ import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
 import { SENSITIVITIES } from "./settings";
 import type { TeamAgent } from "./team";
+import { asksForFiles, type TeamFiles } from "./workspace";
 
 /** An agent and its part of the rules; they stay together until the team is whole. */
 export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
@@ -14,12 +16,14 @@ export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
 const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
 
 /** What an agent has from its team. `vote`: whether a team of so many agents answers and votes, rather than only presents. */
-export type FromTeam = { sensitivity: TeamAgent["votingSensitivity"]; vote: (agents: number) => boolean };
+export type FromTeam = { sensitivity: TeamAgent["votingSensitivity"]; vote: (agents: number) => boolean; files: TeamFiles };
 
 /** The agents of `agents`, or the one of `agent`, in the order written. */
 export function readAgents(root: Section, team: FromTeam, context: ConfigContext): AgentAndRules[] {
   const sections = agentSections(root);
-  const agents = sections.flatMap((section) => readAgent(section, { ...team, size: sections.length }, context) ?? []);
+  const someAsk = sections.some(({ values }) => asksForFiles(values.get("backend")));
+  const files = { ...team.files, asks: team.files.asks && !someAsk };
+  const agents = sections.flatMap((section) => readAgent(section, { ...team, files, size: sections.length }, context) ?? []);
   refuseRepeatedIds(sections);
   return agents;
 }
@@ -56,8 +60,12 @@ function readAgent(section: Section, team: FromTeam & { size: number }, context:
   const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, team.sensitivity);
   const backend = backendOf(section);
   const found = backend && readBackend(backend, context, team.vote(team.size));
-  if (id === null || found === null) return null;
-  return { agent: { id, systemMessage, votingSensitivity, backend: found.backend }, rules: { id, ...found.rules } };
+  const tools = backend && readAgentTools(backend, team.files, context);
+  if (id === null || !found || !tools) return null;
+  return {
+    agent: { id, systemMessage, votingSensitivity, backend: found.backend, ...tools.agent },
+    rules: { id, ...found.rules, ...tools.rules },
+  };
 }
 
 function backendOf({ path, values, findings }: Section): Section | null {

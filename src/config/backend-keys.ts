@@ -3,8 +3,7 @@ import { BACKEND, keysOf } from "./settings";
 
 /** The keys of a `backend` section; provider parameters come from the wire formats (`providers/format-params.ts`). */
 
-const NO_COMMANDS = "no command runs on a host here";
-const NO_FILES = "agents have no files here yet";
+const OWN_SHELL = "commands run in a shell of the service's own, over the agent's files";
 const NOBODY_ASKED = "nobody is asked while a run goes on";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
 const NO_OWN_TOOLS = "agents have no tools of their own here yet, so there is none to choose from or to leave out";
@@ -19,30 +18,25 @@ export const OTHER_TYPES_KEYS: readonly string[] = [
 ];
 
 export const BACKEND_KEYS: KeyRules = {
-  served: keysOf(BACKEND),
+  served: [...keysOf(BACKEND), "context_paths", "custom_tools", "exclude_custom_tools", "rate_limits"],
   ignored: {
     provider: KNOWN_PROVIDER,
     provider_name: KNOWN_PROVIDER,
     instance_id: "every run is isolated already",
-    enable_rate_limit: "rate limits of providers are always respected",
     permission_mode: `${NOBODY_ASKED}; files are written in the agent's own workspace only`,
     copilot_permission_policy: NOBODY_ASKED,
     copilot_system_message_mode: "system messages are always complete",
     use_default_prompt: "the system prompt is the coordination's own",
     concurrent_tool_execution: "independent calls of one reply always run side by side",
-    "command_line_*": NO_COMMANDS,
-    enforce_read_before_delete: NO_FILES,
-    exclude_file_operation_mcps: NO_FILES,
-    media_max_file_size_mb: NO_FILES,
+    "command_line_*": OWN_SHELL,
+    media_max_file_size_mb: "what is uploaded has limits of its own",
     allowed_tools: NO_OWN_TOOLS,
     exclude_tools: NO_OWN_TOOLS,
     disallowed_tools: NO_OWN_TOOLS,
-    exclude_custom_tools: NO_OWN_TOOLS,
     max_mcp_message_history: "a conversation is kept whole as long as it fits the model's window",
   },
   later: {
-    workspace: ["cwd", "shared_tools_directory"],
-    tools_from_code: ["enable_programmatic_flow", "enable_code_based_tools"],
+    tools_from_code: ["shared_tools_directory", "enable_programmatic_flow", "enable_code_based_tools"],
     media_generation: ["enable_image_generation", "enable_audio_generation", "enable_video_generation", "enable_file_generation"],
     media_tools: ["enable_multimodal_tools"],
     tool_search: ["enable_tool_search", "tool_search_variant", "enable_strict_tool_use"],
@@ -50,15 +44,7 @@ export const BACKEND_KEYS: KeyRules = {
     structured_output: ["output_schema"],
   },
   only: { tool_search_variant: "enable_tool_search" },
-  byValue: [
-    "context_paths",
-    "mcp_servers",
-    "direct_mcp_servers",
-    "custom_tools",
-    "upload_files",
-    "enable_mcp_command_line",
-    "hooks",
-  ],
+  byValue: ["mcp_servers", "direct_mcp_servers", "upload_files", "hooks"],
   elsewhere: "A parameter of the provider's own goes under extra_body.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },
 };

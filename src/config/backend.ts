@@ -13,11 +13,12 @@ import { oneOf, read, type Section } from "./fields";
 import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
 import { priceOf } from "./price";
+import { readRates } from "./rates";
 import { BACKEND, readSetting } from "./settings";
 import type { Backend } from "./team";
 
 /** A backend, and what the coordination rules need to know about it. */
-export type BackendAndRules = { backend: Backend; rules: Omit<AgentRules, "id"> };
+export type BackendAndRules = { backend: Backend; rules: Omit<AgentRules, "id" | "workspace" | "tools"> };
 
 const PARAM_KEYS = [...ALL_PARAMS, ...OTHER_TYPES_KEYS];
 
@@ -46,6 +47,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   const seller = sellerOf(host, endpoint.baseUrl);
   const facts = modelFacts(model, seller.id);
   const price = priceOf(section, { facts, host: seller, model, params });
+  const rates = readRates(section, { host: host.id, hostName: host.name, model });
   return {
     backend: {
       type: type.name,
@@ -57,6 +59,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
       capsOutput: cap !== null,
       params,
       hostedTools: hosted.tools,
+      ...(rates && { rates }),
     },
     rules: {
       provider: host.id,
@@ -65,8 +68,6 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
       max_output_tokens: outputBound(facts, cap),
       price,
       forces_tools: host.forcesTools && (spoken.params.forcesTools?.(params, model) ?? true),
-      workspace: false,
-      tools: [],
       ...(hosted.rules.length > 0 && { hosted_tools: hosted.rules }),
       ...(hosted.alone && { hosted_alone: true }),
     },

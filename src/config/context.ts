@@ -1,4 +1,8 @@
 import type { OperatorVariables } from "../providers/hosts";
+import type { Served } from "./needs";
+
+/** A secret for tool servers, and the origins it may be sent to. */
+export type ToolSecret = { name: string; origins: readonly string[] };
 
 /** What the operator of this deployment has and allows: names of stored keys, never keys. */
 export type ConfigContext = {
@@ -8,4 +12,12 @@ export type ConfigContext = {
   variables: OperatorVariables;
   /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */
   literalKeyProblem?: string;
+  /** Secrets for tool servers, by name, each with the origins it may be sent to; absent: none. */
+  toolSecrets?: readonly ToolSecret[];
+  /** Addresses of tools of which the operator says that a call may be sent twice, with all that lies below them; absent: none. */
+  repeatableTools?: readonly string[];
+  /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */
+  contexts?: readonly string[];
+  /** Which features sessions have; absent: those of this version. */
+  served?: Served;
 };

@@ -2,7 +2,7 @@ import { FORMAT_NAMES, FORMAT_PARAMS } from "../providers/format-params";
 import { modelNamesOf } from "../providers/model-families";
 import { BACKEND_TYPES, type Format, type ServedType, SERVED_TYPES, typesWithTool } from "../providers/registry";
 import { BACKEND_KEYS, VERSIONED_KEYS } from "./backend-keys";
-import { integer, type JsonSchema } from "./fields";
+import { integer, type JsonSchema, texts } from "./fields";
 import { HOSTED_KEYS } from "./hosted-tools";
 import {
   AGENT_KEYS,
@@ -18,6 +18,7 @@ import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
 import { NEED_IDS, NEEDS } from "./needs";
 import { toKind } from "./params";
 import { BACKEND, COORDINATION, ORCHESTRATOR, PERSONAS, type Setting, SENSITIVITIES, TIMEOUTS, UI } from "./settings";
+import { toolSchemas } from "./tool-schemas";
 import { USUAL } from "./value-needs";
 
 /**
@@ -34,6 +35,7 @@ export function teamSchema(): JsonSchema {
       agent: { description: "The one agent of a team of one.", ...ref("agent") },
       orchestrator: section(ORCHESTRATOR_KEYS, {
         ...settings(ORCHESTRATOR),
+        context_paths: ref("contexts"),
         coordination: section(COORDINATION_KEYS, {
           ...settings(COORDINATION),
           persona_generator: section(PERSONA_KEYS, settings(PERSONAS)),
@@ -44,7 +46,7 @@ export function teamSchema(): JsonSchema {
     }),
     type: "object",
     oneOf: [{ required: ["agents"] }, { required: ["agent"] }],
-    $defs: { agent: agent(), backend: backend(), ...paramsByFormat(), off: OFF },
+    $defs: { agent: agent(), backend: backend(), ...toolSchemas(), ...paramsByFormat(), off: OFF },
   };
 }
 
@@ -145,7 +147,14 @@ function backend(): JsonSchema {
   return {
     type: "object",
     ...ofTypes(SERVED_TYPES),
-    ...keysOf(BACKEND_KEYS, { type: { ...type, type: "string", enum: SERVED_TYPES }, ...Object.fromEntries(common) }),
+    ...keysOf(BACKEND_KEYS, {
+      type: { ...type, type: "string", enum: SERVED_TYPES },
+      ...Object.fromEntries(common),
+      context_paths: ref("contexts"),
+      custom_tools: ref("custom-tools"),
+      exclude_custom_tools: { description: "Names of such tools that the agent does not get.", ...nullable(texts.schema) },
+      rate_limits: ref("rate-limits"),
+    }),
     allOf: [...byFormats(), ...byHostedTool()],
     unevaluatedProperties: false,
   };

@@ -62,7 +62,7 @@ export const AGENT_KEYS: KeyRules = {
 };
 
 export const ORCHESTRATOR_KEYS: KeyRules = {
-  served: [...keysOf(ORCHESTRATOR), "coordination"],
+  served: [...keysOf(ORCHESTRATOR), "coordination", "context_paths"],
   ignored: {
     session_storage: NO_EFFECT,
     timeout: `${NO_EFFECT}; write \`timeout_settings.orchestrator_timeout_seconds\``,
@@ -72,7 +72,6 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
     max_turns: TERMINAL,
   },
   later: {
-    workspace: ["snapshot_storage", "agent_temporary_workspace"],
     prompt_optimisation: ["dspy"],
     checklists: [
       "voting_threshold",
@@ -100,7 +99,7 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
     skills: ["skills_directory"],
   },
   only: { nlip_config: "enable_nlip" },
-  byValue: ["context_paths", "coordination_mode", "final_answer_strategy", "type"],
+  byValue: ["coordination_mode", "final_answer_strategy", "type"],
   old: OLD_KEYWORDS,
 };
 
@@ -189,9 +188,17 @@ export const MCP_SERVER_KEYS: KeyRules = {
   ),
   grows: true,
 };
-export const CUSTOM_TOOL_KEYS = known(
+/** Of a tool in Python, which is refused. */
+export const PYTHON_TOOL_KEYS = known(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],
 );
+/** Of a tool over HTTP. */
+export const HTTP_TOOL_KEYS = known(
+  ...["name", "description", "parameters", "url", "method", "headers", "preset_args", "timeout_seconds"],
+);
+/** Of a tool from the registry. */
+export const REGISTERED_TOOL_KEYS = known("name");
+export const RATE_KEYS = known("rpm", "tpm", "rpd", "tpd");
 export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
 export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
 export const HOOKS_KEYS = known("PreToolUse", "PostToolUse");

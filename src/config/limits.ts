@@ -23,3 +23,11 @@ export const MAX_URL_CHARS = 2048;
 
 /** A day: longer than any turn that still makes sense, short enough to end by itself. */
 export const MAX_TIMEOUT_SECONDS = 86_400;
+
+/** Of one agent. Providers take more, but a model that must choose among more chooses badly. */
+export const MAX_CUSTOM_TOOLS = 64;
+export const MAX_HEADERS = 32;
+export const MAX_CONTEXTS = 16;
+export const MAX_PROTECTED_PATHS = 100;
+/** Of a description that a model reads. */
+export const MAX_DESCRIPTION_CHARS = 4 * 1024;

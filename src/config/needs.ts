@@ -12,6 +12,27 @@ type NeedFacts = {
   way: string;
 };
 
+/**
+ * Features of the service that a session may not have yet. Switched on here, and nowhere else, once a session has them: until then
+ * a team that asks for one is refused by name.
+ */
+export const SERVED = {
+  workspace: false,
+  /** Commands over an agent's files. */
+  shell: false,
+  /** What a user uploaded, named in `context_paths`. */
+  contexts: false,
+  http_mcp: false,
+  /** Tools of `custom_tools` over HTTP and from the registry. */
+  http_tools: false,
+  /** Images and files sent along with a question. */
+  uploads: false,
+  /** `enable_rate_limit`, `rate_limits`. */
+  rates: false,
+};
+export type Feature = keyof typeof SERVED;
+export type Served = Readonly<Record<Feature, boolean>>;
+
 const NOT_YET = "this service does not have that yet";
 const REMOVE = "Remove the keys to run the team without.";
 
@@ -24,8 +45,8 @@ export const NEEDS = {
   workspace: notYet("workspaces with files for its agents", "Remove the keys to run the team without files."),
   host_context_path: {
     what: "files of your machine",
-    why: "a path there means nothing to a hosted service, and files cannot be uploaded yet",
-    way: "Remove `context_paths`, and put the text that matters into the question.",
+    why: "a path there means nothing to a hosted service, and nothing of that name is uploaded",
+    way: "Upload the files with `massgen-edge push`, then write the name they got as `path`.",
   },
   upload_files: notYet(
     "files sent along with the question",
@@ -45,9 +66,10 @@ export const NEEDS = {
   },
   python_custom_tool: {
     what: "tools written in Python",
-    why: "no code of yours runs inside the service, and tool servers cannot be attached yet",
-    way: `Remove \`custom_tools\`. ${BRIDGE}`,
+    why: "no code of yours runs inside the service",
+    way: "Have the code answer HTTP requests, and write its address as `url` in place of `path` and `function`; or remove these entries of `custom_tools`.",
   },
+  http_tools: notYet("tools of its own"),
   stdio_mcp: {
     what: "MCP servers started as programs",
     why: "no program can be started here, and servers over HTTP cannot be attached yet",
@@ -62,8 +84,8 @@ export const NEEDS = {
   shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),
   shell_docker: {
     what: "a shell in Docker",
-    why: "there is no Docker here, and no other shell yet",
-    way: "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it.",
+    why: "there is no Docker here",
+    way: "Remove `command_line_execution_mode` for the shell that is here, which has no network and installs nothing; `enable_code_execution` runs code at providers that offer it.",
   },
   skills: notYet("skills"),
   persistent_memory: notYet("memory across conversations", "Remove `memory`; the turns of one session are remembered anyway."),

@@ -11,6 +11,7 @@ import { asTold, type ConfigProblem, Findings } from "./problems";
 import { ORCHESTRATOR, readSetting, UI } from "./settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
+import { readTeamFiles } from "./workspace";
 
 export type { ConfigContext } from "./context";
 export type { ConfigProblem, ProblemCode } from "./problems";
@@ -27,7 +28,7 @@ export type TeamResult =
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const read = readSource(source);
   if (!read.ok) return { ok: false, errors: asTold(read.errors), warnings: [] };
-  const findings = new Findings(read.locate);
+  const findings = new Findings(read.locate, context.served);
   const root = asRoot(read.root, findings);
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);
@@ -80,7 +81,8 @@ function readTeam(root: Section, context: ConfigContext): Team {
   const sensitivity = readSetting(orchestrator, ORCHESTRATOR.sensitivity);
   const fullForOne = readUi(below(root, "ui"));
   const skips = (agents: number) => skipRounds || (agents === 1 && !fullForOne);
-  const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count) }, context);
+  const files = readTeamFiles(orchestrator, context);
+  const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count), files }, context);
   return assemble(agents, coordination, {
     ...answers,
     ...readTimeouts(below(root, "timeout_settings")),

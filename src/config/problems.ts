@@ -1,6 +1,6 @@
 import { redactShapes } from "../redaction/redact";
 import { MAX_PROBLEMS } from "./limits";
-import { type NeedId, refusalOf } from "./needs";
+import { type Feature, type NeedId, refusalOf, SERVED, type Served } from "./needs";
 
 /** Stable names of what can be wrong with a config; clients match on them. `not_served` is a refusal: right, but not here. */
 export type ProblemCode =
@@ -64,7 +64,15 @@ export class Findings {
   readonly warnings: ConfigProblem[] = [];
   readonly #refusals = new Map<string, Refusal[]>();
 
-  constructor(private readonly locate: Locate) {}
+  constructor(
+    private readonly locate: Locate,
+    private readonly served: Served = SERVED,
+  ) {}
+
+  /** Whether sessions have this feature. */
+  serves(feature: Feature): boolean {
+    return this.served[feature];
+  }
 
   /** What stands here is a mistake. */
   error(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
@@ -76,8 +84,9 @@ export class Findings {
     if (this.warnings.length < MAX_PROBLEMS) this.warnings.push(this.#problem(code, path, detail, target));
   }
 
-  /** What stands here is right, and cannot be run by this service. */
+  /** What stands here is right, and cannot be run by this service. Nothing, where the need is a feature that is served. */
   refuse(refusal: Refusal): void {
+    if (Object.entries(this.served).some(([feature, isServed]) => feature === refusal.need && isServed)) return;
     const known = this.#refusals.get(refusal.need);
     if (known) known.push(refusal);
     else if (this.#refusals.size < MAX_PROBLEMS) this.#refusals.set(refusal.need, [refusal]);

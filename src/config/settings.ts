@@ -41,6 +41,13 @@ const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!
 const KEY: Kind<string> = { ...text(MAX_KEY_CHARS), schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT } };
 
 export const ORCHESTRATOR = {
+  snapshots: setting(
+    "snapshot_storage",
+    text(MAX_URL_CHARS),
+    null,
+    "Switches workspaces on where no agent asks for its own; the path itself means nothing here.",
+  ),
+  temporary: setting("agent_temporary_workspace", text(MAX_URL_CHARS), null, "As `snapshot_storage`."),
   sensitivity: setting(
     "voting_sensitivity",
     SENSITIVITIES,
@@ -158,6 +165,43 @@ export const BACKEND = {
   codeExecution: setting("enable_code_execution", flag, false, "Whether the provider runs code for the agent."),
   maxUses: setting("hosted_tool_max_uses", integer(1, MAX_USES), 5, "Most uses of each such tool in one call."),
   api: setting("api", NAME, null, "Which of an endpoint's APIs is spoken, where there is a choice."),
+  cwd: setting("cwd", text(MAX_URL_CHARS), null, "Switches the agent's workspace on; the path itself means nothing here."),
+  shell: setting(
+    "enable_mcp_command_line",
+    flag,
+    false,
+    "Whether the agent runs commands over its files, in a shell without network. Switches its workspace on.",
+  ),
+  noFileTools: setting(
+    "exclude_file_operation_mcps",
+    flag,
+    false,
+    "Whether the agent works on its files in the shell alone, without file tools.",
+  ),
+  readFirst: setting(
+    "enforce_read_before_delete",
+    flag,
+    true,
+    "Whether the agent must have read a file that it did not write itself before it may delete it.",
+  ),
+  rateLimit: setting(
+    "enable_rate_limit",
+    flag,
+    null,
+    "Whether calls wait until the provider's quota has room for them; `rate_limits` says how large it is.",
+  ),
+  resultTokens: setting(
+    "tool_result_max_tokens",
+    integer(1_000, 200_000),
+    null,
+    "A tool result with more tokens goes into a file, and the conversation gets a reference; without it 20000.",
+  ),
+  previewTokens: setting(
+    "tool_result_preview_tokens",
+    integer(100, 20_000),
+    null,
+    "How many tokens of such a result the conversation shows; without it 2000.",
+  ),
   apiVersion: setting("api_version", NAME, null, "A dated version of the endpoint's API, or `v1` for the current one."),
   azureEndpoint: setting("azure_endpoint", text(MAX_URL_CHARS), null, "Address of the endpoint, as `base_url`."),
   azureDeployment: setting("azure_deployment", MODEL, null, "Name of the deployment, as `model`."),

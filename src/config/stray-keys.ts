@@ -9,7 +9,8 @@ const NAMES = new Set([
   ...["token", "accesstoken", "authtoken", "bearertoken", "secret", "clientsecret", "secretkey", "password"],
 ]);
 
-const isCredential = (name: string): boolean => NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
+/** Whether a name is one that credentials travel under. */
+export const isCredential = (name: string): boolean => NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, "")) || holdsKey(name);
 
 const BELONGS = "A key belongs in the backend's `api_key`, where it is kept sealed";
 

@@ -1,6 +1,8 @@
 import type { Budget, TeamRules } from "../protocol/team";
 import type { HostedTool } from "../providers/provider";
 import type { Format } from "../providers/registry";
+import type { RateLimits } from "../providers/rate-limits";
+import type { HttpToolDefinition } from "../tools/http/definition";
 
 /**
  * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
@@ -19,6 +21,31 @@ export type TeamAgent = {
   systemMessage: string | null;
   votingSensitivity: "lenient" | "balanced" | "strict";
   backend: Backend;
+  /** Absent: the agent has no files. */
+  workspace?: WorkspaceSettings;
+  /** Tools over HTTP; absent: none. */
+  httpTools?: HttpToolDefinition[];
+  /** Names of tools from the registry; absent: none. */
+  registryTools?: string[];
+  /** When a tool result goes into a file, and how much of it is shown, in tokens; absent: as usual. */
+  toolResults?: { maxTokens?: number; previewTokens?: number };
+};
+
+export type WorkspaceSettings = {
+  fileTools: boolean;
+  shell: boolean;
+  /** Whether files that the agent did not write must have been read before they may be deleted. */
+  readBeforeDelete: boolean;
+  /** What the user uploaded and the agent sees, each name once. */
+  contexts: ContextGrant[];
+};
+
+/** `write`: the presenter may change it, whoever that is; before, it is read-only. */
+export type ContextGrant = {
+  name: string;
+  permission: "read" | "write";
+  /** Files, folders and patterns as in .gitignore that nobody may change. */
+  protectedPaths: string[];
 };
 
 export type Backend = {
@@ -45,6 +72,8 @@ export type Backend = {
   apiVersion: string | null;
   /** Tools the provider runs itself, each at most so often in one call. */
   hostedTools: HostedTool[];
+  /** What the endpoint takes from all sessions of a tenant together; absent: nobody counts. */
+  rates?: RateLimits;
 };
 
 export type PersonaSettings = {

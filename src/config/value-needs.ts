@@ -1,14 +1,6 @@
 import { isPrivateHost } from "../outgoing/addresses";
 import { asSection, type Section } from "./fields";
-import {
-  CONTEXT_PATH_KEYS,
-  CUSTOM_TOOL_KEYS,
-  FILE_KEYS,
-  HOOK_KEYS,
-  HOOKS_KEYS,
-  type KeyRules,
-  MCP_SERVER_KEYS,
-} from "./known-keys";
+import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MCP_SERVER_KEYS } from "./known-keys";
 import type { NeedId } from "./needs";
 import { cut } from "./problems";
 
@@ -25,19 +17,13 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
     case "mcp_servers":
     case "direct_mcp_servers":
       return ofEntries(entriesOf(section, key, value), mcpNeed, MCP_SERVER_KEYS);
-    case "custom_tools":
-      return ofEntries(entriesOf(section, key, value), toolNeeds, CUSTOM_TOOL_KEYS);
     case "upload_files":
       return {
         ...ofEntries(entriesOf(section, key, value), () => [], FILE_KEYS),
         needs: [{ need: "upload_files", subject: "`upload_files`" }],
       };
-    case "context_paths":
-      return ofEntries(entriesOf(section, key, value), pathNeed, CONTEXT_PATH_KEYS);
     case "hooks":
       return hookNeeds(section, value);
-    case "enable_mcp_command_line":
-      return { needs: [shellNeed(section)], inside: [] };
     default:
       return { needs: USUAL.get(key) === value ? [] : [{ need: "other_coordination", subject: `\`${key}\`` }], inside: [] };
   }
@@ -53,10 +39,11 @@ export const USUAL = new Map<string, unknown>([
   ["final_answer_strategy", "winner_present"],
 ]);
 
-type Entry = { name: string; section: Section };
+/** `name` is what it goes by; empty sections are entries that are only a word. */
+export type Entry = { name: string; section: Section };
 
 /** A list of entries, or a mapping by name; an entry that is only a word has its name alone. */
-function entriesOf({ path, findings }: Section, key: string, value: unknown): Entry[] {
+export function entriesOf({ path, findings }: Section, key: string, value: unknown): Entry[] {
   const at = [...path, key];
   if (Array.isArray(value))
     return value.flatMap((item, nth) => entryOf({ path: [...at, nth], findings }, item, `entry ${nth + 1}`));
@@ -80,23 +67,6 @@ function mcpNeed({ name, section: { values } }: Entry): Need[] {
   return [{ need: isLocal ? "localhost_mcp" : "http_mcp", subject: quoted(name) }];
 }
 
-/** MassGen's own tools are told by the folder they lie in. */
-const TOOL_KINDS: readonly (readonly [RegExp, NeedId])[] = [
-  [/computer_use/, "computer_use"],
-  [/_extraframework_agents\//, "foreign_framework_tool"],
-  [/_multimodal_tools\//, "media_tools"],
-];
-const GENERATES = /_multimodal_tools\/.*_generation/;
-
-function toolNeeds({ name, section }: Entry): Need[] {
-  const path = String(section.values.get("path") ?? "");
-  const kind = TOOL_KINDS.find(([pattern]) => pattern.test(path))?.[1] ?? "python_custom_tool";
-  const subject = quoted(name);
-  return [{ need: kind, subject }, ...(GENERATES.test(path) ? [{ need: "media_generation" as const, subject }] : [])];
-}
-
-const pathNeed = ({ name }: Entry): Need[] => [{ need: "host_context_path", subject: quoted(name) }];
-
 function hookNeeds(section: Section, value: unknown): ValueNeeds {
   const hooks = asSection(value, [...section.path, "hooks"], section.findings);
   if (!hooks) return { needs: [], inside: [] };
@@ -107,9 +77,4 @@ function hookNeeds(section: Section, value: unknown): ValueNeeds {
   };
 }
 
-function shellNeed({ values }: Section): Need {
-  const docker = values.get("command_line_execution_mode") === "docker";
-  return { need: docker ? "shell_docker" : "shell", subject: "`enable_mcp_command_line`" };
-}
-
-const quoted = (name: string): string => `\`${cut(name)}\``;
+export const quoted = (name: string): string => `\`${cut(name)}\``;

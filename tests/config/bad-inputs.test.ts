@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
-import { BAD_INPUTS, BOMB } from "./bad-inputs";
-import { teamOf } from "./teams";
+import { BAD_INPUTS, BOMB, PATHS } from "./bad-inputs";
+import { ALL_SERVED, teamOf } from "./teams";
 
 /** An operator of a deployment: every key, no private address. */
 const CONTEXT: ConfigContext = { storedKeys: KEY_NAMES, allowedOrigins: [], variables: {} };
@@ -59,6 +59,15 @@ describe("C5 what looks like a secret's name is text", () => {
       },
     });
     expect([team.planningInstruction, team.personas?.guidelines]).toEqual([name, name]);
+  });
+});
+
+describe("C8 a path of somebody's machine", () => {
+  it.each(PATHS)("only switches the workspace on, with a warning: cwd: %s", (path) => {
+    const source = `agent: {id: a, backend: {type: claude, cwd: "${path}"}}`;
+    const { runnable, warnings } = checkTeam(source, { ...CONTEXT, served: ALL_SERVED });
+    expect(runnable).toBe(true);
+    expect(warnings).toMatchObject([{ code: "no_effect", pointer: "/agent/backend/cwd" }]);
   });
 });
 

@@ -141,7 +141,7 @@ const SECRETS: readonly BadInput[] = [
   },
 ];
 
-const PATHS = ["/etc", "../..", "~", "~/.ssh", "C:\\\\", "\\\\\\\\host\\\\share", "file:///etc/passwd"];
+export const PATHS = ["/etc", "../..", "~", "~/.ssh", "C:\\\\", "\\\\\\\\host\\\\share", "file:///etc/passwd"];
 const HOST: readonly BadInput[] = [
   {
     row: "C7",
@@ -169,7 +169,6 @@ const HOST: readonly BadInput[] = [
     source: one("custom_tools: [{name: x, path: /tmp/x.py, function: x}]"),
     code: "not_served",
   },
-  { row: "C7", name: "a shell", source: one("enable_mcp_command_line: true"), code: "not_served" },
   {
     row: "C7",
     name: "a shell in Docker",
@@ -185,7 +184,6 @@ const HOST: readonly BadInput[] = [
       source: claude(`}\norchestrator: {context_paths: [{path: "${path}"}]}`),
       code: "not_served",
     },
-    { row: "C8", name: `cwd: ${path}`, source: one(`cwd: "${path}"`), code: "not_served", pointer: "/agent/backend/cwd" },
   ]),
 ];
 

@@ -2,21 +2,29 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
+import { SERVED, type Served } from "../../src/config/needs";
 import { KEY_NAMES } from "../../src/providers/hosts";
+import { ALL_SERVED } from "./teams";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
 const EXAMPLES = path.resolve("../shared/massgen-configs");
 const CONTEXT: ConfigContext = {
   storedKeys: KEY_NAMES,
+  contexts: [],
   allowedOrigins: [],
   variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },
 };
+/** Where a warning may stand: about a terminal, and of a path that only switches workspaces on. */
+const QUIET = /^\/ui\/|\/(cwd|snapshot_storage|agent_temporary_workspace|command_line_\w+)$/;
 const names = existsSync(EXAMPLES)
   ? readdirSync(EXAMPLES, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".yaml"))
   : [];
 
 const readExample = (name: string) => readFileSync(path.join(EXAMPLES, name), "utf8");
 const check = (name: string, context = CONTEXT) => checkTeam(readExample(name), context);
+/** Features that sessions have by now are needs no more. */
+const isUnserved = (need: string, served: Served) =>
+  !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> = names.length > 0 ? JSON.parse(readExample("needs.json")) : {};
 
 describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen-configs]", () => {
@@ -28,7 +36,7 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
       const needs = refusals.flatMap(({ need }) => need ?? []);
       task.meta.sample = { file: name, needs };
       expect(errors).toEqual([]);
-      expect(needs.toSorted()).toEqual(NEEDS[name]);
+      expect(needs.toSorted()).toEqual(NEEDS[name]?.filter((need) => isUnserved(need, SERVED)));
       expect(runnable).toBe(needs.length === 0);
       for (const { line, detail } of refusals) {
         expect(line).toBeGreaterThan(0);
@@ -46,9 +54,30 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     expect(check(name, { ...CONTEXT, allowedOrigins: ["http://localhost:*"] })).toMatchObject({ runnable: true });
   });
 
-  it("lose nothing where they run: no warning but about display, research calls, prices and keys", () => {
+  it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
     const codes = names.filter((name) => check(name).runnable).flatMap((name) => check(name).warnings);
-    const others = codes.filter(({ code, pointer }) => code === "no_effect" && !pointer.startsWith("/ui/"));
+    const others = codes.filter(({ code, pointer }) => code === "no_effect" && !QUIET.test(pointer));
     expect(others).toEqual([]);
+  });
+
+  it("that need only what sessions get run where they have it", () => {
+    const context = { ...CONTEXT, served: ALL_SERVED };
+    const kinds = ["workspace", "shell"];
+    const ready = names.filter((name) => NEEDS[name]?.length && NEEDS[name].every((need) => kinds.includes(need)));
+    expect(ready.length).toBeGreaterThan(2);
+    for (const name of ready) expect([name, check(name, context).errors, check(name, context).refusals]).toEqual([name, [], []]);
+  });
+
+  it("that need files of a machine run when these are uploaded and named", () => {
+    const context = { ...CONTEXT, served: ALL_SERVED, contexts: ["project"] };
+    const kinds = ["workspace", "shell", "host_context_path"];
+    const ready = names.filter(
+      (name) => NEEDS[name]?.includes("host_context_path") && NEEDS[name].every((need) => kinds.includes(need)),
+    );
+    expect(ready.length).toBeGreaterThan(0);
+    for (const name of ready) {
+      const named = readExample(name).replaceAll(/^(\s+- path:) .*$/gm, "$1 project");
+      expect([name, checkTeam(named, context).errors, checkTeam(named, context).refusals]).toEqual([name, [], []]);
+    }
   });
 });

@@ -13,9 +13,11 @@ import {
   TOP,
   UI,
 } from "./massgen-keys";
-import { FULL_CONTEXT } from "./teams";
+import { FULL_CONTEXT, NONE_SERVED } from "./teams";
 
 const CONTEXT = { ...FULL_CONTEXT, variables: { ...FULL_CONTEXT.variables, SGLANG_BASE_URL: "http://10.0.0.6:30000/v1" } };
+/** Before sessions have any of the features that are switched on one by one. */
+const BEFORE = { ...CONTEXT, served: NONE_SERVED };
 const MODEL = "model: m, ";
 
 /** A config that holds this one key more than it must. */
@@ -82,7 +84,7 @@ describe("an entry of mcp_servers", () => {
   });
 
   it.each(["auth: {type: oauth}", "oauth: true", "transport_options: {a: 1}"])("is only refused for a newer key: %s", (entry) => {
-    const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), CONTEXT);
+    const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), BEFORE);
     expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
   });
 
@@ -91,7 +93,7 @@ describe("an entry of mcp_servers", () => {
     { entry: "name: weather, type: streamable-http, url: 'http://localhost:8000/mcp'", need: "localhost_mcp" },
     { entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'", need: "http_mcp" },
   ])("is refused as $need, by its name: $entry", ({ entry, need }) => {
-    expect(checkTeam(withServer(entry), CONTEXT).refusals).toMatchObject([
+    expect(checkTeam(withServer(entry), BEFORE).refusals).toMatchObject([
       { need, detail: expect.stringContaining("(`weather`)"), pointer: "/agent/backend/mcp_servers" },
     ]);
   });
@@ -105,25 +107,26 @@ describe("an entry of mcp_servers", () => {
 
 describe("a refusal", () => {
   const team = (...backends: string[]) =>
-    checkTeam(`agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`, CONTEXT)
-      .refusals;
+    checkTeam(`agents:\n${backends.map((backend, nth) => `  - {id: a${nth}, backend: ${backend}}`).join("\n")}`, BEFORE).refusals;
 
   it("is one for all keys and agents that need the same, at the first of them", () => {
     const refusals = team(
       "{type: claude, cwd: w1, context_paths: [{path: src}]}",
-      "{type: claude, cwd: w2, shared_tools_directory: t}",
+      "{type: claude, cwd: w2, enable_mcp_command_line: true, shared_tools_directory: t, enable_code_based_tools: true}",
     );
     expect(refusals.map(({ need, pointer }) => `${need} ${pointer}`)).toEqual([
       "workspace /agents/0/backend/cwd",
       "host_context_path /agents/0/backend/context_paths",
+      "shell /agents/1/backend/enable_mcp_command_line",
+      "tools_from_code /agents/1/backend/shared_tools_directory",
     ]);
-    expect(refusals[0]?.detail).toContain("(`cwd`, `shared_tools_directory`)");
+    expect(refusals[3]?.detail).toContain("(`shared_tools_directory`, `enable_code_based_tools`)");
   });
 
   it("stands at the first of its keys in the text, whichever is read first, and names them in that order", () => {
     const source =
       "agents:\n  - id: a\n    backend:\n      type: claude\n      cwd: w1\norchestrator: {snapshot_storage: s, agent_temporary_workspace: t}";
-    expect(checkTeam(source, CONTEXT).refusals).toMatchObject([
+    expect(checkTeam(source, BEFORE).refusals).toMatchObject([
       {
         need: "workspace",
         pointer: "/agents/0/backend/cwd",
@@ -134,10 +137,10 @@ describe("a refusal", () => {
     ]);
     const upside =
       "orchestrator:\n  agent_temporary_workspace: t\n  snapshot_storage: s\nagent:\n  backend: {type: claude, cwd: w1}\n  id: a";
-    expect(checkTeam(upside, CONTEXT).refusals).toMatchObject([
+    expect(checkTeam(upside, BEFORE).refusals).toMatchObject([
       { pointer: "/orchestrator/agent_temporary_workspace", line: 2, column: 3 },
     ]);
-    expect(checkTeam(parse(source), CONTEXT).refusals).toMatchObject([{ need: "workspace", line: null }]);
+    expect(checkTeam(parse(source), BEFORE).refusals).toMatchObject([{ need: "workspace", line: null }]);
   });
 
   it("tells the settings of a feature with the key that switches it on", () => {

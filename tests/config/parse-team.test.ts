@@ -251,8 +251,8 @@ describe("what an error says", () => {
     ["names the modern form of an old keyword", yamlWith({ top: "num_agents: 3" }), "one entry in `agents` for each agent"],
     [
       "names the feature that is missing",
-      yamlWith({ backend: "cwd: workspace1" }),
-      "This team needs workspaces with files for its agents (`cwd`)",
+      yamlWith({ backend: "enable_image_generation: true" }),
+      "This team needs generated images, sound, video or files (`enable_image_generation`)",
     ],
     [
       "names the key of Chat Completions for another format's",

@@ -1,9 +1,32 @@
 import { type ConfigContext, parseTeam, type TeamResult } from "../../src/config/parse-team";
 import { KEY_NAMES } from "../../src/providers/hosts";
+import type { Served } from "../../src/config/needs";
 import type { Team } from "../../src/config/team";
+
+/** Sessions that have every feature there is. */
+export const ALL_SERVED: Served = {
+  workspace: true,
+  shell: true,
+  contexts: true,
+  http_mcp: true,
+  http_tools: true,
+  uploads: true,
+  rates: true,
+};
+/** Sessions that have none. */
+export const NONE_SERVED: Served = {
+  workspace: false,
+  shell: false,
+  contexts: false,
+  http_mcp: false,
+  http_tools: false,
+  uploads: false,
+  rates: false,
+};
 
 /** An operator with one key and one allowed origin. */
 export const CONTEXT: ConfigContext = {
+  served: ALL_SERVED,
   storedKeys: ["OPENAI_API_KEY"],
   allowedOrigins: ["http://127.0.0.1:*"],
   variables: {},
@@ -11,6 +34,7 @@ export const CONTEXT: ConfigContext = {
 
 /** An operator with every key, and endpoints of their own where these are needed. */
 export const FULL_CONTEXT: ConfigContext = {
+  served: ALL_SERVED,
   storedKeys: KEY_NAMES,
   allowedOrigins: ["http://localhost:*"],
   variables: {

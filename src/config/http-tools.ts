@@ -1,0 +1,113 @@
+import { addressProblem } from "../outgoing/address-rules";
+import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn } from "../tools/http/definition";
+import { parameterProblem } from "../tools/parameters";
+import { checkKeys } from "./check-keys";
+import type { ConfigContext } from "./context";
+import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
+import { HTTP_TOOL_KEYS } from "./known-keys";
+import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./limits";
+import { isCredential, refuseStrayKeys } from "./stray-keys";
+import { readToolHeaders } from "./tool-secrets";
+
+/** An entry of `custom_tools` that has a `url`. */
+
+/** What an entry takes: the JSON Schema and the check are made of the same rows. */
+export const HTTP_TOOL = {
+  description: text(MAX_DESCRIPTION_CHARS),
+  method: oneOf(HTTP_METHODS),
+  url: text(MAX_URL_CHARS),
+  timeoutSeconds: integer(1, 300),
+} as const;
+
+const USUAL_TIMEOUT_SECONDS = 60;
+const NO_PARAMETERS = { type: "object", properties: {} };
+
+/** null, with an error, if it cannot be one. `name` is checked already. */
+export function readHttpTool(section: Section, name: string, context: ConfigContext): HttpToolDefinition | null {
+  checkKeys(section, HTTP_TOOL_KEYS);
+  const description = read(section, "description", HTTP_TOOL.description, null);
+  if (description === null) missing(section, "description", "description is missing: what the tool does, for the model.");
+  const method = read(section, "method", HTTP_TOOL.method, "GET");
+  const preset = readPreset(section);
+  const parameters = readParameters(section);
+  const url = readUrl(section, context);
+  const timeoutSeconds = read(section, "timeout_seconds", HTTP_TOOL.timeoutSeconds, USUAL_TIMEOUT_SECONDS);
+  if (url === null) return null;
+  if (parameters) checkPlaceholders(section, url, { ...parameters, preset });
+  const headers = readToolHeaders(section, new URL(url).origin, context);
+  if (description === null || !parameters) return null;
+  const repeatable = isRepeatable(url, context.repeatableTools ?? []);
+  return {
+    ...{ name, description, parameters: parameters.schema, method, url, headers, preset },
+    ...{ timeoutMs: timeoutSeconds * 1000, repeatable },
+  };
+}
+
+function missing({ path, values, findings }: Section, key: string, detail: string): void {
+  if ((values.get(key) ?? null) === null) findings.error("missing", path, detail);
+}
+
+function readPreset(section: Section): Record<string, unknown> {
+  const written = read(section, "preset_args", mapping, null);
+  refuseStrayKeys(section.findings, [...section.path, "preset_args"], written);
+  return Object.fromEntries([...(written ?? [])].map(([name, value]) => [String(name), toPlain(value)]));
+}
+
+type Parameters = { schema: Record<string, unknown>; names: string[] };
+
+function readParameters(section: Section): Parameters | null {
+  const written = read(section, "parameters", mapping, null);
+  if (written === null) return (section.values.get("parameters") ?? null) === null ? { schema: NO_PARAMETERS, names: [] } : null;
+  const schema = Object.fromEntries([...written].map(([key, value]) => [String(key), toPlain(value)]));
+  const problem = parameterProblem(schema);
+  if (problem === null) {
+    const properties = written.get("properties");
+    return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };
+  }
+  const path = ["parameters", ...problem.at];
+  section.findings.error("not_allowed", [...section.path, ...path], `${path.join(".")} ${problem.detail}.`);
+  return null;
+}
+
+/** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */
+function readUrl(section: Section, { allowedOrigins }: ConfigContext): string | null {
+  const url = read(section, "url", HTTP_TOOL.url, null);
+  if (url === null) return null; // or it would be no HTTP tool; wrong, which is told already
+  const problem = urlProblem(url, allowedOrigins);
+  if (problem === null) return url;
+  section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
+  return null;
+}
+
+function urlProblem(written: string, allowedOrigins: readonly string[]): string | null {
+  if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
+  if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written)) return "must be a complete URL whose host is written out";
+  const filled = fillPlaceholders(written, () => "x");
+  if (/[{}]/.test(filled)) return "has a brace that belongs to no `{argument}`";
+  if (!URL.canParse(filled)) return "is no complete URL, such as https://api.example.com/items/{id}";
+  const url = new URL(filled);
+  if (url.hash) return "may not hold a fragment";
+  const credential = [...url.searchParams.keys()].find(isCredential);
+  if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+  return addressProblem(url, allowedOrigins);
+}
+
+function checkPlaceholders(section: Section, url: string, { names, preset }: Parameters & { preset: object }): void {
+  const stray = placeholdersIn(url).filter((name) => !names.includes(name) && !Object.hasOwn(preset, name));
+  for (const name of stray) {
+    const detail = `\`{${name}}\` is no argument of the tool: describe it in \`parameters\`, or set it in \`preset_args\`.`;
+    section.findings.error("unknown_key", [...section.path, "url"], detail);
+  }
+}
+
+/** Whether an address lies at or below one that the operator names. */
+function isRepeatable(url: string, addresses: readonly string[]): boolean {
+  const [fixed = ""] = url.split(/[{?]/);
+  return addresses
+    .filter((address) => URL.canParse(address))
+    .some((written) => {
+      const allowed = new URL(written);
+      const [asked, base] = [new URL(fixed), allowed.pathname.replace(/\/+$/, "")];
+      return asked.origin === allowed.origin && (asked.pathname === base || asked.pathname.startsWith(`${base}/`));
+    });
+}

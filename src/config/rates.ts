@@ -1,0 +1,48 @@
+import { type RateLimits, usualRates } from "../providers/rate-limits";
+import { checkKeys } from "./check-keys";
+import { below, integer, type Kind, read, type Section } from "./fields";
+import { RATE_KEYS } from "./known-keys";
+import { BACKEND, readSetting } from "./settings";
+
+/** How much of its provider's quota a backend may use: `rate_limits`, or the usual ones for `enable_rate_limit: true`. */
+
+/** By the words of MassGen's own table. */
+export const RATES: Readonly<Record<"rpm" | "tpm" | "rpd" | "tpd", { about: string; kind: Kind<number> }>> = {
+  rpm: { about: "Requests per minute.", kind: integer(1, 1_000_000) },
+  tpm: { about: "Tokens per minute, input and output together.", kind: integer(1, 10_000_000_000) },
+  rpd: { about: "Requests per day.", kind: integer(1, 1_000_000_000) },
+  tpd: { about: "Tokens per day, input and output together.", kind: integer(1, 1_000_000_000_000) },
+};
+
+/** null: nobody counts. */
+export function readRates(backend: Section, place: { host: string; hostName: string; model: string }): RateLimits | null {
+  const { findings, path } = backend;
+  const isEnabled = readSetting(backend, BACKEND.rateLimit);
+  const written = readWritten(backend);
+  if (isEnabled === false || (isEnabled === null && !written)) return null;
+  const key = isEnabled ? BACKEND.rateLimit.key : "rate_limits";
+  if (!findings.serves("rates")) {
+    findings.warn("no_effect", [...path, key], `\`${key}\` is ignored: rate limits of providers are always respected.`, "key");
+    return null;
+  }
+  const usual = isEnabled ? usualRates(place.host, place.model) : null;
+  if (!usual && !written) {
+    const detail = `\`${key}\` has no effect: no usual limits of ${place.hostName} are known. Write \`rate_limits: {rpm: …, tpm: …}\`.`;
+    findings.warn("no_effect", [...path, key], detail, "key");
+    return null;
+  }
+  return { ...usual, ...written };
+}
+
+function readWritten(backend: Section): RateLimits | null {
+  const section = below(backend, "rate_limits");
+  checkKeys(section, RATE_KEYS);
+  const [rpm, tpm, rpd, tpd] = (["rpm", "tpm", "rpd", "tpd"] as const).map((key) => read(section, key, RATES[key].kind, null));
+  const limits: RateLimits = {
+    ...(rpm != null && { requestsPerMinute: rpm }),
+    ...(tpm != null && { tokensPerMinute: tpm }),
+    ...(rpd != null && { requestsPerDay: rpd }),
+    ...(tpd != null && { tokensPerDay: tpd }),
+  };
+  return Object.keys(limits).length > 0 ? limits : null;
+}

@@ -1,0 +1,88 @@
+import { REGISTRY } from "../tools/registry";
+import { TOOL_NAME } from "./custom-tools";
+import type { JsonSchema } from "./fields";
+import { HTTP_TOOL } from "./http-tools";
+import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_PROTECTED_PATHS } from "./limits";
+import { RATES } from "./rates";
+import { CONTEXT_NAME, PERMISSION, PROTECTED_PATH } from "./workspace";
+
+/** The parts of the config's JSON Schema that describe what agents work with: tools, uploads, quotas. */
+export const toolSchemas = (): Record<string, JsonSchema> => ({
+  contexts: contexts(),
+  "custom-tools": customTools(),
+  "rate-limits": rateLimits(),
+});
+
+const NAME: JsonSchema = { type: "string", pattern: TOOL_NAME.source };
+const TEXTS: JsonSchema = { type: "object", patternProperties: { "^.+$": { type: "string", maxLength: MAX_KEY_CHARS } } };
+
+function closed(properties: Record<string, JsonSchema>, ...required: string[]): JsonSchema {
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+const contexts = (): JsonSchema => ({
+  description: "What you uploaded (`massgen-edge push`) and the agents see.",
+  type: ["array", "null"],
+  maxItems: MAX_CONTEXTS,
+  items: {
+    anyOf: [
+      { type: "string", pattern: CONTEXT_NAME.source },
+      closed(
+        {
+          path: { description: "The name it was uploaded by.", type: "string", pattern: CONTEXT_NAME.source },
+          permission: {
+            description: "`write`: the presenter may change it; before, it is read-only.",
+            ...PERMISSION.schema,
+            default: "read",
+          },
+          protected_paths: {
+            description: "Files, folders and patterns as in .gitignore that nobody may change.",
+            type: "array",
+            maxItems: MAX_PROTECTED_PATHS,
+            items: PROTECTED_PATH.schema,
+          },
+        },
+        "path",
+      ),
+    ],
+  },
+});
+
+const customTools = (): JsonSchema => ({
+  description: "Tools over HTTP, and names of tools that this deployment has.",
+  anyOf: [{ type: "array", maxItems: MAX_CUSTOM_TOOLS, items: customTool() }, { enum: [null, false] }],
+});
+
+const customTool = (): JsonSchema => ({
+  anyOf: [
+    { enum: REGISTRY.map(({ spec }) => spec.name) },
+    closed({ name: { enum: REGISTRY.map(({ spec }) => spec.name) } }, "name"),
+    closed(
+      {
+        name: { description: "What the model calls it by.", ...NAME },
+        description: { description: "What it does, for the model.", ...HTTP_TOOL.description.schema },
+        parameters: { description: "Its arguments: a JSON Schema of type object, without references.", type: "object" },
+        url: { description: "`{argument}` in path and query is filled in.", ...HTTP_TOOL.url.schema },
+        method: { description: "GET reads only; the others act on the outside.", ...HTTP_TOOL.method.schema, default: "GET" },
+        headers: {
+          description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret that the operator has bound to the address's origin.`,
+          ...TEXTS,
+        },
+        preset_args: { description: "Arguments that the model neither sees nor sets.", type: "object" },
+        timeout_seconds: { description: "For a whole call.", ...HTTP_TOOL.timeoutSeconds.schema, default: 60 },
+      },
+      "name",
+      "description",
+      "url",
+    ),
+  ],
+});
+
+const rateLimits = (): JsonSchema => ({
+  description: "How much of the provider's quota all sessions of a tenant use together; calls wait for room.",
+  type: ["object", "null"],
+  properties: Object.fromEntries(
+    Object.entries(RATES).map(([key, { about, kind }]) => [key, { description: about, ...kind.schema }]),
+  ),
+  additionalProperties: false,
+});

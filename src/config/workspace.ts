@@ -1,0 +1,138 @@
+import { checkKeys } from "./check-keys";
+import type { ConfigContext } from "./context";
+import { list, oneOf, read, type Section, text } from "./fields";
+import { CONTEXT_PATH_KEYS } from "./known-keys";
+import { MAX_CONTEXTS, MAX_PROTECTED_PATHS, MAX_URL_CHARS } from "./limits";
+import { cut } from "./problems";
+import { BACKEND, ORCHESTRATOR, readSetting, type Setting } from "./settings";
+import type { ContextGrant, WorkspaceSettings } from "./team";
+import { type Entry, entriesOf, quoted } from "./value-needs";
+
+/**
+ * Which agents have files, and what else they see. An agent has a workspace if its backend asks for one (`cwd`, the shell, contexts
+ * of its own). Where the team's `orchestrator` asks and no agent does, all have one.
+ */
+
+/** What the `orchestrator` section says of files. */
+export type TeamFiles = { asks: boolean; contexts: ContextGrant[] };
+
+export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
+  const named = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) => switchesOn(orchestrator, setting));
+  const contexts = readContexts(orchestrator, context);
+  return { asks: named.length > 0 || contexts.length > 0, contexts };
+}
+
+/** Whether what stands in an agent's `backend` asks for files, as far as can be said without judging it. */
+export const asksForFiles = (backend: unknown): boolean =>
+  backend instanceof Map && [BACKEND.cwd.key, BACKEND.shell.key, "context_paths"].some((key) => isOn(backend.get(key)));
+
+const isOn = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== false && value !== "" && !(Array.isArray(value) && value.length === 0);
+
+/** `asks`: whether the team asks for this agent, because nobody does for itself. null: the agent has no files. */
+export function readWorkspace(backend: Section, team: TeamFiles, context: ConfigContext): WorkspaceSettings | null {
+  const named = switchesOn(backend, BACKEND.cwd);
+  const shell = readShell(backend);
+  const contexts = readContexts(backend, context);
+  const noFileTools = readSetting(backend, BACKEND.noFileTools);
+  const readBeforeDelete = readSetting(backend, BACKEND.readFirst);
+  if (!named && !shell && contexts.length === 0 && !team.asks) {
+    warnOfIdle(backend);
+    return null;
+  }
+  if (noFileTools && !shell) {
+    const detail =
+      "`exclude_file_operation_mcps` leaves the agent no way to its files: it needs `enable_mcp_command_line: true` too.";
+    backend.findings.error("not_allowed", [...backend.path, BACKEND.noFileTools.key], detail, "key");
+  }
+  const own = new Set(contexts.map(({ name }) => name));
+  const shared = team.contexts.filter(({ name }) => !own.has(name));
+  return { fileTools: !noFileTools, shell, readBeforeDelete, contexts: [...shared, ...contexts] };
+}
+
+/** Settings of what the agent does not have. */
+function warnOfIdle({ path, values, findings }: Section): void {
+  for (const { key } of [BACKEND.noFileTools, BACKEND.readFirst]) {
+    if ((values.get(key) ?? null) === null) continue;
+    findings.warn("no_effect", [...path, key], `\`${key}\` is ignored: the agent has no files (\`cwd\` gives it some).`, "key");
+  }
+}
+
+/** A path of somebody's machine that only says that there are to be files. */
+function switchesOn(section: Section, setting: Setting<string, null>): boolean {
+  const { findings } = section;
+  const { key } = setting;
+  const path = [...section.path, key];
+  if ((readSetting(section, setting) ?? "") === "") return false;
+  findings.refuse({ need: "workspace", path, subject: `\`${key}\`` });
+  const detail = `\`${key}\` only switches workspaces on: each agent has its own here, and the path itself means nothing.`;
+  if (findings.serves("workspace")) findings.warn("no_effect", path, detail, "key");
+  return true;
+}
+
+function readShell(backend: Section): boolean {
+  if (!readSetting(backend, BACKEND.shell)) return false;
+  const inDocker = backend.values.get("command_line_execution_mode") === "docker";
+  const place = { path: [...backend.path, BACKEND.shell.key], subject: `\`${BACKEND.shell.key}\`` };
+  backend.findings.refuse({ need: inDocker ? "shell_docker" : "shell", ...place });
+  return true;
+}
+
+/** A name that something uploaded has, never a path. */
+export const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+export const PERMISSION = oneOf(["read", "write"]);
+export const PROTECTED_PATH = text(MAX_URL_CHARS);
+
+function readContexts(section: Section, context: ConfigContext): ContextGrant[] {
+  const written = section.values.get("context_paths");
+  if (!isOn(written)) return [];
+  const path = [...section.path, "context_paths"];
+  const entries = entriesOf(section, "context_paths", written);
+  if (entries.length > MAX_CONTEXTS)
+    section.findings.error("out_of_range", path, `There may be ${MAX_CONTEXTS} contexts; these are ${entries.length}.`);
+  const grants: ContextGrant[] = [];
+  for (const entry of entries.slice(0, MAX_CONTEXTS)) {
+    checkKeys(entry.section, CONTEXT_PATH_KEYS);
+    const grant = readGrant(section, entry, context);
+    if (grant && grants.some(({ name }) => name === grant.name))
+      section.findings.error("duplicate", entry.section.path, `\`${grant.name}\` stands here a second time.`);
+    else if (grant) grants.push(grant);
+  }
+  return grants;
+}
+
+function readGrant(section: Section, { name: found, section: entry }: Entry, { contexts }: ConfigContext): ContextGrant | null {
+  const permission = read(entry, "permission", PERMISSION, "read");
+  const protectedPaths = readProtected(entry);
+  const isWord = entry.values.size === 0;
+  if (!isWord && (entry.values.get("path") ?? null) === null) {
+    section.findings.error("missing", entry.path, "path is missing: the name of something that you uploaded.");
+    return null;
+  }
+  const name = isWord ? found : read(entry, "path", text(MAX_URL_CHARS), null);
+  if (name === null) return null;
+  const isUploaded = CONTEXT_NAME.test(name) && (contexts?.includes(name) ?? true);
+  if (!isUploaded || !section.findings.serves("contexts")) {
+    section.findings.refuse({ need: "host_context_path", path: [...section.path, "context_paths"], subject: quoted(name) });
+    return null;
+  }
+  return { name, permission, protectedPaths };
+}
+
+function readProtected(entry: Section): string[] {
+  const { findings } = entry;
+  const path = [...entry.path, "protected_paths"];
+  const written = read(entry, "protected_paths", list, []);
+  if (written.length > MAX_PROTECTED_PATHS)
+    findings.error("out_of_range", path, `There may be ${MAX_PROTECTED_PATHS} protected paths; these are ${written.length}.`);
+  return written.slice(0, MAX_PROTECTED_PATHS).flatMap((item, nth) => {
+    if (PROTECTED_PATH.accepts(item) && item.trim() !== "" && !LEAVES.test(item)) return [item];
+    const shown = typeof item === "string" ? `; \`${cut(item)}\` is none` : "";
+    const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
+    findings.error(typeof item === "string" ? "out_of_range" : "wrong_type", [...path, nth], detail);
+    return [];
+  });
+}
+
+/** What protects nothing because it leads out of the context, whatever its author thought. */
+const LEAVES = /(^|[/\\])\.\.([/\\]|$)|^~|^[A-Za-z]:[/\\]|\p{Cc}/u;

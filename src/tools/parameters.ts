@@ -1,0 +1,156 @@
+import { type Schema, Validator } from "@cfworker/json-schema";
+
+/**
+ * The parameters of a tool that somebody else describes, as JSON Schema: which schemas are taken, and whether arguments are as
+ * theirs says. Whoever writes a schema may be careless or hostile, so what could keep the check busy is not in it: references,
+ * which can go in circles or double with each step, and whatever is quadratic or a regular expression of the author's.
+ */
+
+/** Told to the model and left to the server: patterns and formats can take for ever, and so can comparing each item with each. */
+const NOT_CHECKED = new Set(["pattern", "format", "uniqueItems"]);
+
+type Test = { words: string; accepts: (value: unknown) => boolean };
+
+const isMapping = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const TYPES: readonly unknown[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
+const ANY: Test = { words: "anything", accepts: () => true };
+const TEXT: Test = { words: "text", accepts: (value) => typeof value === "string" };
+const FLAG: Test = { words: "true or false", accepts: (value) => typeof value === "boolean" };
+const NUMBER: Test = { words: "a number", accepts: (value) => typeof value === "number" && Number.isFinite(value) };
+const COUNT: Test = {
+  words: "a whole number from 0",
+  accepts: (value) => typeof value === "number" && Number.isInteger(value) && value >= 0,
+};
+const STEP: Test = { words: "a number above 0", accepts: (value) => typeof value === "number" && value > 0 };
+const LIST: Test = { words: "a list", accepts: Array.isArray };
+const NAMES: Test = {
+  words: "a list of names",
+  accepts: (value) => Array.isArray(value) && value.every((name) => typeof name === "string"),
+};
+const TYPE: Test = {
+  words: "one of string, number, integer, boolean, object, array, null, or a list of them",
+  accepts: (value) =>
+    Array.isArray(value) ? value.length > 0 && value.every((type) => TYPES.includes(type)) : TYPES.includes(value),
+};
+
+/** Keywords that hold no schema. */
+const PLAIN: Readonly<Record<string, Test>> = {
+  type: TYPE,
+  enum: LIST,
+  required: NAMES,
+  ...Object.fromEntries(["title", "description", "$schema", "$comment", "pattern", "format"].map((key) => [key, TEXT])),
+  ...Object.fromEntries(["deprecated", "readOnly", "writeOnly", "nullable", "uniqueItems"].map((key) => [key, FLAG])),
+  ...Object.fromEntries(["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"].map((key) => [key, NUMBER])),
+  ...Object.fromEntries(
+    ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"].map((key) => [key, COUNT]),
+  ),
+  multipleOf: STEP,
+  const: ANY,
+  default: ANY,
+  examples: ANY,
+};
+/** Keywords whose value is a schema, a list of them, or a mapping to them. */
+const ONE = ["items", "additionalProperties", "not"];
+const SEVERAL = ["anyOf", "oneOf", "allOf"];
+const NAMED = ["properties"];
+
+/** What is wrong with a schema, and where: keys and indexes from its root. */
+export type ParameterProblem = { at: readonly (string | number)[]; detail: string };
+
+/** Why a schema cannot be a tool's parameters; null: it can. `schema` is plain data. */
+export function parameterProblem(schema: unknown): ParameterProblem | null {
+  if (!isMapping(schema) || schema.type !== "object")
+    return { at: [], detail: "must be a JSON Schema with `type: object`: a tool's arguments have names" };
+  return problemIn(schema, []);
+}
+
+function problemIn(schema: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
+  if (typeof schema === "boolean") return null;
+  if (!isMapping(schema)) return { at, detail: "must be a JSON Schema: a mapping, or true or false" };
+  return firstOf(Object.entries(schema), ([key, value]) => problemOf(key, value, [...at, key]));
+}
+
+function problemOf(key: string, value: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
+  const plain = Object.hasOwn(PLAIN, key) ? PLAIN[key] : undefined;
+  if (plain) return plain.accepts(value) ? null : { at, detail: `must be ${plain.words}` };
+  if (ONE.includes(key)) return problemIn(value, at);
+  if (SEVERAL.includes(key)) {
+    if (!Array.isArray(value) || value.length === 0) return { at, detail: "must be a list of JSON Schemas" };
+    return firstOf([...value.entries()], ([nth, part]) => problemIn(part, [...at, nth]));
+  }
+  if (NAMED.includes(key)) {
+    if (!isMapping(value)) return { at, detail: "must be a mapping of names to JSON Schemas" };
+    return firstOf(Object.entries(value), ([name, part]) => problemIn(part, [...at, name]));
+  }
+  const isReference = key === "$ref" || key === "$defs" || key === "definitions";
+  return {
+    at,
+    detail: isReference
+      ? "is not taken here: write each part where it belongs (in YAML an alias, `*name`, repeats it)"
+      : "is no keyword of JSON Schema that is taken here",
+  };
+}
+
+function firstOf<T>(items: readonly T[], find: (item: T) => ParameterProblem | null): ParameterProblem | null {
+  for (const item of items) {
+    const problem = find(item);
+    if (problem) return problem;
+  }
+  return null;
+}
+
+/** More is no argument list but an attempt to keep somebody busy. */
+const MAX_ARGUMENT_CHARS = 256 * 1024;
+const MAX_TOLD = 5;
+
+/**
+ * Why arguments are not as their schema says, in words for the model; null: they are. `schema` is one that `parameterProblem`
+ * found nothing in, so this never throws.
+ */
+export function argumentProblem(schema: Record<string, unknown>, args: unknown): string | null {
+  if (!isMapping(args)) return "The arguments must be a JSON object.";
+  const size = JSON.stringify(args).length;
+  if (size > MAX_ARGUMENT_CHARS)
+    return `The arguments take ${size} characters; a call may have ${MAX_ARGUMENT_CHARS}. Send less.`;
+  const { valid, errors } = new Validator(checked(schema), "2020-12", true).validate(args);
+  if (valid) return null;
+  // From the place where it went wrong: what comes before only says that something below it did.
+  const told = errors
+    .slice(-MAX_TOLD)
+    .map(({ instanceLocation, error }) => `${instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${error}`);
+  return `The arguments are not as the tool's parameters say. ${told.reverse().join(" ")}`;
+}
+
+/** The part of a schema that arguments are checked against. */
+function checked(schema: Record<string, unknown>): Schema {
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([key]) => !NOT_CHECKED.has(key))
+      .map(([key, value]) => [key, checkedPart(key, value)]),
+  );
+}
+
+function checkedPart(key: string, value: unknown): unknown {
+  if (ONE.includes(key)) return isMapping(value) ? checked(value) : value;
+  if (SEVERAL.includes(key) && Array.isArray(value))
+    return value.map((part: unknown) => (isMapping(part) ? checked(part) : part));
+  if (NAMED.includes(key) && isMapping(value))
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, isMapping(part) ? checked(part) : part]));
+  return value;
+}
+
+/** The schema without the arguments that are set already. */
+export function withoutPresets(
+  schema: Record<string, unknown>,
+  preset: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const { properties, required, ...others } = schema;
+  const isFree = (name: string) => !Object.hasOwn(preset, name);
+  return {
+    ...others,
+    properties: isMapping(properties) ? Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))) : {},
+    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === "string" && isFree(name)) }),
+  };
+}

@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam } from "../../src/config/parse-team";
+import { parseToolSecrets } from "../../src/config/tool-secrets";
+import { FULL_CONTEXT, teamOf } from "./teams";
+
+const CONTEXT = {
+  ...FULL_CONTEXT,
+  toolSecrets: parseToolSecrets("WEATHER_KEY=https://api.weather.net, OTHER=https://other.net/v1"),
+  repeatableTools: ["https://api.weather.net/search"],
+};
+const agent = (tools: string, more = "") => `agent: {id: a, backend: {type: claude${more}, custom_tools: [${tools}]}}`;
+const toolOf = (tools: string, more = "") => teamOf(agent(tools, more), CONTEXT);
+const told = (tools: string) => {
+  const { errors, refusals } = checkTeam(agent(tools), CONTEXT);
+  return [...errors, ...refusals].map(({ code, pointer, detail }) => `${code} ${pointer}: ${detail}`).join("\n");
+};
+
+const WEATHER = `{
+  name: weather, description: Tells the weather., url: 'https://api.weather.net/v1/{city}/now',
+  parameters: {type: object, properties: {city: {type: string}, units: {enum: [c, f]}}, required: [city]},
+  headers: {Authorization: 'Bearer \${WEATHER_KEY}', Accept: application/json}, preset_args: {units: c}, timeout_seconds: 5}`;
+const with_ = (lines: string) => `{name: t, description: d, ${lines}}`;
+
+describe("a tool over HTTP", () => {
+  it("is what its entry says, its secrets named and not filled in", () => {
+    const { agents, rules } = toolOf(WEATHER);
+    expect(agents[0]?.httpTools).toEqual([
+      {
+        name: "weather",
+        description: "Tells the weather.",
+        parameters: {
+          type: "object",
+          properties: { city: { type: "string" }, units: { enum: ["c", "f"] } },
+          required: ["city"],
+        },
+        method: "GET",
+        url: "https://api.weather.net/v1/{city}/now",
+        headers: { authorization: "Bearer ${WEATHER_KEY}", accept: "application/json" },
+        preset: { units: "c" },
+        timeoutMs: 5_000,
+        repeatable: false,
+      },
+    ]);
+    expect(rules.agents[0]?.tools).toEqual([{ name: "weather", acts_outside: false, idempotent: true }]);
+  });
+
+  it.each([
+    { lines: "url: 'https://x.net/a'", rule: { acts_outside: false, idempotent: true } },
+    { lines: "url: 'https://x.net/a', method: POST", rule: { acts_outside: true, idempotent: false } },
+    { lines: "url: 'https://x.net/a', method: DELETE", rule: { acts_outside: true, idempotent: false } },
+    { lines: "url: 'https://api.weather.net/search', method: POST", rule: { acts_outside: true, idempotent: true } },
+    { lines: "url: 'https://api.weather.net/search/deep?x=1', method: POST", rule: { acts_outside: true, idempotent: true } },
+    { lines: "url: 'https://api.weather.net/searches', method: POST", rule: { acts_outside: true, idempotent: false } },
+    { lines: "url: 'https://api.weather.net.evil.net/search', method: POST", rule: { acts_outside: true, idempotent: false } },
+  ])("is known to the rules by its method and the operator's word: $lines", ({ lines, rule }) => {
+    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([{ name: "t", ...rule }]);
+  });
+
+  it("may stand under its name, and is left out where it is excluded", () => {
+    const source = (more: string) =>
+      `agent: {id: a, backend: {type: claude, custom_tools: {look: {url: 'https://x.net', description: d}}${more}}}`;
+    expect(teamOf(source(""), CONTEXT).agents[0]?.httpTools?.map(({ name }) => name)).toEqual(["look"]);
+    expect(teamOf(source(", exclude_custom_tools: [look]"), CONTEXT).agents[0]?.httpTools).toBeUndefined();
+  });
+
+  it.each<{ name: string; lines: string; says: string }>([
+    { name: "no description", lines: "name: x, url: 'https://x.net'", says: "description is missing" },
+    { name: "a secret in its address", lines: "url: 'https://x.net/?k=${WEATHER_KEY}'", says: "may not name a secret" },
+    { name: "a host that arguments choose", lines: "url: 'https://{host}/x'", says: "whose host is written out" },
+    { name: "a user that arguments choose", lines: "url: 'https://{u}@x.net/x'", says: "whose host is written out" },
+    { name: "a port that arguments choose", lines: "url: 'https://x.net:{p}/x'", says: "whose host is written out" },
+    { name: "a backslash before its path", lines: "url: 'https://x.net\\{h}/x'", says: "whose host is written out" },
+    { name: "a private address", lines: "url: 'https://169.254.169.254/x'", says: "cannot or must not reach" },
+    { name: "plain http", lines: "url: 'http://x.net/'", says: "must begin with https://" },
+    { name: "a credential in its query", lines: "url: 'https://x.net/?api_key=abcdef'", says: "may not hold `api_key`" },
+    { name: "an argument nobody describes", lines: "url: 'https://x.net/{id}'", says: "`{id}` is no argument" },
+    { name: "half a placeholder", lines: "url: 'https://x.net/{id'", says: "a brace that belongs to no" },
+    {
+      name: "another method",
+      lines: "url: 'https://x.net', method: TRACE",
+      says: "method must be GET, POST, PUT, PATCH, DELETE",
+    },
+    {
+      name: "arguments without names",
+      lines: "url: 'https://x.net', parameters: {type: string}",
+      says: "parameters must be a JSON Schema with `type: object`",
+    },
+    {
+      name: "a reference",
+      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {$ref: 'http://169.254.169.254/'}}}",
+      says: "/custom_tools/0/parameters/properties/a/$ref: parameters.properties.a.$ref is not taken here",
+    },
+    {
+      name: "a header that is the service's",
+      lines: "url: 'https://x.net', headers: {Host: y}",
+      says: "`Host` is the service's own",
+    },
+    { name: "a header with a line break", lines: 'url: "https://x.net", headers: {X: "a\\nb"}', says: "plain characters" },
+    {
+      name: "a credential in clear",
+      lines: "url: 'https://x.net', headers: {Authorization: Bearer abcdefgh}",
+      says: "write ${NAME} of a secret that the operator has bound to https://x.net",
+    },
+    {
+      name: "a key in another header",
+      lines: `url: 'https://x.net', headers: {X: sk-${"a".repeat(20)}}`,
+      says: "looks like a key",
+    },
+    {
+      name: "a secret of another origin",
+      lines: "url: 'https://evil.net', headers: {X: '${WEATHER_KEY}'}",
+      says: "key_bound_elsewhere /agent/backend/custom_tools/0/headers/X: ${WEATHER_KEY} is sent to https://api.weather.net only",
+    },
+    {
+      name: "a provider's key",
+      lines: "url: 'https://evil.net', headers: {X: '${OPENAI_API_KEY}'}",
+      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is no secret of the operator's for tools",
+    },
+    {
+      name: "a credential among its presets",
+      lines: "url: 'https://x.net', preset_args: {token: abc}",
+      says: "credential's name",
+    },
+    { name: "a misspelt key", lines: "url: 'https://x.net', methd: GET", says: "Did you mean `method`?" },
+  ])("is refused for $name", ({ lines, says }) => {
+    expect(told(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
+  });
+});
+
+describe("a tool's name", () => {
+  it.each([
+    ["vote", "is a name of the service's own"],
+    ["mcp__x__y", "is a name of the service's own"],
+    ["'a b'", "1 to 64 letters"],
+    ["'<script>'", "1 to 64 letters"],
+  ])("cannot be %s", (name, says) => {
+    expect(told(`{name: ${name}, description: d, url: 'https://x.net'}`)).toContain(says);
+  });
+
+  it("is given once", () => {
+    expect(told(`current_time, {name: current_time, description: d, url: 'https://x.net'}`)).toContain("duplicate");
+  });
+});
+
+describe("a tool of the deployment", () => {
+  it.each(["current_time", "{name: current_time}"])("is named: %s", (tool) => {
+    const { agents, rules } = toolOf(tool);
+    expect(agents[0]?.registryTools).toEqual(["current_time"]);
+    expect(rules.agents[0]?.tools).toEqual([{ name: "current_time", acts_outside: false, idempotent: true }]);
+  });
+
+  it("that is none is told with what is like it", () => {
+    expect(told("curent_time")).toContain("`curent_time` is no tool of this service. Did you mean `current_time`?");
+    expect(told("two_num_tool")).toContain("There are: current_time. A tool over HTTP has a `url`.");
+  });
+});
+
+it("a tool in Python is refused with the way to have it", () => {
+  expect(told("{name: [add], path: add.py, function: [add]}")).toContain("write its address as `url` in place of `path`");
+});
+
+it.each([
+  ["", []],
+  ["A=https://a.net, B=https://b.net/x,A=https://c.net", ["A https://a.net https://c.net", "B https://b.net"]],
+  ["A, =x, B=nowhere, 1=https://a.net", []],
+])("TOOL_SECRETS=%s binds names to origins", (variable, said) => {
+  expect(parseToolSecrets(variable).map(({ name, origins }) => [name, ...origins].join(" "))).toEqual(said);
+});

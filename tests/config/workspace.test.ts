@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam } from "../../src/config/parse-team";
+import { FULL_CONTEXT, NONE_SERVED, teamOf, warningsOf } from "./teams";
+
+type Lines = { a?: string; b?: string; orchestrator?: string };
+const yaml = ({ a = "", b = "", orchestrator = "" }: Lines) =>
+  `agents:\n  - {id: a, backend: {type: claude${a && `, ${a}`}}}\n  - {id: b, backend: {type: claude${b && `, ${b}`}}}\norchestrator: {${orchestrator}}`;
+const workspacesOf = (lines: Lines) => teamOf(yaml(lines), FULL_CONTEXT).agents.map(({ workspace }) => workspace ?? null);
+const told = (lines: Lines, context = FULL_CONTEXT) => {
+  const { errors, refusals } = checkTeam(yaml(lines), context);
+  return [...errors, ...refusals].map(({ need, code, pointer, detail }) => `${need ?? code} ${pointer}: ${detail}`);
+};
+
+const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
+
+describe("an agent has files", () => {
+  it.each<{ name: string; lines: Lines; has: [boolean, boolean] }>([
+    { name: "that asks with a path", lines: { a: "cwd: workspace1" }, has: [true, false] },
+    { name: "that has a shell", lines: { b: "enable_mcp_command_line: true" }, has: [false, true] },
+    { name: "that sees uploads of its own", lines: { a: "context_paths: [site]" }, has: [true, false] },
+    { name: "whose team asks where no agent does", lines: { orchestrator: "snapshot_storage: s" }, has: [true, true] },
+    { name: "whose team sees uploads", lines: { orchestrator: "context_paths: [{path: site}]" }, has: [true, true] },
+    {
+      name: "but not beside one that asks for itself",
+      lines: { a: "cwd: w", orchestrator: "snapshot_storage: s, agent_temporary_workspace: t, context_paths: [{path: site}]" },
+      has: [true, false],
+    },
+    { name: "not where nobody asks", lines: { a: "cwd:", orchestrator: "snapshot_storage: ''" }, has: [false, false] },
+  ])("$name", ({ lines, has }) => {
+    const { rules } = teamOf(yaml(lines), FULL_CONTEXT);
+    expect(rules.agents.map(({ workspace }) => workspace)).toEqual(has);
+    expect(workspacesOf(lines).map((workspace) => workspace !== null)).toEqual(has);
+  });
+
+  it.each<{ name: string; a: string; is: object }>([
+    { name: "with file tools and no shell", a: "cwd: w", is: FILES },
+    { name: "with a shell beside the tools", a: "enable_mcp_command_line: true", is: { ...FILES, shell: true } },
+    {
+      name: "with the shell alone",
+      a: "enable_mcp_command_line: true, exclude_file_operation_mcps: true",
+      is: { ...FILES, shell: true, fileTools: false },
+    },
+    {
+      name: "and may delete what it has not read",
+      a: "cwd: w, enforce_read_before_delete: false",
+      is: { ...FILES, readBeforeDelete: false },
+    },
+  ])("$name", ({ a, is }) => expect(workspacesOf({ a })[0]).toEqual(is));
+
+  it("of what the team uploaded, in its own words where it names the same", () => {
+    const lines = {
+      a: "context_paths: [{path: docs, permission: write}]",
+      orchestrator: "context_paths: [site, {path: docs, protected_paths: [LICENSE, 'private/', '*.pem']}]",
+    };
+    expect(workspacesOf(lines)[0]?.contexts).toEqual([
+      { name: "site", permission: "read", protectedPaths: [] },
+      { name: "docs", permission: "write", protectedPaths: [] },
+    ]);
+    expect(workspacesOf({ orchestrator: lines.orchestrator })[1]?.contexts).toEqual([
+      { name: "site", permission: "read", protectedPaths: [] },
+      { name: "docs", permission: "read", protectedPaths: ["LICENSE", "private/", "*.pem"] },
+    ]);
+  });
+});
+
+describe("people are told", () => {
+  it("once for each path that it means nothing", () => {
+    const warnings = warningsOf(yaml({ a: "cwd: w", orchestrator: "snapshot_storage: s" }));
+    expect(warnings).toEqual([
+      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/),
+      expect.stringMatching(/^no_effect \/orchestrator\/snapshot_storage: /),
+    ]);
+  });
+
+  it("of settings for files that an agent does not have", () => {
+    expect(warningsOf(yaml({ b: "enforce_read_before_delete: true" }))).toEqual([
+      expect.stringContaining("/agents/1/backend/enforce_read_before_delete: `enforce_read_before_delete` is ignored"),
+    ]);
+  });
+
+  it.each<{ name: string; lines: Lines; says: string }>([
+    {
+      name: "how files of their machine come here",
+      lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
+      says: "host_context_path /orchestrator/context_paths: This team needs files of your machine (`src/app`): a path there means nothing to a hosted service, and nothing of that name is uploaded. Upload the files with `massgen-edge push`, then write the name they got as `path`.",
+    },
+    { name: "of a context without a name", lines: { a: "context_paths: [{permission: read}]" }, says: "path is missing" },
+    { name: "of a permission that is none", lines: { a: "context_paths: [{path: s, permission: admin}]" }, says: "read, write" },
+    { name: "of a context twice", lines: { a: "context_paths: [s, s]" }, says: "`s` stands here a second time" },
+    {
+      name: "of a protected path that leads out",
+      lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
+      says: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
+    },
+    {
+      name: "that an agent must have a way to its files",
+      lines: { a: "cwd: w, exclude_file_operation_mcps: true" },
+      says: "it needs `enable_mcp_command_line: true` too",
+    },
+    {
+      name: "that there is no Docker, and which shell there is",
+      lines: { a: "enable_mcp_command_line: true, command_line_execution_mode: docker" },
+      says: "Remove `command_line_execution_mode` for the shell that is here",
+    },
+  ])("$name", ({ lines, says }) => expect(told(lines).join("\n")).toContain(says));
+
+  it("of a name that nothing uploaded has, where that is known", () => {
+    const context = { ...FULL_CONTEXT, contexts: ["site"] };
+    expect(told({ a: "context_paths: [site]" }, context)).toEqual([]);
+    expect(told({ a: "context_paths: [sites]" }, context)).toEqual([expect.stringContaining("(`sites`)")]);
+  });
+
+  it("of each feature by name while sessions have none of them", () => {
+    const lines = { a: "cwd: w, enable_mcp_command_line: true, context_paths: [site], custom_tools: [current_time]" };
+    const needs = told(lines, { ...FULL_CONTEXT, served: NONE_SERVED }).map((line) => line.split(" ")[0]);
+    expect(needs.toSorted()).toEqual(["host_context_path", "http_tools", "shell", "workspace"]);
+  });
+});
