@@ -1,0 +1,34 @@
+import type { Reply, Script } from "./reply";
+import { best, byStage, call, newAnswer, vote } from "./scripts";
+import type { Situation } from "./situation";
+
+/** Agents that work on files: they write, run what they wrote, look at each other's files, and then answer or vote. */
+
+type Work = {
+  /** Calls of tools, one a reply, before it answers. */
+  first?: readonly [string, Record<string, unknown>][];
+  answer: string;
+  /** Before it votes; the alias it will vote for stands for `{best}` in its arguments. */
+  beforeVote?: readonly [string, Record<string, unknown>][];
+  /** Before it presents. */
+  last?: readonly [string, Record<string, unknown>][];
+};
+
+/** Works through its steps, one call a reply, then decides. It goes by how many replies it has given in the conversation. */
+export function worksOnFiles({ first = [], answer, beforeVote = [], last = [] }: Work): Script {
+  return byStage({
+    answering: (situation) => stepOf(first, situation) ?? newAnswer(answer),
+    deciding: (situation) => stepOf(beforeVote, situation) ?? vote(situation),
+    presenting: (situation) => stepOf(last, situation) ?? { text: `${answer} Results: ${resultsOf(situation)}` },
+  });
+}
+
+function stepOf(steps: Work["first"], situation: Situation): Reply | null {
+  const step = steps?.[situation.callIndex];
+  if (!step) return null;
+  const [name, args] = step;
+  const filled = JSON.stringify(args).replaceAll("{best}", best(situation.shown)?.alias ?? "agent1");
+  return call(name, JSON.parse(filled));
+}
+
+const resultsOf = ({ toolResults }: Situation): string => toolResults.map(({ text }) => text).join(" | ");
