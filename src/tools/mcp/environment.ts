@@ -1,15 +1,15 @@
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
-import type { McpSecret, McpServer } from "./server";
+import type { McpServer } from "./server";
 import type { ToolTrust } from "./trust";
 
 /** What a session gives its tool servers. */
 export type McpEnvironment = {
   /** Guarded; the only way out. */
   fetch: typeof fetch;
-  /** The text of a secret that this server may be sent. Throws, in words for people, if there is none. */
-  secretOf: (secret: McpSecret, server: McpServer) => string;
+  /** The text of the operator's secret of this name; which may be sent to the server is checked already. Throws if it is not set. */
+  secretOf: (name: string, server: McpServer) => string;
   /** What the operator knows of tools. */
   trust: ToolTrust;
   /** Unix ms. */

@@ -1,10 +1,10 @@
 import { ClientCredentialsProvider, type OAuthClientProvider, type StoredOAuthTokens } from "@modelcontextprotocol/client";
-import type { McpAuth, McpSecret } from "./server";
+import type { McpAuth } from "./server";
 
 export type OAuthOptions = {
   auth: McpAuth;
-  /** The text of a secret; throws if there is none. */
-  secretOf: (secret: McpSecret) => string;
+  /** The text of a secret of this name; throws if there is none. */
+  secretOf: (name: string) => string;
   /** Told when tokens were renewed, so that they outlive this connection. */
   renewed: (tokens: StoredOAuthTokens) => void;
 };
@@ -48,16 +48,16 @@ class GivenTokens implements OAuthClientProvider {
     const { accessToken, refreshToken, issuer } = options.auth;
     this.#tokens = {
       // Without an access token the first request is answered with 401, and that renews.
-      access_token: accessToken ? options.secretOf(accessToken) : "",
+      access_token: accessToken === null ? "" : options.secretOf(accessToken),
       token_type: "Bearer",
       issuer,
-      ...(refreshToken && { refresh_token: options.secretOf(refreshToken) }),
+      ...(refreshToken !== null && { refresh_token: options.secretOf(refreshToken) }),
     };
   }
 
   clientInformation() {
     const { clientId, clientSecret, issuer } = this.#options.auth;
-    return { client_id: clientId, issuer, ...(clientSecret && { client_secret: this.#options.secretOf(clientSecret) }) };
+    return { client_id: clientId, issuer, ...(clientSecret !== null && { client_secret: this.#options.secretOf(clientSecret) }) };
   }
 
   tokens(): StoredOAuthTokens | undefined {

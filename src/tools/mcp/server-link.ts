@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/client";
 import { redact } from "../../redaction/redact";
+import { fillSecrets } from "../http/definition";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
 import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "./breaker";
@@ -134,15 +135,13 @@ export class ServerLink {
 
   async #open(signal: AbortSignal): Promise<Connection> {
     const { server, env, large } = this.#options;
-    const headers = new Map(server.headers.map(({ name, value }) => [name.toLowerCase(), env.secretOf(value, server)] as const));
+    const secretOf = (name: string) => env.secretOf(name, server);
+    const headers = new Map(Object.entries(server.headers).map(([name, value]) => [name, fillSecrets(value, secretOf)] as const));
     this.#out = new BoundedFetch({ fetch: env.fetch, url: new URL(server.url).href, headers, large });
     const connection = new Connection({
       server,
       out: this.#out,
-      oauth: {
-        secretOf: (secret) => env.secretOf(secret, server),
-        renewed: (tokens) => env.renewed?.(server, tokens),
-      },
+      oauth: { secretOf, renewed: (tokens) => env.renewed?.(server, tokens) },
       changed: () => this.distrust(),
     });
     try {

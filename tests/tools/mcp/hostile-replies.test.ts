@@ -210,11 +210,11 @@ describe("D20 what is in headers", () => {
       },
       call: ({ response, message }) => reply(response, message.id, text("done")),
     });
-    const headers = [{ name: "X-Api-Key", value: { from: "literal" as const, value: "planted-secret-1" } }];
+    const headers = { "x-api-key": "${KEY}" };
     const servers = keep(await connected([server(made.url, { headers })]));
     await toolOf(servers, "mcp__box__act").run({}, context());
     expect(made.received.length).toBeGreaterThan(3);
-    expect(made.received.every((one) => one.headers["x-api-key"] === "planted-secret-1")).toBe(true);
+    expect(made.received.every((one) => one.headers["x-api-key"] === "planted-KEY")).toBe(true);
     expect(made.received.some((one) => one.headers.cookie !== undefined || one.path === "/elsewhere")).toBe(false);
   });
 });
@@ -226,11 +226,11 @@ describe("D21 echoes of keys", () => {
         reply(response, message.id, text(`your key is ${String(received.headers["x-api-key"])}`)),
       ),
     );
-    const headers = [{ name: "X-Api-Key", value: { from: "literal" as const, value: "planted-secret-1" } }];
+    const headers = { "x-api-key": "${KEY}" };
     const servers = keep(await connected([server(made.url, { headers })]));
     const { text: said } = await toolOf(servers, "mcp__box__act").run({}, context());
     expect(said).toMatch(/^your key is /);
-    expect(said).not.toContain("planted-secret-1");
+    expect(said).not.toContain("planted-KEY");
   });
 });
 
@@ -259,12 +259,12 @@ describe("D12 where authorisation is asked for", () => {
       type: "client_credentials" as const,
       issuer: "https://auth.example.com",
       clientId: "us",
-      clientSecret: { from: "literal" as const, value: "planted-secret-2" },
+      clientSecret: "CLIENT",
       scope: null,
     };
     const [listing] = keep(await connected([server(made.url, { auth })], { fetch: guarded })).list();
     expect(listing?.problem).toMatch(/may not be asked|refused/);
     expect(asked.filter((url) => !url.startsWith(new URL(made.url).origin))).toEqual([]);
-    expect(JSON.stringify(made.received)).not.toContain("planted-secret-2");
+    expect(JSON.stringify(made.received)).not.toContain("planted-CLIENT");
   });
 });

@@ -8,7 +8,7 @@ import type { Tool, ToolContext, ToolNews } from "../../../src/tools/tool";
 export const server = (url: string, more: Partial<McpServer> = {}): McpServer => ({
   name: "box",
   url,
-  headers: [],
+  headers: {},
   auth: null,
   connectMs: 5_000,
   callMs: 5_000,
@@ -17,10 +17,10 @@ export const server = (url: string, more: Partial<McpServer> = {}): McpServer =>
   ...more,
 });
 
-/** An environment with the machine's own `fetch`; secrets are their own values. */
+/** An environment with the machine's own `fetch`; a secret is `planted-` and its name. */
 export const environment = (more: Partial<McpEnvironment> = {}): McpEnvironment => ({
   fetch: (input, init) => fetch(input, init),
-  secretOf: (secret) => ("value" in secret ? secret.value : `secret of ${secret.name}`),
+  secretOf: (name) => `planted-${name}`,
   trust: [],
   now: () => Date.now(),
   ...more,
