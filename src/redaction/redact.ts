@@ -31,12 +31,17 @@ const MASKED = /[\w-]{0,12}\*{3,}[\w-]{0,12}/g;
 
 /** The text without keys: the given secrets wherever they stand, and whatever is shaped like a key or a bearer token. */
 export function redact(text: string, secrets: readonly string[]): string {
-  let result = text;
-  for (const secret of secrets.filter((one) => one.length >= SHORTEST_SECRET)) {
-    for (const form of formsOf(secret)) result = result.replaceAll(form, HIDDEN);
-  }
-  result = result.replace(BEARER, `$1 ${HIDDEN}`).replace(NAMED_VALUE, `$1$2${HIDDEN}`).replace(QUERY_VALUE, `$1${HIDDEN}`);
+  const result = hideSecrets(text, secrets)
+    .replace(BEARER, `$1 ${HIDDEN}`)
+    .replace(NAMED_VALUE, `$1$2${HIDDEN}`)
+    .replace(QUERY_VALUE, `$1${HIDDEN}`);
   return redactShapes(result).replace(MASKED, HIDDEN);
+}
+
+/** The text without these secrets, in whatever form they stand there; whatever else looks like a key stays. */
+export function hideSecrets(text: string, secrets: readonly string[]): string {
+  const forms = secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap((secret) => [...formsOf(secret)]);
+  return forms.reduce((clean, form) => clean.replaceAll(form, HIDDEN), text);
 }
 
 /** As long as no word that only begins like a key. */

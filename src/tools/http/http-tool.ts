@@ -1,0 +1,96 @@
+import { hideSecrets } from "../../redaction/redact";
+import { argumentProblem, withoutPresets } from "../parameters";
+import { showControls } from "../results/show-controls";
+import type { Tool, ToolContext, ToolResult } from "../tool";
+import { type HttpToolDefinition, httpToolRule } from "./definition";
+import { type HttpRequest, type SecretOf, toRequest } from "./request";
+import { isText, MAX_RESPONSE_BYTES, readText } from "./response";
+
+/**
+ * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
+ * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other.
+ */
+export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf): Tool {
+  const parameters = withoutPresets(definition.parameters, definition.preset);
+  return {
+    spec: { name: definition.name, description: definition.description, parameters },
+    rule: httpToolRule(definition),
+    async run(args, context) {
+      const problem = argumentProblem(parameters, args);
+      if (problem !== null) return error(problem);
+      const made = toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
+      if (!made.ok) return error(made.problem);
+      const { outcome, text } = await send(definition, made.request, context);
+      return { outcome, text: showControls(hideSecrets(text, made.request.secrets)) };
+    },
+  };
+}
+
+const error = (text: string): ToolResult => ({ outcome: "error", text });
+const toRecord = (args: unknown): Record<string, unknown> => (typeof args === "object" && args !== null ? { ...args } : {});
+
+async function send(definition: HttpToolDefinition, request: HttpRequest, context: ToolContext): Promise<ToolResult> {
+  const { method, timeoutMs } = definition;
+  const limit = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([context.signal, limit]);
+  let status: number | null = null;
+  try {
+    const { url, headers, body } = request;
+    const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
+    status = response.status;
+    return await toResult(response);
+  } catch (cause) {
+    context.signal.throwIfAborted();
+    const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
+    return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });
+  }
+}
+
+async function toResult(response: Response): Promise<ToolResult> {
+  const { ok, status, statusText, headers } = response;
+  const line = `HTTP ${status}${statusText ? ` ${statusText}` : ""}`;
+  if (status >= 300 && status < 400) {
+    await response.body?.cancel().catch(() => undefined);
+    return error(
+      `${line}: the server leads to ${JSON.stringify(headers.get("location")?.slice(0, 500) ?? "")}, and redirects are not followed.`,
+    );
+  }
+  const type = headers.get("content-type");
+  const text = isText(type) ? await bodyText(response) : await unread(response, type);
+  return ok ? { outcome: "ok", text } : error(text === "" ? line : `${line}\n${text}`);
+}
+
+async function bodyText(response: Response): Promise<string> {
+  const { text, isWhole } = await readText(response);
+  return isWhole ? text : `${text}\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`;
+}
+
+async function unread(response: Response, type: string | null): Promise<string> {
+  await response.body?.cancel().catch(() => undefined);
+  const bytes = response.headers.get("content-length");
+  return `[The server sent ${type?.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
+}
+
+type Failure = { why: string; status: number | null; wasSent: boolean };
+
+/** A call that may have reached the server and may not be made twice: nobody knows whether it did its work. */
+function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Failure): ToolResult {
+  const refused = status !== null && status >= 400;
+  const answered = status === null ? "" : ` The server had answered ${status}.`;
+  if (wasSent && !refused && !httpToolRule(definition).idempotent)
+    return {
+      outcome: "unknown",
+      text: `The call broke: ${why}.${answered} Whether it did its work is unknown: verify before repeating it.`,
+    };
+  return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
+}
+
+/** By name and words, as errors of the platform have no other marks: refused by our own guard, or nobody there to hear. */
+const isUnsent = (cause: unknown): boolean =>
+  cause instanceof Error && (cause.name === "AddressRefused" || UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));
+const UNSENT = /DNS lookup failed|could not be looked up|connection refused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN/i;
+const codeOf = (cause: unknown): string =>
+  typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";
+
+const messageOf = (cause: unknown): string =>
+  cause instanceof Error ? cause.message.replace(/\.$/, "") : "the connection broke";

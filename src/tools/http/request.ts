@@ -1,0 +1,97 @@
+import { fillPlaceholders, fillSecrets, type HttpToolDefinition, placeholdersIn, secretsIn } from "./definition";
+
+/** From a call's arguments to the request it means. Pure. */
+
+export type HttpRequest = {
+  url: string;
+  headers: Record<string, string>;
+  body: string | null;
+  /** Secrets among its headers: what a server may send back and nobody may see. */
+  secrets: string[];
+};
+
+/** A secret of the operator's, if there is one that may be sent to this origin. */
+export type SecretOf = (name: string, origin: string) => string | undefined;
+
+type Result = { ok: true; request: HttpRequest } | { ok: false; problem: string };
+type Means = { secretOf: SecretOf; idempotencyKey: string };
+
+/** Servers refuse longer ones. */
+const MAX_URL_CHARS = 8_192;
+const READS = new Set(["GET", "DELETE"]);
+
+/** The request for arguments that are as the tool's parameters say, or what is wrong with them, for the model. */
+export function toRequest(definition: HttpToolDefinition, args: Record<string, unknown>, means: Means): Result {
+  const all = { ...args, ...definition.preset };
+  const named = placeholdersIn(definition.url);
+  const problem = named.map((name) => partProblem(definition.url, name, all[name])).find((found) => found !== null);
+  if (problem !== undefined) return { ok: false, problem };
+  const rest = Object.entries(all).filter(([name]) => !named.includes(name));
+  const hasBody = !READS.has(definition.method);
+  const url = new URL(fillPlaceholders(definition.url, (name) => encodePart(all[name])));
+  if (!hasBody) for (const [name, value] of rest.flatMap(inQuery)) url.searchParams.append(name, value);
+  if (url.origin !== originOf(definition)) throw new Error("arguments changed the origin of a request");
+  if (url.href.length > MAX_URL_CHARS)
+    return {
+      ok: false,
+      problem: `The address would take ${url.href.length} characters; it may have ${MAX_URL_CHARS}. Send less.`,
+    };
+  const body = hasBody ? JSON.stringify(Object.fromEntries(rest)) : null;
+  const filled = fillHeaders(definition, means.secretOf);
+  if (!filled.ok) return filled;
+  const own = {
+    ...(body !== null && { "content-type": "application/json" }),
+    ...(definition.method !== "GET" && { "idempotency-key": means.idempotencyKey }),
+  };
+  const headers = { accept: "application/json, text/*;q=0.9, */*;q=0.1", ...filled.headers, ...own };
+  return { ok: true, request: { url: url.href, headers, body, secrets: filled.secrets } };
+}
+
+/** Where all its requests go. */
+export const originOf = ({ url }: HttpToolDefinition): string => new URL(fillPlaceholders(url, () => "x")).origin;
+
+type Filled = { ok: true; headers: Record<string, string>; secrets: string[] } | { ok: false; problem: string };
+
+function fillHeaders(definition: HttpToolDefinition, secretOf: SecretOf): Filled {
+  const origin = originOf(definition);
+  const names = [...new Set(Object.values(definition.headers).flatMap(secretsIn))];
+  const secrets = new Map(names.flatMap((name) => toEntry(name, secretOf(name, origin))));
+  const missing = names.filter((name) => !secrets.has(name));
+  if (missing.length > 0)
+    return {
+      ok: false,
+      problem: `Nothing was sent: the service has no ${missing.join(", ")} for ${origin}. Go on without this tool.`,
+    };
+  const headers = Object.entries(definition.headers).map(([name, value]) => [
+    name,
+    fillSecrets(value, (secret) => secrets.get(secret) ?? ""),
+  ]);
+  return { ok: true, headers: Object.fromEntries(headers), secrets: [...secrets.values()] };
+}
+
+const toEntry = (name: string, secret: string | undefined): [string, string][] => (secret === undefined ? [] : [[name, secret]]);
+
+type Scalar = string | number | boolean;
+const isScalar = (value: unknown): value is Scalar =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+
+/** What may not stand for a placeholder: whatever would make another path of it than the one that was written. */
+function partProblem(url: string, name: string, value: unknown): string | null {
+  const isInPath = url.split("?")[0]?.includes(`{${name}}`) ?? false;
+  if (value === undefined || value === null || value === "")
+    return isInPath ? `The argument ${name} is missing: it is part of the address.` : null;
+  if (!isScalar(value)) return `The argument ${name} must be a text or a number: it is part of the address.`;
+  const parts = String(value).split(/[/\\]/);
+  if (isInPath && parts.some((part) => part === "." || part === ".."))
+    return `The argument ${name} may not hold "." or ".." as a part of a path.`;
+  return null;
+}
+
+const encodePart = (value: unknown): string => (isScalar(value) ? encodeURIComponent(String(value).toWellFormed()) : "");
+
+function inQuery([name, value]: [string, unknown]): [string, string][] {
+  if (value === undefined || value === null) return [];
+  if (Array.isArray(value))
+    return value.flatMap((item: unknown) => inQuery([name, Array.isArray(item) ? JSON.stringify(item) : item]));
+  return [[name, isScalar(value) ? String(value) : JSON.stringify(value)]];
+}

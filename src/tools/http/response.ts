@@ -1,0 +1,43 @@
+/** Reading what a server answers: text only, no more than a limit, counted while it comes. */
+
+/** Of a response's body. More is no use to a model, and several are read at a time. */
+export const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
+
+/** `isWhole`: whether all of it was read. */
+export type ReadText = { text: string; isWhole: boolean };
+
+/** Throws what the stream throws; what is beyond the limit is never asked for. */
+export async function readText(response: Response, limit = MAX_RESPONSE_BYTES): Promise<ReadText> {
+  const reader = response.body?.getReader();
+  if (!reader) return { text: "", isWhole: true };
+  const decoder = decoderFor(response.headers.get("content-type") ?? "");
+  let text = "";
+  let bytes = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    const room = limit - bytes;
+    bytes += next.value.length;
+    text += decoder.decode(next.value.subarray(0, Math.max(0, room)), { stream: true });
+    if (bytes <= limit) continue;
+    await reader.cancel().catch(() => undefined);
+    return { text, isWhole: false };
+  }
+  return { text: text + decoder.decode(), isWhole: true };
+}
+
+/** Whether a model can read it. A server that does not say may have sent text. */
+export function isText(contentType: string | null): boolean {
+  const [type = ""] = (contentType ?? "").toLowerCase().split(";");
+  return type.trim() === "" || /^\s*text\//.test(type) || TEXTUAL.test(type.trim());
+}
+
+const TEXTUAL =
+  /^application\/(?:[\w.+-]*[+.-])?(?:json|xml|yaml|csv|javascript|ecmascript|graphql|sql|toml|ndjson|jsonl|x-www-form-urlencoded)$/;
+
+function decoderFor(contentType: string): TextDecoder {
+  const charset = /charset\s*=\s*"?([\w:.-]+)/i.exec(contentType)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder(); // RangeError, for a name that nobody knows
+  }
+}

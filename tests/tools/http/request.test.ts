@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { HttpToolDefinition } from "../../../src/tools/http/definition";
+import { originOf, toRequest } from "../../../src/tools/http/request";
+import { toolAt } from "./tool-builders";
+
+const MEANS = { secretOf: (name: string, origin: string) => SECRETS[`${name} ${origin}`], idempotencyKey: "key-1" };
+const SECRETS: Record<string, string> = { "KEY https://x.net": "s3cret-of-x" };
+
+type Row = { name: string; tool: HttpToolDefinition; args: Record<string, unknown> };
+const made = ({ tool, args }: Omit<Row, "name">) => {
+  const result = toRequest(tool, args, MEANS);
+  if (!result.ok) throw new Error(result.problem);
+  return result.request;
+};
+
+describe("arguments of a GET stand in its address", () => {
+  it.each<Row & { url: string }>([
+    { name: "in their places", tool: toolAt("https://x.net/{city}/now"), args: { city: "Wien" }, url: "https://x.net/Wien/now" },
+    {
+      name: "escaped, each as one part",
+      tool: toolAt("https://x.net/i/{id}?q={q}"),
+      args: { id: "a/b?c#d", q: "x&y=z %" },
+      url: "https://x.net/i/a%2Fb%3Fc%23d?q=x%26y%3Dz%20%25",
+    },
+    {
+      name: "or in its query, where they have no place",
+      tool: toolAt("https://x.net/s?v=1"),
+      args: { q: "a b", n: 3, deep: true },
+      url: "https://x.net/s?v=1&q=a+b&n=3&deep=true",
+    },
+    {
+      name: "lists by repeating the name, mappings as JSON",
+      tool: toolAt("https://x.net/s"),
+      args: { tag: ["a", "b"], where: { x: 1 } },
+      url: "https://x.net/s?tag=a&tag=b&where=%7B%22x%22%3A1%7D",
+    },
+    {
+      name: "not at all where they are null",
+      tool: toolAt("https://x.net/s?q={q}"),
+      args: { q: null, n: null },
+      url: "https://x.net/s?q=",
+    },
+    {
+      name: "those set before, whatever the model wrote",
+      tool: toolAt("https://x.net/{v}", { preset: { v: "v1", units: "c" } }),
+      args: { v: "v2", units: "f", city: "Wien" },
+      url: "https://x.net/v1?units=c&city=Wien",
+    },
+    {
+      name: "halves of characters as what they are replaced by",
+      tool: toolAt("https://x.net/{v}"),
+      args: { v: "\ud800" },
+      url: "https://x.net/%EF%BF%BD",
+    },
+    {
+      name: "nor do names of other objects matter",
+      tool: toolAt("https://x.net/s"),
+      args: { constructor: 1 },
+      url: "https://x.net/s?constructor=1",
+    },
+  ])("$name", ({ tool, args, url }) => {
+    expect(made({ tool, args })).toMatchObject({ url, body: null });
+  });
+});
+
+describe("a request that writes", () => {
+  it.each(["POST", "PUT", "PATCH"] as const)("has its arguments in its body, with the key of the call: %s", (method) => {
+    const tool = toolAt("https://x.net/{id}", { method, preset: { by: "us" } });
+    expect(made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
+      url: "https://x.net/7",
+      body: '{"text":"a","by":"us"}',
+      headers: { "content-type": "application/json", "idempotency-key": "key-1" },
+    });
+  });
+
+  it("has them in its address if it deletes", () => {
+    const request = made({ tool: toolAt("https://x.net/{id}", { method: "DELETE" }), args: { id: 7, force: true } });
+    expect(request).toMatchObject({ url: "https://x.net/7?force=true", body: null });
+    expect(request.headers).toHaveProperty("idempotency-key", "key-1");
+  });
+});
+
+describe("a secret", () => {
+  it("stands in its header, and is known to be hidden", () => {
+    const request = made({ tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }), args: {} });
+    expect(request.headers).toHaveProperty("authorization", "Bearer s3cret-of-x");
+    expect(request.secrets).toEqual(["s3cret-of-x"]);
+  });
+
+  it("of another origin is none, and nothing is sent without it", () => {
+    const tool = toolAt("https://y.net/", { headers: { authorization: "Bearer ${KEY}" } });
+    expect(toRequest(tool, {}, MEANS)).toEqual({
+      ok: false,
+      problem: "Nothing was sent: the service has no KEY for https://y.net. Go on without this tool.",
+    });
+  });
+
+  it("is not what an argument says it is", () => {
+    const tool = toolAt("https://x.net/", { method: "POST", headers: { "x-a": "a" } });
+    expect(made({ tool, args: { a: "${KEY}" } }).body).toBe('{"a":"${KEY}"}');
+  });
+});
+
+describe("an argument in an address is refused that", () => {
+  it.each([
+    { name: "is missing", args: {}, says: "id is missing" },
+    { name: "is empty", args: { id: "" }, says: "id is missing" },
+    { name: "is a list", args: { id: ["a"] }, says: "must be a text or a number" },
+    { name: "leads up", args: { id: ".." }, says: 'may not hold "." or ".."' },
+    { name: "stays where it is", args: { id: "." }, says: 'may not hold "." or ".."' },
+    { name: "leads up behind a slash", args: { id: "a/../../admin" }, says: 'may not hold "." or ".."' },
+    { name: "leads up behind a backslash", args: { id: "a\\..\\admin" }, says: 'may not hold "." or ".."' },
+    { name: "makes it too long", args: { id: "a".repeat(9_000) }, says: "characters; it may have 8192" },
+  ])("$name", ({ args, says }) => {
+    expect(toRequest(toolAt("https://x.net/items/{id}/x"), args, MEANS)).toMatchObject({
+      ok: false,
+      problem: expect.stringContaining(says),
+    });
+  });
+});
+
+it("whatever the arguments are, a request goes to the tool's origin and below its path, or not at all", () => {
+  const tool = toolAt("https://x.net/items/{id}/x?q={q}");
+  fc.assert(
+    fc.property(fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }), (args) => {
+      const result = toRequest(tool, args, MEANS);
+      if (!result.ok) return;
+      const { origin, pathname } = new URL(result.request.url);
+      expect(origin).toBe(originOf(tool));
+      expect(pathname).toMatch(/^\/items\/[^/]+\/x$/);
+    }),
+    { numRuns: 500 },
+  );
+});

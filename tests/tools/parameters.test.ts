@@ -1,0 +1,77 @@
+import { describe, expect, it } from "vitest";
+import { argumentProblem, parameterProblem, withoutPresets } from "../../src/tools/parameters";
+
+const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
+
+describe("a schema is taken", () => {
+  it.each([
+    { type: "object" },
+    object({ a: true, b: { type: ["string", "null"], enum: ["x", null] } }, { required: ["a"], additionalProperties: false }),
+    object({ a: { anyOf: [{ type: "integer", minimum: 0 }, { const: "all" }] }, b: { not: { type: "null" } } }),
+    object({ a: { type: "array", items: { type: "string", pattern: "^(a+)+$", format: "email" }, uniqueItems: true } }),
+    object({ properties: { type: "string" }, required: { type: "boolean" } }), // names like keywords
+  ])("%j", (schema) => expect(parameterProblem(schema)).toBeNull());
+});
+
+describe("a schema is refused", () => {
+  it.each([
+    ["that is none", "text", "", "`type: object`"],
+    ["for anything but an object", { type: "array" }, "", "`type: object`"],
+    ["with a reference", object({ a: { $ref: "#" } }), "properties/a/$ref", "is not taken here"],
+    ["with a reference elsewhere", object({}, { allOf: [{ $ref: "http://169.254.169.254/" }] }), "allOf/0/$ref", "is not taken"],
+    ["with definitions", object({}, { $defs: {} }), "$defs", "is not taken here"],
+    ["with patterns for names", object({}, { patternProperties: { "^(a+)+$": true } }), "patternProperties", "no keyword"],
+    ["with a type nobody knows", object({ a: { type: "text" } }), "properties/a/type", "must be one of string"],
+    ["with properties in a list", { type: "object", properties: [] }, "properties", "must be a mapping"],
+    ["with no way to be right", object({ a: { anyOf: [] } }), "properties/a/anyOf", "must be a list"],
+    ["with a part that is none", object({ a: 5 }), "properties/a", "must be a JSON Schema"],
+    ["with one name for required", object({}, { required: "a" }), "required", "a list of names"],
+    ["with a bound that is none", object({ a: { minLength: -1 } }), "properties/a/minLength", "whole number"],
+    ["with a step of nothing", object({ a: { multipleOf: 0 } }), "properties/a/multipleOf", "above 0"],
+    ["with tuples", object({ a: { items: [{}] } }), "properties/a/items", "must be a JSON Schema"],
+    ["with a keyword of every object's", object({ a: { constructor: {} } }), "properties/a/constructor", "no keyword"],
+  ])("%s", (_, schema, at, detail) => {
+    const problem = parameterProblem(schema);
+    expect([problem?.at.join("/"), problem?.detail]).toEqual([at, expect.stringContaining(detail)]);
+  });
+});
+
+describe("arguments", () => {
+  const SCHEMA = object(
+    { city: { type: "string", minLength: 2 }, days: { type: "integer", maximum: 7 } },
+    { required: ["city"], additionalProperties: false },
+  );
+  it.each([[{ city: "Wien" }], [{ city: "Wien", days: 3 }]])("are as the schema says: %j", (args) => {
+    expect(argumentProblem(SCHEMA, args)).toBeNull();
+  });
+
+  it.each<[unknown, string]>([
+    [null, "must be a JSON object"],
+    [[], "must be a JSON object"],
+    ["Wien", "must be a JSON object"],
+    [{}, 'required property "city"'],
+    [{ city: 5 }, "city: "],
+    [{ city: "Wien", days: 9 }, "days: 9 is greater than 7"],
+    [{ city: "Wien", other: 1 }, "other"],
+    [{ city: "x".repeat(300_000) }, "a call may have 262144"],
+    [JSON.parse('{"city": "Wien", "__proto__": {"admin": true}}'), "__proto__"],
+  ])("are not, and the model is told where: %j", (args, says) => {
+    expect(argumentProblem(SCHEMA, args)).toContain(says);
+  });
+
+  it("keep nobody busy, whatever their schema's author wrote", () => {
+    const schema = object({
+      a: { type: "string", pattern: "^(a+)+$", format: "uri" },
+      b: { type: "array", uniqueItems: true, items: { type: "integer" } },
+    });
+    const startedAt = performance.now();
+    const args = { a: `${"a".repeat(50_000)}!`, b: Array.from({ length: 30_000 }, (_, nth) => nth) };
+    expect(argumentProblem(schema, args)).toBeNull();
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+});
+
+it("presets are neither seen nor asked for", () => {
+  const schema = object({ city: { type: "string" }, units: { type: "string" } }, { required: ["city", "units"] });
+  expect(withoutPresets(schema, { units: "c" })).toEqual(object({ city: { type: "string" } }, { required: ["city"] }));
+});
