@@ -22,6 +22,7 @@ const RESERVED = new Set(["peers", "contexts"]);
 
 /** Control characters, line separators, and marks that turn the direction of text: a name must look like what it is. */
 const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
 /** Windows takes these for devices, whatever follows the first dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
 /** Some disks do not see these in a name; `.git` may not be hidden behind them. */
@@ -109,7 +110,7 @@ export function visiblePath(text: string): string {
   const most = 200;
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   const spelled = (char: string) => `\\u{${char.codePointAt(0)?.toString(16)}}`;
-  return cut.toWellFormed().replaceAll(new RegExp(INVISIBLE, "gu"), spelled);
+  return cut.toWellFormed().replaceAll(EVERY_INVISIBLE, spelled);
 }
 
 /** The directory a path lies in, relative to the same root; "" for what lies in the root. */

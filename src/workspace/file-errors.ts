@@ -1,0 +1,47 @@
+import { parentOf } from "./paths";
+import type { FileLimits } from "./agent-files";
+import { FileError } from "./types";
+
+/** What an agent is told when a path does not hold what it takes it for. Paths are absolute. */
+
+export const notFound = (path: string): FileError =>
+  new FileError("not_found", `${path} does not exist. List ${parentOf(path) || "/"} to see what is there.`);
+
+export const isDirectory = (path: string): FileError => new FileError("is_directory", `${path} is a directory, not a file.`);
+
+export const notADirectory = (path: string): FileError => new FileError("not_a_directory", `${path} is a file, not a directory.`);
+
+export const alreadyThere = (path: string): FileError =>
+  new FileError("exists", `${path} is already there. Take another name, or remove it first.`);
+
+export const intoItself = (from: string, to: string): FileError =>
+  new FileError("into_itself", `${to} lies in ${from}: a directory cannot be put into itself.`);
+
+export const isRoot = (path: string): FileError => new FileError("is_root", `${path} itself stays. Name what is in it.`);
+
+type Growth = { limits: FileLimits; before: Stats; after: Stats };
+type Stats = { files: number; bytes: number };
+
+/** Why a tree may not become like this; null if it may. What is over a limit already may stay as large as it is. */
+export function limitProblem(root: string, { limits, before, after }: Growth): FileError | null {
+  if (after.files > limits.files && after.files > before.files) {
+    const message = `${root} may hold ${limits.files} files and would hold ${after.files}. Remove some, or pack them into one.`;
+    return new FileError("too_many_files", message);
+  }
+  if (after.bytes > limits.treeBytes && after.bytes > before.bytes) {
+    const message = `${root} may hold ${bytes(limits.treeBytes)} and would hold ${bytes(after.bytes)}. Remove what is not needed.`;
+    return new FileError("tree_too_large", message);
+  }
+  return null;
+}
+
+export const tooManyDirectories = (most: number): FileError =>
+  new FileError("too_many_files", `There may be ${most} directories with nothing in them. Remove some.`);
+
+/** Why a file may not be as large as this; null if it may. */
+export function sizeProblem(path: string, size: number, { fileBytes }: FileLimits): FileError | null {
+  if (size <= fileBytes) return null;
+  return new FileError("file_too_large", `${path} would have ${bytes(size)}; a file may have ${bytes(fileBytes)}. Split it.`);
+}
+
+const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import { relativePath } from "./paths";
+import { applyChanges, byPath, EMPTY_TREE, fileAsDirectory } from "./tree";
+import { type FileEntry, FileError, type Tree, type TreeChanges } from "./types";
+
+/**
+ * A tree as it is written down: what it starts from, and what changed. Equal trees are equal texts: paths are in order, and nothing
+ * tells who wrote it, or when.
+ */
+export type Manifest = {
+  /** The name of the tree it starts from; null: from nothing, so that the changes are all there is. */
+  base: string | null;
+  changes: TreeChanges;
+};
+
+const VERSION = 1;
+
+const PathSchema = z.string().refine(isProper, "not a proper path");
+const WrittenSchema = z.object({
+  path: PathSchema,
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  size: z.int().nonnegative(),
+  executable: z.literal(true).optional(),
+});
+const GoneSchema = z.object({ path: PathSchema, deleted: z.literal(true) });
+const ManifestSchema = z.object({
+  version: z.literal(VERSION),
+  base: z.string().nullable(),
+  changes: z.array(z.union([GoneSchema, WrittenSchema])),
+});
+type Change = z.infer<typeof GoneSchema> | z.infer<typeof WrittenSchema>;
+
+export function encodeManifest({ base, changes }: Manifest): string {
+  const listed: Change[] = [...byPath(changes)].map(([path, entry]) => {
+    if (entry === null) return { path, deleted: true };
+    const { hash, size, executable } = entry;
+    return { path, sha256: hash, size, ...(executable && { executable }) };
+  });
+  return JSON.stringify({ version: VERSION, base, changes: listed });
+}
+
+/** Throws `FileError` `manifest_invalid`, which says what is wrong with it. */
+export function decodeManifest(text: string): Manifest {
+  const parsed = ManifestSchema.safeParse(parseJson(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw invalid(`${issue?.path.join(".") || "it"}: ${issue?.message ?? "not understood"}`);
+  }
+  const { base, changes } = parsed.data;
+  const decoded = new Map(changes.map((change) => [change.path, entryOf(change)]));
+  if (decoded.size < changes.length) throw invalid("a path is in it twice");
+  const written = new Map([...decoded].filter(([, entry]) => entry !== null));
+  const both = fileAsDirectory(written);
+  if (both !== null) throw invalid(`${both} is a file and a directory`);
+  if (base === null && written.size < decoded.size) throw invalid("something is deleted of nothing");
+  return { base, changes: byPath(decoded) };
+}
+
+/** A whole tree, written down as changes to nothing. */
+export const encodeTree = (tree: Tree): string => encodeManifest({ base: null, changes: tree });
+
+/** Throws `FileError` `manifest_invalid`. */
+export function decodeTree(text: string): Tree {
+  const { base, changes } = decodeManifest(text);
+  if (base !== null) throw invalid("it is not whole, but changes to another");
+  return applyChanges(EMPTY_TREE, changes);
+}
+
+function entryOf(change: Change): FileEntry | null {
+  if ("deleted" in change) return null;
+  const { sha256, size, executable } = change;
+  return { hash: sha256, size, ...(executable && { executable }) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid("it is not JSON");
+  }
+}
+
+/** Whether it is a path as it is kept, not one that would have to be normalised first. */
+function isProper(path: string): boolean {
+  try {
+    return relativePath(path) === path;
+  } catch (error) {
+    if (error instanceof FileError) return false;
+    throw error;
+  }
+}
+
+const invalid = (problem: string): FileError =>
+  new FileError("manifest_invalid", `The list of files cannot be used: ${problem}.`);

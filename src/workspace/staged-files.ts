@@ -1,0 +1,310 @@
+import type { AgentFiles, Basis, Listed, Staged, Stat } from "./agent-files";
+import { AuditTrail } from "./audit-trail";
+import { BlobStage } from "./blob-stage";
+import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
+import { Marks } from "./marks";
+import { formatPlace, parsePath } from "./paths";
+import { type Access, protection, refusalOf } from "./permissions";
+import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, type Transfer, type Way } from "./transfer";
+import { EMPTY_TREE } from "./tree";
+import { type Accessed, type FileEntry, FileError, type FileOperation, type Place, type Tree, type TreeChanges } from "./types";
+import { WorkingTree } from "./working-tree";
+
+/**
+ * The files of one agent during one tool call. Everything goes through the permission rules and the audit trail; what is changed lies
+ * here until the call settles. An operation is done as a whole or not at all.
+ */
+export class StagedFiles implements AgentFiles {
+  readonly #basis: Basis;
+  readonly #access: Access;
+  readonly #audit = new AuditTrail();
+  readonly #blobs: BlobStage;
+  readonly #marks: Marks;
+  /** By the mount's root, as far as they were asked for. */
+  readonly #trees = new Map<string, WorkingTree>();
+
+  constructor(basis: Basis) {
+    this.#basis = basis;
+    this.#blobs = new BlobStage(basis.blobs);
+    this.#marks = new Marks(basis);
+    const contexts = [...basis.contexts].map(
+      ([name, { writable, protectedPaths }]) => [name, { writable, isProtected: protection(protectedPaths) }] as const,
+    );
+    this.#access = {
+      peers: basis.peers,
+      contexts: new Map(contexts),
+      knows: (path) => !basis.readBeforeDelete || this.#marks.knows(path),
+    };
+  }
+
+  get accessed(): readonly Accessed[] {
+    return this.#audit.lines;
+  }
+
+  resolve(path: string): string {
+    return formatPlace(parsePath(path));
+  }
+
+  async read(path: string): Promise<Uint8Array> {
+    return this.#audit.attemptLater("read", path, async (place) => {
+      const { entry } = this.#file(this.#spot("read", place));
+      const bytes = await this.#blobs.read(entry);
+      this.#marks.read(formatPlace(place));
+      return bytes;
+    });
+  }
+
+  stat(path: string): Stat {
+    return this.#audit.glance(path, (place) => this.#stat(place));
+  }
+
+  exists(path: string): boolean {
+    try {
+      return this.#audit.glance(path, (place) => this.#statOrNull(place) !== null);
+    } catch (error) {
+      if (error instanceof FileError) return false;
+      throw error;
+    }
+  }
+
+  list(path: string): Listed[] {
+    return this.#audit.attempt("list", path, (place) => {
+      const listed = this.#childrenOf(place).map((child) => {
+        const { kind, size } = this.#stat(child);
+        return { name: nameOf(child), kind, size };
+      });
+      return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
+    });
+  }
+
+  walk(path: string, limit: number): { paths: string[]; more: boolean } {
+    return this.#audit.attempt("list", path, (place) => {
+      const paths: string[] = [];
+      for (const file of this.#filesBelow(place)) {
+        if (paths.length >= limit) return { paths, more: true };
+        paths.push(file);
+      }
+      return { paths, more: false };
+    });
+  }
+
+  async write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void> {
+    await this.#audit.attemptLater("write", path, async (place) => {
+      const spot = this.#spot("write", place);
+      const tooLarge = sizeProblem(formatPlace(place), bytes.byteLength, this.#basis.limits);
+      if (tooLarge) throw tooLarge;
+      const blob = await this.#blobs.prepare(bytes);
+      // From here on nothing else can come in between.
+      checkFile(spot);
+      const isRunnable = executable ?? spot.tree.file(place.path)?.executable ?? false;
+      const entry: FileEntry = { hash: blob.hash, size: blob.bytes.byteLength, ...(isRunnable && { executable: true }) };
+      checkRoom({ target: spot, files: [{ to: place.path, entry }], leaving: [] }, this.#basis.limits);
+      this.#blobs.keep(blob);
+      this.#put(spot.tree, place.path, entry);
+      this.#marks.wrote(formatPlace(place));
+    });
+  }
+
+  makeDirectory(path: string): void {
+    this.#audit.attempt("write", path, (place) => {
+      const { tree } = this.#spot("write", place);
+      checkDirectory({ place, tree });
+      if (tree.isDirectory(place.path)) return;
+      checkRoom({ target: { place, tree }, files: [], directories: [place.path], leaving: [] }, this.#basis.limits);
+      tree.makeDirectory(place.path);
+    });
+  }
+
+  remove(path: string): void {
+    this.#audit.attempt("delete", path, (place) => {
+      const { tree } = this.#spot("write", place);
+      if (place.path === "") throw isRoot(formatPlace(place));
+      const isFile = tree.file(place.path) !== null;
+      if (!isFile && !tree.isDirectory(place.path)) throw notFound(formatPlace(place));
+      const files = isFile ? [place.path] : [...tree.filesBelow(place.path)];
+      this.#checkAll("delete", place, files);
+      if (!isFile) this.#checkAll("write", place, tree.directoriesBelow(place.path));
+      this.#takeAway({ place, tree }, files);
+    });
+  }
+
+  copy(from: string, to: string): void {
+    this.#transfer("copy", from, to);
+  }
+
+  move(from: string, to: string): void {
+    this.#transfer("move", from, to);
+  }
+
+  staged(): Staged {
+    const contexts = [...this.#basis.contexts.keys()].map((name): [string, TreeChanges] => [
+      name,
+      this.#trees.get(`/contexts/${name}`)?.changes() ?? EMPTY_TREE,
+    ]);
+    return {
+      workspace: this.#trees.get("/workspace")?.changes() ?? EMPTY_TREE,
+      contexts: new Map(contexts.filter(([, changes]) => changes.size > 0)),
+      blobs: this.#blobs.all(),
+      ...this.#marks.changed(),
+      directories: this.#emptyDirectories(),
+    };
+  }
+
+  /** Two operations, each with its line: the one on the source is done when the one on the target is. */
+  #transfer(way: Way, from: string, to: string): void {
+    this.#audit.attempt(way === "copy" ? "read" : "delete", from, (sourcePlace) => {
+      const source = this.#spot(way === "copy" ? "read" : "write", sourcePlace);
+      if (!source.tree.file(sourcePlace.path) && !source.tree.isDirectory(sourcePlace.path))
+        throw notFound(formatPlace(sourcePlace));
+      this.#audit.attempt("write", to, (targetPlace) => {
+        const target = this.#spot("write", targetPlace);
+        if (formatPlace(sourcePlace) === formatPlace(targetPlace)) return;
+        this.#carry(way, { source, target }, planTransfer(way, source, target));
+      });
+    });
+  }
+
+  #carry(way: Way, { source, target }: { source: Spot; target: Spot }, { files, directories }: Transfer): void {
+    const leaving = way === "move" ? files : [];
+    this.#checkAll("write", target.place, [...files.map(({ to }) => to), ...directories]);
+    this.#checkAll(
+      "write",
+      source.place,
+      leaving.map(({ from }) => from),
+    );
+    if (way === "move") this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
+    const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
+    checkRoom({ target, files, directories, leaving: leavingTarget }, this.#basis.limits);
+    for (const { from, to, entry } of files) {
+      this.#put(target.tree, to, entry);
+      const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
+      if (way === "move") this.#marks.moved(here, there);
+      else this.#marks.wrote(there);
+    }
+    for (const directory of directories) target.tree.makeDirectory(directory);
+    if (way === "move")
+      this.#takeAway(
+        source,
+        leaving.map(({ from }) => from),
+      );
+  }
+
+  #put(tree: WorkingTree, path: string, entry: FileEntry): void {
+    const before = tree.file(path);
+    this.#blobs.hold(entry.hash);
+    tree.put(path, entry);
+    if (before) this.#blobs.release(before.hash);
+  }
+
+  /** A file, or a directory with these files in it. */
+  #takeAway({ place, tree }: Spot, files: readonly string[]): void {
+    for (const path of files) {
+      const entry = tree.file(path);
+      tree.remove(path);
+      if (entry) this.#blobs.release(entry.hash);
+    }
+    if (tree.isDirectory(place.path)) tree.removeDirectory(place.path);
+  }
+
+  #checkAll(operation: FileOperation, place: Place, paths: Iterable<string>): void {
+    for (const path of paths) this.#check(operation, { ...place, path });
+  }
+
+  #check(operation: FileOperation, place: Place): void {
+    const refusal = refusalOf(operation, place, this.#access);
+    if (refusal) throw new FileError(refusal.code, refusal.message);
+  }
+
+  /** The place in its tree, if the operation is allowed there. The directories above the mounts are in none. */
+  #spot(operation: FileOperation, place: Place): Spot {
+    this.#check(operation, place);
+    const root = pathAt(place, "");
+    if (place.mount.kind === "above") throw isDirectory(root);
+    const known = this.#trees.get(root);
+    if (known) return { place, tree: known };
+    const made = [...this.#basis.directories]
+      .filter((path) => path.startsWith(`${root}/`))
+      .map((path) => path.slice(root.length + 1));
+    const tree = new WorkingTree(this.#baseOf(place), made);
+    this.#trees.set(root, tree);
+    return { place, tree };
+  }
+
+  #baseOf({ mount }: Place): Tree {
+    const { workspace, peers, contexts } = this.#basis;
+    switch (mount.kind) {
+      case "workspace":
+        return workspace;
+      case "peer":
+        return peers.get(mount.alias) ?? EMPTY_TREE;
+      case "context":
+        return contexts.get(mount.name)?.tree ?? EMPTY_TREE;
+      case "above":
+        return EMPTY_TREE;
+    }
+  }
+
+  #file({ place, tree }: Spot): { entry: FileEntry } {
+    const entry = tree.file(place.path);
+    if (entry) return { entry };
+    throw tree.isDirectory(place.path) ? isDirectory(formatPlace(place)) : notFound(formatPlace(place));
+  }
+
+  #stat(place: Place): Stat {
+    const stat = this.#statOrNull(place);
+    if (!stat) throw notFound(formatPlace(place));
+    return stat;
+  }
+
+  #statOrNull(place: Place): Stat | null {
+    this.#check("list", place);
+    const directory: Stat = { kind: "directory", size: 0, executable: false, hash: null };
+    if (place.mount.kind === "above") return directory;
+    const { tree } = this.#spot("list", place);
+    const entry = tree.file(place.path);
+    if (entry) return { kind: "file", size: entry.size, executable: entry.executable === true, hash: entry.hash };
+    return tree.isDirectory(place.path) ? directory : null;
+  }
+
+  /** Places right in a directory, in the order of their names. */
+  #childrenOf(place: Place): Place[] {
+    if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
+    if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
+    return this.#spot("list", place)
+      .tree.childrenOf(place.path)
+      .map((path) => ({ ...place, path }));
+  }
+
+  #mountsIn(at: "/" | "/peers" | "/contexts"): Place[] {
+    const { peers, contexts } = this.#basis;
+    const names = { "/": ["contexts", "peers", "workspace"], "/peers": [...peers.keys()], "/contexts": [...contexts.keys()] }[at];
+    return names.sort().map((name) => parsePath(`${at}/${name}`));
+  }
+
+  /** Files by their whole paths, in the order of these; lazily, since who asks may want only some. */
+  *#filesBelow(place: Place): Generator<string> {
+    if (this.#stat(place).kind === "file") return yield formatPlace(place);
+    if (place.mount.kind !== "above") {
+      for (const path of this.#spot("list", place).tree.filesBelow(place.path)) yield pathAt(place, path);
+      return;
+    }
+    const order = (child: Place) => `${formatPlace(child)}/`;
+    const children = this.#mountsIn(place.mount.at).sort((a, b) => (order(a) < order(b) ? -1 : 1));
+    for (const child of children) yield* this.#filesBelow(child);
+  }
+
+  /** Mounts nobody asked for keep theirs. */
+  #emptyDirectories(): string[] {
+    const untouched = [...this.#basis.directories].filter((path) => !this.#trees.has(pathAt(parsePath(path), "")));
+    const kept = [...this.#trees].flatMap(([root, tree]) => tree.emptyDirectories().map((path) => `${root}/${path}`));
+    return [...untouched, ...kept].sort();
+  }
+}
+
+const pathAt = (place: Place, path: string): string => formatPlace({ ...place, path });
+
+/** The last name of a path. */
+function nameOf(place: Place): string {
+  const path = formatPlace(place);
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,96 @@
+import {
+  alreadyThere,
+  intoItself,
+  isDirectory,
+  isRoot,
+  limitProblem,
+  notADirectory,
+  sizeProblem,
+  tooManyDirectories,
+} from "./file-errors";
+import type { FileLimits } from "./agent-files";
+import { ancestorsOf, formatPlace, joinPath, relativePath } from "./paths";
+import type { FileEntry, Place } from "./types";
+import type { WorkingTree } from "./working-tree";
+
+/** Copies and moves, worked out before anything is touched: either all of it may be done, or nothing is. */
+
+/** A place in the tree it belongs to. */
+export type Spot = { place: Place; tree: WorkingTree };
+export type Way = "copy" | "move";
+/** Paths relative to the trees they are in. `from` and `to` of one file. */
+export type Transfer = { files: { from: string; to: string; entry: FileEntry }[]; directories: string[] };
+
+const at = (place: Place, path: string): string => formatPlace({ ...place, path });
+const isWithin = (path: string, directory: string): boolean =>
+  directory === "" || path === directory || path.startsWith(`${directory}/`);
+
+/** What has to be put where; the source is there. Throws `FileError` for what does not fit together; permissions are not asked for here. */
+export function planTransfer(way: Way, source: Spot, target: Spot): Transfer {
+  const [from, to] = [source.place.path, target.place.path];
+  const entry = source.tree.file(from);
+  if (way === "move" && from === "") throw isRoot(formatPlace(source.place));
+  if (entry) return planned(target, { files: [{ from, to, entry }], directories: [] });
+  const sameTree = source.tree === target.tree;
+  if (sameTree && from !== to && isWithin(to, from)) throw intoItself(formatPlace(source.place), formatPlace(target.place));
+  if (way === "move" && target.tree.childrenOf(to).length > 0) throw alreadyThere(formatPlace(target.place));
+  return planned(target, contentsOf(source, to));
+}
+
+function contentsOf({ place, tree }: Spot, to: string): Transfer {
+  const below = (path: string) => joinPath(to, place.path === "" ? path : path.slice(place.path.length + 1));
+  const files = [...tree.filesBelow(place.path)].flatMap((path) => {
+    const entry = tree.file(path);
+    return entry ? [{ from: path, to: below(path), entry }] : [];
+  });
+  return { files, directories: [...tree.directoriesBelow(place.path)].map(below).filter((path) => path !== "") };
+}
+
+function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
+  for (const { to } of transfer.files) checkFile({ place: { ...place, path: to }, tree });
+  for (const path of transfer.directories) checkDirectory({ place: { ...place, path }, tree });
+  return transfer;
+}
+
+/** Whether there can be a file here. Throws `FileError` if not. */
+export function checkFile({ place, tree }: Spot): void {
+  if (tree.isDirectory(place.path)) throw isDirectory(formatPlace(place));
+  relativePath(place.path); // joined of two, it may be too long
+  const above = tree.fileAbove(place.path);
+  if (above !== null) throw notADirectory(at(place, above));
+}
+
+/** Whether there can be a directory here. Throws `FileError` if not. */
+export function checkDirectory({ place, tree }: Spot): void {
+  if (place.path === "") return;
+  relativePath(place.path);
+  const file = tree.file(place.path) ? place.path : tree.fileAbove(place.path);
+  if (file !== null) throw notADirectory(at(place, file));
+}
+
+/** What comes to a target, and which of its files go. */
+type Delivery = {
+  target: Spot;
+  files: readonly { to: string; entry: FileEntry }[];
+  directories?: readonly string[];
+  leaving: readonly FileEntry[];
+};
+
+/** Whether there is room for it. Throws `FileError` if not. */
+export function checkRoom({ target: { place, tree }, files, directories = [], leaving }: Delivery, limits: FileLimits): void {
+  const before = tree.stats();
+  const after = { files: before.files - leaving.length, bytes: before.bytes };
+  for (const { size } of leaving) after.bytes -= size;
+  for (const { to, entry } of files) {
+    const tooLarge = sizeProblem(at(place, to), entry.size, limits);
+    if (tooLarge) throw tooLarge;
+    const replaced = tree.file(to);
+    after.files += replaced ? 0 : 1;
+    after.bytes += entry.size - (replaced?.size ?? 0);
+  }
+  const full = limitProblem(at(place, ""), { limits, before, after });
+  if (full) throw full;
+  const filled = new Set(files.flatMap(({ to }) => ancestorsOf(to)));
+  const empty = directories.filter((path) => !filled.has(path)).length;
+  if (empty > 0 && tree.emptyDirectories().length + empty > limits.files) throw tooManyDirectories(limits.files);
+}

@@ -1,0 +1,300 @@
+import { describe, expect, it } from "vitest";
+import { type Given, Rig } from "./rig";
+import { bytes, HOME, table } from "./staged-files-table";
+
+describe("deleting", () => {
+  const READ: Given = { ...HOME, read: ["/workspace/a.txt", "/workspace/src/b.txt", "/workspace/src/lib/c.txt"] };
+  table([
+    {
+      name: "takes a file away that was read",
+      given: READ,
+      does: (f) => f.remove("a.txt"),
+      changes: { workspace: { "a.txt": null } },
+      lines: ["delete /workspace/a.txt"],
+    },
+    {
+      name: "refuses a file that was not read",
+      given: HOME,
+      does: (f) => f.remove("a.txt"),
+      lines: ["delete /workspace/a.txt: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "takes it once it is read",
+      given: HOME,
+      does: async (f) => {
+        await f.read("a.txt");
+        f.remove("a.txt");
+      },
+      changes: { workspace: { "a.txt": null }, read: ["/workspace/a.txt"] },
+      lines: ["read /workspace/a.txt", "delete /workspace/a.txt"],
+    },
+    {
+      name: "takes a file that the agent wrote",
+      does: async (f) => {
+        await f.write("x", bytes("X"));
+        f.remove("x");
+      },
+      changes: { own: ["/workspace/x"] },
+      lines: ["write /workspace/x", "delete /workspace/x"],
+    },
+    {
+      name: "takes anything where reading is not asked for",
+      given: { ...HOME, readBeforeDelete: false },
+      does: (f) => f.remove("src"),
+      changes: { workspace: { "src/b.txt": null, "src/lib/c.txt": null } },
+      lines: ["delete /workspace/src"],
+    },
+    {
+      name: "takes a directory with all in it",
+      given: READ,
+      does: (f) => {
+        f.remove("src");
+        expect(f.exists("src")).toBe(false);
+      },
+      changes: { workspace: { "src/b.txt": null, "src/lib/c.txt": null } },
+      lines: ["delete /workspace/src", "list /workspace"],
+    },
+    {
+      name: "refuses a directory as a whole if one file in it was not read",
+      given: { ...HOME, read: ["/workspace/src/b.txt"] },
+      does: (f) => f.remove("src"),
+      lines: ["delete /workspace/src: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "refuses the workspace itself",
+      given: READ,
+      does: (f) => f.remove("/workspace"),
+      lines: ["delete /workspace: is_root"],
+      fails: "is_root",
+    },
+    {
+      name: "fails for what is not there",
+      given: READ,
+      does: (f) => f.remove("x"),
+      lines: ["delete /workspace/x: not_found"],
+      fails: "not_found",
+    },
+    {
+      name: "refuses a peer's file, read or not",
+      given: { peers: { agent1: { p: "P" } }, read: ["/peers/agent1/p"] },
+      does: (f) => f.remove("/peers/agent1/p"),
+      lines: ["delete /peers/agent1/p: read_only"],
+      fails: "read_only",
+    },
+    {
+      name: "refuses a directory with something protected in it",
+      given: {
+        contexts: { site: { files: { "a/i": "I", "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] } },
+        read: ["/contexts/site/a/i", "/contexts/site/a/key.pem"],
+      },
+      does: (f) => f.remove("/contexts/site/a"),
+      lines: ["delete /contexts/site/a: protected"],
+      fails: "protected",
+    },
+  ]);
+});
+
+describe("copying", () => {
+  table([
+    {
+      name: "shares the contents",
+      given: HOME,
+      does: (f) => f.copy("a.txt", "d.txt"),
+      changes: { workspace: { "d.txt": "A" }, own: ["/workspace/d.txt"] },
+      lines: ["write /workspace/d.txt", "read /workspace/a.txt"],
+    },
+    {
+      name: "takes a peer's snapshot into the workspace",
+      given: { peers: { agent1: { "p/q": "Q", r: "R" } } },
+      does: (f) => f.copy("/peers/agent1", "base"),
+      changes: { workspace: { "base/p/q": "Q", "base/r": "R" }, own: ["/workspace/base/p/q", "/workspace/base/r"] },
+      lines: ["write /workspace/base", "read /peers/agent1"],
+    },
+    {
+      name: "may merge a snapshot with the workspace",
+      given: { workspace: { r: "old", s: "S" }, peers: { agent1: { r: "R" } } },
+      does: (f) => f.copy("/peers/agent1", "/workspace"),
+      changes: { workspace: { r: "R" }, own: ["/workspace/r"] },
+      lines: ["write /workspace", "read /peers/agent1"],
+    },
+    {
+      name: "takes empty directories along",
+      given: { directories: ["/workspace/a/e"] },
+      does: (f) => f.copy("a", "b"),
+      changes: { directories: ["/workspace/a", "/workspace/a/e", "/workspace/b", "/workspace/b/e"] },
+      lines: ["write /workspace/b", "read /workspace/a"],
+    },
+    {
+      name: "onto itself does nothing",
+      given: HOME,
+      does: (f) => f.copy("src", "src/"),
+      lines: ["write /workspace/src", "read /workspace/src"],
+    },
+    {
+      name: "refuses a directory into itself",
+      given: HOME,
+      does: (f) => f.copy("src", "src/copy"),
+      lines: ["write /workspace/src/copy: into_itself", "read /workspace/src: into_itself"],
+      fails: "into_itself",
+    },
+    {
+      name: "refuses a directory onto a file",
+      given: HOME,
+      does: (f) => f.copy("src", "a.txt"),
+      lines: ["write /workspace/a.txt: not_a_directory", "read /workspace/src: not_a_directory"],
+      fails: "not_a_directory",
+    },
+    {
+      name: "refuses a file onto a directory",
+      given: HOME,
+      does: (f) => f.copy("a.txt", "src"),
+      lines: ["write /workspace/src: is_directory", "read /workspace/a.txt: is_directory"],
+      fails: "is_directory",
+    },
+    {
+      name: "out of the workspace is refused",
+      given: { ...HOME, peers: { agent1: {} } },
+      does: (f) => f.copy("a.txt", "/peers/agent1/a.txt"),
+      lines: ["write /peers/agent1/a.txt: read_only", "read /workspace/a.txt: read_only"],
+      fails: "read_only",
+    },
+    {
+      name: "of what is not there fails before anything is written",
+      given: HOME,
+      does: (f) => f.copy("x", "y"),
+      lines: ["read /workspace/x: not_found"],
+      fails: "not_found",
+    },
+    {
+      name: "keeps to the limits, or does nothing",
+      given: { workspace: { "a/1": "1", "a/2": "2" }, limits: { fileBytes: 9, files: 3, treeBytes: 99 } },
+      does: (f) => f.copy("a", "b"),
+      lines: ["write /workspace/b: too_many_files", "read /workspace/a: too_many_files"],
+      fails: "too_many_files",
+    },
+    {
+      name: "makes no path that is too long",
+      given: { workspace: { [`${"d/".repeat(38)}x`]: "X" } },
+      does: (f) => f.copy("d", "a/b/c/d"),
+      lines: ["write /workspace/a/b/c/d: path_too_long", "read /workspace/d: path_too_long"],
+      fails: "path_too_long",
+    },
+  ]);
+
+  it("never asks for the bytes", async () => {
+    const rig = await Rig.of(HOME);
+    const files = rig.open();
+    files.copy("src", "copy");
+    files.move("copy", "moved");
+    expect(rig.asked).toEqual([]);
+    expect(new TextDecoder().decode(await files.read("moved/lib/c.txt"))).toBe("C");
+  });
+});
+
+describe("moving", () => {
+  table([
+    {
+      name: "takes a file to another name",
+      given: HOME,
+      does: (f) => f.move("a.txt", "d.txt"),
+      changes: { workspace: { "a.txt": null, "d.txt": "A" } },
+      lines: ["write /workspace/d.txt", "delete /workspace/a.txt"],
+    },
+    {
+      name: "takes a directory along with all in it",
+      given: HOME,
+      does: (f) => {
+        f.move("src", "lib/src");
+        expect(f.exists("src")).toBe(false);
+      },
+      changes: { workspace: { "src/b.txt": null, "src/lib/c.txt": null, "lib/src/b.txt": "B", "lib/src/lib/c.txt": "C" } },
+      lines: ["write /workspace/lib/src", "delete /workspace/src", "list /workspace"],
+    },
+    {
+      name: "takes new contents along",
+      does: async (f) => {
+        await f.write("a", bytes("X"));
+        f.move("a", "b");
+        expect(await f.read("b")).toEqual(bytes("X"));
+      },
+      changes: { workspace: { b: "X" }, own: ["/workspace/a", "/workspace/b"], read: ["/workspace/b"] },
+      lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/a", "read /workspace/b"],
+    },
+    {
+      name: "does not make an unread file one's own",
+      given: HOME,
+      does: (f) => {
+        f.move("a.txt", "b");
+        f.remove("b");
+      },
+      changes: { workspace: { "a.txt": null, b: "A" } },
+      lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "does not make it one's own where one's own was",
+      given: { ...HOME, own: ["/workspace/b"] },
+      does: (f) => {
+        f.move("a.txt", "b");
+        f.remove("b");
+      },
+      changes: { workspace: { "a.txt": null, b: "A" }, foreign: ["/workspace/b"] },
+      lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "leaves a file read that was read",
+      given: { ...HOME, read: ["/workspace/a.txt"] },
+      does: (f) => {
+        f.move("a.txt", "b");
+        f.remove("b");
+      },
+      changes: { workspace: { "a.txt": null }, read: ["/workspace/b"] },
+      lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b"],
+    },
+    {
+      name: "refuses the workspace itself",
+      given: HOME,
+      does: (f) => f.move("/workspace", "x"),
+      lines: ["write /workspace/x: is_root", "delete /workspace: is_root"],
+      fails: "is_root",
+    },
+    {
+      name: "refuses a directory onto one that is not empty",
+      given: HOME,
+      does: (f) => f.move("src/lib", "src"),
+      lines: ["write /workspace/src: exists", "delete /workspace/src/lib: exists"],
+      fails: "exists",
+    },
+    {
+      name: "refuses a peer's file",
+      given: { peers: { agent1: { p: "P" } } },
+      does: (f) => f.move("/peers/agent1/p", "p"),
+      lines: ["delete /peers/agent1/p: read_only"],
+      fails: "read_only",
+    },
+    {
+      name: "refuses to take protected files away",
+      given: { contexts: { site: { files: { "a/key.pem": "K" }, writable: true, protectedPaths: ["*.pem"] } } },
+      does: (f) => f.move("/contexts/site/a", "a"),
+      lines: ["write /workspace/a: protected", "delete /contexts/site/a: protected"],
+      fails: "protected",
+    },
+    {
+      name: "refuses to take anything to a protected place",
+      given: { ...HOME, contexts: { site: { files: {}, writable: true, protectedPaths: ["src/lib/"] } } },
+      does: (f) => f.move("src", "/contexts/site/src"),
+      lines: ["write /contexts/site/src: protected", "delete /workspace/src: protected"],
+      fails: "protected",
+    },
+    {
+      name: "within a full tree needs no room",
+      given: { workspace: { a: "1", b: "2" }, limits: { fileBytes: 9, files: 2, treeBytes: 2 } },
+      does: (f) => f.move("a", "c"),
+      changes: { workspace: { a: null, c: "1" } },
+      lines: ["write /workspace/c", "delete /workspace/a"],
+    },
+  ]);
+});

@@ -1,0 +1,100 @@
+import type { Basis } from "../../src/workspace/agent-files";
+import { hashOf } from "../../src/workspace/hash";
+import { StagedFiles } from "../../src/workspace/staged-files";
+import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** What a call starts from, in words. Whatever is left out is empty, or large enough. */
+export type Given = {
+  workspace?: Texts;
+  peers?: Readonly<Record<string, Texts>>;
+  contexts?: Readonly<Record<string, { files: Texts; writable?: boolean; protectedPaths?: readonly string[] }>>;
+  read?: readonly string[];
+  own?: readonly string[];
+  directories?: readonly string[];
+  readBeforeDelete?: boolean;
+  limits?: Basis["limits"];
+};
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Texts by their real hashes, and what is read of them. */
+export class Rig {
+  readonly #given: Given;
+  readonly #texts = new Map<string, string>();
+  readonly #hashes = new Map<string, string>();
+  /** Hashes whose bytes were asked for. */
+  readonly asked: string[] = [];
+
+  private constructor(given: Given) {
+    this.#given = given;
+  }
+
+  static async of(given: Given = {}): Promise<Rig> {
+    const rig = new Rig(given);
+    const trees = [
+      given.workspace,
+      ...Object.values(given.peers ?? {}),
+      ...Object.values(given.contexts ?? {}).map(({ files }) => files),
+    ];
+    for (const text of trees.flatMap((tree) => Object.values(tree ?? {}))) {
+      const hash = await hashOf(encoder.encode(text));
+      rig.#texts.set(hash, text);
+      rig.#hashes.set(text, hash);
+    }
+    return rig;
+  }
+
+  open(): StagedFiles {
+    const { peers = {}, contexts = {}, read = [], own = [], directories = [], readBeforeDelete = true, limits } = this.#given;
+    return new StagedFiles({
+      workspace: this.#tree(this.#given.workspace),
+      peers: new Map(Object.entries(peers).map(([alias, files]) => [alias, this.#tree(files)])),
+      contexts: new Map(
+        Object.entries(contexts).map(([name, { files, writable = false, protectedPaths = [] }]) => [
+          name,
+          { tree: this.#tree(files), writable, protectedPaths },
+        ]),
+      ),
+      blobs: { read: async ({ hash }) => this.#read(hash) },
+      read: new Set(read),
+      own: new Set(own),
+      directories: new Set(directories),
+      readBeforeDelete,
+      limits: limits ?? { fileBytes: 1_000, files: 100, treeBytes: 10_000 },
+    });
+  }
+
+  /** What is staged, in words: contents by their text, `*` for what may be run; without what is empty. */
+  told(files: StagedFiles): Record<string, unknown> {
+    const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
+    const texts = new Map([...this.#texts, ...[...blobs].map(([hash, bytes]) => [hash, decoder.decode(bytes)] as const)]);
+    const all = { workspace: inWords(workspace, texts), read, own, foreign, directories };
+    const named = [...contexts].map(([name, changes]) => [name, inWords(changes, texts)] as const);
+    return Object.fromEntries([...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0));
+  }
+
+  #tree(texts: Texts = {}): Tree {
+    return new Map(
+      Object.entries(texts).map(([path, text]): [string, FileEntry] => [
+        path,
+        { hash: this.#hashes.get(text) ?? "", size: encoder.encode(text).byteLength },
+      ]),
+    );
+  }
+
+  #read(hash: string): Uint8Array {
+    this.asked.push(hash);
+    const text = this.#texts.get(hash);
+    if (text === undefined) throw new Error(`nobody has the contents ${hash}`);
+    return encoder.encode(text);
+  }
+}
+
+function inWords(changes: TreeChanges, texts: ReadonlyMap<string, string>): Record<string, string | null> {
+  const words = ([path, entry]: readonly [string, FileEntry | null]) =>
+    [path, entry === null ? null : `${texts.get(entry.hash) ?? entry.hash}${entry.executable ? "*" : ""}`] as const;
+  return Object.fromEntries([...changes].map(words));
+}

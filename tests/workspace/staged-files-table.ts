@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import type { StagedFiles } from "../../src/workspace/staged-files";
+import { FileError } from "../../src/workspace/types";
+import { type Given, Rig } from "./rig";
+
+type Row = {
+  name: string;
+  given?: Given;
+  does: (files: StagedFiles) => unknown;
+  changes?: unknown;
+  lines: string[];
+  fails?: string;
+};
+
+/** What an agent does in one call, what that changes, what the audit trail says, and the code it fails with. */
+export function table(rows: Row[]): void {
+  it.each(rows)("$name", async ({ given, does, changes = {}, lines, fails }) => {
+    const rig = await Rig.of(given);
+    const files = rig.open();
+    expect(await failure(() => does(files))).toBe(fails);
+    expect(rig.told(files)).toEqual(changes);
+    const told = files.accessed.map(({ operation, path, refused }) => `${operation} ${path}${refused ? `: ${refused}` : ""}`);
+    expect(told).toEqual(lines);
+  });
+}
+
+async function failure(act: () => unknown): Promise<string | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof FileError) return error.code;
+    throw error;
+  }
+}
+
+export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export const HOME: Given = { workspace: { "a.txt": "A", "src/b.txt": "B", "src/lib/c.txt": "C" } };
