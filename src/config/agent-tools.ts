@@ -2,19 +2,21 @@ import type { AgentRules } from "../protocol/team";
 import type { ConfigContext } from "./context";
 import { readCustomTools } from "./custom-tools";
 import type { Section } from "./fields";
+import { readMcpTools } from "./mcp-servers";
 import { BACKEND, readSetting } from "./settings";
 import type { TeamAgent } from "./team";
 import { readWorkspace, type TeamFiles } from "./workspace";
 
 /** What a backend section gives its agent to work with: files, a shell, tools. */
 export type AgentTools = {
-  agent: Pick<TeamAgent, "workspace" | "httpTools" | "registryTools" | "toolResults">;
+  agent: Pick<TeamAgent, "workspace" | "httpTools" | "mcp" | "registryTools" | "toolResults">;
   rules: Pick<AgentRules, "workspace" | "tools">;
 };
 
 export function readAgentTools(backend: Section, files: TeamFiles, context: ConfigContext): AgentTools {
   const workspace = readWorkspace(backend, files, context);
   const { http, registered, rules } = readCustomTools(backend, context);
+  const mcp = readMcpTools(backend, context);
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);
   const results = { ...(maxTokens !== null && { maxTokens }), ...(previewTokens !== null && { previewTokens }) };
@@ -22,6 +24,7 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
     agent: {
       ...(workspace && { workspace }),
       ...(http.length > 0 && { httpTools: http }),
+      ...(mcp && { mcp }),
       ...(registered.length > 0 && { registryTools: registered }),
       ...(Object.keys(results).length > 0 && { toolResults: results }),
     },

@@ -6,7 +6,6 @@ import { BACKEND, keysOf } from "./settings";
 const OWN_SHELL = "commands run in a shell of the service's own, over the agent's files";
 const NOBODY_ASKED = "nobody is asked while a run goes on";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
-const NO_OWN_TOOLS = "agents have no tools of their own here yet, so there is none to choose from or to leave out";
 
 /** Keys of a versioned endpoint, which only its own backend type has. */
 export const VERSIONED_KEYS = ["api_version", "azure_endpoint", "azure_deployment", "deployment_name"] as const;
@@ -18,7 +17,16 @@ export const OTHER_TYPES_KEYS: readonly string[] = [
 ];
 
 export const BACKEND_KEYS: KeyRules = {
-  served: [...keysOf(BACKEND), "context_paths", "custom_tools", "exclude_custom_tools", "rate_limits"],
+  served: [
+    ...keysOf(BACKEND),
+    "context_paths",
+    "custom_tools",
+    "exclude_custom_tools",
+    "mcp_servers",
+    "allowed_tools",
+    "exclude_tools",
+    "rate_limits",
+  ],
   ignored: {
     provider: KNOWN_PROVIDER,
     provider_name: KNOWN_PROVIDER,
@@ -30,9 +38,8 @@ export const BACKEND_KEYS: KeyRules = {
     concurrent_tool_execution: "independent calls of one reply always run side by side",
     "command_line_*": OWN_SHELL,
     media_max_file_size_mb: "what is uploaded has limits of its own",
-    allowed_tools: NO_OWN_TOOLS,
-    exclude_tools: NO_OWN_TOOLS,
-    disallowed_tools: NO_OWN_TOOLS,
+    disallowed_tools: "it names tools of a command line agent, which does not run here",
+    direct_mcp_servers: "the tools of all servers are called directly here",
     max_mcp_message_history: "a conversation is kept whole as long as it fits the model's window",
   },
   later: {
@@ -44,7 +51,7 @@ export const BACKEND_KEYS: KeyRules = {
     structured_output: ["output_schema"],
   },
   only: { tool_search_variant: "enable_tool_search" },
-  byValue: ["mcp_servers", "direct_mcp_servers", "upload_files", "hooks"],
+  byValue: ["upload_files", "hooks"],
   elsewhere: "A parameter of the provider's own goes under extra_body.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },
 };

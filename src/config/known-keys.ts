@@ -184,10 +184,22 @@ const known = (...served: string[]): KeyRules => ({ served, ignored: {}, later: 
 export const MCP_SERVER_KEYS: KeyRules = {
   ...known(
     ...["name", "type", "command", "args", "env", "cwd", "url", "headers", "timeout", "http_read_timeout"],
-    ...["allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
+    ...["auth", "allowed_tools", "exclude_tools", "security", "defer_loading", "allowed_callers"],
   ),
   grows: true,
 };
+/** Of a server over HTTP. */
+export const HTTP_MCP_KEYS: KeyRules = {
+  served: ["name", "type", "url", "headers", "auth", "timeout", "http_read_timeout", "allowed_tools", "exclude_tools"],
+  ignored: {
+    security: "every address passes the service's own rules, and nothing is started",
+    args: "it is about servers that are programs",
+    env: "it is about servers that are programs",
+    cwd: "it is about servers that are programs",
+  },
+  later: { tool_search: ["defer_loading"], tools_from_code: ["allowed_callers"] },
+};
+export const MCP_AUTH_KEYS = known(...["type", "issuer", "client_id", "client_secret", "access_token", "refresh_token", "scope"]);
 /** Of a tool in Python, which is refused. */
 export const PYTHON_TOOL_KEYS = known(
   ...["name", "function", "category", "path", "description", "preset_args", "default_params"],

@@ -31,3 +31,5 @@ export const MAX_CONTEXTS = 16;
 export const MAX_PROTECTED_PATHS = 100;
 /** Of a description that a model reads. */
 export const MAX_DESCRIPTION_CHARS = 4 * 1024;
+/** Of one agent. Each is a connection while a turn runs. */
+export const MAX_MCP_SERVERS = 32;

@@ -38,9 +38,6 @@ const REMOVE = "Remove the keys to run the team without.";
 
 const notYet = (what: string, way = REMOVE): NeedFacts => ({ what, why: NOT_YET, way });
 
-const BRIDGE =
-  "Later a bridge on your machine (`npx supergateway --stdio …` behind a tunnel) can attach it as `streamable-http`.";
-
 export const NEEDS = {
   workspace: notYet("workspaces with files for its agents", "Remove the keys to run the team without files."),
   host_context_path: {
@@ -72,13 +69,13 @@ export const NEEDS = {
   http_tools: notYet("tools of its own"),
   stdio_mcp: {
     what: "MCP servers started as programs",
-    why: "no program can be started here, and servers over HTTP cannot be attached yet",
-    way: `Remove them from \`mcp_servers\`. ${BRIDGE}`,
+    why: "no program of yours is started by a hosted service",
+    way: "Start them beside you with `npm run bridge -- team.yaml`, which prints the config with their addresses, or remove them from `mcp_servers`.",
   },
   localhost_mcp: {
     what: "MCP servers on your machine",
-    why: "a hosted service cannot reach them, and servers over HTTP cannot be attached yet",
-    way: "Remove them from `mcp_servers`. Later a tunnel with a public https address can attach them.",
+    why: "a hosted service cannot reach them",
+    way: "Give them a public https address by a tunnel, and a token in `headers` (`npm run bridge` can); an operator can allow an address with ALLOWED_ORIGINS.",
   },
   http_mcp: notYet("MCP servers", "Remove them from `mcp_servers`."),
   shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),

@@ -3,6 +3,7 @@ import type { HostedTool } from "../providers/provider";
 import type { Format } from "../providers/registry";
 import type { RateLimits } from "../providers/rate-limits";
 import type { HttpToolDefinition } from "../tools/http/definition";
+import type { McpTools } from "../tools/mcp/server";
 
 /**
  * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
@@ -25,6 +26,8 @@ export type TeamAgent = {
   workspace?: WorkspaceSettings;
   /** Tools over HTTP; absent: none. */
   httpTools?: HttpToolDefinition[];
+  /** Tool servers; absent: none. */
+  mcp?: McpTools;
   /** Names of tools from the registry; absent: none. */
   registryTools?: string[];
   /** When a tool result goes into a file, and how much of it is shown, in tokens; absent: as usual. */

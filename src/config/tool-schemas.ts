@@ -1,8 +1,10 @@
 import { REGISTRY } from "../tools/registry";
 import { TOOL_NAME } from "./custom-tools";
-import type { JsonSchema } from "./fields";
+import { type JsonSchema, texts } from "./fields";
 import { HTTP_TOOL } from "./http-tools";
-import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_PROTECTED_PATHS } from "./limits";
+import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_MCP_SERVERS, MAX_PROTECTED_PATHS } from "./limits";
+import { MCP_AUTH } from "./mcp-auth";
+import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";
 import { CONTEXT_NAME, PERMISSION, PROTECTED_PATH } from "./workspace";
 
@@ -10,6 +12,7 @@ import { CONTEXT_NAME, PERMISSION, PROTECTED_PATH } from "./workspace";
 export const toolSchemas = (): Record<string, JsonSchema> => ({
   contexts: contexts(),
   "custom-tools": customTools(),
+  "mcp-servers": mcpServers(),
   "rate-limits": rateLimits(),
 });
 
@@ -76,6 +79,66 @@ const customTool = (): JsonSchema => ({
       "url",
     ),
   ],
+});
+
+const mcpServers = (): JsonSchema => ({
+  description: "MCP servers over HTTP, as a list or by name. Programs run beside you: `npm run bridge -- team.yaml`.",
+  anyOf: [
+    { type: "array", maxItems: MAX_MCP_SERVERS, items: mcpServer("name") },
+    // One server alone, or several by name.
+    mcpServer("name"),
+    {
+      type: "object",
+      maxProperties: MAX_MCP_SERVERS,
+      patternProperties: { [MCP_NAME.source]: mcpServer() },
+      additionalProperties: false,
+    },
+    { enum: [null, false] },
+  ],
+});
+
+const secret = (what: string): JsonSchema => ({
+  description: `${what}: \`\${NAME}\` of a secret.`,
+  type: "string",
+  pattern: "^\\$\\{[A-Za-z_]\\w*\\}$",
+});
+
+const mcpServer = (...required: string[]): JsonSchema => ({
+  ...closed(
+    {
+      name: { description: "Stands in the names of its tools: mcp__{name}__{tool}.", type: "string", pattern: MCP_NAME.source },
+      type: { enum: ["streamable-http", "streamable_http", "http"] },
+      url: { description: "Public https, or what the operator allows.", ...MCP_SERVER.url.schema },
+      headers: {
+        description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret that the operator has bound to the address's origin.`,
+        ...TEXTS,
+      },
+      auth: closed(
+        {
+          type: MCP_AUTH.type.schema,
+          issuer: { description: "The only authorisation server that gets the secrets.", ...MCP_AUTH.issuer.schema },
+          client_id: MCP_AUTH.clientId.schema,
+          client_secret: secret("Bound to the issuer's origin"),
+          access_token: secret("Bound to the server's origin"),
+          refresh_token: secret("Bound to the issuer's origin"),
+          scope: MCP_AUTH.scope.schema,
+        },
+        "type",
+        "issuer",
+        "client_id",
+      ),
+      timeout: {
+        description: "Seconds for connecting; for a call too, unless http_read_timeout is set.",
+        ...MCP_SERVER.timeout.schema,
+      },
+      http_read_timeout: { description: "Seconds of a call without news of progress.", ...MCP_SERVER.readTimeout.schema },
+      allowed_tools: { description: "Names of tools, bare or full.", ...texts.schema },
+      exclude_tools: { description: "Names of tools, bare or full.", ...texts.schema },
+      security: { description: "Ignored: every address passes the service's own rules.", deprecated: true },
+    },
+    "url",
+    ...required,
+  ),
 });
 
 const rateLimits = (): JsonSchema => ({

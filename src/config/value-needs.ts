@@ -1,6 +1,5 @@
-import { isPrivateHost } from "../outgoing/addresses";
 import { asSection, type Section } from "./fields";
-import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MCP_SERVER_KEYS } from "./known-keys";
+import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules } from "./known-keys";
 import type { NeedId } from "./needs";
 import { cut } from "./problems";
 
@@ -14,9 +13,6 @@ export type ValueNeeds = { needs: readonly Need[]; inside: readonly (readonly [S
 /** `section` is the one the key stands in. The value is neither absent nor switched off. */
 export function needsOfValue(section: Section, key: string, value: unknown): ValueNeeds {
   switch (key) {
-    case "mcp_servers":
-    case "direct_mcp_servers":
-      return ofEntries(entriesOf(section, key, value), mcpNeed, MCP_SERVER_KEYS);
     case "upload_files":
       return {
         ...ofEntries(entriesOf(section, key, value), () => [], FILE_KEYS),
@@ -58,13 +54,6 @@ function entryOf({ path, findings }: Omit<Section, "values">, item: unknown, nam
   const own = section?.values.get("name") ?? section?.values.get("path") ?? section?.values.get("function");
   const first: unknown = Array.isArray(own) ? own[0] : own;
   return section ? [{ name: typeof first === "string" ? first : name, section }] : [];
-}
-
-function mcpNeed({ name, section: { values } }: Entry): Need[] {
-  const url = values.get("url");
-  if (typeof url !== "string" || values.has("command")) return [{ need: "stdio_mcp", subject: quoted(name) }];
-  const isLocal = URL.canParse(url) && isPrivateHost(new URL(url).hostname);
-  return [{ need: isLocal ? "localhost_mcp" : "http_mcp", subject: quoted(name) }];
 }
 
 function hookNeeds(section: Section, value: unknown): ValueNeeds {

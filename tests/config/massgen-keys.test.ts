@@ -83,14 +83,17 @@ describe("an entry of mcp_servers", () => {
     ]);
   });
 
-  it.each(["auth: {type: oauth}", "oauth: true", "transport_options: {a: 1}"])("is only refused for a newer key: %s", (entry) => {
-    const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), BEFORE);
-    expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
-  });
+  it.each(["auth: {type: oauth}", "transport_options: {a: 1}"])(
+    "is only refused for a newer key while none is served: %s",
+    (entry) => {
+      const { errors, refusals } = checkTeam(withServer(`name: w, url: 'https://w.example.com/mcp', ${entry}`), BEFORE);
+      expect([errors, refusals.map(({ need }) => need)]).toEqual([[], ["http_mcp"]]);
+    },
+  );
 
   it.each([
     { entry: "name: weather, command: npx", need: "stdio_mcp" },
-    { entry: "name: weather, type: streamable-http, url: 'http://localhost:8000/mcp'", need: "localhost_mcp" },
+    { entry: "name: weather, type: streamable-http, url: 'http://192.168.0.7:8000/mcp'", need: "localhost_mcp" },
     { entry: "name: weather, type: streamable-http, url: 'https://weather.example.com/mcp'", need: "http_mcp" },
   ])("is refused as $need, by its name: $entry", ({ entry, need }) => {
     expect(checkTeam(withServer(entry), BEFORE).refusals).toMatchObject([

@@ -72,7 +72,8 @@ export const BACKEND: readonly KeyRow[] = [
   ...rows("obeyed", ["rate_limits", "{rpm: 3, tpd: 4}"], ["tool_result_max_tokens", "9000"], ["custom_tools", "[current_time]"]),
   ...rows("refused", ["shared_tools_directory", "tools"], ["upload_files", "[{image_path: a.png}]"]),
   ...rows("refused", "enable_image_generation", "enable_audio_generation", "enable_video_generation", "enable_file_generation"),
-  ...rows("refused", "enable_multimodal_tools", ["mcp_servers", "{a: {command: npx}}"], ["direct_mcp_servers", "[a]"]),
+  ...rows("refused", "enable_multimodal_tools", ["mcp_servers", "{a: {command: npx}}"]),
+  ...rows("warned", ["direct_mcp_servers", "[a]"]),
   ...rows("refused", [
     "custom_tools",
     "[{name: [a], function: [a], path: a.py, category: c, description: [d], preset_args: [{}]}]",

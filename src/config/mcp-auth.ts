@@ -1,0 +1,91 @@
+import { addressProblem } from "../outgoing/address-rules";
+import { secretsIn } from "../tools/http/definition";
+import type { McpAuth } from "../tools/mcp/server";
+import { checkKeys } from "./check-keys";
+import type { ConfigContext } from "./context";
+import { below, oneOf, read, type Section, text } from "./fields";
+import { MCP_AUTH_KEYS } from "./known-keys";
+import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+
+/** `auth` of a tool server: OAuth, with credentials or tokens that the operator keeps as secrets. */
+
+export const MCP_AUTH = {
+  type: oneOf(["client_credentials", "authorization_code"]),
+  issuer: text(MAX_URL_CHARS),
+  clientId: text(MAX_KEY_CHARS),
+  secret: text(MAX_NAME_CHARS),
+  scope: text(MAX_KEY_CHARS),
+} as const;
+
+/** null: none is written, or it is wrong, which is then an error. `url` is the server's. */
+export function readMcpAuth(server: Section, url: string, context: ConfigContext): McpAuth | null {
+  if ((server.values.get("auth") ?? null) === null) return null;
+  const section = below(server, "auth");
+  checkKeys(section, MCP_AUTH_KEYS);
+  const type = read(section, "type", MCP_AUTH.type, null);
+  const clientId = read(section, "client_id", MCP_AUTH.clientId, null);
+  const issuer = readIssuer(section, context);
+  for (const key of ["type", "client_id", "issuer"]) missing(section, key);
+  if (type === null || clientId === null || issuer === null) return null;
+  const secret = (key: string, address: string) => readSecret(section, key, { origin: new URL(address).origin, context });
+  const clientSecret = secret("client_secret", issuer);
+  if (type === "authorization_code") {
+    const [accessToken, refreshToken] = [secret("access_token", url), secret("refresh_token", issuer)];
+    if (accessToken === null && refreshToken === null)
+      section.findings.error(
+        "missing",
+        section.path,
+        "access_token or refresh_token is missing: what a person's consent has given.",
+      );
+    return { type, issuer, clientId, clientSecret, accessToken, refreshToken };
+  }
+  missing(section, "client_secret");
+  if (clientSecret === null) return null;
+  return { type, issuer, clientId, clientSecret, scope: read(section, "scope", MCP_AUTH.scope, null) };
+}
+
+const ABOUT: Readonly<Record<string, string>> = {
+  type: "`client_credentials` or `authorization_code`",
+  client_id: "by which the authorisation server knows this service",
+  issuer: "the authorisation server that gets the secrets, for the tool server must not choose it",
+  client_secret: "as ${NAME} of a secret of the operator's",
+};
+
+function missing({ path, values, findings }: Section, key: string): void {
+  if ((values.get(key) ?? null) === null) findings.error("missing", path, `${key} is missing: ${ABOUT[key]}.`);
+}
+
+function readIssuer(section: Section, { allowedOrigins }: ConfigContext): string | null {
+  const written = read(section, "issuer", MCP_AUTH.issuer, null);
+  if (written === null) return null;
+  const problem = URL.canParse(written) ? addressProblem(new URL(written), allowedOrigins) : "is no complete URL";
+  if (problem === null) return written; // as it is: issuers are compared letter by letter
+  section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
+  return null;
+}
+
+type Place = { origin: string; context: ConfigContext };
+
+/** The name of the secret; it must be bound to where it will be sent. */
+function readSecret({ path, findings, ...section }: Section, key: string, { origin, context }: Place): string | null {
+  const written = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
+  if (written === null) return null;
+  const at = [...path, key];
+  const [name] = secretsIn(written);
+  if (name === undefined || written !== `\${${name}}`) {
+    findings.error(
+      "not_allowed",
+      at,
+      `${key} must be \${NAME} of a secret that the operator has bound to ${origin} (in TOOL_SECRETS).`,
+    );
+    return null;
+  }
+  const known = context.toolSecrets?.find((one) => one.name === name);
+  if (known?.origins.includes(origin)) return name;
+  const elsewhere = known
+    ? `is sent to ${known.origins.join(", ")} only, never to ${origin}`
+    : "is no secret of the operator's for tools";
+  const code = known ? "key_bound_elsewhere" : "key_unknown";
+  findings.error(code, at, `\${${name}} ${elsewhere}: the operator adds ${name}=${origin} to TOOL_SECRETS.`);
+  return null;
+}

@@ -1,0 +1,156 @@
+import { addressProblem, isAllowedOrigin } from "../outgoing/address-rules";
+import { isPrivateHost } from "../outgoing/addresses";
+import type { McpServer, McpTools } from "../tools/mcp/server";
+import { checkKeys } from "./check-keys";
+import type { ConfigContext } from "./context";
+import { integer, listOrMapping, read, refuseOffWord, type Section, text, texts } from "./fields";
+import { HTTP_MCP_KEYS, MCP_SERVER_KEYS } from "./known-keys";
+import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./limits";
+import { readMcpAuth } from "./mcp-auth";
+import { cut } from "./problems";
+import { isCredential } from "./stray-keys";
+import { readToolHeaders } from "./tool-secrets";
+import { type Entry, entriesOf, quoted } from "./value-needs";
+
+/** The tool servers of a backend section. Those over HTTP are served; programs and what runs on the user's machine are refused by name. */
+
+export const MCP_NAME = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** What an entry takes: the JSON Schema and the check are made of the same rows. */
+export const MCP_SERVER = {
+  url: text(MAX_URL_CHARS),
+  timeout: integer(1, 300),
+  readTimeout: integer(1, 840),
+  tools: texts,
+} as const;
+
+export const USUAL_CONNECT_SECONDS = 30;
+export const USUAL_CALL_SECONDS = 300;
+
+/** null: none. */
+export function readMcpTools(section: Section, context: ConfigContext): McpTools | null {
+  const path = [...section.path, "mcp_servers"];
+  const written = section.values.get("mcp_servers");
+  const isOff = written === false || refuseOffWord(section, path, written);
+  const value = isOff ? null : read(section, "mcp_servers", listOrMapping, null);
+  const entries = value === null ? [] : entriesOf(section, "mcp_servers", value);
+  if (entries.length > MAX_MCP_SERVERS)
+    section.findings.error("out_of_range", path, `An agent has at most ${MAX_MCP_SERVERS} servers; these are ${entries.length}.`);
+  const servers = entries.slice(0, MAX_MCP_SERVERS).flatMap((entry) => readEntry(section, entry, context) ?? []);
+  refuseRepeatedNames(section, entries);
+  const filters = readFilters(section);
+  if (entries.length === 0) warnOfIdleFilters(section);
+  return servers.length === 0 ? null : { servers, ...filters };
+}
+
+function readEntry(section: Section, entry: Entry, context: ConfigContext): McpServer | null {
+  const { name } = entry;
+  const { values, findings } = entry.section;
+  const path = [...section.path, "mcp_servers"];
+  const url = values.get("url");
+  if (typeof url !== "string" || values.has("command")) {
+    checkKeys(entry.section, MCP_SERVER_KEYS);
+    findings.refuse({ need: "stdio_mcp", path, subject: quoted(name) });
+    return null;
+  }
+  checkKeys(entry.section, findings.serves("http_mcp") ? HTTP_MCP_KEYS : MCP_SERVER_KEYS);
+  if (isOnUsersMachine(url, context)) {
+    findings.refuse({ need: "localhost_mcp", path, subject: quoted(name) });
+    return null;
+  }
+  findings.refuse({ need: "http_mcp", path, subject: quoted(name) });
+  return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
+}
+
+function isOnUsersMachine(written: string, { allowedOrigins }: ConfigContext): boolean {
+  if (!URL.canParse(written)) return false;
+  const url = new URL(written);
+  return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedOrigins);
+}
+
+function readHttpServer({ name, section }: Entry, context: ConfigContext): McpServer | null {
+  checkName(section, name);
+  checkType(section);
+  const url = readUrl(section, context);
+  const connectSeconds = read(section, "timeout", MCP_SERVER.timeout, null);
+  const callSeconds = read(section, "http_read_timeout", MCP_SERVER.readTimeout, null);
+  const filters = readFilters(section);
+  if (url === null) return null;
+  const headers = readToolHeaders(section, new URL(url).origin, context);
+  const auth = readMcpAuth(section, url, context);
+  if (auth && "authorization" in headers)
+    section.findings.error(
+      "not_allowed",
+      [...section.path, "headers"],
+      "`auth` sends a token of its own: remove the Authorization header.",
+    );
+  return {
+    ...{ name, url, headers, auth, ...filters },
+    connectMs: (connectSeconds ?? USUAL_CONNECT_SECONDS) * 1000,
+    callMs: (callSeconds ?? connectSeconds ?? USUAL_CALL_SECONDS) * 1000,
+  };
+}
+
+function checkName({ path, findings }: Section, name: string): void {
+  if (MCP_NAME.test(name)) return;
+  const detail = `The name of a server has 1 to 100 letters, digits, dashes or underscores; \`${cut(name)}\` is none.`;
+  findings.error("out_of_range", [...path, "name"], detail);
+}
+
+/** As people write the one transport that is served. */
+const TYPES = ["streamable-http", "streamable_http", "http"];
+
+function checkType({ path, values, findings }: Section): void {
+  const type = values.get("type") ?? "streamable-http";
+  if (typeof type === "string" && TYPES.includes(type)) return;
+  const sse = "The older transport over SSE is not served: most servers have an address for `streamable-http` too.";
+  const other = "type must be `streamable-http` where there is a `url`.";
+  findings.error("wrong_type", [...path, "type"], type === "sse" ? sse : other);
+}
+
+function readUrl(section: Section, { allowedOrigins }: ConfigContext): string | null {
+  const written = read(section, "url", MCP_SERVER.url, null);
+  if (written === null) return null; // and wrong, which is told already
+  const problem = urlProblem(written, allowedOrigins);
+  if (problem === null) return new URL(written).href;
+  section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
+  return null;
+}
+
+function urlProblem(written: string, allowedOrigins: readonly string[]): string | null {
+  if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
+  if (!URL.canParse(written)) return "is no complete URL, such as https://mcp.example.com/mcp";
+  const url = new URL(written);
+  if (url.hash) return "may not hold a fragment";
+  const credential = [...url.searchParams.keys()].find(isCredential);
+  if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
+  return addressProblem(url, allowedOrigins);
+}
+
+/** Both levels have them. */
+function readFilters(section: Section): Pick<McpTools, "allowedTools" | "excludeTools"> {
+  return {
+    allowedTools: read(section, "allowed_tools", texts, null),
+    excludeTools: read<string[], readonly string[]>(section, "exclude_tools", texts, []),
+  };
+}
+
+function warnOfIdleFilters({ path, values, findings }: Section): void {
+  for (const key of ["allowed_tools", "exclude_tools"]) {
+    if ((values.get(key) ?? null) !== null)
+      findings.warn(
+        "no_effect",
+        [...path, key],
+        `\`${key}\` is ignored: it chooses among the tools of \`mcp_servers\`, and there are none.`,
+        "key",
+      );
+  }
+}
+
+function refuseRepeatedNames(section: Section, entries: readonly Entry[]): void {
+  const seen = new Set<string>();
+  for (const { name, section: entry } of entries) {
+    if (seen.has(name)) section.findings.error("duplicate", entry.path, `Another server has the name ${quoted(name)} already.`);
+    seen.add(name);
+  }
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam, type ConfigContext, parseTeam } from "../../src/config/parse-team";
+import { FULL_CONTEXT } from "./teams";
+
+const CONTEXT: ConfigContext = {
+  ...FULL_CONTEXT,
+  allowedOrigins: [],
+  toolSecrets: [
+    { name: "BOX_KEY", origins: ["https://box.example.com"] },
+    { name: "OAUTH_SECRET", origins: ["https://auth.example.com"] },
+  ],
+};
+const BOX = "name: box, url: 'https://box.example.com/mcp'";
+const withServers = (servers: string, more = "") => `agent: {id: a, backend: {type: claude, mcp_servers: ${servers}${more}}}`;
+
+function mcpOf(source: string, context = CONTEXT) {
+  const result = parseTeam(source, context);
+  if (!result.ok) throw new Error(result.errors.map(({ detail }) => detail).join("\n"));
+  return result.team.agents[0]?.mcp;
+}
+
+const problemsOf = (source: string, context = CONTEXT) => {
+  const { errors, refusals } = checkTeam(source, context);
+  return [...errors, ...refusals].map(({ code, detail }) => `${code}: ${detail}`);
+};
+
+describe("a tool server over HTTP", () => {
+  it("is part of the team, with what holds unless something else is written", () => {
+    expect(mcpOf(withServers(`[{${BOX}}]`))).toEqual({
+      servers: [
+        {
+          ...{ name: "box", url: "https://box.example.com/mcp", headers: {}, auth: null },
+          ...{ connectMs: 30_000, callMs: 300_000, allowedTools: null, excludeTools: [] },
+        },
+      ],
+      allowedTools: null,
+      excludeTools: [],
+    });
+  });
+
+  it("may stand under its name", () => {
+    const mcp = mcpOf(withServers("{box: {url: 'https://box.example.com/mcp'}, other: {url: 'https://other.example.com/mcp'}}"));
+    expect(mcp?.servers.map(({ name }) => name)).toEqual(["box", "other"]);
+  });
+
+  it("has time limits, filters at both levels, and headers with the operator's secrets", () => {
+    const server = `${BOX}, timeout: 20, http_read_timeout: 60, allowed_tools: [look], exclude_tools: [mcp__box__pay], headers: {X-Key: 'Key \${BOX_KEY}'}`;
+    expect(mcpOf(withServers(`[{${server}}]`, ", allowed_tools: [look, see], exclude_tools: [touch]"))).toMatchObject({
+      servers: [
+        {
+          ...{ connectMs: 20_000, callMs: 60_000, allowedTools: ["look"], excludeTools: ["mcp__box__pay"] },
+          headers: { "x-key": "Key ${BOX_KEY}" },
+        },
+      ],
+      ...{ allowedTools: ["look", "see"], excludeTools: ["touch"] },
+    });
+  });
+
+  it("holds a written timeout for calls too", () => {
+    expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([{ connectMs: 20_000, callMs: 20_000 }]);
+  });
+
+  it("may be private where the operator allows its origin", () => {
+    const local = withServers("[{name: box, url: 'http://127.0.0.1:8000/mcp'}]");
+    expect(mcpOf(local, { ...CONTEXT, allowedOrigins: ["http://127.0.0.1:*"] })?.servers).toMatchObject([
+      { url: "http://127.0.0.1:8000/mcp" },
+    ]);
+    expect(checkTeam(local, CONTEXT).refusals).toMatchObject([
+      { need: "localhost_mcp", detail: expect.stringContaining("tunnel") },
+    ]);
+  });
+
+  it.each([
+    { entry: "type: sse", said: /wrong_type: The older transport over SSE/ },
+    { entry: "headers: {Authorization: Bearer abc}", said: /not_allowed: A credential is not kept in clear/ },
+    { entry: "headers: {X-Key: '${OTHER}'}", said: /key_unknown: \$\{OTHER\} is no secret/ },
+    {
+      entry: "headers: {X-Key: '${OAUTH_SECRET}'}",
+      said: /key_bound_elsewhere: \$\{OAUTH_SECRET\} is sent to https:\/\/auth.example.com only/,
+    },
+    { entry: "timeout: 0", said: /out_of_range: timeout must be a whole number from 1 to 300/ },
+    { entry: "allowed_tools: look", said: /wrong_type: allowed_tools must be a list of texts/ },
+    { entry: "header: {}", said: /unknown_key: `header` is no known key. Did you mean `headers`\?/ },
+    { entry: "defer_loading: true", said: /not_served: This team needs tool search/ },
+  ])("is told what is wrong with `$entry`", ({ entry, said }) => {
+    expect(problemsOf(withServers(`[{${BOX}, ${entry}}]`))).toEqual([expect.stringMatching(said)]);
+  });
+
+  it.each([
+    { url: "http://box.example.com/mcp", said: /must begin with https/ },
+    { url: "https://u:p@box.example.com/mcp", said: /user name or password/ },
+    { url: "https://box.example.com/mcp?api_key=1", said: /may not hold `api_key`/ },
+    { url: "https://box.example.com/${BOX_KEY}", said: /may not name a secret/ },
+    { url: "ftp://box.example.com/mcp", said: /must begin with https/ },
+    { url: "box", said: /no complete URL/ },
+  ])("cannot lie at $url", ({ url, said }) => {
+    expect(problemsOf(withServers(`[{name: box, url: '${url}'}]`))).toEqual([expect.stringMatching(said)]);
+  });
+
+  it("has a name of its own", () => {
+    expect(problemsOf(withServers(`[{${BOX}}, {${BOX}}]`))).toEqual([expect.stringMatching(/^duplicate: /)]);
+    expect(problemsOf(withServers("[{name: 'a b', url: 'https://box.example.com/mcp'}]"))).toEqual([
+      expect.stringMatching(/^out_of_range: The name of a server/),
+    ]);
+  });
+
+  it("is warned of what has no effect", () => {
+    expect(checkTeam(withServers(`[{${BOX}, security: {level: strict}}]`), CONTEXT).warnings).toMatchObject([
+      { code: "no_effect", detail: expect.stringContaining("`security`") },
+    ]);
+    expect(checkTeam("agent: {id: a, backend: {type: claude, allowed_tools: [x]}}", CONTEXT).warnings).toMatchObject([
+      { code: "no_effect", detail: expect.stringContaining("there are none") },
+    ]);
+  });
+});
+
+describe("a server that is a program", () => {
+  it("is refused with the way to attach it", () => {
+    const { refusals } = checkTeam(withServers("[{name: weather, command: npx, args: [-y, weather]}]"), CONTEXT);
+    expect(refusals).toMatchObject([{ need: "stdio_mcp", detail: expect.stringContaining("npm run bridge -- team.yaml") }]);
+  });
+});
+
+describe("auth of a tool server", () => {
+  const withAuth = (auth: string) => withServers(`[{${BOX}, auth: {${auth}}}]`);
+  const OURS = "issuer: 'https://auth.example.com', client_id: us";
+
+  it("may be client credentials", () => {
+    const source = withAuth(`type: client_credentials, ${OURS}, client_secret: '\${OAUTH_SECRET}', scope: read`);
+    expect(mcpOf(source)?.servers[0]?.auth).toEqual({
+      ...{ type: "client_credentials", issuer: "https://auth.example.com", clientId: "us" },
+      ...{ clientSecret: "OAUTH_SECRET", scope: "read" },
+    });
+  });
+
+  it("may be tokens that a person's consent gave", () => {
+    const source = withAuth(`type: authorization_code, ${OURS}, access_token: '\${BOX_KEY}', refresh_token: '\${OAUTH_SECRET}'`);
+    expect(mcpOf(source)?.servers[0]?.auth).toMatchObject({
+      ...{ clientSecret: null, accessToken: "BOX_KEY", refreshToken: "OAUTH_SECRET" },
+    });
+  });
+
+  it.each([
+    { auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}'", said: /missing: issuer is missing/ },
+    { auth: `type: client_credentials, ${OURS}`, said: /missing: client_secret is missing/ },
+    { auth: `type: client_credentials, ${OURS}, client_secret: hunter2`, said: /not_allowed: client_secret must be/ },
+    {
+      auth: `type: client_credentials, ${OURS}, client_secret: '\${BOX_KEY}'`,
+      said: /key_bound_elsewhere: .*never to https:\/\/auth.example.com/,
+    },
+    { auth: `type: authorization_code, ${OURS}`, said: /missing: access_token or refresh_token is missing/ },
+    { auth: `type: password, ${OURS}`, said: /wrong_type|out_of_range/ },
+    {
+      auth: "type: client_credentials, client_id: us, client_secret: '${OAUTH_SECRET}', issuer: 'http://169.254.169.254'",
+      said: /base_url_refused/,
+    },
+  ])("is told what is wrong with {$auth}", ({ auth, said }) => {
+    expect(problemsOf(withAuth(auth))[0]).toMatch(said);
+  });
+});
