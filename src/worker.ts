@@ -8,6 +8,7 @@ import oneProviderThreePersonasTeam from "../configs/teams/one-provider-three-pe
 import researchTeam from "../configs/teams/research.yaml";
 import threeProvidersTeam from "../configs/teams/three-providers.yaml";
 import { type Env, readSecret, readVariables } from "../durable-objects/env";
+import { contextServices } from "../durable-objects/context-services";
 import { EvalRecords } from "../durable-objects/eval-records";
 import { evalRunName } from "../durable-objects/eval-run-api";
 import { createSessionIndex } from "../durable-objects/session-index";
@@ -19,12 +20,14 @@ import { version } from "../package.json";
 import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
+import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { LOCAL_TENANT } from "./tenancy/principal";
 import { literalKeyProblem } from "../durable-objects/team-keys";
 
 export { EvalRunObject } from "../durable-objects/eval-run";
+export { RateGateObject } from "../durable-objects/rate-gate";
 export { SessionObject } from "../durable-objects/session";
 export { TenantObject } from "../durable-objects/tenant";
 
@@ -44,8 +47,13 @@ export default {
   fetch(request, env, ctx) {
     return app.fetch(request, toServices(env, ctx));
   },
-  scheduled({ scheduledTime }, env, ctx) {
-    return startDue(toServices(env, ctx), scheduledTime);
+  async scheduled({ scheduledTime }, env, ctx) {
+    const services = toServices(env, ctx);
+    const works = await Promise.allSettled([
+      startDue(services, scheduledTime),
+      sweepUploads(services.contexts.store, scheduledTime),
+    ]);
+    for (const work of works) if (work.status === "rejected") throw work.reason;
   },
 } satisfies ExportedHandler<Env>;
 
@@ -68,6 +76,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
         env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others),
       records: new EvalRecords(env.DB),
     },
+    contexts: contextServices(env),
     stored: {
       index: createSessionIndex(env.DB),
       claims: createStartClaims(env.DB),

@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ApiEnv, App } from "./api-env";
 import { refuseCrossSite, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
+import { contextRoutes } from "./contexts";
 import { documentationRoutes } from "./documentation";
 import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
@@ -44,6 +45,7 @@ export function createApp(): App {
   eventRoutes(app);
   configRoutes(app);
   evalRoutes(app);
+  contextRoutes(app);
   documentationRoutes(app);
   return app;
 }

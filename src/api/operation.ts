@@ -4,8 +4,8 @@ import type { Handler } from "./api-env";
 import { CODE_MEANINGS } from "./code-meanings";
 import { type ErrorCode, statusOf } from "./errors";
 
-export type Method = "get" | "post" | "delete";
-type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations";
+export type Method = "get" | "post" | "put" | "delete";
+type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations" | "Contexts";
 type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
 type Answer = {

@@ -4,14 +4,17 @@ import { ApiError } from "./errors";
 import { type Method, type Operation, toRoute } from "./operation";
 import type { SessionStub } from "./services";
 
-const METHODS: readonly Method[] = ["get", "post", "delete"];
+const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
+
+/** The name that stands for all that is left of an address, slashes and all. */
+const REST = "path";
 
 /**
  * One path, written with `{name}`, with its methods: served, and told of in the OpenAPI document. Any other method is refused by
  * naming those it has. HEAD is served where GET is.
  */
 export function route(app: App, path: string, operations: Partial<Record<Method, Operation>>): void {
-  const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+  const pattern = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => (name === REST ? `:${name}{.+}` : `:${name}`));
   const served = METHODS.filter((method) => operations[method]);
   for (const method of served) {
     const operation = operations[method];

@@ -4,6 +4,7 @@ import type { StartClaims } from "../../durable-objects/start-claims";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
 import type { TenancyServices } from "./tenancy-services";
+import type { ContextServices } from "./context-services";
 import type { EvalServices } from "./eval-services";
 
 export type { SessionStub } from "../../durable-objects/session-api";
@@ -15,6 +16,7 @@ export type Services = {
   tenancy: TenancyServices;
   config: ConfigContext;
   evals: EvalServices;
+  contexts: ContextServices;
   stored: StoredSessions;
   /** Teams on offer: name → YAML. */
   teams: Readonly<Record<string, string>>;

@@ -3,6 +3,7 @@ import { createApp } from "../../src/api/app";
 import type { Services, SessionStub } from "../../src/api/services";
 import { OPEN_TENANCY } from "./tenancy-fakes";
 import { BEGINS_AGAIN } from "../../src/providers/platform-words";
+import { noContexts } from "../builders/no-contexts";
 import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
 
@@ -27,6 +28,7 @@ function answerTo(thrown: Error): Promise<Response> {
     tenancy: OPEN_TENANCY,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     evals: noEvals,
+    contexts: noContexts,
     stored: noSessions,
     teams: {},
     version: { version: "0.0.0", deployment: null },

@@ -3,6 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { createApp } from "../../src/api/app";
 import type { Services } from "../../src/api/services";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { noContexts } from "../builders/no-contexts";
 import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
 import { OPEN_TENANCY } from "./tenancy-fakes";
@@ -153,6 +154,7 @@ describe("a service", () => {
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     teams: {},
     evals: noEvals,
+    contexts: noContexts,
     stored: noSessions,
     version: { version: "0.0.0", deployment: null },
     openOnLoopback: false,

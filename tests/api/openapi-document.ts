@@ -76,4 +76,4 @@ export async function undocumented(
 }
 
 /** Paths with fewer names in them come first in what is served, so `validate` is no name of a config. */
-const toPattern = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`);
+const toPattern = (path: string): RegExp => new RegExp(`^${path.replace("{path}", ".+").replaceAll(/\{\w+\}/g, "[^/]+")}$`);

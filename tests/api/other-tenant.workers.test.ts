@@ -1,5 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
+import { sha256 } from "../../src/contexts/hash";
 import type { EvalStarted } from "../../src/protocol/evals";
 import { teamOf } from "../durable-objects/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
@@ -19,6 +20,16 @@ await (await askWith(first.key, `/api/sessions/${session_id}/turns/1/events`)).t
 const { links } = await (await askWith(first.key, "/api/evals/simulated/runs", { method: "POST" })).json<EvalStarted>();
 await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeout: 10_000 });
 
+/** A context of the first tenant, committed, and the hash of its file. */
+const HASH = await sha256(new TextEncoder().encode("mine"));
+const MANIFEST = { files: [{ path: "a.txt", sha256: HASH, size: 4 }] };
+const CONTEXT = "handbook";
+const begun = await askWith(first.key, `/api/contexts/${CONTEXT}`, { method: "PUT", body: MANIFEST });
+const { version } = await begun.json<{ version: string }>();
+const asFirst = { authorization: `Bearer ${first.key}` };
+await ask(`/api/contexts/${CONTEXT}/blobs/${HASH}?version=${version}`, { method: "PUT", headers: asFirst, body: "mine" });
+const committed = await askWith(first.key, `/api/contexts/${CONTEXT}`, { method: "PUT", body: MANIFEST });
+
 const DocumentSchema = z.object({
   paths: z.record(
     z.string(),
@@ -29,13 +40,14 @@ const { paths } = DocumentSchema.parse(await (await ask("/openapi.json")).json()
 
 type Names = Readonly<Record<string, string>>;
 /** Names in addresses behind which a tenant has something, each with one of the first tenant's. A new one is to be added here. */
-const OWN: Names = { id: session_id, key: first.id, run: links.run.split("/").at(-1) ?? "" };
+const OWN: Names = { id: session_id, key: first.id, run: links.run.split("/").at(-1) ?? "", context: CONTEXT, version };
 /** Names that mean the same for every tenant, or lead on from an id. */
-const SHARED: Names = { turn: "1", label: "agent1.1", suite: "simulated", name: "demo" };
+const SHARED: Names = { turn: "1", label: "agent1.1", suite: "simulated", name: "demo", sha256: HASH, path: "a.txt" };
 /** Queries that may hold an id: after which one a page begins. */
 const OWN_AFTER: Names = {
   "/api/sessions": session_id,
   "/api/keys": first.id,
+  "/api/contexts": CONTEXT,
   "/api/evals/{suite}/runs": OWN["run"] ?? "",
 };
 /** Headers and queries without ids, or whose ids are counted from 1 in each session or log. */
@@ -47,8 +59,10 @@ const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1"
 const NOBODYS: Names = Object.fromEntries(Object.entries(OWN).map(([name, id]) => [name, beside(id)]));
 const UNKNOWN = beside(session_id);
 const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+/** The address, and of contexts the version that goes with the name. */
 const fill = (path: string, names: Names) =>
-  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "");
+  path.replaceAll(/\{(\w+)\}/g, (_, name: string) => names[name] ?? SHARED[name] ?? "") +
+  (path.includes("{context}") ? `?version=${names["version"] ?? version}` : "");
 
 /** Status, headers and body, without what names the request. */
 async function answerOf(key: string, path: string, method: string) {
@@ -62,6 +76,8 @@ async function answerOf(key: string, path: string, method: string) {
 
 const cases = Object.keys(paths).flatMap((path) => METHODS.map((method) => ({ path, method })));
 const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN);
+/** Names that everybody gives as they like: the same one makes another thing for another tenant. */
+const MAKES = ["PUT /api/contexts/{context}"];
 
 it("every address of the document is swept: each name in it, and each query, is known here", () => {
   const names = Object.keys(paths).flatMap(namesIn);
@@ -72,7 +88,9 @@ it("every address of the document is swept: each name in it, and each query, is 
     ),
   );
   const isKnown = ({ path, name }: { path: string; name: string }) =>
-    name === "after" ? path in OWN_AFTER || COUNTED_AFTER.includes(path) : WITHOUT_IDS.includes(name);
+    name === "after"
+      ? path in OWN_AFTER || COUNTED_AFTER.includes(path)
+      : WITHOUT_IDS.includes(name) || (name === "version" && path.includes("{context}"));
   expect(queries.filter((query) => !isKnown(query))).toEqual([]);
   expect(cases.filter(({ path }) => isOwned(path)).map(({ path }) => path)).toEqual(
     expect.arrayContaining(["/api/sessions/{id}", "/api/keys/{key}", "/api/evals/{suite}/runs/{run}"]),
@@ -84,7 +102,7 @@ it.each(cases.filter(({ path }) => isOwned(path)))(
   async ({ path, method }) => {
     const foreign = await answerOf(second.key, fill(path, OWN), method);
     expect(foreign).toEqual(await answerOf(second.key, fill(path, NOBODYS), method));
-    expect([404, 405]).toContain(foreign.status);
+    expect(MAKES.includes(`${method} ${path}`) ? [400] : [404, 405]).toContain(foreign.status);
   },
 );
 
@@ -142,4 +160,5 @@ it("and everything is still there for its own tenant", async () => {
   expect(await turn.json()).toMatchObject({ status: "completed" });
   expect((await (await askWith(first.key, "/api/keys")).text()).includes(first.id)).toBe(true);
   expect((await askWith(first.key, links.run)).status).toBe(200);
+  expect([committed.status, (await askWith(first.key, `/api/contexts/${CONTEXT}`)).status]).toEqual([201, 200]);
 });

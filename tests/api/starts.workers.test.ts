@@ -10,6 +10,7 @@ import type { WireEvent } from "../../src/protocol/events";
 import type { SessionList } from "../../src/protocol/listings";
 import { parse, type Run, teamOf } from "../durable-objects/session-client";
 import { askWith, makeKey, ORIGIN } from "./keyed-client";
+import { noContexts } from "../builders/no-contexts";
 
 /** A start is three writes in two stores: a row, a session, a word that it is there. Here it stops between them, or others come in between. */
 
@@ -27,6 +28,7 @@ async function startAt(broken: Partial<Services["stored"]["index"]> & { create?:
     },
     tenancy: tenancyServices(env, (work) => left.push(work.catch(() => undefined))),
     config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: {} },
+    contexts: noContexts,
     evals: { suites: {}, cronTenant: null, start: never, records: { latest: never, runs: never, run: never } },
     stored: { index: { ...createSessionIndex(env.DB), ...index }, claims: createStartClaims(env.DB), eraseFiles: never },
     teams: {},

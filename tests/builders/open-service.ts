@@ -1,5 +1,6 @@
 import type { Services } from "../../src/api/services";
 import { OPEN_TENANCY } from "../api/tenancy-fakes";
+import { noContexts } from "./no-contexts";
 import { noEvals } from "./no-evals";
 import { noSessions } from "./no-sessions";
 
@@ -11,6 +12,7 @@ export const OPEN_SERVICE: Services = {
   tenancy: OPEN_TENANCY,
   config: { storedKeys: [], allowedOrigins: [], variables: {} },
   evals: noEvals,
+  contexts: noContexts,
   stored: noSessions,
   teams: {},
   version: { version: "0.0.0", deployment: null },

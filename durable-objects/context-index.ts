@@ -1,0 +1,71 @@
+import type { Commit, ContextIndex, Unfinished, VersionRow } from "../src/contexts/context-index";
+
+const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
+const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
+
+/** The index of contexts in D1. */
+export const createContextIndex = (db: D1Database): ContextIndex => ({
+  async begin({ tenant, name, id, treeHash, createdAt }) {
+    const sql =
+      "INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at) VALUES (?, ?, ?, 'uploading', ?, ?) ON CONFLICT DO NOTHING";
+    const found = "SELECT id FROM context_versions WHERE tenant = ? AND name = ? AND state = 'uploading' AND tree_hash = ?";
+    const [, open] = await db.batch<{ id: string }>([
+      db.prepare(sql).bind(tenant, name, id, treeHash, createdAt),
+      db.prepare(found).bind(tenant, name, treeHash),
+    ]);
+    return open?.results[0]?.id ?? id;
+  },
+  commit: (commit) => commitVersion(db, commit),
+  async isOpen(tenant, name, id) {
+    const sql = "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+    return (await db.prepare(sql).bind(tenant, name, id).first()) !== null;
+  },
+  newest: (tenant, name) =>
+    db
+      .prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} ORDER BY nth DESC LIMIT 1`)
+      .bind(tenant, name)
+      .first<VersionRow>(),
+  version: (tenant, name, id) =>
+    db.prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} AND id = ?`).bind(tenant, name, id).first<VersionRow>(),
+  async page(tenant, after, limit) {
+    // Of the row with the greatest number SQLite takes the other columns too.
+    const sql = `SELECT ${FIELDS}, MAX(nth) FROM context_versions WHERE tenant = ? AND name > ? AND state = 'committed' GROUP BY name ORDER BY name LIMIT ?`;
+    const { results } = await db
+      .prepare(sql)
+      .bind(tenant, after ?? "", limit)
+      .all<VersionRow>();
+    return results;
+  },
+  async giveUp(tenant, name, id) {
+    const sql = "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+    return (await db.prepare(sql).bind(tenant, name, id).run()).meta.changes > 0;
+  },
+  async markErasing(tenant, name) {
+    const sql = "UPDATE context_versions SET state = 'erasing' WHERE tenant = ? AND name = ? RETURNING id";
+    const { results } = await db.prepare(sql).bind(tenant, name).all<{ id: string }>();
+    return results.map(({ id }) => id);
+  },
+  async unfinished(before, limit) {
+    const mark = "UPDATE context_versions SET state = 'erasing' WHERE state = 'uploading' AND created_at < ?";
+    const marked = "SELECT tenant, name, id FROM context_versions WHERE state = 'erasing' ORDER BY created_at LIMIT ?";
+    const [, rows] = await db.batch<Unfinished>([db.prepare(mark).bind(before), db.prepare(marked).bind(limit)]);
+    return rows?.results ?? [];
+  },
+  async forget({ tenant, name, id }) {
+    const sql = "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'erasing'";
+    await db.prepare(sql).bind(tenant, name, id).run();
+  },
+});
+
+/** One statement, so that of two commits one is the later, and none follows a mark of erasing. */
+async function commitVersion(db: D1Database, { tenant, name, id, treeHash, files, bytes, base }: Commit): Promise<boolean> {
+  const others = "FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed'";
+  const newest = `(SELECT id ${others} ORDER BY nth DESC LIMIT 1)`;
+  const sql = `UPDATE context_versions SET state = 'committed', tree_hash = ?4, files = ?5, bytes = ?6, nth = (SELECT COALESCE(MAX(nth), 0) + 1 ${others}) WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND (?7 = 0 OR ${newest} IS ?8)`;
+  const isBased = base === undefined ? 0 : 1;
+  const result = await db
+    .prepare(sql)
+    .bind(tenant, name, id, treeHash, files, bytes, isBased, base ?? null)
+    .run();
+  return result.meta.changes > 0;
+}

@@ -1,0 +1,13 @@
+import { ulid } from "ulid";
+import { ContextFiles } from "../r2-layout/contexts";
+import { createContextReader } from "../src/contexts/context-reader";
+import { createContextIndex } from "./context-index";
+import type { Env } from "./env";
+
+/** Contexts as the Worker and the sessions' objects reach them. */
+export function contextServices(env: Pick<Env, "DB" | "BUCKET">) {
+  const index = createContextIndex(env.DB);
+  const files = new ContextFiles(env.BUCKET);
+  const newId = (now: number) => ulid(now).toLowerCase();
+  return { store: { index, files, newId }, reader: createContextReader({ index, files }) };
+}

@@ -1,0 +1,94 @@
+import type { Bucket } from "./bucket";
+
+/** What R2 lists, and deletes, at once. */
+const MOST_AT_ONCE = 1_000;
+
+/** One version of a context, or what will be one. Ids of versions are a tenant's own and never used again. */
+export type VersionPlace = { tenant: string; version: string };
+
+const versionPrefix = ({ tenant, version }: VersionPlace): string => `tenants/${tenant}/contexts/${version}/`;
+const blobsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}blobs/`;
+const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}manifest.json`;
+const pieceKey = (place: VersionPlace, nth: number): string => `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
+
+/** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
+const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
+
+/** The same for whoever only uses it. */
+export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
+
+/** Uploaded contexts: blobs by their hash, manifests, and pieces of archives that are being read. */
+export class ContextFiles {
+  readonly #bucket: Bucket;
+
+  constructor(bucket: Bucket) {
+    this.#bucket = bucket;
+  }
+
+  /** `bytes` must have that hash. Twice is the same as once. */
+  async putBlob(place: VersionPlace, hash: string, bytes: Uint8Array): Promise<void> {
+    await this.#bucket.put(blobsPrefix(place) + hash, bytes, IF_NEW);
+  }
+
+  /** The hashes that are there. */
+  async blobs(place: VersionPlace): Promise<Set<string>> {
+    const prefix = blobsPrefix(place);
+    const found = new Set<string>();
+    let cursor: string | undefined;
+    do {
+      const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
+      for (const { key } of page.objects) found.add(key.slice(prefix.length));
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
+    return found;
+  }
+
+  /** null if it is not there. */
+  async blob(place: VersionPlace, hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const found = await this.#bucket.get(blobsPrefix(place) + hash);
+    return found && new Uint8Array(await found.arrayBuffer());
+  }
+
+  /** Its contents as they come; null if it is not there. */
+  async blobStream(place: VersionPlace, hash: string): Promise<ReadableStream<Uint8Array> | null> {
+    return (await this.#bucket.get(blobsPrefix(place) + hash))?.body ?? null;
+  }
+
+  /** The first manifest of a version stays: gives the one that does. */
+  async putManifest(place: VersionPlace, text: string): Promise<string> {
+    const key = manifestKey(place);
+    if ((await this.#bucket.put(key, text, IF_NEW)) !== null) return text;
+    return (await (await this.#bucket.get(key))?.text()) ?? text;
+  }
+
+  async manifest(place: VersionPlace): Promise<string | null> {
+    return (await (await this.#bucket.get(manifestKey(place)))?.text()) ?? null;
+  }
+
+  /** A piece of an archive, from 0 on. */
+  async putPiece(place: VersionPlace, nth: number, bytes: Uint8Array): Promise<void> {
+    await this.#bucket.put(pieceKey(place, nth), bytes);
+  }
+
+  /** Throws for one that was never written. */
+  async piece(place: VersionPlace, nth: number): Promise<Uint8Array> {
+    const found = await this.#bucket.get(pieceKey(place, nth));
+    if (!found) throw new Error("A piece of an upload is gone.");
+    return new Uint8Array(await found.arrayBuffer());
+  }
+
+  async erasePieces(place: VersionPlace, count: number): Promise<void> {
+    const keys = Array.from({ length: count }, (_, nth) => pieceKey(place, nth));
+    if (keys.length > 0) await this.#bucket.delete(keys);
+  }
+
+  /** Erases all of a version. Broken off in the middle, it is finished by doing it again. */
+  async erase(place: VersionPlace): Promise<void> {
+    const prefix = versionPrefix(place);
+    for (;;) {
+      const { objects, truncated } = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE });
+      if (objects.length > 0) await this.#bucket.delete(objects.map(({ key }) => key));
+      if (!truncated) return;
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import { z } from "@hono/zod-openapi";
+import { type ArchiveEntry, readTar, readTarGzip } from "../contexts/read-tar";
+import { readZip } from "../contexts/read-zip";
+import { spool } from "../contexts/spool";
+import { Tally } from "../contexts/tally";
+import { type OpenArchive, putArchive, putBlob, putBlobs, putManifest, type Uploaded } from "../contexts/uploads";
+import {
+  BLOB_HASH,
+  BlobsStoredSchema,
+  ContextManifestSchema,
+  type ContextUpload,
+  ContextUploadSchema,
+  contextBlobsPath,
+  contextPath,
+  VersionIdSchema,
+} from "../protocol/contexts";
+import type { Call } from "./api-env";
+import { COMMITTED, MANIFEST, UPLOADING } from "./context-examples";
+import { OCTETS, ZIP } from "./attachment";
+import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
+import { ApiError, type ErrorCode } from "./errors";
+import { json, type Operation } from "./operation";
+import { readBody } from "./read-body";
+import { orRefusal, typeOf, uploadBody } from "./read-upload";
+
+const TAR = "application/x-tar";
+const GZIP = "application/gzip";
+const JSON_TYPE = "application/json";
+
+const BLOB = CONTEXT_PARAM.extend({ sha256: z.string().regex(BLOB_HASH).describe("SHA-256 of its contents, in lower-case hex") });
+const UPLOAD = z.object({ version: VersionIdSchema.describe("The version that the manifest's answer names") });
+
+const binary = { schema: z.string().meta({ format: "binary" }) };
+const UNREADABLE: readonly ErrorCode[] = [
+  "bad_id",
+  "upload_broken",
+  "context_too_large",
+  "unsupported_media_type",
+  "archive_invalid",
+];
+
+const PUT: Operation = {
+  id: "putContext",
+  tag: "Contexts",
+  summary: "Make a new version of a context",
+  description:
+    "With a manifest: hashes first; the answer says which contents are missing. Send those, then the same manifest again, which makes the version. A manifest whose contents are all there makes it at once, and the same one once more changes nothing. With a tar, a gzipped tar or a zip: the version is made of what is in it, or nothing is. Versions never change. An upload that is not finished within a day is swept.",
+  request: {
+    params: CONTEXT_PARAM,
+    body: { [JSON_TYPE]: { schema: ContextManifestSchema, example: MANIFEST }, [TAR]: binary, [GZIP]: binary, [ZIP]: binary },
+  },
+  answers: {
+    200: json("It is the newest version already", ContextUploadSchema, { ...COMMITTED, status: "unchanged", skipped: [] }),
+    201: json("There is a new version", ContextUploadSchema, COMMITTED),
+    202: json("Contents are missing", ContextUploadSchema, UPLOADING),
+  },
+  codes: [...UNREADABLE, "bad_json", "body_too_large", "request_invalid", "path_invalid", "context_changed", "upload_not_found"],
+  handle: put,
+};
+
+const PUT_BLOBS: Operation = {
+  id: "putContextBlobs",
+  tag: "Contexts",
+  summary: "Send contents that are missing, several at once",
+  description: "A tar whose entries are called by the SHA-256 of their contents. Twice is the same as once.",
+  request: { params: CONTEXT_PARAM, query: UPLOAD, body: { [TAR]: binary } },
+  answers: { 200: json("They are there", BlobsStoredSchema, { stored: 12 }) },
+  codes: [...UNREADABLE, "bad_query", "blob_mismatch", "upload_not_found"],
+  handle: takeBlobs,
+};
+
+const PUT_BLOB: Operation = {
+  id: "putContextBlob",
+  tag: "Contexts",
+  summary: "Send contents that are missing",
+  description: "Twice is the same as once.",
+  request: { params: BLOB, query: UPLOAD, body: { [OCTETS]: binary } },
+  answers: { 200: json("They are there", BlobsStoredSchema, { stored: 1 }) },
+  codes: [...UNREADABLE.filter((code) => code !== "archive_invalid"), "bad_query", "blob_mismatch", "upload_not_found"],
+  handle: takeBlob,
+};
+
+/** Taking contexts in. */
+export const contextUploads = { put: PUT, putBlobs: PUT_BLOBS, putBlob: PUT_BLOB };
+
+const STATUS = { committed: 201, unchanged: 200, uploading: 202 } as const;
+
+async function put(context: Call): Promise<Response> {
+  const owner = ownerOf(context);
+  const uploaded = await orRefusal(take(context, owner));
+  return context.json(toWire(owner.name, uploaded), STATUS[uploaded.status]);
+}
+
+async function take(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
+  const { store } = context.env.contexts;
+  const now = Date.now();
+  if (typeOf(context.req.raw) === JSON_TYPE)
+    return putManifest(store, owner, await readBody(context.req.raw, ContextManifestSchema), now);
+  return putArchive(store, owner, archiveOf(context), now);
+}
+
+/** How the body's archive is read. Throws `unsupported_media_type` before anything is begun. */
+function archiveOf(context: Call): OpenArchive {
+  const { raw } = context.req;
+  const tally = new Tally();
+  const body = () => uploadBody(raw, (bytes) => tally.received(bytes));
+  switch (typeOf(raw)) {
+    case TAR:
+      return () => readTar(body(), tally);
+    case GZIP:
+    case "application/x-gzip":
+      return () => readTarGzip(body(), tally);
+    case ZIP:
+    case "application/x-zip-compressed":
+      return (place) => {
+        const { files } = context.env.contexts.store;
+        return zipEntries(() => spool(files, place, body()), tally);
+      };
+    default: {
+      const message = `Send a manifest as ${JSON_TYPE}, or an archive as ${TAR}, ${GZIP} or ${ZIP}.`;
+      throw new ApiError("unsupported_media_type", message);
+    }
+  }
+}
+
+async function* zipEntries(put: () => ReturnType<typeof spool>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+  const { source, erase } = await put();
+  yield* readZip(source, tally);
+  await erase();
+}
+
+async function takeBlobs(context: Call): Promise<Response> {
+  const upload = uploadOf(context);
+  const tally = new Tally();
+  const open = () => {
+    if (typeOf(context.req.raw) !== TAR) throw new ApiError("unsupported_media_type", `Send blobs as ${TAR}.`);
+    return readTar(
+      uploadBody(context.req.raw, (bytes) => tally.received(bytes)),
+      tally,
+    );
+  };
+  const stored = await orRefusal(putBlobs(context.env.contexts.store, upload, open));
+  return context.json({ stored });
+}
+
+async function takeBlob(context: Call): Promise<Response> {
+  const upload = uploadOf(context);
+  const hash = context.req.param("sha256") ?? "";
+  if (!BLOB_HASH.test(hash)) throw new ApiError("bad_id", "A blob is called by its SHA-256: 64 digits of lower-case hex.");
+  const tally = new Tally();
+  const body = uploadBody(context.req.raw, (bytes) => tally.received(bytes));
+  await orRefusal(putBlob(context.env.contexts.store, upload, { hash, body }));
+  return context.json({ stored: 1 });
+}
+
+function uploadOf(context: Call): { tenant: string; name: string; version: string } {
+  const version = versionOf(context);
+  if (version === null) throw new ApiError("bad_query", "`version` is missing: the one that the manifest's answer names.");
+  return { ...ownerOf(context), version };
+}
+
+const toWire = (name: string, { version, ...uploaded }: Uploaded): ContextUpload => ({
+  name,
+  version,
+  ...uploaded,
+  links: { context: contextPath(name), blobs: `${contextBlobsPath(name)}?version=${version}` },
+});

@@ -1,0 +1,95 @@
+import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
+import { readAtMost } from "./bytes";
+import { quoted, UploadRefusal } from "./refusals";
+import type { Tally } from "./tally";
+
+/** What an archive holds: a file with its contents, or something that is not taken and why. */
+export type ArchiveEntry =
+  | { kind: "file"; name: string; bytes: Uint8Array<ArrayBuffer>; executable: boolean }
+  | { kind: "skipped"; name: string; reason: string };
+
+const SETUID_OR_SETGID = 0o6000;
+const EXECUTABLE = 0o111;
+
+/** What is neither a file nor a directory, in people's words. */
+const OTHERS: Readonly<Record<string, string>> = {
+  symlink: "symlink",
+  link: "hard link",
+  "character-device": "device",
+  "block-device": "device",
+  fifo: "named pipe",
+};
+
+/**
+ * The entries of a tar as they come in; directories are passed over. Names are as they stand in the archive. Every byte is counted
+ * before it is looked at. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole.
+ */
+export async function* readTar(source: ReadableStream<Uint8Array>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+  const entries = source.pipeThrough(counting((bytes) => tally.expanded(bytes))).pipeThrough(createTarDecoder({ strict: true }));
+  const reader = entries.getReader();
+  try {
+    for (let next = await read(reader); next; next = await read(reader)) {
+      tally.entry();
+      const entry = await toEntry(next, tally);
+      if (entry) yield entry;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+/** The same, packed by gzip. */
+export function readTarGzip(source: ReadableStream<Uint8Array>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+  return readTar(source.pipeThrough(new DecompressionStream("gzip")), tally);
+}
+
+/** Calls back with the size of each piece, before it is passed on; what is thrown there ends the stream. */
+export const counting = (count: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array> =>
+  new TransformStream({
+    transform(piece, controller) {
+      count(piece.byteLength);
+      controller.enqueue(piece);
+    },
+  });
+
+type Reader = { read(): Promise<{ done: boolean; value?: ParsedTarEntry | undefined }> };
+
+async function read(reader: Reader): Promise<ParsedTarEntry | undefined> {
+  try {
+    return (await reader.read()).value;
+  } catch (error) {
+    throw asRefusal(error);
+  }
+}
+
+async function toEntry({ header, body }: ParsedTarEntry, tally: Tally): Promise<ArchiveEntry | null> {
+  const { name, type = "file", mode = 0, size } = header;
+  const reason = reasonToSkip(header.pax, type, mode);
+  if (reason !== null || type === "directory") {
+    await body.cancel();
+    return reason === null ? null : { kind: "skipped", name, reason };
+  }
+  tally.file(name, size);
+  const bytes = await readAtMost(body, size).catch((error: unknown) => {
+    throw asRefusal(error);
+  });
+  if (bytes?.byteLength !== size) throw invalid(`${quoted(name)} is not as large as it says`);
+  return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
+}
+
+function reasonToSkip(pax: Record<string, string> | undefined, type: string, mode: number): string | null {
+  const other = OTHERS[type];
+  if (other !== undefined) return other;
+  if (type !== "file" && type !== "directory") return type;
+  if ((mode & SETUID_OR_SETGID) !== 0 && type === "file") return "setuid";
+  return Object.keys(pax ?? {}).some((key) => key.startsWith("GNU.sparse")) ? "sparse file" : null;
+}
+
+/** Whatever the decoder stumbles over is the archive's fault; what we threw ourselves comes back as it was. */
+const asRefusal = (error: unknown): unknown => {
+  if (error instanceof UploadRefusal) return error;
+  return invalid(error instanceof Error ? error.message.replace(/\.$/, "") : "it cannot be read");
+};
+
+const invalid = (what: string): UploadRefusal =>
+  new UploadRefusal("archive_invalid", `The archive cannot be taken: ${what}. Pack it anew.`);

@@ -1,0 +1,131 @@
+import { Inflate } from "fflate";
+import { ByteQueue } from "./byte-queue";
+import { joined } from "./bytes";
+import { crc32 } from "./crc32";
+import type { ArchiveEntry } from "./read-tar";
+import { quoted, UploadRefusal } from "./refusals";
+import type { Tally } from "./tally";
+import { findDirectory, invalid, readDirectory, viewOf, ZIP_TAIL_BYTES, type ZipEntry } from "./zip-directory";
+
+/** A zip that lies somewhere, since what is in it stands at its end. */
+export type ZipSource = {
+  size: number;
+  /** The bytes from `offset` on, `length` of them. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+  /** All of it, from the beginning. */
+  stream(): AsyncIterable<Uint8Array>;
+};
+
+const LOCAL_BYTES = 30;
+const LOCAL_SIGNATURE = 0x04034b50;
+/** Deflate expands by a factor of 1,032 at most: so much at a time becomes 4 MB at the worst. */
+const SLICE_BYTES = 4_096;
+/** A file's packed form may be longer than the file by a little: blocks that are stored have headers. */
+const PACKED_SLACK_BYTES = 1_024;
+const MOST_DIRECTORY_BYTES = 8_000_000;
+
+const FILE_KIND = 0o170000;
+const REGULAR = 0o100000;
+const DIRECTORY = 0o040000;
+const KINDS: Readonly<Record<number, string>> = {
+  0o120000: "symlink",
+  0o020000: "device",
+  0o060000: "device",
+  0o010000: "named pipe",
+};
+const SETUID_OR_SETGID = 0o6000;
+const EXECUTABLE = 0o111;
+
+/**
+ * The entries of a zip in the order in which they lie there; directories are passed over. What the directory says is held against
+ * what is there, byte by byte. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole.
+ */
+export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<ArchiveEntry> {
+  const entries = await directoryOf(source, tally);
+  const names = new Set<string>();
+  const queue = new ByteQueue(source.stream());
+  for (const entry of entries) {
+    if (names.has(entry.name)) throw invalid(`${quoted(entry.name)} is in it twice`);
+    names.add(entry.name);
+    const reason = reasonToSkip(entry);
+    const isDirectory = entry.name.endsWith("/");
+    if (reason !== null) yield { kind: "skipped", name: entry.name, reason };
+    if (reason !== null || isDirectory) continue;
+    tally.file(entry.name, entry.size);
+    const packed = await packedBytes(queue, entry);
+    const bytes = unpack(entry, packed, tally);
+    yield { kind: "file", name: entry.name, bytes, executable: (entry.mode & EXECUTABLE) !== 0 };
+  }
+}
+
+async function directoryOf(source: ZipSource, tally: Tally): Promise<ZipEntry[]> {
+  const tailBytes = Math.min(source.size, ZIP_TAIL_BYTES);
+  const tail = await source.read(source.size - tailBytes, tailBytes);
+  const { offset, bytes, entries } = findDirectory(tail, source.size);
+  if (bytes > MOST_DIRECTORY_BYTES) throw new UploadRefusal("context_too_large", "The zip's directory is larger than 8 MB.");
+  return readDirectory(await source.read(offset, bytes), entries, offset, tally);
+}
+
+function reasonToSkip({ mode, name }: ZipEntry): string | null {
+  const kind = mode & FILE_KIND;
+  if (kind === 0 || kind === REGULAR) return (mode & SETUID_OR_SETGID) !== 0 ? "setuid" : null;
+  if (kind === DIRECTORY) return name.endsWith("/") ? null : "directory";
+  return KINDS[kind] ?? "special file";
+}
+
+/** What lies behind the entry's local header, which must tell the same as the directory. */
+async function packedBytes(queue: ByteQueue, entry: ZipEntry): Promise<Uint8Array> {
+  await queue.skipTo(entry.offset);
+  const header = await queue.take(LOCAL_BYTES);
+  const view = viewOf(header);
+  if (header.byteLength < LOCAL_BYTES || view.getUint32(0, true) !== LOCAL_SIGNATURE)
+    throw invalid(`${quoted(entry.name)} is not where its directory says`);
+  const name = await queue.take(view.getUint16(26, true));
+  await queue.take(view.getUint16(28, true));
+  const flags = view.getUint16(6, true);
+  const sizesFollow = (flags & 0x0008) !== 0;
+  const sizes = [entry.crc, entry.packedSize, entry.size];
+  const local = [14, 18, 22].map((at) => view.getUint32(at, true));
+  const isSame = local.every((value, nth) => value === sizes[nth] || (sizesFollow && value === 0));
+  if (
+    !isSame ||
+    (flags & 0x0041) !== 0 ||
+    view.getUint16(8, true) !== entry.method ||
+    new TextDecoder().decode(name) !== entry.name
+  )
+    throw invalid(`${quoted(entry.name)} is another thing than its directory says`);
+  if (entry.packedSize > entry.size + entry.size / 8 + PACKED_SLACK_BYTES)
+    throw invalid(`${quoted(entry.name)} is larger packed than it is`);
+  const packed = await queue.take(entry.packedSize);
+  if (packed.byteLength < entry.packedSize) throw invalid(`${quoted(entry.name)} is cut off`);
+  return packed;
+}
+
+/** Stops at the first byte beyond the size that was told. */
+function unpack(entry: ZipEntry, packed: Uint8Array, tally: Tally): Uint8Array<ArrayBuffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const keep = (piece: Uint8Array) => {
+    size += piece.byteLength;
+    tally.expanded(piece.byteLength);
+    if (size > entry.size) throw invalid(`${quoted(entry.name)} is larger than it says`);
+    pieces.push(piece);
+  };
+  if (entry.method === 0) keep(packed);
+  else inflate(packed, keep, entry);
+  const bytes = joined(pieces, size);
+  if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than it says`);
+  if (crc32(bytes) !== entry.crc) throw invalid(`${quoted(entry.name)} does not match its checksum`);
+  return bytes;
+}
+
+function inflate(packed: Uint8Array, keep: (piece: Uint8Array) => void, { name }: ZipEntry): void {
+  const inflater = new Inflate((piece) => keep(piece));
+  try {
+    for (let at = 0; at < packed.byteLength; at += SLICE_BYTES)
+      inflater.push(packed.subarray(at, at + SLICE_BYTES), at + SLICE_BYTES >= packed.byteLength);
+  } catch (error) {
+    if (error instanceof UploadRefusal) throw error;
+    throw invalid(`${quoted(name)} cannot be unpacked`);
+  }
+}

@@ -1,0 +1,60 @@
+import { CONTEXT_LIMITS } from "../protocol/contexts";
+import { ancestorsOf, relativePath } from "../workspace/paths";
+import { FileError, type FileEntry, type Tree } from "../workspace/types";
+import { quoted, UploadRefusal } from "./refusals";
+
+/** Puts a tree together file by file, and takes nothing that a tree cannot hold. All methods throw `UploadRefusal`. */
+export class TreeBuilder {
+  readonly #files = new Map<string, FileEntry>();
+  /** Every directory above a file. */
+  readonly #directories = new Set<string>();
+  #bytes = 0;
+
+  /** The path as the tree will hold it. For looking at a name before its contents are read. */
+  place(name: string): string {
+    const path = toPath(name);
+    if (this.#files.has(path)) throw refused(`${quoted(name)} is there twice: two names may not mean the same file`);
+    if (this.#directories.has(path)) throw refused(`${quoted(name)} is a file and a directory`);
+    for (const above of ancestorsOf(path)) {
+      if (this.#files.has(above)) throw refused(`${quoted(above)} is a file and a directory`);
+    }
+    return path;
+  }
+
+  add(name: string, entry: FileEntry): void {
+    const path = this.place(name);
+    const { bytes, files, fileBytes } = CONTEXT_LIMITS;
+    if (entry.size > fileBytes) throw tooLarge(`${quoted(name)} is larger than ${fileBytes} bytes`);
+    this.#bytes += entry.size;
+    if (this.#bytes > bytes) throw tooLarge(`the files are larger than ${bytes} bytes together`);
+    this.#files.set(path, entry);
+    if (this.#files.size > files) throw tooLarge(`there are more than ${files} files`);
+    for (const above of ancestorsOf(path)) this.#directories.add(above);
+  }
+
+  /** Sorted by path, in code units. Throws where one hash has two sizes. */
+  tree(): Tree {
+    const sizes = new Map<string, number>();
+    for (const [path, { hash, size }] of this.#files) {
+      if ((sizes.get(hash) ?? size) !== size) throw refused(`${quoted(path)} has the hash of another file and another size`);
+      sizes.set(hash, size);
+    }
+    return new Map([...this.#files].sort(([one], [other]) => (one < other ? -1 : 1)));
+  }
+}
+
+/** Bytes of all files of a tree. */
+export const treeBytes = (tree: Tree): number => [...tree.values()].reduce((sum, { size }) => sum + size, 0);
+
+function toPath(name: string): string {
+  try {
+    return relativePath(name);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    throw refused(error.message.replace(/\.$/, ""));
+  }
+}
+
+const refused = (what: string): UploadRefusal => new UploadRefusal("path_invalid", `The files cannot be taken: ${what}.`);
+const tooLarge = (what: string): UploadRefusal =>
+  new UploadRefusal("context_too_large", `The files cannot be taken: ${what}. Leave out what the agents need not see.`);

@@ -1,0 +1,278 @@
+import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
+import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
+import type { Tree } from "../workspace/types";
+import { readAtMost } from "./bytes";
+import { BlobWriter } from "./blob-writer";
+import type { ContextIndex } from "./context-index";
+import { sha256 } from "./hash";
+import type { ArchiveEntry } from "./read-tar";
+import { UploadRefusal } from "./refusals";
+import {
+  decodeManifest,
+  encodeManifest,
+  manifestOf,
+  ownBlobs,
+  placesOf,
+  type StoredManifest,
+  toEntry,
+  treeHash,
+} from "./stored-manifest";
+import { TreeBuilder, treeBytes } from "./tree-builder";
+
+/** Where contexts lie, and what else an upload needs. */
+export type ContextStore = {
+  index: ContextIndex;
+  files: ContextBlobs;
+  /** A version's id, sortable by time, never given twice. */
+  newId(now: number): string;
+};
+
+/** A context of a tenant. */
+export type Owner = { tenant: string; name: string };
+
+export type Uploaded = {
+  version: string;
+  status: "committed" | "unchanged" | "uploading";
+  files: number;
+  bytes: number;
+  missing: string[];
+  skipped: SkippedEntry[];
+};
+
+/** How many entries that were left out an answer names. */
+const MOST_SKIPPED = 1_000;
+const MOST_NAME_CHARS = 1_000;
+
+/**
+ * Takes a manifest: makes it the newest version if all of its contents are there, else says what is missing. The same manifest again
+ * goes on where it was; once it is the newest version, it changes nothing. Throws `UploadRefusal`.
+ */
+export async function putManifest(store: ContextStore, owner: Owner, manifest: ContextManifest, now: number): Promise<Uploaded> {
+  const tree = treeOf(manifest);
+  const counts = { files: tree.size, bytes: treeBytes(tree), skipped: [] };
+  const hash = await treeHash(tree);
+  const newest = await store.index.newest(owner.tenant, owner.name);
+  if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged", missing: [] };
+  requireBase(manifest.base_version, newest?.id ?? null);
+  const version = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
+  const place = { tenant: owner.tenant, version };
+  const stored = await freeze(store, owner, place, tree);
+  const present = await store.files.blobs(place);
+  const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !present.has(blob));
+  if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
+  await commit(store, owner, { version, tree, hash, base: manifest.base_version });
+  return { ...counts, version, status: "committed", missing };
+}
+
+function treeOf({ files }: ContextManifest): Tree {
+  const builder = new TreeBuilder();
+  for (const { path, sha256: hash, size, executable } of files) builder.add(path, toEntry(hash, size, executable ?? false));
+  return builder.tree();
+}
+
+/** Says where each file's contents lie or will lie, once for each upload: the first manifest written stays. */
+async function freeze(
+  { index, files }: ContextStore,
+  { tenant, name }: Owner,
+  place: VersionPlace,
+  tree: Tree,
+): Promise<StoredManifest> {
+  const standing = await files.manifest(place);
+  if (standing !== null) return decodeManifest(standing);
+  // Only after the upload has begun: a context that is erased meanwhile takes the upload along.
+  const newest = await index.newest(tenant, name);
+  const older = newest && (await readManifest(files, { tenant, version: newest.id }));
+  return decodeManifest(await files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older))));
+}
+
+/** The manifest of a version; null if it is not there. */
+export async function readManifest(files: ContextBlobs, place: VersionPlace): Promise<StoredManifest | null> {
+  const text = await files.manifest(place);
+  return text === null ? null : decodeManifest(text);
+}
+
+type Done = { version: string; tree: Tree; hash: string; base: string | null | undefined };
+
+async function commit({ index }: ContextStore, { tenant, name }: Owner, { version, tree, hash, base }: Done): Promise<void> {
+  const counts = { files: tree.size, bytes: treeBytes(tree) };
+  if (await index.commit({ tenant, name, id: version, treeHash: hash, ...counts, base })) return;
+  // Another request may have committed this very upload.
+  if ((await index.version(tenant, name, version)) !== null) return;
+  requireBase(base, (await index.newest(tenant, name))?.id ?? null);
+  throw new UploadRefusal(
+    "upload_not_found",
+    "This upload is open no more: it was given up, or its context erased. Send it again.",
+  );
+}
+
+function requireBase(base: string | null | undefined, newest: string | null): void {
+  if (base === undefined || base === newest) return;
+  const what = newest === null ? "there is no version of it any more" : `its newest version is ${newest}`;
+  throw new UploadRefusal(
+    "context_changed",
+    `The context has changed since: ${what}. Get that one, and make your changes to it.`,
+  );
+}
+
+/** Takes one blob that the manifest of an open upload names. Twice is the same as once. Throws `UploadRefusal`. */
+export async function putBlob(
+  store: ContextStore,
+  upload: Owner & { version: string },
+  blob: { hash: string; body: AsyncIterable<Uint8Array> },
+): Promise<void> {
+  const { place, wanted } = await openUpload(store, upload);
+  const size = wanted.get(blob.hash);
+  if (size === undefined) throw notWanted(blob.hash);
+  const bytes = await readAtMost(blob.body, size);
+  if (bytes === null || bytes.byteLength !== size || (await sha256(bytes)) !== blob.hash) throw mismatch(blob.hash);
+  await store.files.putBlob(place, blob.hash, bytes);
+  await keepNothingOfTheErased(store, upload);
+}
+
+/** Takes blobs that the manifest of an open upload names, each under its hash; they are opened once there is such an upload. Gives how many came. Throws `UploadRefusal`. */
+export async function putBlobs(
+  store: ContextStore,
+  upload: Owner & { version: string },
+  open: () => AsyncIterable<ArchiveEntry>,
+): Promise<number> {
+  const { place, wanted } = await openUpload(store, upload);
+  const writer = new BlobWriter((hash, bytes) => store.files.putBlob(place, hash, bytes));
+  let stored = 0;
+  for await (const entry of open()) {
+    const { name: hash } = entry;
+    if (entry.kind !== "file" || !wanted.has(hash)) throw notWanted(hash);
+    if (entry.bytes.byteLength !== wanted.get(hash) || (await sha256(entry.bytes)) !== hash) throw mismatch(hash);
+    await writer.put(hash, entry.bytes);
+    stored += 1;
+  }
+  await writer.end();
+  await keepNothingOfTheErased(store, upload);
+  return stored;
+}
+
+/** An upload may be swept, or its context erased, while blobs of it are on their way: they must not stay behind. */
+async function keepNothingOfTheErased(
+  { index, files }: ContextStore,
+  { tenant, name, version }: Owner & { version: string },
+): Promise<void> {
+  if ((await index.isOpen(tenant, name, version)) || (await index.version(tenant, name, version)) !== null) return;
+  await files.erase({ tenant, version });
+  throw noSuchUpload();
+}
+
+async function openUpload({ index, files }: ContextStore, { tenant, name, version }: Owner & { version: string }) {
+  const place = { tenant, version };
+  const stored = (await index.isOpen(tenant, name, version)) ? await readManifest(files, place) : null;
+  if (stored) return { place, wanted: ownBlobs(stored, version) };
+  throw noSuchUpload();
+}
+
+const noSuchUpload = (): UploadRefusal =>
+  new UploadRefusal(
+    "upload_not_found",
+    "No such upload is open: begin it with the manifest. A version that is committed takes nothing more.",
+  );
+
+const notWanted = (hash: string): UploadRefusal =>
+  new UploadRefusal("blob_mismatch", `The manifest asks for no blob ${hash.slice(0, 64)}. Send those it says are missing.`);
+const mismatch = (hash: string): UploadRefusal =>
+  new UploadRefusal(
+    "blob_mismatch",
+    `The bytes sent for ${hash} are others, or not all. The file may have changed meanwhile: begin anew.`,
+  );
+
+/** What an archive is read from once its version is known, since some must be put down first. */
+export type OpenArchive = (place: VersionPlace) => AsyncIterable<ArchiveEntry>;
+
+/** Takes an archive as a whole: a new version, or nothing. Throws `UploadRefusal`; what was stored by then is erased. */
+export async function putArchive(store: ContextStore, owner: Owner, open: OpenArchive, now: number): Promise<Uploaded> {
+  const version = await store.index.begin({ ...owner, id: store.newId(now), treeHash: null, createdAt: now });
+  const place = { tenant: owner.tenant, version };
+  try {
+    const uploaded = await takeArchive(store, owner, place, open(place));
+    if (uploaded.version !== version) await giveUp(store, { ...owner, id: version });
+    return uploaded;
+  } catch (error) {
+    await giveUp(store, { ...owner, id: version });
+    throw error;
+  }
+}
+
+async function takeArchive(
+  store: ContextStore,
+  owner: Owner,
+  place: VersionPlace,
+  entries: AsyncIterable<ArchiveEntry>,
+): Promise<Uploaded> {
+  const newest = await store.index.newest(owner.tenant, owner.name);
+  const older = newest && (await readManifest(store.files, { tenant: owner.tenant, version: newest.id }));
+  const { tree, skipped } = await storeEntries(store.files, place, placesOf(older), entries);
+  const counts = { files: tree.size, bytes: treeBytes(tree), skipped, missing: [] };
+  const hash = await treeHash(tree);
+  if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
+  await store.files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older)));
+  await commit(store, owner, { version: place.version, tree, hash, base: undefined });
+  return { ...counts, version: place.version, status: "committed" };
+}
+
+type Stored = { tree: Tree; skipped: SkippedEntry[] };
+
+async function storeEntries(
+  files: ContextBlobs,
+  place: VersionPlace,
+  older: ReadonlyMap<string, string>,
+  entries: AsyncIterable<ArchiveEntry>,
+): Promise<Stored> {
+  const builder = new TreeBuilder();
+  const skipped: SkippedEntry[] = [];
+  const writer = new BlobWriter((hash, bytes) => files.putBlob(place, hash, bytes), older.keys());
+  const take = async (entry: ArchiveEntry) => {
+    if (entry.kind === "skipped") {
+      if (skipped.length < MOST_SKIPPED) skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });
+      return;
+    }
+    builder.place(entry.name);
+    const hash = await sha256(entry.bytes);
+    builder.add(entry.name, toEntry(hash, entry.bytes.byteLength, entry.executable));
+    await writer.put(hash, entry.bytes);
+  };
+  try {
+    for await (const entry of entries) await take(entry);
+  } finally {
+    // Also where the rest is refused: nothing may arrive after what was stored has been erased.
+    await writer.end();
+  }
+  return { tree: builder.tree(), skipped };
+}
+
+/** Gives an upload up and erases what it stored. What breaks off here is swept later. */
+async function giveUp({ index, files }: ContextStore, upload: Owner & { id: string }): Promise<void> {
+  await index.giveUp(upload.tenant, upload.name, upload.id);
+  if ((await index.version(upload.tenant, upload.name, upload.id)) !== null) return;
+  await files.erase({ tenant: upload.tenant, version: upload.id });
+  await index.forget(upload);
+}
+
+/** Erases a context with all its versions and open uploads. Whether there was one. */
+export async function eraseContext({ index, files }: ContextStore, owner: Owner): Promise<boolean> {
+  const was = (await index.newest(owner.tenant, owner.name)) !== null;
+  for (const id of await index.markErasing(owner.tenant, owner.name)) {
+    await files.erase({ tenant: owner.tenant, version: id });
+    await index.forget({ ...owner, id });
+  }
+  return was;
+}
+
+/** How long an upload may stay open. */
+const OPEN_FOR_MS = 24 * 60 * 60 * 1_000;
+const SWEPT_AT_ONCE = 100;
+
+/** Erases what was never finished: uploads left open for a day, and erasing that broke off. Gives how many. */
+export async function sweepUploads({ index, files }: Pick<ContextStore, "index" | "files">, now: number): Promise<number> {
+  const rows = await index.unfinished(now - OPEN_FOR_MS, SWEPT_AT_ONCE);
+  for (const row of rows) {
+    await files.erase({ tenant: row.tenant, version: row.id });
+    await index.forget(row);
+  }
+  return rows.length;
+}

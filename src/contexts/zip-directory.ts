@@ -1,0 +1,140 @@
+import { quoted, UploadRefusal } from "./refusals";
+import type { Tally } from "./tally";
+
+/**
+ * The directory at the end of a zip: the only place that says what is in it. Strict, because two readers must not see two archives:
+ * one directory, right before the end; every entry in one piece, none within another; nothing of zip64, encryption or several disks.
+ */
+export type ZipEntry = {
+  name: string;
+  /** 0: stored, 8: deflated. */
+  method: number;
+  crc: number;
+  packedSize: number;
+  size: number;
+  /** Where its local header begins. */
+  offset: number;
+  /** Unix mode, 0 where the archive has none. */
+  mode: number;
+};
+
+/** Of the end of a zip, at least so much must be known to find its directory: the end record and the longest comment. */
+export const ZIP_TAIL_BYTES = 22 + 0xffff;
+const END_BYTES = 22;
+const END_SIGNATURE = 0x06054b50;
+const CENTRAL_BYTES = 46;
+const CENTRAL_SIGNATURE = 0x02014b50;
+const ZIP64_32 = 0xffffffff;
+const ZIP64_16 = 0xffff;
+const ZIP64_EXTRA = 0x0001;
+const ENCRYPTED = 0x0041; // plainly, or "strongly"
+const UTF8 = 0x0800;
+const MADE_ON_UNIX = [3, 19];
+const METHODS = [0, 8];
+
+/** Where the directory lies, and how many entries it has. `tail`: the last bytes of a zip of `size` bytes. */
+export function findDirectory(tail: Uint8Array, size: number): { offset: number; bytes: number; entries: number } {
+  const at = endRecordAt(tail);
+  if (at === null) throw invalid("it has no directory at its end, so it is no zip, or not a whole one");
+  const view = viewOf(tail);
+  const [disk, directoryDisk] = [view.getUint16(at + 4, true), view.getUint16(at + 6, true)];
+  const [here, entries] = [view.getUint16(at + 8, true), view.getUint16(at + 10, true)];
+  const [bytes, offset] = [view.getUint32(at + 12, true), view.getUint32(at + 16, true)];
+  if ([disk, directoryDisk, here, entries].includes(ZIP64_16) || bytes === ZIP64_32 || offset === ZIP64_32)
+    throw invalid("it is a zip64 archive, which nothing of the size taken here needs");
+  if (disk !== 0 || directoryDisk !== 0 || here !== entries) throw invalid("it is one part of several");
+  if (offset + bytes !== size - tail.byteLength + at) throw invalid("its directory is not where it says");
+  return { offset, bytes, entries };
+}
+
+/** By the signature whose comment ends where the archive ends; null where there is none. */
+function endRecordAt(tail: Uint8Array): number | null {
+  const view = viewOf(tail);
+  for (let at = tail.byteLength - END_BYTES; at >= 0; at -= 1) {
+    const isEnd = view.getUint32(at, true) === END_SIGNATURE;
+    if (isEnd && at + END_BYTES + view.getUint16(at + 20, true) === tail.byteLength) return at;
+  }
+  return null;
+}
+
+/** The entries of a directory in the order of their contents. `start`: where the directory begins. */
+export function readDirectory(directory: Uint8Array, entries: number, start: number, tally: Tally): ZipEntry[] {
+  const found: ZipEntry[] = [];
+  let at = 0;
+  for (let nth = 0; nth < entries; nth += 1) {
+    tally.entry();
+    const { entry, next } = readEntry(directory, at);
+    found.push(entry);
+    at = next;
+  }
+  if (at !== directory.byteLength) throw invalid("its directory has more than it says");
+  found.sort((one, other) => one.offset - other.offset);
+  requireApart(found, start);
+  return found;
+}
+
+function readEntry(directory: Uint8Array, at: number): { entry: ZipEntry; next: number } {
+  const view = viewOf(directory);
+  if (at + CENTRAL_BYTES > directory.byteLength || view.getUint32(at, true) !== CENTRAL_SIGNATURE)
+    throw invalid("its directory cannot be read");
+  const [nameBytes, extraBytes, commentBytes] = [28, 30, 32].map((field) => view.getUint16(at + field, true));
+  const nameEnd = at + CENTRAL_BYTES + (nameBytes ?? 0);
+  const next = nameEnd + (extraBytes ?? 0) + (commentBytes ?? 0);
+  if (next > directory.byteLength) throw invalid("its directory is cut off");
+  const flags = view.getUint16(at + 8, true);
+  const name = decodeName(directory.subarray(at + CENTRAL_BYTES, nameEnd), flags);
+  const entry: ZipEntry = {
+    name,
+    method: view.getUint16(at + 10, true),
+    crc: view.getUint32(at + 16, true),
+    packedSize: view.getUint32(at + 20, true),
+    size: view.getUint32(at + 24, true),
+    offset: view.getUint32(at + 42, true),
+    mode: MADE_ON_UNIX.includes(view.getUint8(at + 5)) ? view.getUint32(at + 38, true) >>> 16 : 0,
+  };
+  requirePlain(entry, flags, directory.subarray(nameEnd, nameEnd + (extraBytes ?? 0)));
+  return { entry, next };
+}
+
+function requirePlain(entry: ZipEntry, flags: number, extra: Uint8Array): void {
+  const name = quoted(entry.name);
+  if ((flags & ENCRYPTED) !== 0) throw invalid(`${name} is encrypted`);
+  if ([entry.packedSize, entry.size, entry.offset].includes(ZIP64_32) || hasExtra(extra, ZIP64_EXTRA))
+    throw invalid(`${name} is written as zip64`);
+  if (!METHODS.includes(entry.method)) throw invalid(`${name} is packed by a method that is not taken; use deflate`);
+  if (entry.method === 0 && entry.packedSize !== entry.size) throw invalid(`${name} has two sizes`);
+}
+
+function hasExtra(extra: Uint8Array, id: number): boolean {
+  const view = viewOf(extra);
+  for (let at = 0; at + 4 <= extra.byteLength; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) === id) return true;
+  }
+  return false;
+}
+
+/** UTF-8 where it says so; else plain ASCII, since what other bytes meant nobody knows. */
+function decodeName(bytes: Uint8Array, flags: number): string {
+  try {
+    const name = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    if ((flags & UTF8) !== 0 || /^[\x20-\x7e]*$/.test(name)) return name;
+  } catch {
+    // Told below, like every other name that cannot be read.
+  }
+  throw invalid("it has a name that is neither UTF-8 nor ASCII");
+}
+
+/** The least room that an entry takes: its local header, its name, its contents. */
+const LOCAL_BYTES = 30;
+
+function requireApart(entries: readonly ZipEntry[], start: number): void {
+  for (const [nth, { name, offset, packedSize }] of entries.entries()) {
+    const end = offset + LOCAL_BYTES + packedSize;
+    if (end > (entries[nth + 1]?.offset ?? start)) throw invalid(`${quoted(name)} overlaps what follows it`);
+  }
+}
+
+export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+export const invalid = (what: string): UploadRefusal =>
+  new UploadRefusal("archive_invalid", `The zip cannot be taken: ${what}. Pack it anew.`);

@@ -1,0 +1,123 @@
+import { gzipSync } from "fflate";
+import fc from "fast-check";
+import { packTar, type TarEntry } from "modern-tar";
+import { describe, expect, it } from "vitest";
+import { type ArchiveEntry, readTar, readTarGzip } from "../../src/contexts/read-tar";
+import { UploadRefusal } from "../../src/contexts/refusals";
+import { Tally } from "../../src/contexts/tally";
+
+const streamOf = (bytes: Uint8Array, pieceBytes: number, tally: Tally): ReadableStream<Uint8Array> => {
+  let at = 0;
+  return new ReadableStream({
+    pull(controller) {
+      const piece = bytes.subarray(at, at + pieceBytes);
+      at += piece.byteLength;
+      tally.received(piece.byteLength);
+      if (piece.byteLength > 0) controller.enqueue(piece);
+      else controller.close();
+    },
+  });
+};
+
+type Reading = { tally?: Tally; pieceBytes?: number; gzip?: true };
+const entriesOf = (bytes: Uint8Array, { tally = new Tally(), pieceBytes = 700, gzip }: Reading = {}): Promise<ArchiveEntry[]> =>
+  Array.fromAsync((gzip ? readTarGzip : readTar)(streamOf(bytes, pieceBytes, tally), tally));
+const refusalOf = (bytes: Uint8Array, reading?: Reading) =>
+  entriesOf(bytes, reading).then(
+    () => "taken",
+    (error: unknown) => (error instanceof UploadRefusal ? error : Promise.reject(error)),
+  );
+const file = (name: string, body: string | Uint8Array, header: object = {}): TarEntry => ({
+  header: { name, size: typeof body === "string" ? new TextEncoder().encode(body).byteLength : body.byteLength, ...header },
+  body,
+});
+
+const good = await packTar([file("a", "hello"), file("b", "world".repeat(300))]);
+
+describe("a tar", () => {
+  it("gives its files with their contents, in whichever pieces it comes, gzipped or not", async () => {
+    const files = fc.dictionary(fc.stringMatching(/^[a-zé]{1,200}$/), fc.uint8Array({ maxLength: 2_000 }), { maxKeys: 5 });
+    await fc.assert(
+      fc.asyncProperty(files, fc.integer({ min: 1, max: 3_000 }), fc.boolean(), async (files, pieceBytes, isGzip) => {
+        const tar = await packTar(Object.entries(files).map(([name, body]) => file(name, body)));
+        const entries = await entriesOf(isGzip ? gzipSync(tar) : tar, { pieceBytes, ...(isGzip ? { gzip: true as const } : {}) });
+        const found = entries.map((entry) => (entry.kind === "file" ? [entry.name, [...entry.bytes]] : []));
+        expect(Object.fromEntries(found)).toEqual(
+          Object.fromEntries(Object.entries(files).map(([name, one]) => [name, [...one]])),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each([
+    { type: "symlink", reason: "symlink" },
+    { type: "link", reason: "hard link" },
+    { type: "character-device", reason: "device" },
+    { type: "block-device", reason: "device" },
+    { type: "fifo", reason: "named pipe" },
+  ] as const)("E10 has what is a $reason left out, and goes on", async ({ type, reason }) => {
+    const tar = await packTar([{ header: { name: "x", size: 0, type, linkname: "/etc/passwd" } }, file("after", "y")]);
+    expect(await entriesOf(tar)).toMatchObject([
+      { kind: "skipped", name: "x", reason },
+      { kind: "file", name: "after" },
+    ]);
+  });
+
+  it.each([{ mode: 0o4755 }, { mode: 0o2755 }])("E10 has a file of mode $mode left out", async ({ mode }) => {
+    expect(await entriesOf(await packTar([file("x", "body", { mode }), file("y", "")]))).toMatchObject([
+      { kind: "skipped", reason: "setuid" },
+      { kind: "file", name: "y" },
+    ]);
+  });
+
+  it.each([
+    { mode: 0o755, executable: true },
+    { mode: 0o644, executable: false },
+  ])("knows whether a file of mode $mode may be run: $executable", async ({ mode, executable }) => {
+    expect(await entriesOf(await packTar([file("x", "", { mode })]))).toMatchObject([{ executable }]);
+  });
+});
+
+describe("a tar is refused", () => {
+  it.each([
+    { name: "cut off in a header", bytes: good.slice(0, 300) },
+    { name: "cut off in a file", bytes: good.slice(0, 1_024 + 512 + 700) },
+    { name: "without its end", bytes: good.slice(0, -1_024) },
+    { name: "with a header that does not match its checksum", bytes: good.map((byte, at) => (at === 3 ? 65 : byte)) },
+    { name: "that is something else", bytes: new TextEncoder().encode("no tar at all ".repeat(100)) },
+    { name: "that is nothing", bytes: new Uint8Array() },
+    { name: "with something behind its end", bytes: Uint8Array.from([...good, ...good]) },
+  ])("$name", async ({ bytes }) => {
+    expect(await refusalOf(bytes)).toMatchObject({ code: "archive_invalid" });
+  });
+
+  it("whose gzip is cut off, or none", async () => {
+    const gzip = gzipSync(good);
+    for (const bytes of [gzip.slice(0, -20), good])
+      expect(await refusalOf(bytes, { gzip: true })).toMatchObject({ code: "archive_invalid" });
+  });
+
+  const limits = { bytes: 3_000_000, files: 10, fileBytes: 1_000_000, ratio: 100 };
+  it.each([
+    {
+      name: "for a file that says it is too large",
+      tar: [{ header: { name: "x", size: 1_000_001 }, body: new Uint8Array(1_000_001) }],
+    },
+    {
+      name: "for too many entries, links among them",
+      tar: Array.from({ length: 11 }, (_, nth) => ({
+        header: { name: `${nth}`, size: 0, type: "symlink" as const, linkname: "x" },
+      })),
+    },
+    { name: "for too many bytes", tar: Array.from({ length: 4 }, (_, nth) => file(`${nth}`, new Uint8Array(900_000))) },
+  ] satisfies { name: string; tar: TarEntry[] }[])("$name", async ({ tar }) => {
+    expect(await refusalOf(await packTar(tar), { tally: new Tally(limits) })).toMatchObject({ code: "context_too_large" });
+  });
+
+  it("E11 for a gzip that expands more than a hundredfold", async () => {
+    const bomb = gzipSync(await packTar(["a", "b"].map((name) => file(name, new Uint8Array(900_000)))), { level: 9 });
+    const refusal = await refusalOf(bomb, { gzip: true, tally: new Tally(limits) });
+    expect(refusal).toMatchObject({ code: "context_too_large", message: expect.stringContaining("100 times") });
+  });
+});
