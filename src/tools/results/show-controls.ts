@@ -2,9 +2,7 @@
  * What a terminal or a reader would act on instead of showing it: control characters other than tab and line feed, marks that turn
  * the direction of text, invisible spaces, halves of characters. U+200D and U+FE0F stay: emoji are made with them.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]|\p{Surrogate}/gu;
+const HIDDEN = /[^\P{Cc}\n\t]|\p{Bidi_Control}|\p{Zl}|\p{Zp}|\p{Surrogate}|[\u00ad\u200b\u2060-\u2064\u206a-\u206f\ufeff]/gu;
 
 /** The text with everything that would not be seen written out: U+001B becomes `\x1b`. `\r\n` becomes `\n`. */
 export function showControls(text: string): string {

@@ -1,0 +1,30 @@
+import type { Tool } from "../tool";
+import { compareDirectoriesTool, compareFilesTool } from "./compare";
+import { editFileTool } from "./edit-file";
+import { grepTool } from "./grep";
+import { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
+import { listDirectoryTool } from "./list-directory";
+import { readFileTool } from "./read-file";
+import { searchFilesTool } from "./search-files";
+import { copyFileTool, deleteFileTool, moveFileTool } from "./transfer";
+import { writeFileTool } from "./write-file";
+
+export { defineFileTool, type FileToolDefinition } from "./define-tool";
+export { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
+
+/** All tools over an agent's files, always in the same order: prompt caches depend on it. */
+export function fileTools(limits: FileToolLimits = FILE_TOOL_LIMITS): Tool[] {
+  return [
+    readFileTool(limits),
+    writeFileTool(),
+    editFileTool(),
+    listDirectoryTool(limits),
+    searchFilesTool(limits),
+    grepTool(limits),
+    copyFileTool(),
+    moveFileTool(),
+    deleteFileTool(),
+    compareFilesTool(limits),
+    compareDirectoriesTool(limits),
+  ];
+}

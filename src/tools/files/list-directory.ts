@@ -1,0 +1,41 @@
+import { z } from "zod";
+import type { AgentFiles } from "../../workspace/agent-files";
+import type { Tool } from "../tool";
+import { defineFileTool } from "./define-tool";
+import type { FileToolLimits } from "./limits";
+import { fittingLines } from "./page";
+
+const schema = z.strictObject({
+  path: z.string().optional().describe("The directory; default /workspace. / holds workspace, peers and contexts."),
+  recursive: z.boolean().optional().describe("Lists all files below it instead, by their paths."),
+});
+
+/** `list_directory`: what lies in a directory, or below it, with sizes. */
+export const listDirectoryTool = (limits: FileToolLimits): Tool =>
+  defineFileTool({
+    name: "list_directory",
+    description: "Lists a directory: names of directories end with a slash, files have their size in bytes.",
+    schema,
+    async run({ path, recursive }, files) {
+      const root = files.resolve(path ?? "/workspace");
+      const { lines, more } = recursive ? filesBelow(files, root, limits.entries) : entriesIn(files, root, limits.entries);
+      if (lines.length === 0) return `[${root} is empty.]`;
+      const { text, left } = fittingLines(lines, limits.resultBytes);
+      const isCut = more || left > 0;
+      return isCut ? `${text}\n[There is more. List a directory further down, or use search_files.]` : text;
+    },
+  });
+
+type Lines = { lines: string[]; more: boolean };
+
+function entriesIn(files: AgentFiles, root: string, most: number): Lines {
+  const entries = files.list(root);
+  const lines = entries.slice(0, most).map(({ name, kind, size }) => (kind === "directory" ? `${name}/` : `${name}  ${size}`));
+  return { lines, more: entries.length > most };
+}
+
+function filesBelow(files: AgentFiles, root: string, most: number): Lines {
+  const { paths, more } = files.walk(root, most);
+  const below = root === "/" ? 1 : root.length + 1;
+  return { lines: paths.map((path) => `${path.slice(below)}  ${files.stat(path).size}`), more };
+}

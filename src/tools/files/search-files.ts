@@ -1,0 +1,40 @@
+import { z } from "zod";
+import type { Tool } from "../tool";
+import { defineFileTool } from "./define-tool";
+import { globMatcher } from "./glob";
+import type { FileToolLimits } from "./limits";
+import { fittingLines } from "./page";
+
+const schema = z.strictObject({
+  pattern: z
+    .string()
+    .min(1)
+    .describe("e.g. *.py, src/**/*.test.ts, {README,LICENSE}*. Without a slash it is about names in any directory."),
+  path: z.string().optional().describe("Where to search; default /workspace."),
+});
+
+/** `search_files`: files by a pattern of their paths. */
+export const searchFilesTool = (limits: FileToolLimits): Tool =>
+  defineFileTool({
+    name: "search_files",
+    description: "Finds files whose paths match a pattern. To search in their contents, use grep.",
+    schema,
+    async run({ pattern, path }, files) {
+      const matches = globMatcher(pattern);
+      const root = files.resolve(path ?? "/workspace");
+      const { paths, more } = files.walk(root, limits.searchedFiles);
+      const found = paths.filter((file) => matches(file.slice(root.length + 1) || nameOf(file)));
+      if (found.length === 0) return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
+      const { text, left } = fittingLines(found.slice(0, limits.entries), limits.resultBytes);
+      const hidden = left + Math.max(0, found.length - limits.entries);
+      const notes = [
+        hidden > 0 ? `\n[${hidden} more match. Narrow the pattern or the path.]` : "",
+        more ? `\n[${notAll(limits)}]` : "",
+      ];
+      return text + notes.join("");
+    },
+  });
+
+const notAll = ({ searchedFiles }: FileToolLimits): string =>
+  ` Only the first ${searchedFiles} files were looked at; narrow the path.`;
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

@@ -1,0 +1,63 @@
+import { z } from "zod";
+import type { AgentFiles } from "../../workspace/agent-files";
+import { FileError } from "../../workspace/types";
+import type { Tool } from "../tool";
+import { defineFileTool } from "./define-tool";
+
+const schema = z.strictObject({
+  source: z.string().describe("The file or directory."),
+  destination: z.string().describe("Its new path, name included. Missing directories are made."),
+  overwrite: z.boolean().optional().describe("Replaces a file that is already there."),
+});
+
+/** `copy_file`: a file or directory, without its contents passing through the conversation. */
+export const copyFileTool = (): Tool =>
+  defineFileTool({
+    name: "copy_file",
+    description:
+      "Copies a file, or a directory with all that is in it, e.g. from a peer's snapshot into your workspace. Binary files too.",
+    schema,
+    async run({ source, destination, overwrite }, files) {
+      checkDestination(files, destination, overwrite);
+      files.copy(source, destination);
+      return `Copied ${files.resolve(source)} to ${files.resolve(destination)}.`;
+    },
+  });
+
+/** `move_file`: also the way to rename. */
+export const moveFileTool = (): Tool =>
+  defineFileTool({
+    name: "move_file",
+    description: "Moves or renames a file or directory.",
+    schema,
+    async run({ source, destination, overwrite }, files) {
+      const [from, to] = [files.resolve(source), files.resolve(destination)];
+      if (from !== to) checkDestination(files, destination, overwrite);
+      files.move(source, destination);
+      return `Moved ${from} to ${to}.`;
+    },
+  });
+
+/** `delete_file`. */
+export const deleteFileTool = (): Tool =>
+  defineFileTool({
+    name: "delete_file",
+    description: "Deletes a file, or a directory with all that is in it. What you did not write yourself must be read before.",
+    schema: z.strictObject({ path: z.string().describe("The file or directory.") }),
+    async run({ path }, files) {
+      files.remove(path);
+      return `Deleted ${files.resolve(path)}.`;
+    },
+  });
+
+function checkDestination(files: AgentFiles, destination: string, overwrite = false): void {
+  if (!files.exists(destination)) return;
+  const path = files.resolve(destination);
+  const { kind } = files.stat(destination);
+  if (kind === "directory")
+    throw new FileError(
+      "exists",
+      `${path} is a directory that is already there. Name the new path in it, with the file's own name.`,
+    );
+  if (!overwrite) throw new FileError("exists", `${path} is already there. Take another name, or set overwrite.`);
+}

@@ -1,0 +1,73 @@
+import type { Bash } from "just-bash/browser";
+import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
+import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
+import { boundedDiff } from "./bounded-diff";
+import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
+import { ShellFileError, ShellFileSystem } from "./shell-file-system";
+import { StepMeter } from "./step-meter";
+
+/**
+ * Commands in a bash that is written in TypeScript and runs here, over an agent's files. Nothing runs that this bash does not bring,
+ * and nothing reaches the network. Loaded when the first command is run, since it is large.
+ */
+export function justBashRunner(now: () => number, limits: ShellLimits = SHELL_LIMITS): CommandRunner {
+  return { description: SHELL_DESCRIPTION, run: (request) => run(request, now, limits) };
+}
+
+async function run(request: CommandRequest, now: () => number, limits: ShellLimits): Promise<CommandOutcome> {
+  request.signal.throwIfAborted();
+  const { Bash, InMemoryFs, defineCommand } = await import("just-bash/browser");
+  const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
+  const meter = new StepMeter({ ...limits, timeoutMs }, now);
+  const scratch = new InMemoryFs({}, { maxTotalBytes: limits.scratchBytes });
+  scratch.mkdirSync("/tmp", { recursive: true });
+  scratch.mkdirSync("/dev", { recursive: true });
+  const fs = new ShellFileSystem(request.files, scratch, meter, now());
+  const bash = new Bash({
+    fs,
+    cwd: request.directory,
+    env: { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8" },
+    customCommands: [...lackingCommands(defineCommand), boundedDiff(defineCommand)],
+    // It patches globals of the whole isolate, which other sessions share.
+    defenseInDepth: false,
+    executionLimitProfile: "hardened",
+    executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs },
+    coverage: meter,
+  });
+  const signal = AbortSignal.any([request.signal, meter.signal]);
+  const { stdout, stderr, exitCode } = await executed(bash, request.command, signal);
+  request.signal.throwIfAborted();
+  const stopped = meter.stopped ?? stoppedByShell(stderr, exitCode, timeoutMs);
+  return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };
+}
+
+/** A redirection to what may not be written ends the script: the shell throws, and what it had put out is lost. */
+async function executed(
+  bash: Bash,
+  command: string,
+  signal: AbortSignal,
+): Promise<Pick<CommandOutcome, "stdout" | "stderr" | "exitCode">> {
+  try {
+    return await bash.exec(command, { signal, rawScript: true });
+  } catch (error) {
+    if (signal.aborted) return { stdout: "", stderr: "", exitCode: 124 };
+    if (!(error instanceof ShellFileError)) throw error;
+    return { stdout: "", stderr: `bash: ${error.message}. The script ended there, without its output.\n`, exitCode: 1 };
+  }
+}
+
+/** The shell's own limits end a command with 126 and words about the limit, its deadline with 124. */
+function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): string | null {
+  if (exitCode === 124 && stderr.includes("execution deadline")) return `it took longer than ${timeoutMs / 1000} s`;
+  if (exitCode !== 126) return null;
+  const line = stderr.split("\n").findLast((text) => /exceeded|too many/.test(text));
+  return line === undefined ? null : withoutAdvice(line);
+}
+
+/** Advice about settings that the model cannot change is left out; what files refused is said in full. */
+function readable(stderr: string, refusals: readonly string[]): string {
+  const notes = [...new Set(refusals)].slice(0, 10).map((refusal) => `[${refusal}]\n`);
+  return withoutAdvice(stderr) + notes.join("");
+}
+
+const withoutAdvice = (text: string): string => text.replaceAll(/, increase executionLimits\.\w+/g, "");

@@ -1,0 +1,38 @@
+import type { CustomCommand, defineCommand } from "just-bash/browser";
+
+export const SHELL_DESCRIPTION =
+  "Runs a command line in a small bash over your files: /workspace (where it starts), and read-only /peers and /contexts. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
+
+/** What models reach for and this shell does not have, and what to do instead. */
+const LACKING: Record<string, string> = {
+  python: "Use awk, jq or bash.",
+  python3: "Use awk, jq or bash.",
+  pip: "Nothing can be installed.",
+  pip3: "Nothing can be installed.",
+  node: "JavaScript cannot be run.",
+  npm: "Nothing can be installed.",
+  npx: "Nothing can be installed.",
+  apt: "Nothing can be installed.",
+  "apt-get": "Nothing can be installed.",
+  git: "Compare with diff or compare_directories; answers keep a snapshot of your files by themselves.",
+  curl: "There is no network.",
+  wget: "There is no network.",
+  ssh: "There is no network.",
+  ping: "There is no network.",
+  tar: "Copy directories with cp -r; gzip packs single files.",
+  zip: "Copy directories with cp -r; gzip packs single files.",
+  unzip: "Archives cannot be unpacked; gunzip unpacks single .gz files.",
+  make: "Run the commands themselves.",
+  gcc: "Nothing can be compiled.",
+  perl: "Use awk, sed or bash.",
+  ruby: "Use awk, jq or bash.",
+  sqlite3: "Use awk or jq.",
+  yes: "Commands of a pipe run one after the other, so an endless one has no end.",
+};
+
+/** Commands that only say that they are not there, and what to do instead. They end as unknown commands do. */
+export function lackingCommands(define: typeof defineCommand): CustomCommand[] {
+  return Object.entries(LACKING).map(([name, instead]) =>
+    define(name, async () => ({ stdout: "", stderr: `bash: ${name}: not available in this shell. ${instead}\n`, exitCode: 127 })),
+  );
+}

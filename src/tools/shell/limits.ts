@@ -1,0 +1,54 @@
+import type { BashOptions } from "just-bash/browser";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Of one command line. */
+export type ShellLimits = {
+  /** Longest wall clock time, whatever the model asks for. An object may compute for 30 s at a stretch. */
+  timeoutMs: number;
+  /** Steps of scripts; about 10 microseconds each. */
+  steps: number;
+  readBytes: number;
+  /** Bytes that `/tmp` holds. */
+  scratchBytes: number;
+};
+
+export const SHELL_LIMITS: ShellLimits = { timeoutMs: 10_000, steps: 400_000, readBytes: 64 * MIB, scratchBytes: 16 * MIB };
+
+/**
+ * The shell's own limits. They are low because the shell never gives the thread back while it computes: the product of how often
+ * something may be done and how large it may be is what one command costs everybody else in the object.
+ */
+export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
+  maxSourceBytes: 64 * KIB,
+  maxExecDepth: 16,
+  maxCallDepth: 50,
+  maxSourceDepth: 20,
+  maxSubstitutionDepth: 20,
+  maxCommandCount: 10_000,
+  maxLoopIterations: 10_000,
+  maxAwkIterations: 100_000,
+  maxSedIterations: 10_000,
+  maxJqIterations: 10_000,
+  maxWorkUnits: 1_000_000,
+  maxTraversalEntries: 20_000,
+  maxTraversalDepth: 100,
+  maxTraversalWork: 200_000,
+  maxQueryElements: 100_000,
+  maxGlobOperations: 50_000,
+  maxBraceExpansionResults: 10_000,
+  maxArrayElements: 100_000,
+  // Some commands take time that grows with the square of a line's length: at this length some seconds.
+  maxStringLength: MIB,
+  maxHeredocSize: 512 * KIB,
+  maxOutputSize: 16 * MIB,
+  maxInputBytes: 64 * MIB,
+  maxLiveBytes: 64 * MIB,
+  maxFileSystemBytes: 16 * MIB,
+  maxArchiveBytes: 32 * MIB,
+  maxArchiveCompressedBytes: 16 * MIB,
+  maxArchiveEntryBytes: 16 * MIB,
+  maxFileDescriptors: 128,
+  maxExtensionCleanupTimeMs: 25,
+};

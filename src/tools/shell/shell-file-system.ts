@@ -1,0 +1,285 @@
+import type { CpOptions, FileContent, FsStat, IFileSystem, MkdirOptions, RmOptions } from "just-bash/browser";
+import type { AgentFiles } from "../../workspace/agent-files";
+import { FileError } from "../../workspace/types";
+import { type EncodingOption, fromBytes, toBytes } from "./encoding";
+import type { StepMeter } from "./step-meter";
+
+/** Node's way of naming errors: what the commands of the shell turn into their own words. */
+const REASONS = {
+  ENOENT: "no such file or directory",
+  EISDIR: "illegal operation on a directory",
+  ENOTDIR: "not a directory",
+  EEXIST: "file already exists",
+  ENOTEMPTY: "directory not empty",
+  EROFS: "read-only file system",
+  EACCES: "permission denied",
+  EPERM: "operation not permitted",
+  EINVAL: "invalid argument",
+} as const;
+
+/** What an operation on a file came to, as Node would say it. Redirections of the shell let it through to whoever runs the shell. */
+export class ShellFileError extends Error {
+  constructor(errno: keyof typeof REASONS, operation: string, path: string) {
+    super(`${errno}: ${REASONS[errno]}, ${operation} '${path}'`);
+  }
+}
+
+const fsError = (errno: keyof typeof REASONS, operation: string, path: string): Error =>
+  new ShellFileError(errno, operation, path);
+
+/** Operations between two moments at which others get their turn, and at which a clock that stands still moves on. */
+const BREATHE_EVERY = 64;
+
+/**
+ * The shell's files: an agent's own at `/workspace`, `/peers` and `/contexts`, and a scratch directory `/tmp` (and `/dev`) that ends
+ * with the command. Nothing else can be written. Links are refused, times are all the same, of a mode only "may be run" is kept.
+ */
+export class ShellFileSystem implements IFileSystem {
+  /** What the agent's files refused, in the words meant for the model; commands only say "permission denied". */
+  readonly refusals: string[] = [];
+  readonly #files: AgentFiles;
+  readonly #scratch: IFileSystem;
+  readonly #meter: StepMeter;
+  readonly #time: Date;
+  #operations = 0;
+
+  constructor(files: AgentFiles, scratch: IFileSystem, meter: StepMeter, now: number) {
+    this.#files = files;
+    this.#scratch = scratch;
+    this.#meter = meter;
+    this.#time = new Date(now);
+  }
+
+  async readFile(path: string, option?: EncodingOption): Promise<string> {
+    return fromBytes(await this.readFileBuffer(path), option);
+  }
+
+  async readFileBuffer(path: string): Promise<Uint8Array> {
+    if (isNothing(path)) return new Uint8Array();
+    const { isDirectory } = await this.stat(path);
+    if (isDirectory) throw fsError("EISDIR", "read", path);
+    const bytes = await this.#run(
+      "open",
+      path,
+      (files) => files.read(path),
+      (scratch) => scratch.readFileBuffer(path),
+    );
+    this.#meter.read(bytes.byteLength);
+    return bytes;
+  }
+
+  async writeFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
+    if (isNothing(path)) return;
+    const bytes = toBytes(content, option);
+    this.#refuseOutside("open", path);
+    if (await this.#isDirectory(path)) throw fsError("EISDIR", "open", path);
+    await this.#run(
+      "open",
+      path,
+      (files) => files.write(path, bytes),
+      (scratch) => scratch.writeFile(path, bytes),
+    );
+  }
+
+  async appendFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
+    if (isNothing(path)) return;
+    const before = (await this.exists(path)) ? await this.readFileBuffer(path) : new Uint8Array();
+    const added = toBytes(content, option);
+    const both = new Uint8Array(before.length + added.length);
+    both.set(before);
+    both.set(added, before.length);
+    await this.writeFile(path, both);
+  }
+
+  async exists(path: string): Promise<boolean> {
+    return (
+      isNothing(path) ||
+      this.#run(
+        "access",
+        path,
+        (files) => files.exists(path),
+        (scratch) => scratch.exists(path),
+      )
+    );
+  }
+
+  async stat(path: string): Promise<FsStat> {
+    if (isNothing(path)) return this.#fileStat({ kind: "file", size: 0, executable: false });
+    if (!(await this.exists(path))) throw fsError("ENOENT", "stat", path);
+    return this.#run(
+      "stat",
+      path,
+      (files) => this.#fileStat(files.stat(path)),
+      (scratch) => scratch.stat(path),
+    );
+  }
+
+  lstat(path: string): Promise<FsStat> {
+    return this.stat(path);
+  }
+
+  async mkdir(path: string, options?: MkdirOptions): Promise<void> {
+    this.#refuseOutside("mkdir", path);
+    if (await this.exists(path)) {
+      if (options?.recursive && (await this.#isDirectory(path))) return;
+      throw fsError("EEXIST", "mkdir", path);
+    }
+    if (!options?.recursive && !(await this.#isDirectory(parentOf(path)))) throw fsError("ENOENT", "mkdir", path);
+    await this.#run(
+      "mkdir",
+      path,
+      (files) => files.makeDirectory(path),
+      (scratch) => scratch.mkdir(path, options),
+    );
+  }
+
+  async readdir(path: string): Promise<string[]> {
+    if (!(await this.stat(path)).isDirectory) throw fsError("ENOTDIR", "scandir", path);
+    const names = await this.#run(
+      "scandir",
+      path,
+      (files) => files.list(path).map(({ name }) => name),
+      (scratch) => scratch.readdir(path),
+    );
+    return path === "/" ? [...names, "tmp"].sort() : names;
+  }
+
+  async rm(path: string, options?: RmOptions): Promise<void> {
+    if (!(await this.exists(path))) {
+      if (options?.force) return;
+      throw fsError("ENOENT", "rm", path);
+    }
+    this.#refuseOutside("rm", path);
+    const full = (await this.#isDirectory(path)) && (await this.readdir(path)).length > 0;
+    if (full && !options?.recursive) throw fsError("ENOTEMPTY", "rm", path);
+    await this.#run(
+      "rm",
+      path,
+      (files) => files.remove(path),
+      (scratch) => scratch.rm(path, options),
+    );
+  }
+
+  async cp(from: string, to: string, options?: CpOptions): Promise<void> {
+    const isDirectory = (await this.stat(from)).isDirectory;
+    if (isDirectory && !options?.recursive) throw fsError("EISDIR", "cp", from);
+    this.#refuseOutside("cp", to);
+    if (isScratch(from) === isScratch(to)) {
+      return this.#run(
+        "cp",
+        to,
+        (files) => files.copy(from, to),
+        (scratch) => scratch.cp(from, to, options),
+      );
+    }
+    if (!isDirectory) return this.writeFile(to, await this.readFileBuffer(from));
+    await this.mkdir(to, { recursive: true });
+    for (const name of await this.readdir(from)) await this.cp(`${from}/${name}`, `${to}/${name}`, options);
+  }
+
+  async mv(from: string, to: string): Promise<void> {
+    await this.stat(from);
+    this.#refuseOutside("mv", from);
+    this.#refuseOutside("mv", to);
+    if (isScratch(from) === isScratch(to)) {
+      return this.#run(
+        "mv",
+        to,
+        (files) => files.move(from, to),
+        (scratch) => scratch.mv(from, to),
+      );
+    }
+    await this.cp(from, to, { recursive: true });
+    await this.rm(from, { recursive: true });
+  }
+
+  async chmod(path: string, mode: number): Promise<void> {
+    const { isFile, mode: before } = await this.stat(path);
+    const executable = (mode & 0o111) !== 0;
+    if (!isFile || executable === ((before & 0o111) !== 0)) return;
+    const bytes = await this.readFileBuffer(path);
+    await this.#run(
+      "chmod",
+      path,
+      (files) => files.write(path, bytes, executable),
+      (scratch) => scratch.chmod(path, mode),
+    );
+  }
+
+  /** Times are not kept: they would tell who wrote what. */
+  async utimes(path: string): Promise<void> {
+    await this.stat(path);
+  }
+
+  async symlink(_target: string, path: string): Promise<void> {
+    throw fsError("EPERM", "symlink", path);
+  }
+
+  async link(_from: string, to: string): Promise<void> {
+    throw fsError("EPERM", "link", to);
+  }
+
+  async readlink(path: string): Promise<string> {
+    await this.stat(path);
+    throw fsError("EINVAL", "readlink", path);
+  }
+
+  async realpath(path: string): Promise<string> {
+    await this.stat(path);
+    return path;
+  }
+
+  resolvePath(base: string, path: string): string {
+    return this.#scratch.resolvePath(base, path);
+  }
+
+  /** Only a help to globbing, which lists directories without it. */
+  getAllPaths(): string[] {
+    return [];
+  }
+
+  async #isDirectory(path: string): Promise<boolean> {
+    return (await this.exists(path)) && (await this.stat(path)).isDirectory;
+  }
+
+  #fileStat({ kind, size, executable }: { kind: "file" | "directory"; size: number; executable: boolean }): FsStat {
+    const isDirectory = kind === "directory";
+    const mode = isDirectory || executable ? 0o755 : 0o644;
+    return { isFile: !isDirectory, isDirectory, isSymbolicLink: false, mode, size, mtime: this.#time };
+  }
+
+  #refuseOutside(operation: string, path: string): void {
+    if (isScratch(path) || isAgents(path)) return;
+    this.refusals.push(`${path} cannot be written. Write below /workspace; /tmp is there for the length of one command.`);
+    throw fsError("EROFS", operation, path);
+  }
+
+  /** Does it where the path lies. What an agent's files refuse becomes an error that commands understand. */
+  async #run<T>(
+    operation: string,
+    path: string,
+    onFiles: (files: AgentFiles) => T | Promise<T>,
+    onScratch: (scratch: IFileSystem) => T | Promise<T>,
+  ): Promise<T> {
+    await this.#breathe();
+    if (!isAgents(path) && path !== "/") return onScratch(this.#scratch);
+    try {
+      return await onFiles(this.#files);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      this.refusals.push(error.message);
+      throw fsError("EACCES", operation, path);
+    }
+  }
+
+  async #breathe(): Promise<void> {
+    this.#operations++;
+    if (this.#operations % BREATHE_EVERY === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    this.#meter.checkTime();
+  }
+}
+
+const isNothing = (path: string): boolean => path === "/dev/null";
+const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
+const isAgents = (path: string): boolean => /^\/(?:workspace|peers|contexts)(?:\/|$)/.test(path);
+const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";

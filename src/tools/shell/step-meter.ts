@@ -1,0 +1,61 @@
+/** What one command line may do in all. */
+export type MeterLimits = {
+  /** Steps of scripts: commands, expansions, expressions of awk, sed and jq. */
+  steps: number;
+  /** Bytes read from files. */
+  readBytes: number;
+  timeoutMs: number;
+};
+
+/** How often the clock is looked at, in steps. */
+const CLOCK_EVERY = 32;
+
+/**
+ * Stops a script that does not end. The interpreter works without ever giving the thread back, so no timer and nobody else's abort
+ * can end it: it has to be stopped from inside, at each of its steps. Steps count where the clock stands still while code runs, as
+ * it does on Cloudflare's network; elsewhere the time limit strikes first.
+ */
+export class StepMeter {
+  /** Why it was stopped; null while it may go on. */
+  stopped: string | null = null;
+  readonly #limits: MeterLimits;
+  readonly #now: () => number;
+  readonly #began: number;
+  readonly #aborting = new AbortController();
+  #steps = 0;
+  #readBytes = 0;
+
+  constructor(limits: MeterLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+    this.#began = now();
+  }
+
+  /** Aborted when it stops. The shell itself looks at it at each command; what runs inside a command does not. */
+  get signal(): AbortSignal {
+    return this.#aborting.signal;
+  }
+
+  /** Told of each step by its name. Throws inside of commands that would not end otherwise. */
+  hit(feature: string): void {
+    this.#steps++;
+    if (this.#steps > this.#limits.steps) this.stop(`it took more than ${this.#limits.steps} steps`);
+    if (this.#steps % CLOCK_EVERY === 0) this.checkTime();
+    if (this.stopped !== null && !feature.startsWith("bash:")) throw new Error(`stopped: ${this.stopped}`);
+  }
+
+  read(bytes: number): void {
+    this.#readBytes += bytes;
+    if (this.#readBytes > this.#limits.readBytes) this.stop(`it read more than ${this.#limits.readBytes} bytes of files`);
+    this.checkTime();
+  }
+
+  checkTime(): void {
+    if (this.#now() - this.#began > this.#limits.timeoutMs) this.stop(`it took longer than ${this.#limits.timeoutMs / 1000} s`);
+  }
+
+  stop(why: string): void {
+    this.stopped ??= why;
+    this.#aborting.abort();
+  }
+}

@@ -1,0 +1,82 @@
+import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
+import type { AgentFiles, BlobSource } from "../../../src/workspace/agent-files";
+import { hashOf } from "../../../src/workspace/hash";
+import { StagedFiles } from "../../../src/workspace/staged-files";
+import type { FileEntry, Tree } from "../../../src/workspace/types";
+
+/** Files of a tree as tests write them: by path, as text or bytes. */
+export type Contents = Record<string, string | Uint8Array>;
+
+export type World = {
+  workspace?: Contents;
+  peers?: Record<string, Contents>;
+  contexts?: Record<string, Contents>;
+  writable?: string[];
+};
+
+/** An agent's real files, with these contents. Peers' files and contexts have not been read yet. */
+export async function agentFiles({ workspace = {}, peers = {}, contexts = {}, writable = [] }: World): Promise<StagedFiles> {
+  const blobs = new Map<string, Uint8Array>();
+  const tree = (contents: Contents) => treeOf(contents, blobs);
+  const peerTrees = await Promise.all(Object.entries(peers).map(async ([alias, files]) => [alias, await tree(files)] as const));
+  const contextTrees = await Promise.all(
+    Object.entries(contexts).map(async ([name, files]) => {
+      const context = { tree: await tree(files), writable: writable.includes(name), protectedPaths: ["locked"] };
+      return [name, context] as const;
+    }),
+  );
+  return new StagedFiles({
+    workspace: await tree(workspace),
+    peers: new Map(peerTrees),
+    contexts: new Map(contextTrees),
+    blobs: sourceOf(blobs),
+    read: new Set(),
+    own: new Set(),
+    directories: new Set(),
+    readBeforeDelete: true,
+    limits: { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 },
+  });
+}
+
+async function treeOf(contents: Contents, blobs: Map<string, Uint8Array>): Promise<Tree> {
+  const entries = Object.entries(contents).map(async ([path, content]): Promise<[string, FileEntry]> => {
+    const bytes = bytesOf(content);
+    const hash = await hashOf(bytes);
+    blobs.set(hash, bytes);
+    return [path, { hash, size: bytes.length }];
+  });
+  return new Map(await Promise.all(entries));
+}
+
+function sourceOf(blobs: ReadonlyMap<string, Uint8Array>): BlobSource {
+  return {
+    async read({ hash }) {
+      const bytes = blobs.get(hash);
+      if (!bytes) throw new Error(`nobody has ${hash}`);
+      return bytes;
+    },
+  };
+}
+
+const bytesOf = (content: string | Uint8Array): Uint8Array => (typeof content === "string" ? new TextEncoder().encode(content) : content);
+
+/** Runs a tool as a session would. */
+export function runTool(
+  tool: Tool,
+  args: unknown,
+  files: AgentFiles | null,
+  signal = new AbortController().signal,
+): Promise<ToolResult> {
+  const context: ToolContext = {
+    place: { session: "session_1", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "call_1" },
+    files,
+    fetch: () => Promise.reject(new Error("no network in tests")),
+    signal,
+    idempotencyKey: "key_1",
+    now: () => 0,
+  };
+  return tool.run(args, context);
+}
+
+export const readAsText = async (files: AgentFiles, path: string): Promise<string> =>
+  new TextDecoder().decode(await files.read(path));

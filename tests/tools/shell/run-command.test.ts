@@ -1,0 +1,168 @@
+import { describe, expect, it } from "vitest";
+import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
+import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
+
+const tool = runCommandTool(justBashRunner(Date.now));
+const WORLD: World = {
+  workspace: { "a.txt": "one\ntwo\n", "src/b.ts": "const two = 2;\n" },
+  peers: { agent2: { "a.txt": "one\nthree\n" } },
+  contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n", locked: "no\n" } },
+  writable: ["book"],
+};
+const shell = async (command: string, more = {}, world = WORLD) => {
+  const files = await agentFiles(world);
+  return { ...(await runTool(tool, { command, ...more }, files)), files };
+};
+
+describe("run_command", () => {
+  it.each([
+    { name: "starts in the workspace", command: "pwd; ls", text: "/workspace\na.txt\nsrc" },
+    { name: "starts elsewhere if asked to", command: "pwd", directory: "src", text: "/workspace/src" },
+    { name: "pipes and loops", command: "for f in $(find . -type f | sort); do wc -l < $f; done | paste -s -d+ -", text: "2+1" },
+    { name: "searches peers' files", command: "grep -rn th /peers", text: "/peers/agent2/a.txt:2:three" },
+    { name: "compares with a peer", command: "diff a.txt /peers/agent2/a.txt | grep '^[-+]t'", text: "-two\n+three" },
+    { name: "sees the places and a scratch directory", command: "ls /", text: "contexts\npeers\ntmp\nworkspace" },
+    { name: "says how a command ended", command: "false", text: "[exit code 1]" },
+    { name: "says when there is nothing to say", command: "true", text: "[no output]" },
+    {
+      name: "shows what went to stderr",
+      command: "cat nope",
+      text: "[stderr]\ncat: nope: No such file or directory\n[exit code 1]",
+    },
+    { name: "keeps scratch files for the length of one command", command: "echo x > /tmp/x; cat /tmp/x", text: "x" },
+    { name: "knows a file that may be run", command: "echo 'echo hi $1' > s.sh; chmod +x s.sh; ./s.sh you", text: "hi you" },
+    { name: "throws away what goes to /dev/null", command: "echo x > /dev/null; cat /dev/null | wc -c", text: "0" },
+    { name: "substitutes processes", command: "comm -12 <(sort a.txt) <(sort /peers/agent2/a.txt)", text: "one" },
+    { name: "takes here-documents as they are", command: "cat <<'E'\n  $x\n\ty\nE", text: "  $x\n\ty" },
+    { name: "shows control characters", command: "printf '\\033[31mred\\n'", text: "\\x1b[31mred" },
+    { name: "keeps texts of other languages", command: "echo 'héllo 漢 😀' | cat | rev | rev", text: "héllo 漢 😀" },
+  ])("$name", async ({ command, directory, text }) => {
+    expect(await shell(command, { directory })).toMatchObject({ outcome: "ok", text });
+  });
+
+  it.each([
+    { name: "python", command: "python3 -c 'print(1)'", says: "python3: not available in this shell. Use awk, jq or bash." },
+    { name: "git", command: "git status", says: "git: not available in this shell. Compare with diff" },
+    { name: "the network", command: "curl https://example.com", says: "curl: not available in this shell. There is no network." },
+    { name: "tar", command: "tar cf a.tar a.txt", says: "tar: not available in this shell. Copy directories with cp -r" },
+    { name: "what nobody knows", command: "frobnicate", says: "frobnicate: command not found" },
+  ])("says that it lacks $name", async ({ command, says }) => {
+    const { text } = await shell(command);
+    expect(text).toContain(says);
+    expect(text).toContain("[exit code 127]");
+  });
+
+  it.each([
+    {
+      name: "a write into a peer's files",
+      command: "echo x > /peers/agent2/a.txt",
+      says: "another's snapshot and cannot be changed",
+    },
+    {
+      name: "a write into a read-only context",
+      command: "sed -i s/p/b/ /contexts/site/index.html",
+      says: "given for reading only",
+    },
+    { name: "a write to a protected path", command: "echo x > /contexts/book/locked", says: "is protected" },
+    { name: "a removal of what was not read", command: "rm a.txt", says: "You have not read /workspace/a.txt" },
+    {
+      name: "a write outside of all places",
+      command: "echo x > /etc/passwd",
+      says: "/etc/passwd cannot be written. Write below /workspace",
+    },
+    { name: "a name that no disk takes", command: "echo x > 'a:b'", says: "contains a colon" },
+    { name: "a symbolic link", command: "ln -s a.txt b.txt", says: "ln:" },
+    { name: "another's private workspace", command: "cat /workspace/../agent3/x", says: "No such file or directory" },
+  ])("refuses $name, and says why", async ({ command, says }) => {
+    const { text, files } = await shell(command);
+    expect(text).toContain(says);
+    expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
+  });
+
+  it("keeps what a script did before a redirection that is refused", async () => {
+    const { text, files } = await shell("echo kept > kept; echo x > /peers/agent2/a.txt; echo not > after");
+    expect(text).toContain("EACCES: permission denied, open '/peers/agent2/a.txt'. The script ended there, without its output.");
+    expect([files.exists("kept"), files.exists("after")]).toEqual([true, false]);
+  });
+
+  it("changes the agent's files", async () => {
+    const { files } = await shell(
+      "mkdir -p out/deep; cp -r src out/src; sed -i s/two/deux/ a.txt; cat a.txt >> out/deep/log; mv src/b.ts c.ts; echo x >> /contexts/book/ch1.md; touch empty; chmod +x c.ts",
+    );
+    expect(await readAsText(files, "a.txt")).toBe("one\ndeux\n");
+    expect(await readAsText(files, "out/src/b.ts")).toBe("const two = 2;\n");
+    expect(await readAsText(files, "out/deep/log")).toBe("one\ndeux\n");
+    expect(await readAsText(files, "/contexts/book/ch1.md")).toBe("# One\nx\n");
+    expect(files.stat("c.ts")).toMatchObject({ executable: true });
+    expect(files.stat("empty").size).toBe(0);
+    expect(files.exists("src/b.ts")).toBe(false);
+  });
+
+  it("removes what it read", async () => {
+    const { files, text } = await shell("cat a.txt > /dev/null && rm a.txt && rm -rf src");
+    expect(files.exists("a.txt")).toBe(false);
+    expect(text).toContain("You have not read /workspace/src/b.ts");
+    expect(files.exists("src/b.ts")).toBe(true);
+  });
+
+  it.each([
+    "cp bin copy",
+    "cat bin > copy",
+    "cat bin | cat > copy",
+    "cp bin /tmp/x; mv /tmp/x copy",
+    "base64 bin | base64 -d > copy",
+    "gzip -c bin | gunzip > copy",
+    "head -c 100000 bin > copy",
+    "tee copy < bin > /dev/null",
+    "chmod +x bin; cp bin copy",
+    ": > copy; cat bin >> copy",
+    "mkdir d; cp bin d; mv d e; cp e/bin copy",
+  ])("keeps binary files exact: %s", async (command) => {
+    const bin = crypto.getRandomValues(new Uint8Array(30_000));
+    bin.set([0, 255, 254, 13, 10, 0xef, 0xbb, 0xbf]);
+    const { files, text } = await shell(command, {}, { workspace: { bin } });
+    expect(text).toBe("[no output]");
+    expect(Buffer.compare(await files.read("copy"), bin)).toBe(0);
+  });
+
+  it.each([
+    { name: "no command", args: { command: "" } },
+    { name: "an unknown argument", args: { command: "ls", shell: "zsh" } },
+    { name: "too much time", args: { command: "ls", timeout_seconds: 11 } },
+    { name: "a directory that is not there", args: { command: "ls", directory: "nope" } },
+    { name: "a file as directory", args: { command: "ls", directory: "a.txt" } },
+    { name: "a directory outside", args: { command: "ls", directory: "/etc" } },
+  ])("refuses $name", async ({ args }) => {
+    expect(await runTool(tool, args, await agentFiles(WORLD))).toMatchObject({ outcome: "error" });
+  });
+
+  it("does not start once nobody waits", async () => {
+    const reason = new Error("cancelled");
+    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  it("ends between two commands once nobody waits", async () => {
+    const aborting = new AbortController();
+    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), aborting.signal);
+    setTimeout(() => aborting.abort(new Error("cancelled")), 100);
+    const began = performance.now();
+    await expect(running).rejects.toThrow("cancelled");
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+
+  it("cuts an output that is too long, and says so", async () => {
+    const small = runCommandTool(justBashRunner(Date.now), { mostSeconds: 10, defaultSeconds: 10, outputBytes: 100 });
+    const { text } = await runTool(small, { command: "seq 1 1000" }, await agentFiles({}));
+    expect(text).toMatch(/^1\n2\n[\s\S]+\[The output is cut after 100 of 3892 bytes\. Write it to a file with >/);
+  });
+
+  it("does not compare files for minutes", async () => {
+    const { text } = await shell("seq 1 9000 > x; seq 9000 -1 1 > y; diff x y | wc -l; cat x | diff - y", {}, {});
+    expect(text).toContain("diff: the files differ in more than 2000 lines");
+  });
+
+  it("tells the same of a file each time: times and owners say nothing", async () => {
+    const first = await shell("stat -c '%U %Y' a.txt /peers/agent2/a.txt | sort -u | wc -l");
+    expect(first.text).toBe("1");
+  });
+});
