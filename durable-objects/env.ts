@@ -1,5 +1,6 @@
 import type { Bucket } from "../r2-layout/bucket";
 import type { EvalRunApi } from "./eval-run-api";
+import type { RateGateApi } from "./rate-gate-api";
 import type { SessionObjectApi } from "./session-api";
 import type { TenantApi } from "./tenant-api";
 
@@ -11,6 +12,7 @@ export type Env = {
   SESSIONS: Namespace<SessionObjectApi>;
   TENANTS: Namespace<TenantApi>;
   EVALS: Namespace<EvalRunApi>;
+  RATES: Namespace<RateGateApi>;
   /** The tenant whose evaluations run by cron; absent: none run, except where the service is open to its own machine. */
   EVAL_TENANT?: string;
   BUCKET: Bucket;

@@ -1,0 +1,86 @@
+import { DurableObject } from "cloudflare:workers";
+import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../src/limits/rate-queue";
+import type { Env } from "./env";
+import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
+
+/** `left`: the call is not to be made; `again`: it is worth asking again. */
+type Woken = "left" | "again";
+type Waiter = { endpoint: string; call: string; wake: (how: Woken) => void };
+
+/** Who is not the first waits for others, who may have gone without a word. */
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * A tenant's calls to endpoints with limits, all its sessions together: each starts when there is room for it. A shell: the rules
+ * lie in `limits/`. What is spent is written down, since it counts for a day; who waits asks again.
+ */
+export class RateGateObject extends DurableObject<Env> implements RateGateApi {
+  readonly #queues = new Map<string, RateQueue>();
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID");
+  }
+
+  async start(wish: RateWish): Promise<RateAnswer> {
+    const until = Date.now() + HOLD_MS;
+    for (;;) {
+      const now = Date.now();
+      const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, now);
+      this.#keep(wish.endpoint, verdict.queue, verdict.granted);
+      if (verdict.granted) {
+        this.#wakeAll(wish.endpoint); // who comes next is now the first
+        return { type: "start" };
+      }
+      if (now >= until) return { type: "wait", startsAt: verdict.startsAt };
+      const woken = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
+      if (woken === "left") return { type: "left" };
+    }
+  }
+
+  async leave(endpoint: string, call: string): Promise<void> {
+    this.#keep(endpoint, leaveQueue(this.#queue(endpoint), call), true);
+    for (const waiter of this.#waiters) if (waiter.call === call) waiter.wake("left");
+    this.#wakeAll(endpoint);
+  }
+
+  async settle(endpoint: string, call: string, tokens: number): Promise<void> {
+    this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens), true);
+    this.#wakeAll(endpoint);
+  }
+
+  #queue(endpoint: string): RateQueue {
+    const known = this.#queues.get(endpoint);
+    if (known) return known;
+    const [row] = this.ctx.storage.sql.exec<{ spent: string }>("SELECT spent FROM endpoints WHERE id = ?", endpoint);
+    const kept: Pick<RateQueue, "spent" | "granted"> = row ? JSON.parse(row.spent) : EMPTY_QUEUE;
+    return { ...kept, waiting: [] };
+  }
+
+  /** `isSpent`: whether more has changed than who waits, so that it must outlive this object's memory. */
+  #keep(endpoint: string, queue: RateQueue, isSpent: boolean): void {
+    this.#queues.set(endpoint, queue);
+    const { spent, granted } = queue;
+    if (isSpent)
+      this.ctx.storage.sql.exec("INSERT OR REPLACE INTO endpoints VALUES (?, ?)", endpoint, JSON.stringify({ spent, granted }));
+  }
+
+  /** Until it may start, somebody else's doing makes it worth asking again, or it is waited for no more. */
+  async #wait({ endpoint, call }: RateWish, ms: number): Promise<Woken> {
+    const { promise, resolve } = Promise.withResolvers<Woken>();
+    const timer = setTimeout(() => resolve("again"), Math.max(ms, LOOK_AGAIN_MS));
+    const waiter: Waiter = { endpoint, call, wake: resolve };
+    this.#waiters.add(waiter);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  #wakeAll(endpoint: string): void {
+    for (const waiter of this.#waiters) if (waiter.endpoint === endpoint) waiter.wake("again");
+  }
+}

@@ -1,0 +1,73 @@
+import type { RateLimits } from "../providers/rate-limits";
+import { correct, earliestStart, NOTHING_SPENT, type Spent, spend } from "./backend-rates";
+
+/**
+ * Who may start a call to one endpoint, and who waits for room: in the order in which they asked, among those who keep to the same
+ * limits. Pure; times are Unix ms.
+ */
+export type RateQueue = { readonly spent: Spent; readonly waiting: readonly Waiting[]; readonly granted: readonly Granted[] };
+/** `seen`: when it last asked. */
+type Waiting = Asker & { readonly seen: number };
+/** Kept until it settles, so that asking again is the same as asking once, and its tokens can be put right. */
+type Granted = { readonly id: string; readonly at: number; readonly tokens: number };
+
+/** `id`: the call's own, the same each time it asks. `tokens`: what it is thought to take, input and output. */
+export type Asker = { readonly id: string; readonly limits: RateLimits; readonly tokens: number };
+
+export const EMPTY_QUEUE: RateQueue = { spent: NOTHING_SPENT, waiting: [], granted: [] };
+
+/** Who has not asked for so long has gone, and holds nobody up. */
+export const FORGOTTEN_MS = 30_000;
+/** Longer than any call: nobody settles what is older. */
+const KEPT_MS = 15 * 60_000;
+
+/** `startsAt`: when there may be room, if nobody else starts and nobody gives anything back. */
+export type RateVerdict = { queue: RateQueue } & ({ granted: true } | { granted: false; startsAt: number });
+
+/** Asks to start now. Whoever may not is in the queue from then on, and keeps its place as long as it asks again in time. */
+export function askToStart(before: RateQueue, asker: Asker, now: number): RateVerdict {
+  const queue = tidied(before, now);
+  if (queue.granted.some(({ id }) => id === asker.id)) return { queue, granted: true };
+  const place = queue.waiting.findIndex(({ id }) => id === asker.id);
+  const earlier = place < 0 ? queue.waiting : queue.waiting.slice(0, place);
+  const ahead = earlier.filter((other) => sameLimits(other.limits, asker.limits));
+  const startsAt = earliestStart(queue.spent, asker.limits, asker.tokens, now);
+  if (ahead.length === 0 && startsAt <= now) return { queue: started(queue, asker, now), granted: true };
+  const renewed = { ...asker, seen: now };
+  const waiting = place < 0 ? [...queue.waiting, renewed] : queue.waiting.with(place, renewed);
+  return { queue: { ...queue, waiting }, granted: false, startsAt: Math.max(startsAt, ...ahead.map(startOf(queue, now))) };
+}
+
+const startOf =
+  ({ spent }: RateQueue, now: number) =>
+  ({ limits, tokens }: Waiting): number =>
+    earliestStart(spent, limits, tokens, now);
+
+/** The call is not to be made any more, or was never sent: its place is free, and what it took is given back but for the request. */
+export const leaveQueue = (queue: RateQueue, id: string): RateQueue =>
+  settleCall({ ...queue, waiting: without(queue.waiting, id) }, id, 0);
+
+/** The call has ended, with so many tokens. Again, or for one that never started, nothing happens. */
+export function settleCall(queue: RateQueue, id: string, tokens: number): RateQueue {
+  const call = queue.granted.find((one) => one.id === id);
+  if (!call) return queue;
+  const granted = queue.granted.filter((one) => one !== call);
+  return { ...queue, granted, spent: correct(queue.spent, call.at, tokens - call.tokens) };
+}
+
+const started = (queue: RateQueue, { id, tokens }: Asker, now: number): RateQueue => ({
+  spent: spend(queue.spent, tokens, now),
+  waiting: without(queue.waiting, id),
+  granted: [...queue.granted, { id, at: now, tokens }],
+});
+
+const tidied = (queue: RateQueue, now: number): RateQueue => ({
+  ...queue,
+  waiting: queue.waiting.filter(({ seen }) => seen + FORGOTTEN_MS > now),
+  granted: queue.granted.filter(({ at }) => at + KEPT_MS > now),
+});
+
+const without = (waiting: readonly Waiting[], id: string): Waiting[] => waiting.filter((one) => one.id !== id);
+
+const sameLimits = (a: RateLimits, b: RateLimits): boolean =>
+  (["requestsPerMinute", "tokensPerMinute", "requestsPerDay", "tokensPerDay"] as const).every((name) => a[name] === b[name]);

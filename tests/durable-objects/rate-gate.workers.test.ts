@@ -1,0 +1,79 @@
+import { env, evictDurableObject } from "cloudflare:test";
+import { describe, expect, it } from "vitest";
+import { HOLD_MS, type RateWish } from "../../durable-objects/rate-gate-api";
+
+let tenants = 0;
+const newGate = () => {
+  const name = `rates-${++tenants}`;
+  return env.RATES.get(env.RATES.idFromName(name));
+};
+const wish = (call: string, set: Partial<RateWish> = {}): RateWish => ({
+  endpoint: "https://x.net gemini-2.5-pro",
+  call,
+  limits: { tokensPerMinute: 100 },
+  tokens: 60,
+  ...set,
+});
+const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe("a tenant's gate", () => {
+  it("lets calls start while there is room, and the next as soon as one gives back", async () => {
+    const gate = newGate();
+    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
+    const second = gate.start(wish("b"));
+    expect(await Promise.race([second, soon(300).then(() => "waits")])).toBe("waits");
+    const settled = Date.now();
+    await gate.settle(wish("a").endpoint, "a", 5);
+    expect(await second).toEqual({ type: "start" });
+    expect(Date.now() - settled).toBeLessThan(5_000);
+  });
+
+  it("keeps the order of those who wait", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    const order: string[] = [];
+    const [b, c] = ["b", "c"].map((call) => gate.start(wish(call, { tokens: 50 })).then(() => order.push(call)));
+    await soon(100);
+    await gate.settle(wish("a").endpoint, "a", 0);
+    await Promise.all([b, c]);
+    expect(order).toEqual(["b", "c"]);
+  });
+
+  it("tells one that is waited for no more, and lets the next in", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 40 }));
+    const large = gate.start(wish("large", { tokens: 100 }));
+    await soon(50);
+    const small = gate.start(wish("small", { tokens: 10 }));
+    await soon(50);
+    await gate.leave(wish("a").endpoint, "large");
+    expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
+  });
+
+  it("holds nobody for ever: who has waited long is told when there may be room, and asks again", async () => {
+    const gate = newGate();
+    const startedAt = Date.now();
+    await gate.start(wish("a", { tokens: 100 }));
+    const answer = await gate.start(wish("b"));
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(HOLD_MS - 100);
+    expect(answer).toMatchObject({ type: "wait" });
+    if (answer.type === "wait") expect(answer.startsAt - startedAt).toBeGreaterThan(59_000);
+  });
+
+  it("asks nothing of other endpoints", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    expect(await gate.start(wish("b", { endpoint: "another" }))).toEqual({ type: "start" });
+  });
+
+  it("remembers what is spent when it wakes up again, and which calls have started", async () => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    await evictDurableObject(gate);
+    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
+    const other = gate.start(wish("b"));
+    expect(await Promise.race([other, soon(300).then(() => "waits")])).toBe("waits");
+    await gate.leave(wish("a").endpoint, "b");
+    expect(await other).toEqual({ type: "left" });
+  });
+});
