@@ -1,0 +1,124 @@
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
+import type { AgentFiles } from "./agent-files";
+import { sameEntry } from "./tree";
+import type { FileEntry, Tree } from "./types";
+
+/**
+ * How files and directories differ, as text for an agent. Work is bounded by counting, not by a clock, which stands still while
+ * code runs on the platform; so the same question always has the same answer.
+ */
+export const COMPARE_LIMITS = {
+  /** Bytes of one file that is compared line by line. */
+  fileBytes: 1_048_576,
+  /** Lines of both files together. */
+  lines: 200_000,
+  /** Lines of both files times the differing lines that are looked for. */
+  steps: 20_000_000,
+  /** Differing lines that are looked for at most. */
+  edits: 2_000,
+  /** UTF-16 units of what is told. */
+  text: 60_000,
+} as const;
+type Limits = { [Name in keyof typeof COMPARE_LIMITS]: number };
+
+/** A file by the name it is told by. */
+export type Side = { name: string; bytes: Uint8Array };
+/** `same`: byte by byte. `text` is never empty. */
+export type Compared = { same: boolean; text: string };
+
+/** How two files differ: a unified diff, or why there is none. */
+export function compareFiles(left: Side, right: Side, limits: Limits = COMPARE_LIMITS): Compared {
+  if (equal(left.bytes, right.bytes)) return { same: true, text: `${left.name} and ${right.name} are the same.` };
+  const differ = (why: string) => ({ same: false, text: `${sized(left)} and ${sized(right)} differ${why}.` });
+  const tooLarge = "; they are too large to compare by line";
+  if (Math.max(left.bytes.byteLength, right.bytes.byteLength) > limits.fileBytes) return differ(tooLarge);
+  const [before, after] = [textOf(left.bytes), textOf(right.bytes)];
+  if (before === null || after === null) return differ(", and are not both text");
+  const lines = linesOf(before) + linesOf(after);
+  if (lines > limits.lines) return differ(tooLarge);
+  const patch = createTwoFilesPatch(left.name, right.name, before, after, undefined, undefined, {
+    context: 3,
+    maxEditLength: Math.min(limits.edits, Math.ceil(limits.steps / lines)),
+    headerOptions: FILE_HEADERS_ONLY,
+  });
+  return patch === undefined ? differ(" in too many lines to tell them all") : { same: false, text: cut(patch, limits.text) };
+}
+
+/** Paths, relative to the two directories, in order. */
+export type ComparedTrees = { onlyLeft: string[]; onlyRight: string[]; different: string[]; same: number };
+
+/** How two trees differ. Contents are compared by hash, so no bytes are read. */
+export function compareTrees(left: Tree, right: Tree): ComparedTrees {
+  const compared: ComparedTrees = { onlyLeft: [], onlyRight: [], different: [], same: 0 };
+  for (const path of [...new Set([...left.keys(), ...right.keys()])].sort()) {
+    const [ours, theirs] = [left.get(path), right.get(path)];
+    if (!theirs) compared.onlyLeft.push(path);
+    else if (!ours) compared.onlyRight.push(path);
+    else if (!sameEntry(ours, theirs)) compared.different.push(path);
+    else compared.same += 1;
+  }
+  return compared;
+}
+
+/** How two directories differ, file by file. Throws `FileError` where a path leads nowhere, or is no directory. */
+export function compareDirectories(
+  files: AgentFiles,
+  { left, right, most }: { left: string; right: string; most: number },
+): Compared {
+  const [ours, theirs] = [treeBelow(files, left, most), treeBelow(files, right, most)];
+  const { onlyLeft, onlyRight, different, same } = compareTrees(ours.tree, theirs.tree);
+  const isSame = onlyLeft.length + onlyRight.length + different.length === 0;
+  const sections = [
+    section(`Only in ${files.resolve(left)}`, onlyLeft),
+    section(`Only in ${files.resolve(right)}`, onlyRight),
+    section("Different", different),
+    `The same: ${same}`,
+    ...(ours.more || theirs.more ? [`Only the first ${most} files of each were compared.`] : []),
+  ];
+  const text = sections.filter((part) => part !== "").join("\n");
+  return { same: isSame && !ours.more && !theirs.more, text: cut(text, COMPARE_LIMITS.text) };
+}
+
+function treeBelow(files: AgentFiles, directory: string, most: number): { tree: Tree; more: boolean } {
+  files.list(directory); // throws for a file
+  const root = files.resolve(directory);
+  const { paths, more } = files.walk(directory, most);
+  const entries = paths.map((path): [string, FileEntry] => {
+    const { hash, size, executable } = files.stat(path);
+    return [path.slice(root.length + 1), { hash: hash ?? "", size, ...(executable && { executable: true }) }];
+  });
+  return { tree: new Map(entries), more };
+}
+
+const section = (title: string, paths: readonly string[]): string =>
+  paths.length === 0 ? "" : [`${title} (${paths.length}):`, ...paths.map((path) => `  ${path}`)].join("\n");
+
+const sized = ({ name, bytes }: Side): string => `${name} (${bytes.byteLength.toLocaleString("en-US")} bytes)`;
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.byteLength === b.byteLength && a.every((byte, at) => byte === b[at]);
+}
+
+/** The text, or null for what is none: what holds a NUL, or is not UTF-8. */
+function textOf(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+function linesOf(text: string): number {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
+  return lines;
+}
+
+/** Cut after a whole line, if none is very long, and said so. */
+function cut(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.lastIndexOf("\n", most);
+  const kept = text.slice(0, end > most / 2 ? end : most).toWellFormed();
+  return `${kept}\n… ${(text.length - kept.length).toLocaleString("en-US")} more characters are left out.\n`;
+}

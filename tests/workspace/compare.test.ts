@@ -1,0 +1,153 @@
+import fc from "fast-check";
+import { applyPatch } from "diff";
+import { describe, expect, it } from "vitest";
+import { COMPARE_LIMITS, compareDirectories, compareFiles, compareTrees } from "../../src/workspace/compare";
+import { FileError } from "../../src/workspace/types";
+import { entry, tree } from "./files";
+import { Rig } from "./rig";
+
+const encoder = new TextEncoder();
+const bytesOf = (contents: string | Uint8Array): Uint8Array =>
+  typeof contents === "string" ? encoder.encode(contents) : contents;
+const compare = (left: string | Uint8Array, right: string | Uint8Array, limits = {}) =>
+  compareFiles({ name: "a", bytes: bytesOf(left) }, { name: "b", bytes: bytesOf(right) }, { ...COMPARE_LIMITS, ...limits });
+
+const numbers = (count: number, from = 0): string => Array.from({ length: count }, (_, at) => `${at + from}\n`).join("");
+
+describe("two files", () => {
+  it.each<{ name: string; left: string | Uint8Array; right: string | Uint8Array; limits?: object; says: string }>([
+    { name: "that are the same", left: "x\n", right: "x\n", says: "a and b are the same." },
+    {
+      name: "that are the same and no text",
+      left: Uint8Array.of(0, 255),
+      right: Uint8Array.of(0, 255),
+      says: "a and b are the same.",
+    },
+    { name: "that differ in a line", left: "x\ny\n", right: "x\nz\n", says: "--- a\n+++ b\n@@ -1,2 +1,2 @@\n x\n-y\n+z\n" },
+    {
+      name: "that differ in the last line's end",
+      left: "x\n",
+      right: "x",
+      says: "--- a\n+++ b\n@@ -1,1 +1,1 @@\n-x\n+x\n\\ No newline at end of file\n",
+    },
+    { name: "of which one is empty", left: "", right: "x\n", says: "--- a\n+++ b\n@@ -0,0 +1,1 @@\n+x\n" },
+    {
+      name: "of which one holds a NUL",
+      left: "x\0",
+      right: "x",
+      says: "a (2 bytes) and b (1 bytes) differ, and are not both text.",
+    },
+    {
+      name: "of which one is no UTF-8",
+      left: Uint8Array.of(0xff),
+      right: "x",
+      says: "a (1 bytes) and b (1 bytes) differ, and are not both text.",
+    },
+    {
+      name: "that are large",
+      left: "abc",
+      right: "abd",
+      limits: { fileBytes: 2 },
+      says: "a (3 bytes) and b (3 bytes) differ; they are too large to compare by line.",
+    },
+    {
+      name: "of many lines",
+      left: "a\nb\n",
+      right: "a\nc\n",
+      limits: { lines: 5 },
+      says: "a (4 bytes) and b (4 bytes) differ; they are too large to compare by line.",
+    },
+    {
+      name: "that have little in common",
+      left: numbers(30),
+      right: numbers(30, 100),
+      limits: { edits: 20 },
+      says: "a (80 bytes) and b (120 bytes) differ in too many lines to tell them all.",
+    },
+    {
+      name: "whose difference is long",
+      left: "",
+      right: "abcdefghij\n".repeat(3),
+      limits: { text: 40 },
+      says: "--- a\n+++ b\n@@ -0,0 +1,3 @@\n+abcdefghij\n… 25 more characters are left out.\n",
+    },
+    {
+      name: "whose difference is one long line",
+      left: "",
+      right: "abcdefghij".repeat(9),
+      limits: { text: 60 },
+      says: `--- a\n+++ b\n@@ -0,0 +1,1 @@\n+${"abcdefghij".repeat(3)}a\n… 88 more characters are left out.\n`,
+    },
+  ])("$name", ({ left, right, limits, says }) => {
+    expect(compare(left, right, limits).text).toBe(says);
+  });
+
+  it("differ by a patch that makes one of the other", () => {
+    const text = fc.array(fc.constantFrom("a", "b", "c", "", "\r"), { maxLength: 30 }).map((lines) => lines.join("\n"));
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        const { same, text: patch } = compare(left, right);
+        expect(same).toBe(left === right);
+        if (!same) expect(applyPatch(left, patch)).toBe(right);
+      }),
+    );
+  });
+
+  it.each([
+    {
+      name: "of the most lines there may be, all of them alike",
+      left: "a\n".repeat(99_990),
+      right: `${"a\n".repeat(50_000)}b\n${"a\n".repeat(49_000)}`,
+    },
+    { name: "of alternating lines", left: "a\nb\n".repeat(45_000), right: "b\na\na\n".repeat(30_000) },
+    { name: "of lines that are all different", left: numbers(90_000), right: numbers(90_000, 1_000_000) },
+    { name: "of one line each", left: "x".repeat(1_000_000), right: "y".repeat(1_000_000) },
+  ])("$name take bounded time", ({ left, right }) => {
+    const before = performance.now();
+    const { text } = compare(left, right);
+    expect(performance.now() - before).toBeLessThan(10_000);
+    expect(text.length).toBeLessThan(COMPARE_LIMITS.text + 100);
+  });
+});
+
+describe("two directories", () => {
+  it("are compared by path and contents", () => {
+    const left = tree({ same: "1", mine: "2", other: "3", "a/b": "4" });
+    const right = new Map([...tree({ same: "1", theirs: "2", other: "x" }), ["a/b", entry("4", true)]]);
+    expect(compareTrees(left, right)).toEqual({
+      onlyLeft: ["mine"],
+      onlyRight: ["theirs"],
+      different: ["a/b", "other"],
+      same: 1,
+    });
+  });
+
+  it("are told without reading a byte", async () => {
+    const rig = await Rig.of({
+      workspace: { "src/a": "A", "src/b": "B" },
+      peers: { agent1: { a: "A", b: "other", "c/d": "D" } },
+    });
+    const files = rig.open();
+    const { same, text } = compareDirectories(files, { left: "src", right: "/peers/agent1", most: 100 });
+    expect([same, text]).toEqual([false, "Only in /peers/agent1 (1):\n  c/d\nDifferent (1):\n  b\nThe same: 1"]);
+    expect(rig.asked).toEqual([]);
+  });
+
+  it("are the same if nothing differs", async () => {
+    const rig = await Rig.of({ workspace: { "x/a": "A", "y/a": "A" } });
+    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({ same: true, text: "The same: 1" });
+  });
+
+  it("are never called the same if there is more to compare", async () => {
+    const rig = await Rig.of({ workspace: { "x/a": "A", "x/b": "B", "y/a": "A", "y/c": "C" } });
+    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 1 })).toEqual({
+      same: false,
+      text: "The same: 1\nOnly the first 1 files of each were compared.",
+    });
+  });
+
+  it("are not two files", async () => {
+    const rig = await Rig.of({ workspace: { a: "A", b: "B" } });
+    expect(() => compareDirectories(rig.open(), { left: "a", right: "b", most: 9 })).toThrow(FileError);
+  });
+});
