@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
-import { showControls } from "../results";
+import { beforePair, showControls } from "../results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { compilePattern, globMatcher } from "./glob";
@@ -29,18 +29,27 @@ export const grepTool = (limits: FileToolLimits): Tool =>
     description: "Searches the contents of files for lines that match. Results are path:line:text. Binary files are passed over.",
     schema,
     async run(args, files, { signal }) {
-      const matches = lineMatcher(args);
-      const found = await search({ files, args, limits, signal }, matches);
+      const found = await search({ files, args, limits, signal }, lineMatcher(args));
       return reportOf(found, args, files.resolve(args.path ?? "/workspace"), limits);
     },
   });
 
-function lineMatcher({ pattern, literal, ignore_case }: Args): (line: string) => boolean {
+type LineMatcher = {
+  matches(line: string): boolean;
+  /** Where the match of a line that matches begins. */
+  positionIn(line: string): number;
+};
+
+function lineMatcher({ pattern, literal, ignore_case }: Args): LineMatcher {
   const ignoreCase = ignore_case ?? false;
-  if (literal && !ignoreCase) return (line) => line.includes(pattern);
+  if (literal && !ignoreCase) return { matches: (line) => line.includes(pattern), positionIn: (line) => line.indexOf(pattern) };
   const expression = literal ? pattern.replaceAll(/[\\^$.|?*+()[\]{}]/g, "\\$&") : pattern;
   const compiled = compilePattern(expression, pattern, { ignoreCase });
-  return (line) => compiled.test(line);
+  const positionIn = (line: string): number => {
+    const matcher = compiled.matcher(line);
+    return matcher.find() ? matcher.start() : 0;
+  };
+  return { matches: (line) => compiled.test(line), positionIn };
 }
 
 type Search = { files: AgentFiles; args: Args; limits: FileToolLimits; signal: ToolContext["signal"] };
@@ -54,7 +63,7 @@ type Found = {
   cut: string | null;
 };
 
-async function search({ files, args, limits, signal }: Search, matches: (line: string) => boolean): Promise<Found> {
+async function search({ files, args, limits, signal }: Search, matcher: LineMatcher): Promise<Found> {
   const root = files.resolve(args.path ?? "/workspace");
   const isWanted = args.glob === undefined ? () => true : globMatcher(args.glob);
   const { paths, more } = files.walk(root, limits.searchedFiles);
@@ -72,27 +81,30 @@ async function search({ files, args, limits, signal }: Search, matches: (line: s
     if (bytes > limits.searchedBytes) found.cut = `only ${limits.searchedBytes} bytes of files`;
     if (found.matches >= limits.entries) found.cut = `only until ${limits.entries} lines matched`;
     if (bytes > limits.searchedBytes || found.matches >= limits.entries) break;
-    addMatches(found, path, decodeText(await files.read(path)), { args, limits, matches });
+    addMatches(found, path, decodeText(await files.read(path)), { args, limits, matcher });
   }
   return found;
 }
 
-type Matching = { args: Args; limits: FileToolLimits; matches: (line: string) => boolean };
+type Matching = { args: Args; limits: FileToolLimits; matcher: LineMatcher };
 
-function addMatches(found: Found, path: string, text: string | null, { args, limits, matches }: Matching): void {
+function addMatches(found: Found, path: string, text: string | null, { args, limits, matcher }: Matching): void {
   found.searched++;
   if (text === null) {
     found.binary++;
     return;
   }
   const lines = linesOf(text);
-  const hits = lines.flatMap((line, index) => (matches(line.replace(/\r$/, "")) ? [index] : []));
+  const hits = lines.flatMap((line, index) => (matcher.matches(line.replace(/\r$/, "")) ? [index] : []));
   if (hits.length === 0) return;
   const shown = hits.slice(0, limits.entries - found.matches);
   if (shown.length < hits.length) found.cut = `only until ${limits.entries} lines matched`;
   found.matches += shown.length;
   if (args.files_only) found.lines.push(`${path}: ${hits.length}`);
-  else found.lines.push(...withContext(lines, shown, args.context_lines ?? 0).map(shownLine(path, lines, limits)));
+  else
+    found.lines.push(
+      ...withContext(lines, shown, args.context_lines ?? 0).map(shownLine({ path, lines, most: limits.shownLine, matcher })),
+    );
 }
 
 type Shown = { index: number; isMatch: boolean } | "gap";
@@ -113,16 +125,27 @@ function withContext(lines: readonly string[], hits: readonly number[], around: 
   return shown;
 }
 
+type Showing = { path: string; lines: readonly string[]; most: number; matcher: LineMatcher };
+
 /** As grep writes them: `path:12:text` for a match, `path-12-text` for what is around it. */
 const shownLine =
-  (path: string, lines: readonly string[], { shownLine: most }: FileToolLimits) =>
+  ({ path, lines, most, matcher }: Showing) =>
   (shown: Shown): string => {
     if (shown === "gap") return "--";
     const mark = shown.isMatch ? ":" : "-";
     const line = (lines[shown.index] ?? "").replace(/\r$/, "");
-    const cut = line.length > most ? `${line.slice(0, most)}… [${line.length} characters]` : line;
-    return `${path}${mark}${shown.index + 1}${mark}${showControls(cut)}`;
+    const isLong = line.length > most;
+    const text = isLong ? around(line, shown.isMatch ? matcher.positionIn(line) : 0, most) : line;
+    return `${path}${mark}${shown.index + 1}${mark}${showControls(text)}`;
   };
+
+/** The part of a long line in which the match begins. */
+function around(line: string, position: number, most: number): string {
+  const start = beforePair(line, Math.max(0, Math.min(position - Math.floor(most / 4), line.length - most)));
+  const end = beforePair(line, start + most);
+  const where = `[characters ${start} to ${end} of ${line.length} of this line]`;
+  return `${start > 0 ? "…" : ""}${line.slice(start, end)}${end < line.length ? "…" : ""} ${where}`;
+}
 
 function reportOf({ lines, matches, searched, binary, cut }: Found, args: Args, root: string, limits: FileToolLimits): string {
   const passedOver = binary > 0 ? ` ${binary} binary file${binary === 1 ? " was" : "s were"} passed over.` : "";

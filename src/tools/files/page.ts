@@ -1,6 +1,5 @@
 import { byteLength } from "../../coordination/byte-length";
 import { beforePair, showControls } from "../results";
-import { linesOf } from "./text";
 
 /** One piece of a text, as it may be shown, and where the next begins. */
 export type Page = {
@@ -13,11 +12,13 @@ export type Page = {
 /** The piece that begins at `start`, of at most `most` characters, that takes at most `bytes` when shown. Always goes forward. */
 export function characterPage(text: string, start: number, most: number, bytes: number): Page {
   const from = beforePair(text, Math.min(start, text.length));
+  // A character that alone takes more than there is room for is shown all the same.
+  const least = from + ((text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1);
   let length = Math.min(most, text.length - from, bytes);
   for (;;) {
-    const end = Math.max(beforePair(text, from + length), Math.min(from + 2, text.length));
+    const end = Math.max(beforePair(text, from + length), Math.min(least, text.length));
     const shown = showControls(text.slice(from, end));
-    if (end - from <= 2 || byteLength(shown) <= bytes) return { text: shown, start: from, end };
+    if (end <= least || byteLength(shown) <= bytes) return { text: shown, start: from, end };
     length = Math.floor((end - from) / 2);
   }
 }

@@ -1,3 +1,4 @@
+import { fileTools } from "../../../src/tools/files";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { AgentFiles, BlobSource } from "../../../src/workspace/agent-files";
 import { hashOf } from "../../../src/workspace/hash";
@@ -58,7 +59,15 @@ function sourceOf(blobs: ReadonlyMap<string, Uint8Array>): BlobSource {
   };
 }
 
-const bytesOf = (content: string | Uint8Array): Uint8Array => (typeof content === "string" ? new TextEncoder().encode(content) : content);
+const bytesOf = (content: string | Uint8Array): Uint8Array =>
+  typeof content === "string" ? new TextEncoder().encode(content) : content;
+
+/** One of the tools over files, by its name. */
+export function fileTool(name: string): Tool {
+  const tool = fileTools().find(({ spec }) => spec.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
+}
 
 /** Runs a tool as a session would. */
 export function runTool(

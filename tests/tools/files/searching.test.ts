@@ -1,0 +1,295 @@
+import { describe, expect, it } from "vitest";
+import { FILE_TOOL_LIMITS, fileTools } from "../../../src/tools/files";
+import { globMatcher } from "../../../src/tools/files/glob";
+import { agentFiles, runTool, type World } from "./agent-tree";
+
+const WORLD: World = {
+  workspace: {
+    "README.md": "# Title\n\nSee a.py.\n",
+    "src/a.py": "def one():\n    return 1\n\ndef two():\n    return 2\n",
+    "src/deep/b.py": "import a\nprint(a.one())\n",
+    "src/deep/b.test.py": "assert True\n",
+    "logo.png": new Uint8Array([0, 1, 2]),
+    "long.txt": `${"x".repeat(1_000)}needle\n`,
+    "win.txt": "one\r\ntwo\r\n",
+    "escape.txt": "\u001b[31mneedle\n",
+  },
+  peers: { agent2: { "src/a.py": "def one():\n    return 1\n\ndef two():\n    return 22\n", "new.txt": "n\n" } },
+};
+const call = async (name: string, args: object, limits = {}, world = WORLD) => {
+  const files = await agentFiles(world);
+  const tool = fileTools({ ...FILE_TOOL_LIMITS, ...limits }).find(({ spec }) => spec.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return { ...(await runTool(tool, args, files)), files };
+};
+
+describe("list_directory", () => {
+  it.each([
+    {
+      name: "lists the workspace",
+      args: {},
+      text: "README.md  19\nescape.txt  12\nlogo.png  3\nlong.txt  1007\nsrc/\nwin.txt  10",
+    },
+    { name: "lists all places", args: { path: "/" }, text: "contexts/\npeers/\nworkspace/" },
+    {
+      name: "lists all below a directory",
+      args: { path: "src", recursive: true },
+      text: "a.py  49\ndeep/b.py  24\ndeep/b.test.py  12",
+    },
+    { name: "lists a peer's files", args: { path: "/peers/agent2", recursive: true }, text: "new.txt  2\nsrc/a.py  50" },
+    { name: "says that a place is empty", args: { path: "/contexts" }, text: "[/contexts is empty.]" },
+  ])("$name", async ({ args, text }) => {
+    expect(await call("list_directory", args)).toMatchObject({ outcome: "ok", text });
+  });
+
+  it("says that there is more than it lists", async () => {
+    const { text } = await call("list_directory", {}, { entries: 2 });
+    expect(text).toBe("README.md  19\nescape.txt  12\n[There is more. List a directory further down, or use search_files.]");
+    expect((await call("list_directory", { recursive: true }, { entries: 2 })).text).toContain("[There is more.");
+  });
+
+  it("refuses a file", async () => {
+    expect(await call("list_directory", { path: "README.md" })).toMatchObject({ outcome: "error" });
+  });
+});
+
+describe("search_files", () => {
+  it.each([
+    {
+      name: "finds by the end of a name, anywhere",
+      args: { pattern: "*.py" },
+      found: ["src/a.py", "src/deep/b.py", "src/deep/b.test.py"],
+    },
+    { name: "finds by a path", args: { pattern: "src/**/*.test.py" }, found: ["src/deep/b.test.py"] },
+    {
+      name: "finds below a directory",
+      args: { pattern: "*.py", path: "src/deep" },
+      found: ["src/deep/b.py", "src/deep/b.test.py"],
+    },
+    { name: "finds one of several", args: { pattern: "{README,logo}.*" }, found: ["README.md", "logo.png"] },
+  ])("$name", async ({ args, found }) => {
+    expect((await call("search_files", args)).text).toBe(found.map((path) => `/workspace/${path}`).join("\n"));
+  });
+
+  it("says that nothing matches, or that more does", async () => {
+    expect((await call("search_files", { pattern: "*.rs" })).text).toBe("No file in /workspace matches *.rs.");
+    expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain("[6 more match.");
+    expect((await call("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
+      "Only the first 2 files were looked at",
+    );
+  });
+});
+
+describe("globs", () => {
+  it.each([
+    { pattern: "*.ts", yes: ["a.ts", "x/y/a.ts", ".ts"], no: ["a.tsx", "a.ts/b"] },
+    { pattern: "src/*.ts", yes: ["src/a.ts"], no: ["src/x/a.ts", "a.ts", "x/src/a.ts"] },
+    { pattern: "src/**", yes: ["src/a", "src/x/y"], no: ["src", "a/src/x"] },
+    { pattern: "**/x/*", yes: ["x/a", "y/x/a"], no: ["x", "xx/a"] },
+    { pattern: "./a?c", yes: ["abc"], no: ["ac", "abbc"] },
+    { pattern: "[a-c]1", yes: ["a1", "c1"], no: ["d1"] },
+    { pattern: "[!a-c]1", yes: ["d1"], no: ["a1"] },
+    { pattern: "a.{js,ts}", yes: ["a.js", "a.ts"], no: ["a.jsx", "abjs"] },
+    { pattern: "a,b", yes: ["a,b"], no: ["a"] },
+    { pattern: "a{b", yes: ["ab"], no: ["a"] },
+    { pattern: "(a|b)+", yes: ["(a|b)+"], no: ["a"] },
+    { pattern: "ж*", yes: ["жук"], no: ["жук/x"] },
+  ])("$pattern", ({ pattern, yes, no }) => {
+    const matches = globMatcher(pattern);
+    expect({ yes: yes.filter(matches), no: no.filter(matches) }).toEqual({ yes, no: [] });
+  });
+});
+
+describe("grep", () => {
+  it.each([
+    {
+      name: "finds lines",
+      args: { pattern: "return" },
+      text: "/workspace/src/a.py:2:    return 1\n/workspace/src/a.py:5:    return 2",
+    },
+    {
+      name: "knows expressions",
+      args: { pattern: "^def \\w+\\(", path: "src/a.py" },
+      text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py:4:def two():",
+    },
+    {
+      name: "takes a text as it is",
+      args: { pattern: "one()", literal: true },
+      text: "/workspace/src/a.py:1:def one():\n/workspace/src/deep/b.py:2:print(a.one())",
+    },
+    { name: "ignores case", args: { pattern: "TITLE", ignore_case: true }, text: "/workspace/README.md:1:# Title" },
+    {
+      name: "ignores case in a text as it is",
+      args: { pattern: "ONE()", literal: true, ignore_case: true, path: "src/a.py" },
+      text: "/workspace/src/a.py:1:def one():",
+    },
+    {
+      name: "searches files of a kind",
+      args: { pattern: "a", glob: "*.test.py" },
+      text: "/workspace/src/deep/b.test.py:1:assert True",
+    },
+    {
+      name: "searches peers' snapshots",
+      args: { pattern: "22", path: "/peers" },
+      text: "/peers/agent2/src/a.py:5:    return 22",
+    },
+    {
+      name: "shows what is around",
+      args: { pattern: "two", path: "src", context_lines: 1 },
+      text: "/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
+    },
+    {
+      name: "sets groups apart",
+      args: { pattern: "def", path: "src/a.py", context_lines: 1 },
+      text: "/workspace/src/a.py:1:def one():\n/workspace/src/a.py-2-    return 1\n/workspace/src/a.py-3-\n/workspace/src/a.py:4:def two():\n/workspace/src/a.py-5-    return 2",
+    },
+    { name: "counts", args: { pattern: "return", files_only: true }, text: "/workspace/src/a.py: 2" },
+    { name: "matches ends of Windows lines", args: { pattern: "^two$", path: "win.txt" }, text: "/workspace/win.txt:2:two" },
+    {
+      name: "shows control characters",
+      args: { pattern: "needle", path: "escape.txt" },
+      text: "/workspace/escape.txt:1:\\x1b[31mneedle",
+    },
+  ])("$name", async ({ args, text }) => {
+    const result = await call("grep", args);
+    expect(result.text.replace("\n[1 binary file was passed over.]", "")).toBe(text);
+  });
+
+  it("says what it did not search", async () => {
+    expect((await call("grep", { pattern: "nowhere" })).text).toBe(
+      "No line matches nowhere in 8 files at /workspace. 1 binary file was passed over.",
+    );
+    expect((await call("grep", { pattern: "e" }, { entries: 2 })).text).toContain(
+      "The search took in only until 2 lines matched",
+    );
+    expect((await call("grep", { pattern: "e" }, { searchedBytes: 20 })).text).toContain("only 20 bytes of files");
+    expect((await call("grep", { pattern: "e" }, { searchedFiles: 1 })).text).toContain("only the first 1 files");
+    expect((await call("grep", { pattern: "e" }, { resultBytes: 60 })).text).toMatch(/\[\d+ more lines are not shown/);
+  });
+
+  it.each([
+    { name: "the match", args: { pattern: "needle" } },
+    { name: "the match of a text", args: { pattern: "needle", literal: true } },
+  ])("shows of a long line the part with $name", async ({ args }) => {
+    const { text } = await call("grep", { ...args, path: "long.txt" });
+    expect(text).toBe(`/workspace/long.txt:1:…${"x".repeat(394)}needle [characters 606 to 1006 of 1006 of this line]`);
+  });
+
+  it.each([
+    { name: "a pattern that is none", args: { pattern: "(" }, says: "The pattern ( cannot be used" },
+    { name: "look-around", args: { pattern: "(?<=a)b" }, says: "Look-around and back-references are not supported" },
+    { name: "back-references", args: { pattern: "(a)\\1" }, says: "Look-around and back-references are not supported" },
+    { name: "a pattern of kilobytes", args: { pattern: "a".repeat(1_001) }, says: "longer than 1000 characters" },
+    { name: "repetitions in repetitions", args: { pattern: "((a{1000}){1000}){1000}" }, says: "cannot be used" },
+    { name: "a path that is not there", args: { pattern: "a", path: "nope" }, says: "does not exist" },
+  ])("refuses $name", async ({ args, says }) => {
+    const { outcome, text } = await call("grep", args);
+    expect(text).toContain(says);
+    expect(outcome).toBe("error");
+  });
+
+  it.each(["(a+)+$", "(a|aa)+$", "(a*)*b", "(.*)*x", "((a+)*b?)*$c"])("takes %s no longer than any other", async (pattern) => {
+    const world = { workspace: { "trap.txt": `${"a".repeat(5_000)}!\n`.repeat(20) } };
+    const began = performance.now();
+    expect((await call("grep", { pattern }, {}, world)).outcome).toBe("ok");
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
+  it("stops once nobody waits", async () => {
+    const grep = fileTools().find(({ spec }) => spec.name === "grep");
+    const files = await agentFiles(WORLD);
+    await expect(grep && runTool(grep, { pattern: "a" }, files, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  });
+});
+
+describe("compare_files and compare_directories", () => {
+  it.each([
+    {
+      name: "shows what differs",
+      tool: "compare_files",
+      args: { first: "src/a.py", second: "/peers/agent2/src/a.py" },
+      says: "-    return 2\n+    return 22",
+    },
+    {
+      name: "says that files are the same",
+      tool: "compare_files",
+      args: { first: "src/a.py", second: "src/a.py" },
+      says: "are the same",
+    },
+    {
+      name: "does not show binary files",
+      tool: "compare_files",
+      args: { first: "src/a.py", second: "logo.png" },
+      says: "/workspace/logo.png (3 bytes) differ, and are not both text",
+    },
+    {
+      name: "lists what differs",
+      tool: "compare_directories",
+      args: { first: "src", second: "/peers/agent2" },
+      says: "\n\n- a.py\n- deep/b.py\n- deep/b.test.py\n+ new.txt\n+ src/a.py",
+    },
+    {
+      name: "says that directories are the same",
+      tool: "compare_directories",
+      args: { first: "src", second: "src" },
+      says: "hold the same 3 files",
+    },
+  ])("$name", async ({ tool, args, says }) => {
+    const { outcome, text } = await call(tool, args);
+    expect(text).toContain(says);
+    expect(outcome).toBe("ok");
+  });
+
+  it("tells files apart by their hashes, and reads none of them for it", async () => {
+    const { text, files } = await call("compare_directories", { first: "/workspace/src", second: "/peers/agent2/src" });
+    expect(text).toContain("! a.py");
+    expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
+  });
+
+  it("does not compare for minutes", async () => {
+    const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
+    const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
+    expect((await call("compare_files", { first: "up", second: "down" }, {}, world)).text).toContain("too many to show");
+  });
+
+  it("refuses a file for a directory", async () => {
+    expect((await call("compare_directories", { first: "src/a.py", second: "src" })).text).toContain(
+      "is a file. Use compare_files.",
+    );
+  });
+});
+
+describe("fileTools", () => {
+  it("has the names that users of file servers know, always in the same order", () => {
+    expect(fileTools().map(({ spec }) => spec.name)).toEqual([
+      "read_file",
+      "write_file",
+      "edit_file",
+      "list_directory",
+      "search_files",
+      "grep",
+      "copy_file",
+      "move_file",
+      "delete_file",
+      "compare_files",
+      "compare_directories",
+    ]);
+  });
+
+  it.each(fileTools().map((tool) => ({ name: tool.spec.name, tool })))("describes $name with a plain JSON Schema", ({ tool }) => {
+    expect(tool.rule).toEqual({ name: tool.spec.name, acts_outside: false, idempotent: true });
+    expect(tool.spec.parameters).toMatchObject({ type: "object", additionalProperties: false });
+    expect(JSON.stringify(tool.spec.parameters)).not.toMatch(/\$schema|9007199254740991/);
+    expect(tool.spec.description.length).toBeLessThan(200);
+  });
+
+  it("says which arguments are needed", () => {
+    const needed = Object.fromEntries(fileTools().map(({ spec }) => [spec.name, spec.parameters["required"] ?? []]));
+    expect(needed).toMatchObject({
+      read_file: ["path"],
+      edit_file: ["path", "old_string", "new_string"],
+      list_directory: [],
+      grep: ["pattern"],
+    });
+  });
+});
