@@ -1,6 +1,7 @@
 import { objectFields } from "../src/agents/call-arguments";
 import { agentAt, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
 import type { ToolSpec } from "../src/providers/provider";
+import { keepResult, previewOf, RESULT_LIMITS } from "../src/tools/results";
 import type { Tool, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
 import type { Engine } from "./engine";
@@ -19,7 +20,7 @@ type Done = ToolResult & { files: AgentFiles | null };
 
 /**
  * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
- * result are one entry of the journal, so a call that is cut off has changed nothing.
+ * result are one entry of the journal, so a call that is cut off has changed nothing; nor has one that went wrong.
  */
 export class AgentTools {
   readonly #options: Options;
@@ -61,7 +62,8 @@ export class AgentTools {
     await after;
   }
 
-  async #run({ effect, turn, signal }: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
+  async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
+    const { effect, turn, signal } = call;
     const { engine, fetch } = this.#options;
     const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
@@ -79,14 +81,31 @@ export class AgentTools {
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
     });
-    return { ...result, files };
+    return { ...result, text: await this.#kept(call, result.text, files), files };
+  }
+
+  /** What would fill the conversation goes into a file of the agent's; without files only its beginning is kept. */
+  async #kept({ effect }: Call, text: string, files: AgentFiles | null): Promise<string> {
+    const { engine } = this.#options;
+    const { maxTokens, previewTokens } = engine.facts.team.agents[effect.agent]?.toolResults ?? {};
+    const limits = {
+      inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
+      previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
+    };
+    const found = { tool: effect.name, id: effect.toolCall, at: engine.now(), text, calibration: 1 };
+    const kept = keepResult(found, limits);
+    if (kept.kind === "inline") return kept.text;
+    if (!files)
+      return `${previewOf(text, limits.inlineTokens, 1)}\n[Cut: the result is too large, and there are no files to keep it in.]`;
+    await files.write(kept.path, new TextEncoder().encode(kept.contents));
+    return kept.reference;
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
   async #settle({ effect, turn, signal }: Call, { outcome, text, files }: Done): Promise<void> {
     const { engine } = this.#options;
     const { workspaces } = engine;
-    const staged: Staged | null = files?.staged() ?? null;
+    const staged: Staged | null = outcome === "ok" ? (files?.staged() ?? null) : null;
     if (staged) await workspaces.spill(staged);
     signal.throwIfAborted();
     const accesses = files?.accessed ?? [];

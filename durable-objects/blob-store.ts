@@ -18,7 +18,7 @@ export class BlobStore implements BlobSource {
   }
 
   /** Throws if the contents are nowhere: whoever named them lost them. */
-  async read({ hash }: FileEntry): Promise<Uint8Array> {
+  async read({ hash }: FileEntry): Promise<Uint8Array<ArrayBuffer>> {
     const { bucket, tenant, session } = this.#options;
     const kept = this.#row(hash)?.bytes;
     if (kept) return new Uint8Array(kept);

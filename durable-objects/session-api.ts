@@ -1,3 +1,4 @@
+import type { FileEntry } from "../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
 import type { Budget } from "../src/protocol/team";
 import type { QuotaRefusal } from "../src/tenancy/quota";
@@ -41,6 +42,9 @@ export type AnswerText = {
   at: number;
 };
 
+/** The files of an answer, or of a turn's result: a tree as it was frozen. */
+export type FrozenFiles = { attempt: number; label: string; tree: ({ path: string } & FileEntry)[] };
+
 /** `events` are the wire's JSON texts, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
 
@@ -61,6 +65,10 @@ export type SessionApi = {
   status(): Promise<{ ok: true; status: SessionStatus } | SessionRefusal>;
   turn(number: number): Promise<{ ok: true; turn: TurnResponse } | SessionRefusal>;
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
+  /** `label` null: the turn's result. An answer without files has an empty tree. */
+  files(turn: number, label: string | null, attempt: number | null): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
+  /** Contents by their hash; null if the session has none such. */
+  blob(hash: string): Promise<Uint8Array<ArrayBuffer> | null>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
   /** A ticket for one of the session's streams, in the name of a key. `expiresAt`: unix ms. */
   issueTicket(keyId: string | null): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;

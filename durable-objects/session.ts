@@ -5,6 +5,7 @@ import { runningTurn } from "../src/coordination";
 import { unpricedAgents } from "../src/protocol/team";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
+import { toolboxOf } from "./toolbox";
 import { Engine } from "./engine";
 import type { Env } from "./env";
 import { DEFAULT_READERS } from "./limits";
@@ -135,6 +136,19 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return answer ? ({ ok: true, answer } as const) : ({ ok: false, code: "answer_not_found" } as const);
   }
 
+  async files(tenant: string, turn: number, label: string | null, attempt: number | null) {
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
+    if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
+    const answer = label === null ? null : engine.journal.queries.answer(turn, label, attempt);
+    if (label !== null && !answer) return { ok: false, code: "answer_not_found" } as const;
+    return { ok: true, files: engine.workspaces.frozen(turn, answer) } as const;
+  }
+
+  async blob(tenant: string, hash: string) {
+    return this.#of(tenant)?.workspaces.contents(hash) ?? null;
+  }
+
   async events(
     tenant: string,
     request: PageRequest,
@@ -199,6 +213,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const boot = Number(meta.get("boot") ?? 0) + 1;
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
     const link = new TenantLink(this.env, this.#tenant, sessionId);
+    const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
+    const tools = team.agents.map((agent) => toolboxOf(agent, { secretOf: () => undefined, now: () => Date.now() }));
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
@@ -208,9 +224,10 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         bucket: this.env.BUCKET,
         tenant: this.#tenant,
         session: sessionId,
+        team,
       }),
       sessionId,
-      team: this.#loadTeam(meta.get("team") ?? "", teamKeys),
+      team,
       boot,
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
@@ -221,7 +238,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
           keyOf: (agent) => teamKeys.keyOf(agent),
           background: this.env.BACKGROUND_REPLIES === "on",
           fetch: outgoingFetch(this.env),
-          toolsOf: () => [],
+          toolsOf: (agent) => tools[agent] ?? [],
         }),
       settle: (turn) => link.settle(turn),
     });

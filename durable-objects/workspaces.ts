@@ -1,3 +1,4 @@
+import type { WorkspaceSettings } from "../src/config/team";
 import { evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
 import type { SessionEvent } from "../src/protocol/events";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
@@ -9,12 +10,14 @@ import type { BlobStore } from "./blob-store";
 import type { RoundPlace } from "./call-store";
 import { FILES } from "./limits";
 import type { RoundChanges } from "./round-changes";
+import type { FrozenFiles } from "./session-api";
 import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
 type Options = {
   blobs: BlobStore;
   changes: RoundChanges;
   snapshots: SnapshotStore;
+  settingsOf: (agent: number) => WorkspaceSettings | undefined;
 };
 
 type Frozen = { place: SnapshotPlace; tree: Tree };
@@ -59,7 +62,7 @@ export class Workspaces {
       contexts: new Map(),
       blobs,
       limits: { fileBytes: FILES.fileBytes, files: FILES.files, treeBytes: FILES.treeBytes },
-      readBeforeDelete: true,
+      readBeforeDelete: this.#options.settingsOf(agent)?.readBeforeDelete ?? true,
       ...changes.marks(place),
     });
   }
@@ -69,6 +72,20 @@ export class Workspaces {
     if (!this.has(turn, agent)) return null;
     const tree = this.#working(turn, agent, null);
     return staged ? applyChanges(tree, staged.workspace).size : tree.size;
+  }
+
+  /** The files of an answer as they were with it; null: those of the turn's result. */
+  frozen(turn: number, answer: { attempt: number; label: string } | null): FrozenFiles {
+    const { snapshots } = this.#options;
+    const found = answer ? snapshots.read({ turn, ...answer }) : snapshots.resultOf(turn);
+    const { attempt, label } = answer ?? found?.place ?? { attempt: 1, label: "" };
+    return { attempt, label, tree: [...(found?.tree ?? EMPTY_TREE)].map(([path, entry]) => ({ path, ...entry })) };
+  }
+
+  /** Contents by their hash; null if the session has none such. */
+  contents(hash: string): Promise<Uint8Array<ArrayBuffer>> | null {
+    const { blobs } = this.#options;
+    return blobs.has(hash) ? blobs.read({ hash, size: 0 }) : null;
   }
 
   /** Puts elsewhere what fits into no row; to be awaited before what is staged is committed. */

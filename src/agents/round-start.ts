@@ -11,6 +11,7 @@ import { quote } from "../prompts/quote";
 import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
+import { pathsAsShown } from "../workspace/mounts";
 
 /** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
 
@@ -103,7 +104,11 @@ export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownA
   });
 }
 
-const toShown = (turn: TurnState, { agent, content }: Answer): ShownAnswer => ({ alias: aliasOf(turn, agent), content });
+/** The files an answer names lie where its readers see them. */
+function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAnswer {
+  const alias = aliasOf(turn, agent);
+  return { alias, content: snapshot === null ? content : pathsAsShown(content, alias) };
+}
 
 /** What the agent is told about files; null where it has none. */
 function filesOf({ turn, agent }: StartContext): FilesPrompt | null {

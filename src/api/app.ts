@@ -10,6 +10,7 @@ import { eventRoutes } from "./events";
 import { keyRoutes } from "./keys";
 import { runRoutes } from "./runs";
 import { sessionListRoutes } from "./session-list";
+import { sessionFileRoutes } from "./session-files";
 import { sessionRoutes } from "./sessions";
 import { ticketRoutes } from "./tickets";
 
@@ -40,6 +41,7 @@ export function createApp(): App {
   runRoutes(app);
   sessionListRoutes(app);
   sessionRoutes(app);
+  sessionFileRoutes(app);
   ticketRoutes(app);
   keyRoutes(app);
   eventRoutes(app);

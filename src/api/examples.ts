@@ -166,6 +166,22 @@ export const ANSWER_TEXT = {
   at: STARTED * 1_000,
 };
 
+export const SESSION_FILES = {
+  object: "list",
+  label: "agent2.final",
+  attempt: 1,
+  files: 1,
+  bytes: 16,
+  data: [
+    {
+      path: "src/sum.sh",
+      sha256: "8d9ac2a0b6b1d3d0f1f5a5fb4d0a1d0b7f6c0b4a4d1b7e5a3f0d6c9b8a7e6f50",
+      size: 16,
+      executable: true,
+    },
+  ],
+};
+
 export const CONFIG_CHECK_REQUEST = { config_yaml: YAML };
 export const CONFIG_CHECK = { runnable: false, errors: [], refusals: [REFUSAL], warnings: [WARNING] };
 export const CONFIG_LIST = {

@@ -5,6 +5,7 @@ import type { Section } from "./fields";
 import { readMcpTools } from "./mcp-servers";
 import { BACKEND, readSetting } from "./settings";
 import type { TeamAgent } from "./team";
+import { builtInRules } from "./built-in-tools";
 import { readWorkspace, type TeamFiles } from "./workspace";
 
 /** What a backend section gives its agent to work with: files, a shell, tools. */
@@ -28,6 +29,6 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
       ...(registered.length > 0 && { registryTools: registered }),
       ...(Object.keys(results).length > 0 && { toolResults: results }),
     },
-    rules: { workspace: workspace !== null, tools: rules },
+    rules: { workspace: workspace !== null, tools: [...builtInRules(workspace), ...rules] },
   };
 }

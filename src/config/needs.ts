@@ -17,9 +17,9 @@ type NeedFacts = {
  * a team that asks for one is refused by name.
  */
 export const SERVED = {
-  workspace: false,
+  workspace: true,
   /** Commands over an agent's files. */
-  shell: false,
+  shell: true,
   /** What a user uploaded, named in `context_paths`. */
   contexts: false,
   http_mcp: false,

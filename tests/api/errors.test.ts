@@ -18,6 +18,8 @@ function answerTo(thrown: Error): Promise<Response> {
     status: fail,
     turn: fail,
     answer: fail,
+    files: fail,
+    blob: fail,
     events: fail,
     issueTicket: fail,
     redeemTicket: fail,

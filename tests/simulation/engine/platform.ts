@@ -188,7 +188,7 @@ export class Platform {
     return new Engine({
       ctx,
       log,
-      workspaces: sessionWorkspaces({ sql, log, bucket: NO_BUCKET, tenant: "simulated", session: SESSION }),
+      workspaces: sessionWorkspaces({ sql, log, bucket: NO_BUCKET, tenant: "simulated", session: SESSION, team }),
       sessionId: SESSION,
       team,
       boot: life + 1,
