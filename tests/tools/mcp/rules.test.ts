@@ -1,0 +1,235 @@
+import { describe, expect, it } from "vitest";
+import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "../../../src/tools/mcp/breaker";
+import type { McpFailure } from "../../../src/tools/mcp/failures";
+import { inputAsked } from "../../../src/tools/mcp/input-asked";
+import { distinct, fullName, nameProblem } from "../../../src/tools/mcp/names";
+import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
+import { checkPins } from "../../../src/tools/mcp/pins";
+import { resultText } from "../../../src/tools/mcp/results";
+import { nextTry } from "../../../src/tools/mcp/retry";
+import { shown } from "../../../src/tools/mcp/shown-text";
+import { toolHash } from "../../../src/tools/mcp/tool-hash";
+import { parseToolTrust, trustOf } from "../../../src/tools/mcp/trust";
+import { server } from "./support";
+
+describe("pins", () => {
+  const listed = (...tools: [string, string][]) => tools.map(([name, hash]) => ({ name, hash }));
+  it.each([
+    { name: "pin what is new", pins: {}, listing: listed(["a", "1"]), same: ["a"], changed: [], gone: [], added: ["a"] },
+    {
+      name: "know what is as it was",
+      pins: { a: "1" },
+      listing: listed(["a", "1"]),
+      same: ["a"],
+      changed: [],
+      gone: [],
+      added: [],
+    },
+    {
+      name: "see what has changed",
+      pins: { a: "1" },
+      listing: listed(["a", "2"]),
+      same: [],
+      changed: ["a"],
+      gone: [],
+      added: [],
+    },
+    { name: "see what is gone, and keep its pin", pins: { a: "1" }, listing: [], same: [], changed: [], gone: ["a"], added: [] },
+    {
+      name: "take any name for one",
+      ...{ pins: {}, listing: listed(["__proto__", "1"], ["constructor", "2"]) },
+      ...{ same: ["__proto__", "constructor"], changed: [], gone: [], added: ["__proto__", "constructor"] },
+    },
+  ])("$name", ({ pins, listing, same, changed, gone, added }) => {
+    const check = checkPins(pins, listing);
+    expect(check.same.map(({ name }) => name)).toEqual(same);
+    expect(check.changed.map(({ name }) => name)).toEqual(changed);
+    expect(check.gone).toEqual(gone);
+    expect(check.added).toEqual(added);
+    for (const [name, hash] of Object.entries(pins)) expect(check.pins[name]).toBe(hash);
+  });
+
+  it("let a tool back that is again what it was", () => {
+    const first = checkPins({}, listed(["a", "1"]));
+    const swapped = checkPins(first.pins, listed(["a", "2"]));
+    expect(checkPins(swapped.pins, listed(["a", "1"])).same).toHaveLength(1);
+  });
+
+  it("hold name, description and schemas, and not the order of keys", async () => {
+    const base = { name: "a", description: "d", inputSchema: { type: "object", properties: { x: { type: "string" } } } };
+    const same = { inputSchema: { properties: { x: { type: "string" } }, type: "object" }, description: "d", name: "a" };
+    expect(await toolHash(same)).toBe(await toolHash(base));
+    const others = [
+      { name: "b" },
+      { description: "e" },
+      { inputSchema: { type: "object" } },
+      { outputSchema: {} },
+      { title: "t" },
+    ];
+    const hashes = await Promise.all([base, ...others.map((other) => ({ ...base, ...other }))].map(toolHash));
+    expect(new Set(hashes).size).toBe(6);
+    expect(hashes[0]).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe("the breaker", () => {
+  const broken = (failures: number, now = 0): Breaker =>
+    Array.from({ length: failures }).reduce<Breaker>((breaker) => failed(breaker, now), CLOSED);
+  it.each([
+    { name: "lets requests pass after two failures", breaker: broken(2), now: 0, ok: true },
+    { name: "opens after three", breaker: broken(3), now: 9_999, ok: false },
+    { name: "lets one try after ten seconds", breaker: broken(3), now: 10_000, ok: true },
+    { name: "waits longer each time", breaker: broken(4), now: 19_999, ok: false },
+    { name: "waits five minutes at most", breaker: broken(40), now: 300_000, ok: true },
+    { name: "closes with the first success", breaker: succeeded(), now: 0, ok: true },
+  ])("$name", ({ breaker, now, ok }) => {
+    expect(admit(breaker, now).ok).toBe(ok);
+  });
+
+  it("lets only one try at a time, and another when that one was given up", () => {
+    const first = admit(broken(3), 10_000);
+    if (!first.ok) throw new Error("was not admitted");
+    expect(admit(first.breaker, 10_001).ok).toBe(false);
+    expect(admit(undecided(first.breaker), 10_001).ok).toBe(true);
+  });
+});
+
+describe("another try", () => {
+  const failure = (more: Partial<McpFailure>): McpFailure => ({
+    ...{ message: "", reached: false, transient: false, fault: false, forgotten: false },
+    ...more,
+  });
+  it.each([
+    {
+      name: "never for a call that is not known to be safe",
+      failure: failure({ transient: true }),
+      nth: 1,
+      safe: false,
+      afterMs: null,
+    },
+    {
+      name: "for a safe call after a pause",
+      failure: failure({ transient: true, reached: true }),
+      nth: 1,
+      safe: true,
+      afterMs: 500,
+    },
+    { name: "after a longer pause", failure: failure({ transient: true }), nth: 2, safe: true, afterMs: 1_000 },
+    { name: "not a fourth time", failure: failure({ transient: true }), nth: 3, safe: true, afterMs: null },
+    { name: "not for what will fail again", failure: failure({ reached: true }), nth: 1, safe: true, afterMs: null },
+    {
+      name: "at once where the session was forgotten",
+      failure: failure({ forgotten: true, transient: true }),
+      nth: 1,
+      safe: false,
+      afterMs: 0,
+    },
+    {
+      name: "not when it is forgotten again",
+      failure: failure({ forgotten: true, transient: true }),
+      nth: 2,
+      safe: true,
+      afterMs: null,
+    },
+  ])("$name", ({ failure: what, nth, safe, afterMs }) => {
+    expect(nextTry(what, nth, safe)?.afterMs ?? null).toBe(afterMs);
+  });
+});
+
+describe("trust", () => {
+  const { trust, problems } = parseToolTrust(
+    "read_only https://box.example.com/mcp#look_*, idempotent https://box.example.com/mcp#put,, nonsense",
+  );
+  it.each([
+    { name: "look_up", hints: { readOnlyHint: true }, readOnly: true, idempotent: true },
+    { name: "look_up", hints: {}, readOnly: true, idempotent: false },
+    { name: "put", hints: { idempotentHint: true }, readOnly: false, idempotent: true },
+    { name: "put", hints: {}, readOnly: false, idempotent: false },
+    { name: "pay", hints: { readOnlyHint: true, idempotentHint: true }, readOnly: false, idempotent: false },
+  ])("of $name with $hints: read-only $readOnly, idempotent $idempotent", ({ name, hints, readOnly, idempotent }) => {
+    expect(trustOf(trust, "https://box.example.com/mcp", { name, hints })).toEqual({ readOnly, idempotent });
+  });
+
+  it("is bound to the server's address, and says what it could not read", () => {
+    expect(trustOf(trust, "https://evil.example.com/mcp", { name: "look_up", hints: { readOnlyHint: true } }).readOnly).toBe(
+      false,
+    );
+    expect(problems).toEqual([expect.stringContaining("`nonsense`")]);
+  });
+});
+
+describe("names and offers", () => {
+  it.each([
+    { name: "VOTE", problem: /coordination's own/ },
+    { name: "ｖｏｔｅ", problem: /coordination's own/ },
+    { name: "a\nb", problem: /cannot be seen/ },
+    { name: "\ud800", problem: /cannot be seen/ },
+    { name: "ok", problem: null },
+  ])("$name has the problem $problem", ({ name, problem }) => {
+    if (problem === null) expect(nameProblem(name)).toBeNull();
+    else expect(nameProblem(name)).toMatch(problem);
+  });
+
+  it("a full name fits every provider", () => {
+    const long = distinct(fullName("s".repeat(40), "t".repeat(40)), "abcdef0123456789", new Set());
+    expect(long).toMatch(/^mcp__s{40}__t+_abcdef01$/);
+    expect(long).toHaveLength(64);
+  });
+
+  const listing = (...names: string[]): Hashed[] =>
+    names.map((name) => ({ tool: { name, inputSchema: { type: "object" } }, hash: `${name}-hash` }));
+  const box = server("https://box.example.com/mcp");
+  it.each([
+    { name: "all", allowed: null, exclude: [], offered: ["a", "b", "c"] },
+    { name: "those allowed by bare name", allowed: ["a"], exclude: [], offered: ["a"] },
+    { name: "those allowed by full name", allowed: ["mcp__box__b"], exclude: [], offered: ["b"] },
+    { name: "none of those excluded", allowed: null, exclude: ["a", "mcp__box__c"], offered: ["b"] },
+    { name: "exclusion before allowance", allowed: ["a", "b"], exclude: ["a"], offered: ["b"] },
+    { name: "nothing that is only like a name", allowed: ["A", "mcp__other__b", "a*"], exclude: [], offered: [] },
+  ])("an agent is offered $name, at either level", ({ allowed, exclude, offered }) => {
+    const { offered: all } = judgeListing(box, listing("a", "b", "c"), {});
+    const filters = { allowedTools: allowed, excludeTools: exclude };
+    const filtered = { ...box, ...filters };
+    const byServer = offerTo(
+      { servers: [filtered], allowedTools: null, excludeTools: [] },
+      new Map([["box", all.map((tool) => ({ ...tool, server: filtered }))]]),
+    );
+    const byAgent = offerTo({ servers: [box], ...filters }, new Map([["box", all]]));
+    expect(byServer.offered.map(({ bareName }) => bareName)).toEqual(offered);
+    expect(byAgent.offered.map(({ bareName }) => bareName)).toEqual(offered);
+  });
+
+  it("a schema that is too large keeps its tool out", () => {
+    const huge = { name: "a", inputSchema: { type: "object" as const, description: "x".repeat(70_000) } };
+    expect(judgeListing(box, [{ tool: huge, hash: "h" }], {}).refused).toMatchObject([
+      { why: expect.stringContaining("its schema has") },
+    ]);
+  });
+});
+
+describe("results and questions", () => {
+  it("shows what cannot be seen, and leaves what can", () => {
+    expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain("a\\u{200b}b\\u{0}c\\u{2066}d é 漢字");
+    expect(shown("x\ufe0fy\n\tz")).toBe("x\ufe0fy\n\tz");
+  });
+
+  it("structured content is told where there is no text", () => {
+    expect(resultText({ content: [], structuredContent: { a: 1 } })).toBe('{"a":1}');
+    expect(resultText({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } })).toBe("one");
+    expect(resultText({ content: [] })).toBe("(The tool gave no text.)");
+  });
+
+  it("D18 a question is shown with its origin, an address that does harm is not", () => {
+    const asked = inputAsked("https://box.example.com/mcp", [
+      { method: "elicitation/create", params: { message: "Your API key?\u202e" } },
+      { method: "elicitation/create", params: { mode: "url", url: "javascript:alert(1)", message: "Open this" } },
+      { method: "elicitation/create", params: { mode: "url", url: "https://pay.example.com/x", message: "Pay" } },
+      { method: "sampling/createMessage" },
+    ]);
+    expect(asked).toContain("The tool server at https://box.example.com");
+    expect(asked).toContain("fill in a form: Your API key?\\u{202e}");
+    expect(asked).toContain("open an address that is refused: Open this");
+    expect(asked).toContain("open https://pay.example.com/x: Pay");
+    expect(asked).not.toContain("javascript:");
+  });
+});
