@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { IdSchema, LabelSchema } from "../src/protocol/api";
+import { CONTEXT_NAME } from "../src/protocol/contexts";
 import { toOrigin } from "./connection";
 import { DEFAULT_SERVER } from "./invocation";
 
@@ -15,6 +16,12 @@ export function toSessionId(text: string): string {
   const id = text.trim();
   if (!IdSchema.safeParse(id).success) throw new InvalidArgumentError("Session ids look like session_01jd….");
   return id;
+}
+
+export function toContextName(text: string): string {
+  if (!CONTEXT_NAME.test(text))
+    throw new InvalidArgumentError("Names of contexts are lower-case letters, digits, dashes and underscores.");
+  return text;
 }
 
 export function toLabel(text: string): string {

@@ -9,6 +9,8 @@ import { registerEval } from "./commands/eval";
 import { registerKeys } from "./commands/keys";
 import { registerLogin } from "./commands/login";
 import type { Stage } from "./commands/register";
+import { registerPull } from "./commands/pull";
+import { registerPush } from "./commands/push";
 import { registerSessions } from "./commands/sessions";
 import { registerShow } from "./commands/show";
 import { exitCodeLines } from "./exit-codes";
@@ -23,6 +25,8 @@ const COMMANDS = [
   registerCancel,
   registerDelete,
   registerConfig,
+  registerPush,
+  registerPull,
   registerEval,
   registerKeys,
   registerLogin,

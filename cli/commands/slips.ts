@@ -10,6 +10,8 @@ export const COMMANDS = [
   "delete",
   "config",
   "keys",
+  "push",
+  "pull",
   "eval",
   "login",
   "logout",

@@ -27,12 +27,12 @@ const MOST_DIRECTORY_BYTES = 8_000_000;
 const FILE_KIND = 0o170000;
 const REGULAR = 0o100000;
 const DIRECTORY = 0o040000;
-const KINDS: Readonly<Record<number, string>> = {
-  0o120000: "symlink",
-  0o020000: "device",
-  0o060000: "device",
-  0o010000: "named pipe",
-};
+const KINDS = new Map([
+  [0o120000, "symlink"],
+  [0o020000, "device"],
+  [0o060000, "device"],
+  [0o010000, "named pipe"],
+]);
 const SETUID_OR_SETGID = 0o6000;
 const EXECUTABLE = 0o111;
 
@@ -70,7 +70,7 @@ function reasonToSkip({ mode, name }: ZipEntry): string | null {
   const kind = mode & FILE_KIND;
   if (kind === 0 || kind === REGULAR) return (mode & SETUID_OR_SETGID) !== 0 ? "setuid" : null;
   if (kind === DIRECTORY) return name.endsWith("/") ? null : "directory";
-  return KINDS[kind] ?? "special file";
+  return KINDS.get(kind) ?? "special file";
 }
 
 /** What lies behind the entry's local header, which must tell the same as the directory. */

@@ -1,0 +1,38 @@
+import { Command } from "commander";
+import { toContextName } from "../arguments";
+import { type ConnectionFlags, connect } from "../connection";
+import { toDirectory } from "../contexts/places";
+import { type PushOptions, push } from "../contexts/push";
+import { EXIT } from "../exit-codes";
+import { withConnection } from "../flags";
+import { plural } from "../format";
+import { escapeJson } from "../sanitize";
+import type { Register } from "./register";
+
+type Flags = ConnectionFlags & PushOptions & { json?: true };
+
+/** `push`: a directory becomes the newest version of a context. */
+export const registerPush: Register = (program, { io, end }) => {
+  const command = withConnection(new Command("push"))
+    .description("upload a folder as a context that agents can read, without what git ignores and what may hold secrets")
+    .argument("[folder]", "which; the current one unless given")
+    .option("--name <name>", "what it is called there (default: as last time, then the folder's name)", toContextName)
+    .option("--include <pattern...>", "send what matches although it would be left out, as in .gitignore")
+    .option("--force", "make it the newest version, whatever was pushed meanwhile")
+    .option("--dry-run", "only list what would go")
+    .option("--json", "print the service's answer")
+    .action(async (folder: string | undefined, flags: Flags) => {
+      const directory = await toDirectory(io.cwd, folder);
+      const connection = await connect(flags, io);
+      const upload = await push(directory, flags, connection, io);
+      if (upload && flags.json) io.stdout.write(`${escapeJson(JSON.stringify(upload))}\n`);
+      else if (upload) {
+        const what = upload.status === "unchanged" ? "is there already" : "is pushed";
+        io.stdout.write(
+          `${upload.name} ${what}: version ${upload.version}, ${plural(upload.files, "file")}, ${upload.bytes} bytes.\n`,
+        );
+      }
+      end(EXIT.ok);
+    });
+  program.addCommand(command);
+};

@@ -1,0 +1,59 @@
+import { rm, rmdir } from "node:fs/promises";
+import path from "node:path";
+import { CliError, EXIT } from "../exit-codes";
+import { toLine } from "../sanitize";
+import { reasonOf } from "../text-file";
+import type { Fetching } from "./context-client";
+import { inspect } from "./places";
+import type { Here, Side, Step } from "./three-way";
+import { writeWhole } from "./write-whole";
+
+/**
+ * Does what was planned, conflicts aside. Each file is looked at once more right before: one that was changed since the plan was made
+ * stays as it is, and nothing after it is done. Throws CliError.
+ */
+export async function applySteps(
+  directory: string,
+  steps: readonly Step[],
+  fetching: Fetching,
+): Promise<{ written: number; deleted: number }> {
+  const done = { written: 0, deleted: 0 };
+  for (const step of steps) {
+    if (step.action === "delete") {
+      await requireUnchanged(directory, step);
+      await remove(directory, step.path);
+      done.deleted += 1;
+    }
+    if (step.action === "write") {
+      const bytes = await fetching(step.path, step.to.hash);
+      await requireUnchanged(directory, step);
+      await writeWhole(path.join(directory, step.path), bytes, step.to.executable);
+      done.written += 1;
+    }
+  }
+  return done;
+}
+
+async function requireUnchanged(directory: string, { path: text, from }: { path: string; from: Side }): Promise<void> {
+  if (isStill(await inspect(directory, text), from)) return;
+  const message = `${toLine(text)} was changed meanwhile and stays as it is. What comes behind it was not done: pull again.`;
+  throw new CliError(EXIT.config, message);
+}
+
+const isStill = (here: Here, from: Side): boolean =>
+  here === null || from === null ? here === from : "hash" in here && here.hash === from.hash;
+
+async function remove(directory: string, text: string): Promise<void> {
+  const file = path.join(directory, text);
+  await rm(file).catch((cause: unknown) => {
+    throw new CliError(EXIT.config, `Cannot delete ${file}: ${reasonOf(cause)}.`, { cause });
+  });
+  const parts = text.split("/").slice(0, -1);
+  for (let depth = parts.length; depth > 0; depth -= 1) {
+    const isGone = await rmdir(path.join(directory, ...parts.slice(0, depth))).then(
+      () => true,
+      () => false,
+    );
+    if (!isGone) return; // something is left in it
+  }
+}

@@ -1,0 +1,128 @@
+import ignore, { type Ignore } from "ignore";
+
+/** Why a file stays where it is. */
+export type Reason = "may hold secrets" | "not sources" | "ignored by .gitignore" | "a link" | "no plain file" | "too large";
+
+/** What goes nowhere, whatever anybody includes: it would run programs here when it came back, or is our own. */
+export const NEVER = [".git", ".massgen-edge"];
+
+/** gitignore-style patterns of what may hold keys or passwords. */
+const SECRETS = [
+  ".env",
+  ".env.*",
+  "!.env.example",
+  "!.env.sample",
+  "!.env.template",
+  ".envrc",
+  ".dev.vars",
+  ".dev.vars.*",
+  "!.dev.vars.example",
+  "*.pem",
+  "*.key",
+  "*.p12",
+  "*.pfx",
+  "*.jks",
+  "*.keystore",
+  "*.kdbx",
+  "*.ppk",
+  "*.tfstate",
+  "*.tfstate.*",
+  "*.tfvars",
+  "id_rsa*",
+  "id_dsa*",
+  "id_ecdsa*",
+  "id_ed25519*",
+  "!*.pub",
+  ".ssh/",
+  ".gnupg/",
+  ".aws/",
+  ".azure/",
+  ".kube/",
+  ".docker/",
+  ".netrc",
+  "_netrc",
+  ".pgpass",
+  ".pypirc",
+  ".htpasswd",
+  ".git-credentials",
+  "credentials.json",
+  "service-account*.json",
+  "*.agekey",
+];
+
+/** What tools made, or keep for themselves, where no .gitignore says so. */
+const NOT_SOURCES = [
+  ".hg/",
+  ".svn/",
+  ".jj/",
+  "node_modules/",
+  "bower_components/",
+  ".venv/",
+  "venv/",
+  "__pycache__/",
+  "*.pyc",
+  ".tox/",
+  ".mypy_cache/",
+  ".pytest_cache/",
+  ".wrangler/",
+  ".next/",
+  ".terraform/",
+  ".gradle/",
+  ".DS_Store",
+  "Thumbs.db",
+];
+
+const secrets = ignore().add(SECRETS);
+const notSources = ignore().add(NOT_SOURCES);
+
+/** Why a path is on the list of what is left out; null if it is not. Directories end in `/`. */
+export function deniedAs(path: string): Reason | null {
+  if (secrets.ignores(path)) return "may hold secrets";
+  return notSources.ignores(path) ? "not sources" : null;
+}
+
+/** Files whose contents tell whether they hold a key. */
+const TELLING = /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf)$/;
+const TOKEN = /_authToken|_auth\s*=|_password|npmAuthToken|:\/\/[^\s/:@]+:[^\s@]+@/;
+
+/** Whether a file that is usually harmless holds a key. */
+export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
+  TELLING.test(path) && TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
+
+/**
+ * Rules of one `.gitignore`, which hold for what is below its directory. `base`: that directory, "" or with a final `/`; where it lies
+ * above the directory that is looked at, `prefix` leads from the one to the other.
+ */
+export type IgnoreFile = { base: string; prefix: string; rules: Ignore };
+
+/** Whether git would leave a path out: the nearest file that says something about it decides. */
+export function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
+  let ignored = false;
+  for (const { base, prefix, rules } of files) {
+    if (!path.startsWith(base) || path === base) continue;
+    const said = rules.test(prefix + path.slice(base.length));
+    if (said.ignored) ignored = true;
+    else if (said.unignored) ignored = false;
+  }
+  return ignored;
+}
+
+/** What `--include` asks for although it would be left out. */
+export class Includes {
+  readonly #rules: Ignore;
+  readonly #patterns: readonly string[];
+
+  constructor(patterns: readonly string[]) {
+    this.#patterns = patterns.map((pattern) => pattern.replace(/^\.?\/+/, ""));
+    this.#rules = ignore().add(patterns);
+  }
+
+  has(path: string): boolean {
+    return this.#patterns.length > 0 && this.#rules.ignores(path);
+  }
+
+  /** Whether a directory that is left out may hold something that is asked for by its whole path. */
+  reachInto(directory: string): boolean {
+    return this.#patterns.some((pattern) => pattern.startsWith(directory));
+  }
+}

@@ -1,0 +1,69 @@
+import { lstat } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
+import { CliError, EXIT } from "../exit-codes";
+import { toLine } from "../sanitize";
+import { parseJson } from "../schema";
+import { readTextFile } from "../text-file";
+import { hashOf, readPlainFile } from "./scan";
+import type { Here } from "./three-way";
+import { writeWhole } from "./write-whole";
+
+/** Which context a directory was last the same as. */
+const LinkSchema = z.object({ server: z.string(), name: ContextNameSchema, version: VersionIdSchema });
+export type Link = z.infer<typeof LinkSchema>;
+
+const linkFile = (directory: string): string => path.join(directory, ".massgen-edge", "context.json");
+
+/** null where the directory was never pushed or pulled. Throws CliError. */
+export async function readLink(directory: string): Promise<Link | null> {
+  const file = linkFile(directory);
+  const text = await readTextFile(file, { what: "note of the last push" });
+  if (text === null) return null;
+  const parsed = LinkSchema.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  throw new CliError(EXIT.config, `${file} does not hold what \`push\` writes. Remove it, and name the context with --name.`);
+}
+
+export const writeLink = (directory: string, link: Link): Promise<void> =>
+  writeWhole(linkFile(directory), Buffer.from(`${JSON.stringify(link, null, 2)}\n`), false);
+
+/** The directory meant by an argument. Throws CliError for what is none. */
+export async function toDirectory(cwd: string, text: string | undefined): Promise<string> {
+  const directory = path.resolve(cwd, text ?? ".");
+  const found = await lstat(directory).catch(() => null);
+  if (found?.isDirectory()) return directory;
+  throw new CliError(EXIT.config, `${toLine(text ?? directory)} is no folder.`);
+}
+
+const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+
+/** Why a path from elsewhere may not be written here; null if it may. What comes from a server is not believed. */
+export function refusalOf(text: string): string | null {
+  const parts = text.split("/");
+  if (/[\p{Cc}\\]/u.test(text) || parts.some((part) => part === "" || part === "." || part === "..")) return "leads elsewhere";
+  if (parts.some((part) => /^[a-z]:/i.test(part) || DEVICE.test(part))) return "means a device or a drive";
+  if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part))) return "could run programs here";
+  return null;
+}
+
+/** What lies at a path of the tree here. No link is followed, neither there nor above. */
+export async function inspect(directory: string, text: string): Promise<Here> {
+  const refusal = refusalOf(text);
+  if (refusal !== null) return { blocked: refusal };
+  const parts = text.split("/");
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const above = parts.slice(0, depth).join("/");
+    const found = await lstat(path.join(directory, above)).catch(() => null);
+    if (found === null) return null;
+    if (!found.isDirectory()) return { blocked: `${above} is ${found.isSymbolicLink() ? "a link" : "a file"} here` };
+  }
+  const file = path.join(directory, text);
+  const found = await lstat(file).catch(() => null);
+  if (found === null) return null;
+  if (!found.isFile()) return { blocked: found.isSymbolicLink() ? "is a link here" : "is no plain file here" };
+  const read = await readPlainFile(file);
+  if (!read?.bytes) return { blocked: "is no file of the size that contexts have" };
+  return { hash: hashOf(read.bytes), executable: read.executable };
+}

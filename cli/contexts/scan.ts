@@ -1,0 +1,135 @@
+import { createHash } from "node:crypto";
+import { constants, type Dirent } from "node:fs";
+import { type FileHandle, open, readdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import ignore from "ignore";
+import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
+import { CliError, EXIT } from "../exit-codes";
+import { plural } from "../format";
+import { codeOf, reasonOf } from "../text-file";
+import { deniedAs, holdsToken, type IgnoreFile, Includes, isIgnored, NEVER, type Reason } from "./left-out";
+
+/** A file that goes. `path`: as the service will call it; `file`: as this machine does. */
+export type LocalFile = { path: string; file: string; hash: string; size: number; executable: boolean };
+export type LeftOut = { path: string; reason: Reason };
+export type Scan = { files: LocalFile[]; leftOut: LeftOut[] };
+
+/** SHA-256 in lower-case hex. */
+export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/**
+ * What of a directory goes: everything but links, what git ignores, and the list of secrets and of what are no sources. `includes`
+ * are gitignore-style patterns of what goes all the same. Links are never followed. Throws CliError.
+ */
+export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
+  const walk = new Walk(directory, new Includes(includes));
+  await walk.run();
+  const bytes = walk.files.reduce((sum, { size }) => sum + size, 0);
+  const { files, bytes: most } = CONTEXT_LIMITS;
+  if (walk.files.length > files || bytes > most) {
+    const found = `${plural(walk.files.length, "file")}, ${Math.ceil(bytes / 1_000_000)} MB`;
+    const message = `${directory} is too large: ${found}; a context has ${files} files and ${most / 1_000_000} MB at most. Leave out more in .gitignore, or push a folder inside it.`;
+    throw new CliError(EXIT.config, message);
+  }
+  return { files: walk.files, leftOut: walk.leftOut };
+}
+
+class Walk {
+  readonly files: LocalFile[] = [];
+  readonly leftOut: LeftOut[] = [];
+
+  constructor(
+    private readonly root: string,
+    private readonly includes: Includes,
+  ) {}
+
+  async run(): Promise<void> {
+    await this.#directory("", await ignoreFilesAbove(this.root));
+  }
+
+  /** `at`: "" or with a final `/`. */
+  async #directory(at: string, above: readonly IgnoreFile[]): Promise<void> {
+    const folder = path.join(this.root, at);
+    const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
+      throw new CliError(EXIT.config, `Cannot read the folder ${folder}: ${reasonOf(cause)}.`, { cause });
+    });
+    const own = await ignoreFileAt(folder, at);
+    const rules = own ? [...above, own] : above;
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) await this.#entry(at, entry, rules);
+  }
+
+  async #entry(at: string, entry: Dirent, rules: readonly IgnoreFile[]): Promise<void> {
+    if (NEVER.includes(entry.name.toLowerCase())) return;
+    const isDirectory = entry.isDirectory();
+    const here = at + entry.name + (isDirectory ? "/" : "");
+    const reason = this.#reason(here, entry, rules);
+    if (reason !== null && !(isDirectory && this.includes.reachInto(here))) this.leftOut.push({ path: here, reason });
+    else if (isDirectory) await this.#directory(here, rules);
+    else await this.#file(here);
+  }
+
+  #reason(here: string, entry: Dirent, rules: readonly IgnoreFile[]): Reason | null {
+    if (entry.isSymbolicLink()) return "a link";
+    if (!entry.isDirectory() && !entry.isFile()) return "no plain file";
+    if (this.includes.has(here)) return null;
+    return deniedAs(here) ?? (isIgnored(here, rules) ? "ignored by .gitignore" : null);
+  }
+
+  async #file(here: string): Promise<void> {
+    const file = path.join(this.root, here);
+    const read = await readPlainFile(file);
+    if (read === null) this.leftOut.push({ path: here, reason: "a link" });
+    else if (read.bytes === null) this.leftOut.push({ path: here, reason: "too large" });
+    else if (holdsToken(here, read.bytes) && !this.includes.has(here))
+      this.leftOut.push({ path: here, reason: "may hold secrets" });
+    else {
+      const { bytes, executable } = read;
+      this.files.push({ path: here.normalize("NFC"), file, hash: hashOf(bytes), size: bytes.byteLength, executable });
+    }
+  }
+}
+
+type PlainFile = { bytes: Uint8Array | null; executable: boolean };
+const EXECUTABLE = 0o111;
+
+/** A file's contents, null for what is larger than the service takes; null for a link, even one that has just been made. Throws CliError. */
+export async function readPlainFile(file: string): Promise<PlainFile | null> {
+  let handle: FileHandle | null = null;
+  try {
+    handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    const { size, mode } = await handle.stat();
+    const bytes = size > CONTEXT_LIMITS.fileBytes ? null : await handle.readFile();
+    return { bytes, executable: (mode & EXECUTABLE) !== 0 };
+  } catch (cause) {
+    if (codeOf(cause) === "ELOOP") return null;
+    throw new CliError(EXIT.config, `Cannot read ${file}: ${reasonOf(cause)}.`, { cause });
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function ignoreFileAt(folder: string, base: string): Promise<IgnoreFile | null> {
+  const text = await readFile(path.join(folder, ".gitignore"), "utf8").catch(() => null);
+  return text === null ? null : { base, prefix: "", rules: ignore().add(text) };
+}
+
+/** Those of the folders above, up to the repository's own: what git ignores it ignores in a folder inside too. */
+async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
+  const found: IgnoreFile[] = [];
+  let below = "";
+  for (let folder = path.resolve(root); !(await isRepository(folder)); ) {
+    const parent = path.dirname(folder);
+    if (parent === folder) return []; // no repository: what lies above has nothing to say
+    below = `${path.basename(folder)}/${below}`;
+    folder = parent;
+    const file = await ignoreFileAt(folder, "");
+    if (file) found.unshift({ ...file, prefix: below });
+  }
+  return found;
+}
+
+const isRepository = (folder: string): Promise<boolean> =>
+  stat(path.join(folder, ".git")).then(
+    () => true,
+    () => false,
+  );

@@ -1,0 +1,41 @@
+/** A file on one side: its contents by hash, and whether it may be run. */
+export type Side = { hash: string; executable: boolean } | null;
+/** What lies on this machine: `blocked`: something that is no plain file, or has one above it. */
+export type Here = Side | { blocked: string };
+
+/** A path with what it was, what it is to become, and what it is here now. */
+export type Triple = { path: string; base: Side; theirs: Side; here: Here };
+
+export type Step =
+  | { action: "write"; path: string; from: Side; to: { hash: string; executable: boolean } }
+  | { action: "delete"; path: string; from: Side }
+  | { action: "conflict"; path: string; why: string };
+
+/**
+ * What is to be done so that changes made elsewhere arrive here, and nothing that was changed here is lost: a file is written or
+ * deleted only where it still is what the others started from. What is as it should be needs no step.
+ */
+export function planSteps(triples: readonly Triple[]): Step[] {
+  return triples.flatMap((triple) => stepOf(triple) ?? []);
+}
+
+function stepOf({ path, base, theirs, here }: Triple): Step | null {
+  if (isSame(base, theirs)) return null;
+  if (here !== null && "blocked" in here) return { action: "conflict", path, why: here.blocked };
+  if (hasArrived(base, theirs, here)) return null;
+  if (!isSameHash(base, here)) return { action: "conflict", path, why: whyOf(base, theirs, here) };
+  return theirs === null ? { action: "delete", path, from: here } : { action: "write", path, from: here, to: theirs };
+}
+
+/** The same contents are enough, but where nothing else was changed than whether it may be run. */
+const hasArrived = (base: Side, theirs: Side, here: Side): boolean =>
+  isSameHash(theirs, here) && (!isSameHash(base, theirs) || isSame(theirs, here));
+
+const isSameHash = (one: Side, other: Side): boolean => one?.hash === other?.hash;
+const isSame = (one: Side, other: Side): boolean => isSameHash(one, other) && one?.executable === other?.executable;
+
+function whyOf(base: Side, theirs: Side, here: Side): string {
+  if (base === null) return "made on both sides, with different contents";
+  if (here === null) return "deleted here, changed there";
+  return theirs === null ? "changed here, deleted there" : "changed on both sides";
+}

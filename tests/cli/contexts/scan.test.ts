@@ -1,0 +1,121 @@
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hashOf, scan } from "../../../cli/contexts/scan";
+
+let root = "";
+beforeEach(async () => {
+  root = await mkdtemp(path.join(tmpdir(), "scan-"));
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function fill(files: Record<string, string | Uint8Array>): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(root, name)), { recursive: true });
+    await writeFile(path.join(root, name), content);
+  }
+}
+const scanned = async (includes: string[] = [], at = "") => {
+  const { files, leftOut } = await scan(path.join(root, at), includes);
+  return { goes: files.map((file) => file.path), stays: Object.fromEntries(leftOut.map((one) => [one.path, one.reason])) };
+};
+
+describe("what of a folder goes", () => {
+  it("is every plain file, binary as it is, with whether it may be run", async () => {
+    const bytes = Uint8Array.from({ length: 300 }, (_, nth) => nth);
+    await fill({ "b/run.sh": "x", "a.bin": bytes });
+    await chmod(path.join(root, "b/run.sh"), 0o755);
+    expect((await scan(root, [])).files).toMatchObject([
+      { path: "a.bin", hash: hashOf(bytes), size: 300, executable: false },
+      { path: "b/run.sh", executable: true },
+    ]);
+  });
+
+  it.each([
+    ".env",
+    ".env.production",
+    "deploy/server.pem",
+    "id_rsa",
+    "home/.ssh/known_hosts",
+    "id_ed25519",
+    ".netrc",
+    ".aws/credentials",
+    "terraform.tfstate",
+    ".dev.vars",
+    "service-account-prod.json",
+  ])("is never %s, which may hold secrets, unless asked for", async (name) => {
+    await fill({ [name]: "secret", "a.txt": "x" });
+    const { goes, stays } = await scanned();
+    expect([goes, Object.values(stays)]).toEqual([["a.txt"], ["may hold secrets"]]);
+    expect((await scanned([name])).goes).toContain(name);
+  });
+
+  it.each([".env.example", "id_rsa.pub", "environment.ts", "monkey.txt"])("may be %s", async (name) => {
+    await fill({ [name]: "harmless" });
+    expect((await scanned()).goes).toEqual([name]);
+  });
+
+  it.each([
+    { text: "//registry.example.org/:_authToken=npm_abc", goes: [] },
+    { text: "save-exact=true", goes: [".npmrc"] },
+  ])("is an .npmrc only without a token: $text", async ({ text, goes }) => {
+    await fill({ ".npmrc": text });
+    expect((await scanned()).goes).toEqual(goes);
+  });
+
+  it("is nothing that git ignores, by files of any depth, the nearest last", async () => {
+    await fill({
+      ".gitignore": "*.log\n/dist/\n!keep.log\n",
+      "a.log": "",
+      "keep.log": "",
+      "dist/x.js": "",
+      "src/dist/y.js": "",
+      "src/.gitignore": "!b.log\nlocal.txt\n",
+      "src/b.log": "",
+      "src/local.txt": "",
+      "local.txt": "",
+    });
+    const { goes, stays } = await scanned();
+    expect(goes).toEqual([".gitignore", "keep.log", "local.txt", "src/.gitignore", "src/b.log", "src/dist/y.js"]);
+    expect(stays).toEqual({
+      "a.log": "ignored by .gitignore",
+      "dist/": "ignored by .gitignore",
+      "src/local.txt": "ignored by .gitignore",
+    });
+  });
+
+  it("is what is ignored all the same, where --include names it", async () => {
+    await fill({ ".gitignore": "dist/\n", "dist/a.js": "", "dist/b.js": "", "node_modules/x/index.js": "" });
+    expect((await scanned(["dist/a.js"])).goes).toEqual([".gitignore", "dist/a.js"]);
+    expect((await scanned(["dist/"])).goes).toEqual([".gitignore", "dist/a.js", "dist/b.js"]);
+  });
+
+  it("is nothing that a repository around it ignores", async () => {
+    await fill({
+      ".git/config": "",
+      ".gitignore": "/app/private/\n*.tmp\n",
+      "app/private/x": "",
+      "app/a.tmp": "",
+      "app/b.txt": "",
+    });
+    expect((await scanned([], "app")).goes).toEqual(["b.txt"]);
+  });
+
+  it("is never .git, even if asked for", async () => {
+    await fill({ ".git/config": "", "sub/.git/hooks/x": "", "a.txt": "" });
+    expect((await scanned([".git/", ".git/config"])).goes).toEqual(["a.txt"]);
+  });
+
+  it("is no link, wherever it leads", async () => {
+    await fill({ "a.txt": "x", "dir/b.txt": "y" });
+    await symlink("/etc/passwd", path.join(root, "out"));
+    await symlink("dir", path.join(root, "into"));
+    expect(await scanned(["out", "into/"])).toEqual({ goes: ["a.txt", "dir/b.txt"], stays: { out: "a link", into: "a link" } });
+  });
+
+  it("is no file that is too large, and no folder with too many", async () => {
+    await fill({ "big.bin": new Uint8Array(16_000_001), "a.txt": "x" });
+    expect(await scanned()).toEqual({ goes: ["a.txt"], stays: { "big.bin": "too large" } });
+  });
+});
