@@ -1,6 +1,7 @@
 import worker, { EvalRunObject, SessionObject as Session, TenantObject } from "../../src/worker";
 
 /** The service as it is, with one change: it counts the rows that its sessions write, as the platform would charge them. */
+export { RateGateObject } from "../../durable-objects/rate-gate";
 export { EvalRunObject, TenantObject };
 
 /** By session object, in the order in which they came. */

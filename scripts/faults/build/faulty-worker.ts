@@ -15,6 +15,7 @@ import { armed, obey, reached, skewMs, trueNow } from "./state";
  * shipped bundle, which begins at `src/worker.ts`.
  */
 export { EvalRunObject } from "../../../durable-objects/eval-run";
+export { RateGateObject } from "../../../durable-objects/rate-gate";
 
 globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
 Date.now = () => trueNow() + skewMs();
