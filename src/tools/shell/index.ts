@@ -7,3 +7,5 @@ import type { ToolRule } from "../../protocol/team";
 
 /** Nothing it does is kept before its call has settled, so it may be run again. */
 export const RUN_COMMAND_RULE: ToolRule = { name: "run_command", acts_outside: false, idempotent: true };
+export type { SandboxClient } from "./sandbox-client";
+export { SANDBOX_LIMITS, type SandboxRunnerOptions, sandboxRunner } from "./sandbox-runner";

@@ -1,0 +1,57 @@
+import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
+import type { SandboxClient } from "./sandbox-client";
+import { quoted, SandboxFiles, type SandboxLimits } from "./sandbox-files";
+
+const DESCRIPTION =
+  "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), and read-only /peers and /contexts. What was changed elsewhere, links and processes in the background do not outlast the call.";
+
+export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 1024 * 1024 };
+
+export type SandboxRunnerOptions = {
+  limits?: SandboxLimits;
+  /** Where `/workspace`, `/peers` and `/contexts` lie in the container; default: its root. */
+  root?: string;
+};
+
+/** How long the container may take beyond a command's own time, before the call counts as lost. */
+const GRACE_MS = 10_000;
+/** Of `timeout`: the time was over; it had to be killed. */
+const TIMED_OUT = new Set([124, 137]);
+
+/**
+ * Commands in a container of its own, for operators who bind one. One sandbox belongs to one agent: its commands run one after the
+ * other, each over the files of its own call. Whatever the container can reach, commands can reach: that is the operator's to limit.
+ */
+export function sandboxRunner(sandbox: SandboxClient, options: SandboxRunnerOptions = {}): CommandRunner {
+  const files = new SandboxFiles(sandbox, options.root ?? "", options.limits ?? SANDBOX_LIMITS);
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    description: DESCRIPTION,
+    run(request) {
+      const running = last.then(() => run(sandbox, files, request));
+      last = running.catch(() => undefined);
+      return running;
+    },
+  };
+}
+
+async function run(sandbox: SandboxClient, inSandbox: SandboxFiles, request: CommandRequest): Promise<CommandOutcome> {
+  const { files, command, directory, timeoutMs, signal } = request;
+  signal.throwIfAborted();
+  await inSandbox.bringIn(files);
+  const { script, line } = commandLine(inSandbox.root, directory, timeoutMs);
+  await sandbox.writeFile(script, command);
+  const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
+  signal.throwIfAborted();
+  const problems = await inSandbox.bringBack(files);
+  const stopped = TIMED_OUT.has(exitCode) ? `it took longer than ${timeoutMs / 1000} s` : null;
+  const notes = problems.slice(0, 20).map((problem) => `[${problem}]\n`);
+  return { stdout, stderr: stderr + notes.join(""), exitCode, stopped };
+}
+
+/** The command lies in a file, so that nothing of it is quoted; the file is gone before the command begins. */
+function commandLine(root: string, directory: string, timeoutMs: number): { script: string; line: string } {
+  const script = `${root}/tmp/.agent-command`;
+  const inner = `cd ${quoted(root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
+  return { script, line: `timeout -k 1 ${timeoutMs / 1000} bash -c ${quoted(inner)} < /dev/null` };
+}

@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCommandTool, sandboxRunner } from "../../../src/tools/shell";
+import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
+import { type LocalSandbox, localSandbox } from "./local-sandbox";
+
+/** The runner against real shells and files: what it asks of a sandbox is what the published interface promises. */
+const BIN = new Uint8Array([0, 255, 254, 10, 13, 39, 92]);
+const WORLD: World = {
+  workspace: { "a.txt": "one\n", "it's $HOME.txt": "odd\n", "bin/b.bin": BIN, "gone.txt": "x\n" },
+  peers: { agent2: { "p.txt": "peer\n" } },
+  contexts: { site: { "index.html": "<p>\n" }, book: { "ch1.md": "# One\n" } },
+  writable: ["book"],
+};
+
+let sandbox: LocalSandbox;
+beforeEach(async () => {
+  sandbox = await localSandbox();
+});
+afterEach(() => sandbox.remove());
+
+const toolOver = (own: LocalSandbox, limits = { files: 100, fileBytes: 1_000 }) =>
+  runCommandTool(sandboxRunner(own, { root: own.root, limits }), { mostSeconds: 10, defaultSeconds: 10, outputBytes: 1_000 });
+
+describe("a sandbox as command runner", () => {
+  it.each([
+    {
+      name: "starts in the workspace, with all files",
+      command: "pwd | sed 's/.*work/work/'; find . -type f | sort",
+      text: "workspace\n./a.txt\n./bin/b.bin\n./gone.txt\n./it's $HOME.txt",
+    },
+    {
+      name: "has peers' files and contexts",
+      command: "cat ../peers/agent2/p.txt ../contexts/site/index.html",
+      text: "peer\n<p>",
+    },
+    { name: "starts elsewhere if asked to", command: "ls", directory: "bin", text: "b.bin" },
+    { name: "has what the machine has", command: "printf '\\377' | od -An -tx1", text: " ff" },
+    { name: "takes quotes and lines as they are", command: "echo \"it's\" '$x'\ncat <<'E'\n'\"`\nE", text: "it's $x\n'\"`" },
+    { name: "says how a command ended", command: "exit 3", text: "[exit code 3]" },
+    { name: "keeps both outputs apart", command: "echo o; echo e >&2", text: "o\n[stderr]\ne" },
+  ])("$name", async ({ command, directory, text }) => {
+    expect(await runTool(toolOver(sandbox), { command, directory }, await agentFiles(WORLD))).toEqual({ outcome: "ok", text });
+  });
+
+  it("takes back what was changed, made and deleted, byte for byte", async () => {
+    const files = await agentFiles(WORLD);
+    await files.read("gone.txt");
+    const command =
+      "echo two >> a.txt; cp bin/b.bin copy; mkdir -p d/e; echo x > 'd/e/x y'; chmod +x a.txt; rm gone.txt; echo 2 > ../contexts/book/ch2.md";
+    expect(await runTool(toolOver(sandbox), { command }, files)).toEqual({ outcome: "ok", text: "[no output]" });
+    expect(await readAsText(files, "a.txt")).toBe("one\ntwo\n");
+    expect(files.stat("a.txt").executable).toBe(true);
+    expect(Buffer.compare(await files.read("copy"), BIN)).toBe(0);
+    expect(await readAsText(files, "d/e/x y")).toBe("x\n");
+    expect(await readAsText(files, "/contexts/book/ch2.md")).toBe("2\n");
+    expect(files.exists("gone.txt")).toBe(false);
+    expect([...files.staged().workspace.keys()].sort()).toEqual(["a.txt", "copy", "d/e/x y", "gone.txt"]);
+  });
+
+  it.each([
+    {
+      name: "what is for reading",
+      command: "echo x > ../peers/agent2/p.txt; echo y > ../contexts/site/new",
+      says: ["another's snapshot", "for reading only"],
+    },
+    {
+      name: "what is too large",
+      command: "head -c 2000 /dev/zero > large",
+      says: ["/workspace/large is larger than 1000 bytes and was not kept"],
+    },
+    { name: "names that no disk takes", command: "echo x > 'a:b'", says: ["contains a colon"] },
+    { name: "links", command: "ln -s a.txt link", says: ["[no output]"] },
+  ])("does not take back $name, and says so", async ({ command, says }) => {
+    const files = await agentFiles(WORLD);
+    const { text } = await runTool(toolOver(sandbox), { command }, files);
+    for (const part of says) expect(text).toContain(part);
+    expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
+  });
+
+  it("puts right what an earlier command left behind, and carries only what differs", async () => {
+    const tool = toolOver(sandbox);
+    await runTool(tool, { command: "echo x > ../peers/agent2/p.txt; echo y > left; chmod +x a.txt" }, await agentFiles(WORLD));
+    sandbox.written.length = 0;
+    const { text } = await runTool(tool, { command: "cat ../peers/agent2/p.txt; ls; test -x a.txt" }, await agentFiles(WORLD));
+    expect(text).toBe("peer\na.txt\nbin\ngone.txt\nit's $HOME.txt\n[exit code 1]");
+    expect(sandbox.written.filter((path) => !path.startsWith("/tmp/"))).toEqual(["/peers/agent2/p.txt"]);
+  });
+
+  it.each(["while true; do :; done", "sleep 1000", "trap '' TERM; while true; do :; done"])("stops %s", async (command) => {
+    const { outcome, text } = await runTool(toolOver(sandbox), { command, timeout_seconds: 1 }, await agentFiles({}));
+    expect(text).toContain("[The command was stopped: it took longer than 1 s.");
+    expect(outcome).toBe("error");
+  });
+
+  it("runs the commands of one agent one after the other, each over its own files", async () => {
+    const tool = toolOver(sandbox);
+    const [first, second] = [await agentFiles({ workspace: { a: "1\n" } }), await agentFiles({ workspace: { b: "2\n" } })];
+    const results = await Promise.all([
+      runTool(tool, { command: "sleep 0.2; ls" }, first),
+      runTool(tool, { command: "ls" }, second),
+    ]);
+    expect(results.map(({ text }) => text)).toEqual(["a", "b"]);
+  });
+
+  it("lets a command delete what was carried there, which counts as read", async () => {
+    const files = await agentFiles(WORLD);
+    await runTool(toolOver(sandbox), { command: "rm gone.txt" }, files);
+    expect([...files.staged().workspace]).toEqual([["gone.txt", null]]);
+    expect(files.accessed).toContainEqual({ operation: "read", path: "/workspace/gone.txt", refused: null });
+  });
+
+  it("refuses more files than can be carried", async () => {
+    const { outcome, text } = await runTool(
+      toolOver(sandbox, { files: 2, fileBytes: 10 }),
+      { command: "ls" },
+      await agentFiles(WORLD),
+    );
+    expect({ outcome, text }).toMatchObject({
+      outcome: "error",
+      text: "There are more than 2 files: too many to run commands on.",
+    });
+  });
+});
