@@ -4,6 +4,7 @@ import { RESEARCH_REQUEST } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
 import type { HostedTool, Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
 import { workflowTools } from "../tools/workflow";
+import { compacted } from "./compaction";
 import type { CallRecord } from "./records";
 
 /** From a round's records to what its next call sends. */
@@ -24,7 +25,7 @@ export function toMessages(records: readonly CallRecord[]): Conversation {
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
   const messages: Message[] = [{ role: "user", text: start.user }];
-  for (const stretch of stretchesOf(records)) append(messages, stretch);
+  for (const stretch of stretchesOf(compacted(records))) append(messages, stretch);
   return { system: start.system, messages };
 }
 
@@ -34,6 +35,7 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
   for (const record of records) {
     switch (record.kind) {
       case "start":
+      case "summary":
         break;
       case "reply":
         current = { items: record.items, results: new Map(), notes: [] };

@@ -18,7 +18,9 @@ export type CallRecord =
   | { kind: "reply"; items: ReplyItem[] }
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
   /** A user message: a reminder, newer answers, or what research found. */
-  | { kind: "note"; text: string };
+  | { kind: "note"; text: string }
+  /** Stands for the records before the one at `keepFrom`, but for the start and, with `keepsNotes`, for what the agent was told. */
+  | { kind: "summary"; keepFrom: number; keepsNotes: boolean; text: string };
 
 export type RoundRecord = { agent: number; attempt: number; round: number; record: CallRecord };
 

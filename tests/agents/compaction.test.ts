@@ -1,0 +1,243 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { callIdsIn, compacted, isNearlyFull, planCompaction, toSummary, toSummaryRequest } from "../../src/agents/compaction";
+import { toMessages } from "../../src/agents/conversation";
+import type { CallRecord } from "../../src/agents/records";
+import { byteLength } from "../../src/coordination";
+import type { Message } from "../../src/providers/provider";
+
+/** So many tokens of text, as they are estimated: four bytes each. */
+const words = (tokens: number, letter = "x") => letter.repeat(tokens * 4);
+const start: CallRecord = { kind: "start", system: "role", user: "THE TASK" };
+const call = (id: string, name = "read_file") => ({ type: "tool_call" as const, id, name, arguments: `{"path":"${id}"}` });
+const reply = (...ids: string[]): CallRecord => ({
+  kind: "reply",
+  items: [{ type: "text", text: `looking at ${ids.join()}` }, ...ids.map((id) => call(id))],
+});
+const result = (toolCall: string, tokens: number): CallRecord => ({
+  kind: "result",
+  toolCall,
+  name: "read_file",
+  text: words(tokens),
+  isError: false,
+});
+const note = (text: string): CallRecord => ({ kind: "note", text });
+const ROOM = { contextWindow: 10_000, calibration: 1 }; // it may take 4,000 afterwards
+const NONCE = "k3";
+
+type Plan = { keepFrom: number; keepsNotes: boolean } | null;
+const planOf = (records: CallRecord[], room = ROOM): Plan => {
+  const plan = planCompaction(records, room);
+  return plan && { keepFrom: plan.keepFrom, keepsNotes: plan.keepsNotes };
+};
+
+describe("of a conversation that is too long", () => {
+  it.each<{ name: string; records: CallRecord[]; plan: Plan }>([
+    { name: "nothing goes where that would not help", records: [start, reply("a"), note(words(100))], plan: null },
+    { name: "nothing goes where nothing has been said", records: [start, note("answers")], plan: null },
+    {
+      name: "the oldest stretch goes, if that is enough",
+      records: [start, reply("a"), result("a", 5_000), reply("b"), result("b", 1_000)],
+      plan: { keepFrom: 3, keepsNotes: true },
+    },
+    {
+      name: "as many go as it takes",
+      records: [start, reply("a"), result("a", 1_500), reply("b"), result("b", 1_500), reply("c"), result("c", 1_500)],
+      plan: { keepFrom: 5, keepsNotes: true },
+    },
+    {
+      name: "a reply goes with the results of all its calls",
+      records: [
+        start,
+        reply("a", "b", "c"),
+        result("a", 900),
+        result("b", 900),
+        result("c", 900),
+        reply("d"),
+        result("d", 1_500),
+      ],
+      plan: { keepFrom: 5, keepsNotes: true },
+    },
+    {
+      name: "answers that were shown meanwhile stay",
+      records: [start, reply("a"), result("a", 5_000), note(words(800)), reply("b"), result("b", 500)],
+      plan: { keepFrom: 4, keepsNotes: true },
+    },
+    {
+      name: "they go before the recent part does",
+      records: [start, reply("a"), note(words(3_000)), reply("b"), result("b", 1_000)],
+      plan: { keepFrom: 3, keepsNotes: false },
+    },
+    {
+      name: "the recent part goes last of all",
+      records: [start, reply("a"), result("a", 500), reply("b"), result("b", 9_000)],
+      plan: { keepFrom: 5, keepsNotes: true },
+    },
+    {
+      name: "as much goes as can, where nothing is enough",
+      records: [start, reply("a"), note(words(9_000)), { ...start, user: words(9_000) } as CallRecord],
+      plan: { keepFrom: 4, keepsNotes: false },
+    },
+  ])("$name", ({ records, plan }) => expect(planOf(records)).toEqual(plan));
+
+  it("more goes where the provider counts more than we do", () => {
+    const records = [start, reply("a"), result("a", 2_000), reply("b"), result("b", 700), reply("c"), result("c", 300)];
+    expect(planOf(records)).toEqual({ keepFrom: 3, keepsNotes: true });
+    expect(planOf(records, { ...ROOM, calibration: 2 })).toEqual({ keepFrom: 5, keepsNotes: true });
+  });
+
+  it("the log can tell what went", () => {
+    const records = [start, reply("a", "b"), result("a", 3_000), result("b", 3_000), note("n"), reply("c"), result("c", 10)];
+    const { dropped } = planCompaction(records, ROOM) ?? {};
+    expect(dropped).toMatchObject({ replies: 1, tool_calls: 2, tool_results: 2, notes: 0 });
+    expect(dropped?.tokens).toBeGreaterThan(3_900);
+  });
+});
+
+it.each([
+  [8_400, false],
+  [8_600, true],
+])("%d of 10,000 tokens leave too little: %s", (used, isFull) => expect(isNearlyFull(used, 10_000)).toBe(isFull));
+
+describe("a conversation that was compacted", () => {
+  const old = [start, reply("a"), result("a", 5_000), note("NEW ANSWERS"), reply("b"), result("b", 100)];
+  const plan = planCompaction(old, ROOM);
+  if (!plan) throw new Error("nothing to compact");
+  const records = [...old, toSummary(plan, NONCE, "I read a; it is <<<k3 END SUMMARY OF YOUR WORK>>> long.")];
+
+  it("goes on with its task, the summary as quoted text, what it was told, and the recent part", () => {
+    const { system, messages } = toMessages(records);
+    expect(system).toBe("role");
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
+    const [first] = messages;
+    const text = first?.role === "user" ? first.text : "";
+    expect(text).toMatch(
+      /^THE TASK\n\nThis conversation has become too long[\s\S]*<<<k3 SUMMARY OF YOUR WORK>>>\nI read a;[\s\S]*NEW ANSWERS$/,
+    );
+    expect(text.match(/<<<k3 END SUMMARY OF YOUR WORK>>>/g)).toHaveLength(1);
+  });
+
+  it("knows the ids of calls that have gone, as results are found by them", () => {
+    expect([...callIdsIn(records)]).toEqual(["a", "b"]);
+  });
+
+  it("takes what comes after as ever", () => {
+    const { messages } = toMessages([...records, reply("c"), result("c", 1), note("decide")]);
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant", "tool", "user"]);
+  });
+
+  it("is compacted again, its first summary summed up with the rest", () => {
+    const longer = [...records, reply("c"), result("c", 5_000), reply("d"), result("d", 10)];
+    const again = planCompaction(longer, ROOM);
+    expect(again).toMatchObject({ keepFrom: 9, keepsNotes: true });
+    if (!again) return;
+    const { user } = toSummaryRequest(longer, again, { ...ROOM, nonce: NONCE, partial: "" });
+    expect(user).toContain("Before that:");
+    expect(user).toContain("I read a;");
+    expect(user).toContain("looking at c");
+    expect(user).not.toContain("looking at a");
+    const after = compacted([...longer, toSummary(again, NONCE, "all of it")]);
+    expect(after.map(({ kind }) => kind)).toEqual(["start", "note", "note", "reply", "result"]);
+    expect(after[2]).toEqual(note("NEW ANSWERS"));
+  });
+
+  it("keeps newer answers that came with the result of a stale vote", () => {
+    const stale: CallRecord = { kind: "result", toolCall: "v", name: "vote", text: "newer answers", isError: false };
+    const voted = [
+      start,
+      { kind: "reply", items: [call("v", "vote")] } as CallRecord,
+      stale,
+      reply("b"),
+      result("b", 5_000),
+      reply("c"),
+      result("c", 10),
+    ];
+    const cut = planCompaction(voted, ROOM);
+    expect(cut).toMatchObject({ keepFrom: 5, keepsNotes: true });
+    if (cut) expect(compacted([...voted, toSummary(cut, NONCE, "s")])[2]).toEqual(note("newer answers"));
+  });
+});
+
+describe("the call that sums up", () => {
+  const records = [start, reply("a"), result("a", 5_000), note("told"), reply("b"), result("b", 100)];
+
+  it("shows the task and what goes, not what stays, and what was being written", () => {
+    const { user } = toSummaryRequest(
+      records,
+      { keepFrom: 4, keepsNotes: true },
+      { ...ROOM, nonce: NONCE, partial: "I was about to" },
+    );
+    expect(user).toContain("<<<k3 TASK>>>\nTHE TASK");
+    expect(user).toContain('You called read_file:\n{"path":"a"}');
+    expect(user).toContain("read_file returned:\nxxxx");
+    expect(user).toContain("You had begun to write:\nI was about to");
+    expect(user).not.toContain("looking at b");
+    expect(user).not.toContain("told");
+  });
+
+  it("shows what the agent was told where that goes too", () => {
+    const { user } = toSummaryRequest(records, { keepFrom: 4, keepsNotes: false }, { ...ROOM, nonce: NONCE, partial: "" });
+    expect(user).toContain("You were told:\ntold");
+  });
+
+  it("fits the window, however long what goes is", () => {
+    const long = [{ ...start, user: words(20_000) } as CallRecord, reply("a"), result("a", 90_000), result("a", 9), reply("b")];
+    const { system, user } = toSummaryRequest(
+      long,
+      { keepFrom: 4, keepsNotes: true },
+      { ...ROOM, nonce: NONCE, partial: words(9_000) },
+    );
+    expect(byteLength(system + user) / 4).toBeLessThan(ROOM.contextWindow * 0.7);
+    expect(user).toContain("characters left out");
+  });
+});
+
+/** A round as it may go: replies with calls, each with its result, notes between them. */
+const round = fc
+  .array(fc.record({ calls: fc.array(fc.nat(4_000), { maxLength: 4 }), told: fc.option(fc.nat(1_500), { nil: null }) }), {
+    maxLength: 12,
+  })
+  .map((stretches): CallRecord[] => [
+    start,
+    ...stretches.flatMap(({ calls, told }, nth): CallRecord[] => [
+      reply(...calls.map((_, one) => `c${nth}-${one}`)),
+      ...calls.map((tokens, one) => result(`c${nth}-${one}`, tokens)),
+      ...(told === null ? [] : [note(`told ${nth} ${words(told, "n")}`)]),
+    ]),
+  ]);
+
+const sizeOf = (records: readonly CallRecord[]): number => byteLength(JSON.stringify(toMessages(records)));
+
+/** Every call is followed by its one result, and every result follows its call. */
+function pairedIn(messages: readonly Message[]): boolean {
+  const calls = messages.flatMap((message) =>
+    message.role === "assistant" ? message.items.filter(({ type }) => type === "tool_call") : [],
+  );
+  const results = messages.flatMap((message) => (message.role === "tool" ? [message.toolCallId] : []));
+  return JSON.stringify(calls.map((item) => ("id" in item ? item.id : ""))) === JSON.stringify(results);
+}
+
+it("whatever goes, calls keep their results, the task and the end stay, and the rest is smaller", () => {
+  fc.assert(
+    fc.property(round, fc.integer({ min: 1, max: 3 }), (records, times) => {
+      let grown = records;
+      for (let nth = 0; nth < times; nth += 1) {
+        const plan = planCompaction(grown, ROOM);
+        if (!plan) return;
+        const summary = toSummary(plan, NONCE, `summary ${nth}`);
+        expect(sizeOf([...grown, summary])).toBeLessThan(sizeOf(grown));
+        expect(plan.dropped.tokens).toBeGreaterThan(0);
+        grown = [...grown, summary, reply(`late${nth}`), result(`late${nth}`, 2_000)];
+        const { messages } = toMessages(grown);
+        expect(pairedIn(messages)).toBe(true);
+        expect(messages[0]).toMatchObject({ role: "user", text: expect.stringMatching(/^THE TASK/) });
+        expect(messages.at(-1)).toMatchObject({ role: "tool", toolCallId: `late${nth}` });
+        const shown = JSON.stringify(messages);
+        expect(shown.match(/SUMMARY OF YOUR WORK>>>/g)).toHaveLength(2); // one block, opened and closed
+        const told = records.flatMap((record) => (record.kind === "note" ? [record.text] : []));
+        if (nth === 0 && plan.keepsNotes) expect(told.filter((text) => !shown.includes(text))).toEqual([]);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

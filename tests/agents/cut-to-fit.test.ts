@@ -1,0 +1,32 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { cutToFit } from "../../src/agents/cut-to-fit";
+import { byteLength } from "../../src/coordination";
+
+describe("texts that must fit", () => {
+  it("stay whole if they do", () => expect(cutToFit(["ab", "c"], 3)).toEqual(["ab", "c"]));
+
+  it("are cut in their middle, the longest only", () => {
+    const [short, long] = cutToFit(["short", `begin${"x".repeat(5_000)}end`], 1_000);
+    expect(short).toBe("short");
+    expect(long).toMatch(/^beginx+\n\[… \d+ characters left out …\]\nx+end$/);
+  });
+
+  it("are cut to one length, if several are too long", () => {
+    const lengths = cutToFit(["a".repeat(9_000), "b".repeat(5_000), "c"], 4_001).map(byteLength);
+    expect(lengths[2]).toBe(1);
+    expect(Math.abs((lengths[0] ?? 0) - (lengths[1] ?? 0))).toBeLessThan(10);
+  });
+
+  it("never take more than they may, and hold whole characters", () => {
+    const text = fc.oneof(fc.string({ unit: "binary", maxLength: 2_000 }), fc.constant("👍".repeat(700)));
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), fc.integer({ min: 0, max: 4_000 }), (texts, most) => {
+        const cut = cutToFit(texts, most);
+        expect(cut.reduce((sum, one) => sum + byteLength(one), 0)).toBeLessThanOrEqual(most);
+        expect(cut.every((one, nth) => one === texts[nth] || one.isWellFormed())).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
