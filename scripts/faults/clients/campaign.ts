@@ -1,3 +1,4 @@
+import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
@@ -14,6 +15,9 @@ export const CLIENTS: readonly { name: string; play: (world: World) => Promise<s
   { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
   { name: "20 read 1 kB/s of the largest session", play: slow },
 ];
+
+/** Ten minutes: several times what the longest takes of a busy machine, histories by the hundred apart. */
+const SCENE_WITHIN_MS = 600_000;
 
 /** Half of those that a team may have. */
 const DEFAULT_LOUD_AGENTS = 16;
@@ -55,9 +59,8 @@ export async function clients({
     await service.start();
     for (const { name, play } of scenes) {
       const from = performance.now();
-      const problems = await play({ service, providers, inspectorPort, seed, loudAgents, onFigures }).catch((error: unknown) => [
-        String(error),
-      ]);
+      const played = play({ service, providers, inspectorPort, seed, loudAgents, onFigures });
+      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
       const scene = { name, problems, seconds: (performance.now() - from) / 1_000 };
       figures.scenes.push(scene);
       onScene?.(scene);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { within } from "../../service/within";
 
 const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
 const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }) });
@@ -11,6 +12,7 @@ const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.nu
  */
 export type MemorySample = { live: number | null; resident: number };
 
+const CONNECTED_WITHIN_MS = 20_000;
 /** Under load the inspector may drop what it was asked. */
 const SILENCE_MS = 5_000;
 
@@ -26,14 +28,16 @@ export class MemoryProbe {
   }
 
   static async connect(inspectorPort: number, pid: number): Promise<MemoryProbe> {
-    const response = await fetch(`http://127.0.0.1:${inspectorPort}/json/list`);
+    const address = `http://127.0.0.1:${inspectorPort}/json/list`;
+    const response = await within(CONNECTED_WITHIN_MS, "the inspector", fetch(address));
     const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
     if (!service) throw new Error("The inspector does not know the service.");
     const socket = new WebSocket(service.webSocketDebuggerUrl);
-    await new Promise((open, failed) => {
+    const opened = new Promise((open, failed) => {
       socket.addEventListener("open", open, { once: true });
-      socket.addEventListener("error", failed, { once: true });
+      socket.addEventListener("error", () => failed(new Error("The inspector refused the connection.")), { once: true });
     });
+    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened);
     return new MemoryProbe(socket, pid);
   }
 

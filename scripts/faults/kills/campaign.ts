@@ -92,6 +92,7 @@ async function playUntilThere(plan: Plan, { service, providers, figures, onCase 
     await note(outcome, figures, service);
     onCase?.(outcome);
     outcomes.push(outcome);
+    if (outcome.problems.length > 0) await service.beginAgain();
     if (!plan.isWanted || outcome.missed.length === 0) return outcomes;
     if (outcomes.length === TRIES) {
       figures.places.missed.push(...outcome.missed);
@@ -116,7 +117,8 @@ function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: F
 }
 
 function placePlan(seed: number, { point, kind, restarted }: Place, nth: number): Plan {
-  const first = restarted ? [{ afterMs: new Chance(seed).int(200, 700) }] : [];
+  // Whoever begins again there has something to take up.
+  const first = restarted ? [{ point: "commit.durable/call.started", nth: new Chance(seed).int(1, LATEST_VISIT) }] : [];
   return { seed, kinds: [kind, "cancelled"], kills: [...first, { point, nth }], isWanted: true };
 }
 

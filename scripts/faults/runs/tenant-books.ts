@@ -22,11 +22,12 @@ export function unsettled(storage: string, played: readonly Played[]): string[] 
   const settled = new Map(
     tenants.flatMap((tenant) => rows(tenant, "SELECT session, turn FROM settled")).map((row) => [key(row), row]),
   );
-  const untold = databases(storage, "SessionObject", "outbox").flatMap((session) => rows(session, "SELECT body FROM outbox"));
+  const sessions = databases(storage, "SessionObject", "outbox");
+  const untold = sessions.flatMap((session) => rows(session, "SELECT body FROM outbox"));
   const ends = played.filter(({ problems }) => problems.length === 0).flatMap(endsOf);
   const wanted = ends.reduce((sum, { usd }) => sum + usd, 0);
   const isWhole = played.every(({ problems, runs }) => problems.length === 0 && runs.every(({ name }) => name !== "erased"));
-  for (const database of tenants) database.close();
+  for (const database of [...tenants, ...sessions]) database.close();
   return [
     ...leases.map((row) => `I12: the place of turn ${key(row)} is still kept`),
     ...untold.map(({ body }) => `I12: the tenant was not told of ${String(body)}`),

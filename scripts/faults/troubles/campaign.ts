@@ -36,6 +36,7 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
       const troubled = await playTrouble(trouble, service, providers, seed + nth);
       onTrouble?.(troubled);
       played.push(troubled);
+      if (troubled.problems.length > 0) await service.beginAgain();
     }
   };
   try {

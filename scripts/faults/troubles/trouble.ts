@@ -37,9 +37,14 @@ export async function playTrouble(
   providers: SimulatedProviders,
   seed: number,
 ): Promise<Troubled> {
-  const { kinds, from = {}, steps = [] } = trouble;
+  const { kinds, from = {} } = trouble;
   await service.order(from);
   const party = new Party(kinds, { service, providers, seed });
+  const problems = await troubled(trouble, service, party).catch((error: unknown) => [String(error)]);
+  return { trouble, runs: party.runs, problems };
+}
+
+async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
   const ordered = [from, ...steps.flatMap((step) => ("orders" in step ? [step.orders] : []))];
   let met = 0;
   for (const step of steps) {
@@ -49,8 +54,7 @@ export async function playTrouble(
   const problems = [...(await party.verdict())];
   met += await failuresMet(service, {});
   const isMet = met > 0 || ordered.every(({ failures = [] }) => failures.length === 0);
-  if (!isMet) problems.push("nothing met the failures that were ordered");
-  return { trouble, runs: party.runs, problems };
+  return isMet ? problems : [...problems, "nothing met the failures that were ordered"];
 }
 
 /** Gives how many failures were met until then, where the count begins anew. */
