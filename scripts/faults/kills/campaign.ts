@@ -1,12 +1,12 @@
 import { Chance } from "../../../tests/simulation/world/random";
-import { type SimulatedProviders, startSimulatedProviders } from "../../simulated-providers/server";
+import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
 import { keepBooks, keepEvidence } from "./evidence";
 import { MODELS } from "../runs/kinds";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
-import { unsettled } from "../runs/tenant-books";
+import { type Played, toPlayed, unsettled } from "../runs/tenant-books";
 
 export type CampaignOptions = {
   seed: number;
@@ -63,26 +63,24 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   return figures;
 }
 
-/** One service with its providers, which plays plan after plan until none is left. */
+/** One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell. */
 async function lane(
   service: FaultyService,
   plans: Iterator<Plan>,
   { figures, options }: { figures: Figures; options: CampaignOptions },
 ): Promise<void> {
-  const providers = await startSimulatedProviders({ models: MODELS });
   try {
     await service.start();
-    const outcomes: Outcome[] = [];
+    const played: Played[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
-      outcomes.push(...(await playUntilThere(next.value, { service, providers, figures, onCase: options.onCase })));
+      played.push(...(await playUntilThere(next.value, { service, figures, onCase: options.onCase })));
     }
     await service.kill();
-    const problems = unsettled(service.storage, outcomes);
+    const problems = unsettled(service.storage, played);
     const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
     if (problems.length > 0) figures.failures.push({ problems, ...(await keepBooks(problems, again)) });
   } finally {
     await service.stop();
-    await providers.close();
   }
 }
 
@@ -90,22 +88,32 @@ async function lane(
 const commandOf = ({ seed, kills, eachPlace, pairs, lanes }: CampaignOptions): string =>
   `npm run faults -- --seed ${seed} --kills ${kills} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
 
-type Lane = { service: FaultyService; providers: SimulatedProviders; figures: Figures; onCase: CampaignOptions["onCase"] };
+type Lane = { service: FaultyService; figures: Figures; onCase: CampaignOptions["onCase"] };
 
 /** Plays a plan again if it did not come to a place that it shall, then at the first visit: not every run comes there often. */
-async function playUntilThere(plan: Plan, { service, providers, figures, onCase }: Lane): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
+async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
+  const played: Played[] = [];
   for (;;) {
-    const outcome = await play(outcomes.length === 0 ? plan : atFirstVisit(plan), service, providers);
+    const { outcome, books } = await playWithProviders(played.length === 0 ? plan : atFirstVisit(plan), lane);
+    played.push(books);
+    if (!plan.isWanted || outcome.missed.length === 0) return played;
+    if (played.length === TRIES) {
+      lane.figures.places.missed.push(...outcome.missed);
+      return played;
+    }
+  }
+}
+
+async function playWithProviders(plan: Plan, { service, figures, onCase }: Lane): Promise<{ outcome: Outcome; books: Played }> {
+  const providers = await startSimulatedProviders({ models: MODELS }); // with a record of this case alone
+  try {
+    const outcome = await play(plan, service, providers);
     await note(outcome, figures, service);
     onCase?.(outcome);
-    outcomes.push(outcome);
     if (outcome.problems.length > 0) await service.beginAgain();
-    if (!plan.isWanted || outcome.missed.length === 0) return outcomes;
-    if (outcomes.length === TRIES) {
-      figures.places.missed.push(...outcome.missed);
-      return outcomes;
-    }
+    return { outcome, books: toPlayed(outcome) };
+  } finally {
+    await providers.close();
   }
 }
 

@@ -3,11 +3,26 @@ import path from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/process/support/verdict";
+import type { Run } from "./run";
 
-/** What clients saw of a run that is over: the frames that the first of them got are its log. */
-type PlayedRun = { name: string; session: string; watchers: readonly { frames: readonly Buffer[] }[] };
-/** Runs that are over, and what was wrong with them. */
-type Played = { runs: readonly PlayedRun[]; problems: readonly string[] };
+/** The ends of a run's turns, as the first of its clients saw them. */
+type Ended = { name: string; session: string; ends: readonly { turn: number; usd: number }[] };
+/** Runs that are over, and whether anything was wrong with them. */
+export type Played = { runs: readonly Ended[]; isSound: boolean };
+
+/** What the books are to tell of runs that are over. It holds nothing else of them: they may be many. */
+export function toPlayed({ runs, problems }: { runs: readonly Run[]; problems: readonly string[] }): Played {
+  return {
+    runs: runs.map(({ name, session, watchers: [full] }) => ({ name, session, ends: endsIn(full?.frames ?? []) })),
+    isSound: problems.length === 0,
+  };
+}
+
+function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
+  return frames
+    .map(toEvent)
+    .flatMap((event) => (isTerminal(event.type) && "cost_usd" in event ? [{ turn: event.turn, usd: event.cost_usd }] : []));
+}
 
 /** A sum of many cents in another order. */
 const TOLERANCE_USD = 1e-6;
@@ -17,11 +32,9 @@ const TOLERANCE_USD = 1e-6;
  * once, and no session has anything left to tell. Sessions that something was wrong with already are not told of again.
  */
 export function unsettled(storage: string, played: readonly Played[]): string[] {
-  const failed = new Set(
-    played.filter(({ problems }) => problems.length > 0).flatMap(({ runs }) => runs.map((run) => run.session)),
-  );
+  const failed = new Set(played.filter(({ isSound }) => !isSound).flatMap(({ runs }) => runs.map((run) => run.session)));
   const { leases, settled, spentUsd, untold } = booksIn(storage);
-  const ends = played.filter(({ problems }) => problems.length === 0).flatMap(endsOf);
+  const ends = played.filter(({ isSound }) => isSound).flatMap(endsOf);
   const charged = new Set(settled.map(key));
   return [
     ...leases
@@ -58,15 +71,8 @@ function booksIn(storage: string) {
 
 const key = ({ session, turn }: Readonly<Record<string, unknown>>): string => `${turn} of ${session}`;
 
-function endsOf({ runs }: Played): { key: string; usd: number }[] {
-  return runs.flatMap(({ watchers: [full], session }) =>
-    (full?.frames ?? [])
-      .map(toEvent)
-      .flatMap((event) =>
-        isTerminal(event.type) && "cost_usd" in event ? [{ key: key({ session, turn: event.turn }), usd: event.cost_usd }] : [],
-      ),
-  );
-}
+const endsOf = ({ runs }: Played): { key: string; usd: number }[] =>
+  runs.flatMap(({ session, ends }) => ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })));
 
 /** The databases of a class that have a table of this name. */
 function databases(storage: string, className: string, table: string): DatabaseSync[] {

@@ -1,7 +1,7 @@
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
 import { MODELS } from "../runs/kinds";
-import { unsettled } from "../runs/tenant-books";
+import { toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
 
@@ -43,7 +43,7 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
     await service.start();
     await playAll(others);
     await service.kill();
-    const unbalanced = unsettled(service.storage, played);
+    const unbalanced = unsettled(service.storage, played.map(toPlayed));
     await service.start();
     await playAll(timely);
     return figuresOf(played, unbalanced, { seed, seconds: (performance.now() - startedAt) / 1_000 });

@@ -5,24 +5,8 @@ import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { unsettled } from "../../../scripts/faults/runs/tenant-books";
 
-const ENDED = {
-  type: "turn.completed",
-  sequence_number: 9,
-  at: 1,
-  session_id: "s",
-  turn: 1,
-  attempt: 1,
-  winner: "a",
-  label: "agent1.1",
-  answer: "Yes.",
-  finish_reason: "consensus",
-  usage: { input_tokens: 1, output_tokens: 1, reasoning_tokens: 0, cached_tokens: 0 },
-  cost_usd: 0.5,
-};
-const frame = Buffer.from(`event: ${ENDED.type}\nid: 9\ndata: ${JSON.stringify(ENDED)}\n\n`);
-
 /** A run that completed for half a dollar. */
-const run = (session: string, name = "story") => ({ session, name, watchers: [{ frames: [frame] }] });
+const run = (session: string, name = "story") => ({ session, name, ends: [{ turn: 1, usd: 0.5 }] });
 const LEASE_OF = (session: string) => `INSERT INTO leases VALUES ('${session}', 1)`;
 const CHARGED = (session: string, usd = 0.5) =>
   `INSERT INTO settled VALUES ('${session}', 1); INSERT INTO spend VALUES ('${session}', ${usd})`;
@@ -65,7 +49,7 @@ it.each([
     name: "nothing more of a run that went wrong",
     tenant: LEASE_OF("s"),
     session: TOLD_NOT_YET("s"),
-    problems: ["I13"],
+    isSound: false,
     wrong: [],
   },
   {
@@ -77,12 +61,12 @@ it.each([
   {
     name: "less than was spent, beside what is erased",
     tenant: CHARGED("s", 0.1),
-    others: [{ ...run("e", "erased"), watchers: [] }],
+    others: [{ ...run("e", "erased"), ends: [] }],
     wrong: ["$0.1 were charged for turns of $0.5"],
   },
-])("a tenant's books tell of $name", ({ tenant, session = "", problems = [], others = [], wrong }) => {
+])("a tenant's books tell of $name", ({ tenant, session = "", isSound = true, others = [], wrong }) => {
   const tables = "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
   write("TenantObject", tables, tenant);
   write("SessionObject", "CREATE TABLE outbox (body)", session);
-  expect(unsettled(storage, [{ runs: [run("s"), ...others], problems }])).toEqual(wrong.map((problem) => `I12: ${problem}`));
+  expect(unsettled(storage, [{ runs: [run("s"), ...others], isSound }])).toEqual(wrong.map((problem) => `I12: ${problem}`));
 });
