@@ -24,6 +24,7 @@ const DEFAULT_LOUD_AGENTS = 16;
 
 export type ClientFigures = {
   seed: number;
+  histories: number;
   scenes: { name: string; problems: readonly string[]; seconds: number }[];
   loud: LoudFigures | null;
   seconds: number;
@@ -50,7 +51,7 @@ export async function clients({
   const inspectorPort = await freePort();
   const providers = await startSimulatedProviders({ models: MODELS });
   const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
-  const figures: ClientFigures = { seed, scenes: [], loud: null, seconds: 0 };
+  const figures: ClientFigures = { seed, histories, scenes: [], loud: null, seconds: 0 };
   const onFigures = (loud: LoudFigures) => {
     figures.loud = loud;
   };

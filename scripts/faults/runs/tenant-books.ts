@@ -5,6 +5,9 @@ import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/process/support/verdict";
 import type { Run } from "./run";
 
+/** What failures are called that are of all runs together. */
+export const BOOKS = "the tenant's books";
+
 /** The ends of a run's turns, as the first of its clients saw them. */
 type Ended = { name: string; session: string; ends: readonly { turn: number; usd: number }[] };
 /** Runs that are over, and whether anything was wrong with them. */

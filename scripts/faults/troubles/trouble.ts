@@ -28,7 +28,7 @@ export type Trouble = {
 };
 
 /** What came of one. */
-export type Troubled = { trouble: Trouble; runs: readonly Run[]; problems: readonly string[] };
+export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; problems: readonly string[] };
 
 /** Plays one. A failure that was ordered and met by nobody is a problem too. */
 export async function playTrouble(
@@ -41,7 +41,7 @@ export async function playTrouble(
   await service.order(from);
   const party = new Party(kinds, { service, providers, seed });
   const problems = await troubled(trouble, service, party).catch((error: unknown) => [String(error)]);
-  return { trouble, runs: party.runs, problems };
+  return { trouble, seed, runs: party.runs, problems };
 }
 
 async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
