@@ -162,6 +162,29 @@ describe("a call that cannot be paid now", () => {
       owes: ["call a", "call b"],
     },
     {
+      name: "does not end coordination while another's round begins anew",
+      world: { ...two, budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        world.starts("b");
+        world.inputTokens = 30_000;
+        world.starts("a");
+      },
+      when: (world) => world.does("b", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed b quota final", "round.failed b quota", "round.started b #2 failed []"],
+      owes: ["call b"],
+    },
+    {
+      name: "ends coordination although another has voted",
+      world: { ...two, budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.inputTokens = 30_000;
+      },
+      when: (world) => world.starts("b"),
+      then: ["call.deferred b", "attempt.settled budget b agent2.1 agent2.1:1", "presentation.started b agent2.1"],
+    },
+    {
       name: "in the presentation leaves the winning answer",
       world: { ...two, budget: { max_tokens: 5_000 } },
       given: (world) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
 import { EQUIVALENTS } from "../../scripts/mutation-score/equivalents";
 import { instrument } from "../../scripts/mutation-score/mutants";
@@ -40,11 +41,12 @@ it("a mutant is told with its place, what noticed it, and the change", () => {
   expect(tell(judged("killed"))).toBe("src/coordination/vote.ts:12:3 killed by vote > may be for oneself\n  - a < b\n  + a <= b");
 });
 
-it("every change that nobody could notice is one that is made, and says why", { timeout: 60_000 }, async () => {
+it("every change that nobody could notice is just one that is made, and says why", { timeout: 60_000 }, async () => {
   const { mutants } = await instrument("src/coordination");
   expect(mutants.length).toBeGreaterThan(1_000);
   for (const { reason, ...one } of EQUIVALENTS) {
-    expect(mutants, JSON.stringify(one)).toContainEqual(expect.objectContaining(one));
+    const meant = mutants.filter((mutant) => isDeepStrictEqual({ ...mutant, ...one }, mutant));
+    expect(meant, JSON.stringify(one)).toHaveLength(1);
     expect(reason.length).toBeGreaterThan(20);
   }
 });
