@@ -6,7 +6,7 @@ import { World } from "./world";
 
 describe("the place a call's id tells", () => {
   it("is the one it was made of", () => {
-    const id = callId({ turn: 12, attempt: 3, agent: 0, round: 4, call: 5, sent: 6 });
+    const id = callId({ turn: 12, attempt: 3, agent: 10, round: 14, call: 15, sent: 16 });
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
   });
 

@@ -243,6 +243,12 @@ it("a fault of our own is told no earlier than what the log tells already", () =
   expect(failInternally(world.state, START + 5_000).map(({ at }) => at)).toEqual([START + 5_000]);
 });
 
+it("a turn that is asked for while one runs is passed over", () => {
+  const world = new World();
+  world.ask();
+  expect(world.ask("And now?")).toEqual([]);
+});
+
 describe("an input that comes too late", () => {
   const bodies = [
     { type: "call_ready", effect: "call_1_1_1_1_1_1", inputTokens: 1 },
