@@ -42,9 +42,6 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-/** It still takes its services down: those hear of its end only when it exits by itself. */
-let onInterrupt = (): void => process.exit(1);
-
 async function main(): Promise<void> {
   const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
   const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
@@ -58,15 +55,8 @@ async function main(): Promise<void> {
 const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
 
 async function playKills(seed: number, { kills, points, pairs, lanes }: Values): Promise<void> {
-  const ending = new AbortController();
-  onInterrupt = () => {
-    if (ending.signal.aborted) process.exit(1);
-    process.stderr.write("The figures follow once the cases under way are over. Once more ends it at once, without.\n");
-    ending.abort();
-  };
   const figures = await campaign({
     seed,
-    signal: ending.signal,
     kills: wholeNumber(kills) ?? 100,
     eachPlace: wholeNumber(points) ?? 0,
     pairs: wholeNumber(pairs) ?? 0,
@@ -151,7 +141,8 @@ function wholeNumber(text: string | undefined): number | null {
   return Number(text);
 }
 
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => onInterrupt());
+// Interrupted, it still takes its services down: those hear of its end only when it exits by itself.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 try {
   await main();
 } catch (error) {

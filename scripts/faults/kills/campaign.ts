@@ -18,8 +18,6 @@ export type CampaignOptions = {
   pairs: number;
   /** Services side by side. */
   lanes: number;
-  /** Once it is aborted no other case begins. */
-  signal?: AbortSignal;
   /** Told of each case as it ends. */
   onCase?: (outcome: Outcome) => void;
 };
@@ -74,7 +72,7 @@ async function lane(
   try {
     await service.start();
     const played: Played[] = [];
-    for (let next = plans.next(); !next.done && !options.signal?.aborted; next = plans.next()) {
+    for (let next = plans.next(); !next.done; next = plans.next()) {
       played.push(...(await playUntilThere(next.value, { service, figures, onCase: options.onCase })));
     }
     await service.kill();
