@@ -125,6 +125,7 @@ export class Engine {
 
   #resume(firstSeq: number): void {
     for (const row of this.#log.readDeltas(firstSeq)) this.#restore(row);
+    for (const { id, answers } of runningTurn(this.#state)?.attempt.agents ?? []) if (answers > 0) this.#written.answered(id);
     const cutOff = inFlight(this.#state);
     logInfo("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
     for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
@@ -251,6 +252,7 @@ export class Engine {
     if (decided.events.some(({ type }) => isTerminal(type))) this.#empty();
     for (const event of decided.events) {
       if (event.type === "call.completed" || event.type === "call.failed") this.#usages.delete(event.call);
+      if (event.type === "answer.submitted") this.#written.answered(event.agent);
     }
   }
 

@@ -13,7 +13,7 @@ import {
 } from "../src/coordination";
 import type { DeltaKind } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
-import type { ModelRequest, Provider, ResumePoint } from "../src/providers/provider";
+import type { Provider, ResumePoint } from "../src/providers/provider";
 import type { Tool } from "../src/tools/tool";
 import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
@@ -21,6 +21,7 @@ import { AgentTools } from "./agent-tools";
 import type { Performer, PreparedCall, Slot } from "./effect-runner";
 import type { Engine } from "./engine";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
+import { type HeldRequest, holdRequest } from "./held-request";
 import type { FoundKey } from "./team-keys";
 import { waitingFetch } from "./waiting-fetch";
 
@@ -60,16 +61,18 @@ export class ModelCalls implements Performer {
     const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens });
     const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type !== "call.started") return null;
-    const request = grantedRequest(parts, started, isCapped(turn, parts.agent));
-    return { send: (signal, slot) => this.#send(effect, { request, slot, signal }) };
+    const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
+    const held = holdRequest(toRequest(parts), () => toRequest(this.#parts(turn, effect)).messages);
+    return { send: (signal, slot) => this.#send(effect, { held, slot, signal }) };
   }
 
   resumeCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#engine.state);
     const from = this.#engine.journal.points.find(effect.id);
     if (!turn || !from) return null;
-    const request = askedRequest(this.#parts(turn, effect)); // the provider has the real one; ids that are taken are the same
-    return { send: (signal, slot) => this.#send(effect, { request, slot, signal, from }) };
+    const again = () => askedRequest(this.#parts(turn, effect)); // the provider has the real one; ids that are taken are the same
+    const held = holdRequest(again(), () => again().messages);
+    return { send: (signal, slot) => this.#send(effect, { held, slot, signal, from }) };
   }
 
   performTool(effect: ToolCallEffect, signal: AbortSignal): Promise<void> {
@@ -95,18 +98,19 @@ export class ModelCalls implements Performer {
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
-  async #send(effect: ModelCallEffect, { request, slot, signal, from }: Sending): Promise<() => void> {
+  async #send(effect: ModelCallEffect, { held, slot, signal, from }: Sending): Promise<() => void> {
     const agent = this.#agent(effect.agent);
     const found = this.#keyOf(agent);
     if (!found.ok) {
       return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: found.failure });
     }
     const source = { agent: agent.id, round: effect.round, call: effect.id };
+    const taken = takenCallIds(held.request.messages);
     const headers = { came: false };
     let point: ResumePoint | null = null;
     const performed = await performCall({
-      provider: this.#provider(agent.backend, found.key, waitingFetch(this.#fetch, slot, headers)),
-      request,
+      provider: this.#provider(agent.backend, found.key, lettingGo(held, waitingFetch(this.#fetch, slot, headers))),
+      request: held.request,
       signal,
       ...(from && { from }),
       onResumePoint: (next, alone) => {
@@ -124,7 +128,7 @@ export class ModelCalls implements Performer {
     if (performed.type === "failed") {
       return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
     }
-    const items = uniqueCallIds(performed.items, takenCallIds(request.messages));
+    const items = uniqueCallIds(performed.items, taken);
     return () => this.#replied(effect, { ...performed, items });
   }
 
@@ -153,4 +157,12 @@ export class ModelCalls implements Performer {
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
-type Sending = { request: ModelRequest; slot: Slot; signal: AbortSignal; from?: ResumePoint };
+type Sending = { held: HeldRequest; slot: Slot; signal: AbortSignal; from?: ResumePoint };
+
+/** When a request leaves, all of it is in its body. */
+const lettingGo = ({ letGo }: HeldRequest, send: typeof fetch): typeof fetch => {
+  return (input, init) => {
+    letGo();
+    return send(input, init);
+  };
+};

@@ -1,62 +1,96 @@
 import { spawn } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { PLANTED_BUGS, type PlantedBug } from "../tests/simulation/planted-bugs";
-import { bundleWith } from "./planted-bugs/bundle";
-import { type Outcome, OutcomeSchema } from "./planted-bugs/schema";
+import { bundlerOf } from "./planted-bugs/bundle";
+import { type Outcome, OutcomeSchema, type Session, type Task } from "./planted-bugs/schema";
 
 /**
  * Plants one small wrong after the other and lets the simulation look for it: `npm run planted-bugs [-- --only text]`. The working
- * tree is never touched: the text is changed while a copy of the code is bundled. Ends with 1 if a bug was not caught.
+ * tree is never touched: the text is changed while a copy of the code is bundled. Ends with 1 if a bug was not caught, or if a
+ * session that caught one is no better without it.
  */
 
-const { values } = parseArgs({ options: { only: { type: "string", default: "" }, seeds: { type: "string", default: "400" } } });
-const FOLDER = path.resolve("node_modules/.cache/massgen-edge/planted-bugs");
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", default: "" },
+    sessions: { type: "string", default: "150" },
+    jobs: { type: "string", default: String(availableParallelism()) },
+  },
+});
+const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
 /** A bug that makes the simulation hang was noticed, too. */
 const PATIENCE_MS = 120_000;
 
 type Row = PlantedBug & { outcome: Outcome; seconds: number };
 
-async function plant(bug: PlantedBug | null, nth: number): Promise<Outcome> {
-  const file = path.join(FOLDER, `trial-${nth}.mjs`);
-  await writeFile(file, await bundleWith("scripts/planted-bugs/trial.ts", bug));
-  const told = await output(file);
-  return OutcomeSchema.parse(JSON.parse(told));
-}
-
-/** What a trial prints last; a trial that takes too long has found that nothing ends any more. */
-async function output(file: string): Promise<string> {
-  const trial = spawn(process.execPath, [file, values.seeds], { stdio: ["ignore", "pipe", "inherit"] });
-  const late = setTimeout(() => trial.kill("SIGKILL"), PATIENCE_MS);
+/** Runs a bundle in a process of its own. One that takes too long has found that nothing ends any more. */
+async function tryOut(file: string, task: Task): Promise<Outcome> {
+  const trial = spawn(process.execPath, [file, JSON.stringify(task)], { stdio: ["ignore", "pipe", "inherit"] });
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    trial.kill("SIGKILL");
+  }, PATIENCE_MS);
   let text = "";
   for await (const piece of trial.stdout.setEncoding("utf8")) text += piece;
   clearTimeout(late);
-  return text.trim().split("\n").at(-1) || JSON.stringify({ caught: true, world: "any", seed: 0, invariants: ["hangs"] });
+  if (isLate) return { first: { world: "rules", seed: 0 }, invariants: ["hangs"] };
+  const told = text.trim().split("\n").at(-1);
+  if (!told) throw new Error(`A trial ended without a word: ${path.basename(file)}. Run it again with --only and --jobs 1.`);
+  return OutcomeSchema.parse(JSON.parse(told));
 }
 
-function line({ name, invariant, outcome, seconds }: Row): string {
-  const { caught, world, seed, invariants } = outcome;
-  const by = caught ? `${world} seed ${seed}: ${invariants.join(" ")}` : "NOT CAUGHT";
+function line({ name, invariant, outcome: { first, invariants }, seconds }: Row): string {
+  const by = first ? `${first.world} seed ${first.seed}: ${invariants.join(" ")}` : "NOT CAUGHT";
   return `${invariant.padEnd(13)}${name.padEnd(74)}${seconds.toFixed(1).padStart(6)} s  ${by}`;
 }
 
+/** Bundles are made one after the other; trials run side by side. */
+async function plantAll(bugs: readonly PlantedBug[], pathOf: (nth: number) => Promise<string>): Promise<Row[]> {
+  const rows: Row[] = [];
+  const left = [...bugs.entries()];
+  const work = async (): Promise<void> => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [nth, bug] = next;
+      const file = await pathOf(nth);
+      const started = performance.now();
+      const outcome = await tryOut(file, { meant: bug.invariant, most: Number(values.sessions) });
+      const row = { ...bug, outcome, seconds: (performance.now() - started) / 1_000 };
+      rows.push(row);
+      console.log(line(row));
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+  return rows;
+}
+
+const started = performance.now();
 await mkdir(FOLDER, { recursive: true });
 const bugs = PLANTED_BUGS.filter(({ name, invariant }) => `${invariant} ${name}`.includes(values.only));
-const clean = await plant(null, 0);
-if (clean.caught) {
-  console.log(`Without any planted bug the simulation fails already: ${JSON.stringify(clean)}`);
-  process.exit(1);
-}
-const rows: Row[] = [];
-for (const [nth, bug] of bugs.entries()) {
-  const started = performance.now();
-  const outcome = await plant(bug, nth + 1);
-  rows.push({ ...bug, outcome, seconds: (performance.now() - started) / 1_000 });
-  console.log(line(rows[nth] ?? { ...bug, outcome, seconds: 0 }));
-}
+const bundler = await bundlerOf("scripts/planted-bugs/trial.ts");
+let bundling: Promise<unknown> = Promise.resolve();
+const write = (name: string, bug: PlantedBug | null): Promise<string> => {
+  const file = path.join(FOLDER, `${name}.mjs`);
+  const written = bundling.then(async () => writeFile(file, await bundler.bundle(bug)));
+  bundling = written.catch(() => {});
+  return written.then(() => file);
+};
+const rows = await plantAll(bugs, (nth) => write(`bug-${nth}`, bugs[nth] ?? null));
+const sessions = rows.flatMap(({ outcome: { first } }): Session[] => (first && first.seed > 0 ? [first] : []));
+const clean = await tryOut(await write("clean", null), { sessions });
+await bundler.close();
 await rm(FOLDER, { recursive: true, force: true });
-const caught = rows.filter(({ outcome }) => outcome.caught).length;
+
+const caught = rows.filter(({ outcome }) => outcome.first !== null).length;
 const named = rows.filter(({ outcome, invariant }) => outcome.invariants.includes(invariant)).length;
-console.log(`\nplanted  ${rows.length}\ncaught   ${caught}\nby the invariant it was meant for  ${named}`);
-process.exitCode = caught === rows.length ? 0 : 1;
+console.log(`\nplanted       ${rows.length}`);
+console.log(`caught        ${caught}`);
+console.log(`as meant      ${named}, by the invariant that the bug was made for`);
+console.log(
+  `false alarms  ${clean.first ? `${JSON.stringify(clean)} without any bug` : `0 in the ${sessions.length} sessions that caught`}`,
+);
+console.log(`seconds       ${((performance.now() - started) / 1_000).toFixed(0)} on ${values.jobs} cores`);
+process.exitCode = caught === rows.length && clean.first === null ? 0 : 1;

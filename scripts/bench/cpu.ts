@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { SimulatedProviders } from "../simulated-providers/server";
 import { ratios, type Spread, spread } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
-import { post, replayOf, startRun, statusOf, watchRun } from "./run-client";
+import { LONGEST_RUN_MS, post, replayOf, startRun, statusOf, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { aim, type Figure, type Line, type Measurement, micros, ratio } from "./figure";
 import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
@@ -86,7 +86,11 @@ async function unwatchedRun({ runtime, providers }: Bench): Promise<void> {
       .requests()
       .slice(before)
       .filter(({ endedAt }) => endedAt !== null).length === idealCalls(TRIO.length);
-  while (!isServed()) await sleep(20);
+  const giveUpAt = performance.now() + LONGEST_RUN_MS;
+  while (!isServed()) {
+    if (performance.now() > giveUpAt) throw new Error(`A run that nobody watched is ${await statusOf(turn)}, and asks no model.`);
+    await sleep(20);
+  }
   await sleep(200);
   const status = await statusOf(turn);
   if (status !== "completed") throw new Error(`A run that nobody watched is ${status}.`);

@@ -55,14 +55,19 @@ export async function statusOf(turn: string): Promise<string> {
   return TurnResponseSchema.parse(await (await fetch(turn)).json()).status;
 }
 
-/** Waits until a turn runs no more, and says how it ended. */
+/** Waits until a turn runs no more, and says how it ended. Throws for one that never seems to. */
 export async function endOf(turn: string, everyMs = 20): Promise<string> {
-  for (;;) {
+  const giveUpAt = performance.now() + LONGEST_RUN_MS;
+  while (performance.now() < giveUpAt) {
     const status = await statusOf(turn);
     if (status !== "running") return status;
     await sleep(everyMs);
   }
+  throw new Error(`${turn} still runs after ${LONGEST_RUN_MS / 1_000} s.`);
 }
+
+/** No run of a measurement takes so long, also where the machine is busy with other work. */
+export const LONGEST_RUN_MS = 180_000;
 
 /** Any request of the benchmark; everything but success is thrown. */
 export async function post(url: string, body: string, accept = "application/json"): Promise<Response> {

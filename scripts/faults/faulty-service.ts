@@ -1,23 +1,26 @@
 import { LOCAL_VARIABLES } from "../service/local-variables";
 import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
+import { within } from "../service/within";
 import { CONTROL_PATH, type Orders, type Seen, STANDSTILL } from "./build/orders";
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
 
 const NOTHING_SEEN = JSON.stringify({ reached: {}, failed: {} } satisfies Seen);
+/** Longer than any answer takes, also of a machine that has much else to do. */
+const ANSWERS_WITHIN_MS = 30_000;
 
 /** The shipped service in the real runtime, between seams that can be told to fail and points where it can be killed. */
 export class FaultyService {
   readonly #process: ServiceProcess;
-  readonly #standing = new RegExp(`${STANDSTILL} (\\S+):(\\d+)"`);
+  readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
   /** Everything it printed since `forgetOutput`. */
   output = "";
   #standstill = Promise.withResolvers<string>();
 
   private constructor(service: ServiceProcess) {
     this.#process = service;
-    service.onOutput = (text) => this.#hear(text);
+    service.onLine = (line) => this.#hear(line);
   }
 
   /** `variables`: beside those of a service for this machine alone. */
@@ -44,13 +47,20 @@ export class FaultyService {
     return ms;
   }
 
-  /** What was seen since the last orders. It may stand still before it can say so. */
+  /**
+   * What was seen since the last orders. It may stand still where the new ones say before it can tell; where the old ones said it
+   * must not any more: a service with such orders is to `standDown` first.
+   */
   async order(orders: Orders): Promise<Seen> {
     this.#standstill = Promise.withResolvers();
-    const told = this.#tell("", JSON.stringify(orders));
-    told.catch(() => undefined);
-    const seen: Seen = JSON.parse(await Promise.race([told, this.#standstill.promise.then(() => NOTHING_SEEN)]));
+    const standing = this.standstill().then(() => NOTHING_SEEN);
+    const seen: Seen = JSON.parse(await Promise.race([standing, this.#tell("", JSON.stringify(orders))]));
     return seen;
+  }
+
+  /** Takes its orders back: from now on it stands still nowhere. Gives the place where it does already, until it is killed; else null. */
+  standDown(): Promise<string | null> {
+    return Promise.race([this.standstill(), this.#tell("", "{}").then(() => null)]);
   }
 
   /** Resolves with the place's name once it stands still where it was last ordered to. */
@@ -67,11 +77,21 @@ export class FaultyService {
   kill = (): Promise<void> => this.#process.kill();
   stop = (): Promise<void> => this.#process.stop();
 
+  /** What went wrong in one case shall not go wrong in the next for the same reason: a new process on the same storage. */
+  async beginAgain(): Promise<void> {
+    await this.kill();
+    await this.start();
+  }
+
   forgetOutput(): void {
     this.output = "";
   }
 
-  async #tell(query: string, body: string): Promise<string> {
+  #tell(query: string, body: string): Promise<string> {
+    return within(ANSWERS_WITHIN_MS, `the test build to take the order ${query}${body}`, this.#ask(query, body));
+  }
+
+  async #ask(query: string, body: string): Promise<string> {
     const headers = { connection: "close" };
     const response = await fetch(`${this.url}${CONTROL_PATH}${query}`, { method: "POST", headers, body });
     const text = await response.text();
@@ -79,9 +99,9 @@ export class FaultyService {
     return text;
   }
 
-  #hear(text: string): void {
-    this.output += text;
-    const [, point, nth] = this.#standing.exec(text) ?? [];
-    if (point !== undefined) this.#standstill.resolve(`${point}:${nth}`);
+  #hear(line: string): void {
+    this.output += `${line}\n`;
+    const [, place] = this.#standing.exec(line) ?? [];
+    if (place !== undefined) this.#standstill.resolve(place);
   }
 }

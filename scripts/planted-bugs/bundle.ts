@@ -1,13 +1,19 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { build } from "esbuild";
+import { context } from "esbuild";
 import type { PlantedBug } from "../../tests/simulation/planted-bugs";
 
-/** The entry as one file, with a bug in it. Throws if its text is not there exactly once: then the table is out of date. */
-export async function bundleWith(entry: string, bug: PlantedBug | null): Promise<string> {
-  const target = bug && path.resolve(bug.file);
-  const source = bug && target ? planted(await readFile(target, "utf8"), bug) : "";
-  const { outputFiles } = await build({
+/** Makes bundles of one entry, one at a time, each with another bug in it. What does not change is read once. */
+export type Bundler = {
+  /** The entry as one file. Throws if the bug's text is not there exactly once: then the table is out of date. */
+  bundle(bug: PlantedBug | null): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function bundlerOf(entry: string): Promise<Bundler> {
+  let target: string | null = null;
+  let source = "";
+  const building = await context({
     entryPoints: [entry],
     bundle: true,
     packages: "external",
@@ -25,7 +31,15 @@ export async function bundleWith(entry: string, bug: PlantedBug | null): Promise
       },
     ],
   });
-  return outputFiles[0]?.text ?? "";
+  return {
+    bundle: async (bug) => {
+      target = bug && path.resolve(bug.file);
+      source = bug && target ? planted(await readFile(target, "utf8"), bug) : "";
+      const { outputFiles } = await building.rebuild();
+      return outputFiles?.[0]?.text ?? "";
+    },
+    close: () => building.dispose(),
+  };
 }
 
 /** The source with the bug in it. */

@@ -1,28 +1,35 @@
 import { judge, situationOf } from "../../tests/simulation/engine/judge";
 import { rulesSituationOf } from "../../tests/simulation/world/situation";
 import { verify } from "../../tests/simulation/world/verify";
-import type { Outcome } from "./schema";
+import { type Outcome, type Session, TaskSchema } from "./schema";
 
-/** Looks for whatever is wrong with the code it is bundled with, in both simulated worlds by turns, and says what it found first. */
+/** Looks for whatever is wrong with the code it is bundled with, in both simulated worlds by turns, and says what it found. */
 
-const most = Number(process.argv[2]);
-/** Sessions of the rules alone for one of the whole service: they are quicker. */
-const RULES_PER_SERVICE = 2;
+/** Sessions of the rules alone for one of the whole service: they are that much quicker. */
+const RULES_PER_SERVICE = 10;
 /** An invariant that sees the bug first may not be the one it was meant for: a few more sessions tell. */
-const BREACHES = 3;
+const BREACHES = 5;
 
-async function look(): Promise<Outcome> {
+/** `most` counts the sessions of the whole service. */
+function* byTurns(most: number): Generator<Session> {
+  for (let seed = 1; seed <= most; seed += 1) {
+    for (let nth = 1; nth <= RULES_PER_SERVICE; nth += 1) yield { world: "rules", seed: (seed - 1) * RULES_PER_SERVICE + nth };
+    yield { world: "service", seed };
+  }
+}
+
+async function look(sessions: Iterable<Session>, meant: string | null): Promise<Outcome> {
   const found = new Set<string>();
-  let first: { world: string; seed: number } | null = null;
+  let first: Session | null = null;
   let times = 0;
-  for (let seed = 1; seed <= most && times < BREACHES; seed += 1) {
-    const service = seed % (RULES_PER_SERVICE + 1) === 0;
-    const broken = service ? await ofService(seed) : ofRules(seed);
+  for (const session of sessions) {
+    const broken = session.world === "service" ? await ofService(session.seed) : ofRules(session.seed);
     for (const invariant of broken) found.add(invariant);
     if (broken.length > 0) times += 1;
-    if (broken.length > 0) first ??= { world: service ? "service" : "rules", seed };
+    if (broken.length > 0) first ??= session;
+    if (times === BREACHES || (meant !== null && found.has(meant))) break;
   }
-  return { caught: first !== null, world: first?.world ?? "", seed: first?.seed ?? 0, invariants: [...found] };
+  return { first, invariants: [...found] };
 }
 
 async function ofService(seed: number): Promise<string[]> {
@@ -43,4 +50,6 @@ function ofRules(seed: number): string[] {
   }
 }
 
-console.log(JSON.stringify(await look()));
+const task = TaskSchema.parse(JSON.parse(process.argv[2] ?? ""));
+const outcome = "sessions" in task ? await look(task.sessions, null) : await look(byTurns(task.most), task.meant);
+console.log(JSON.stringify(outcome));

@@ -4,12 +4,16 @@ import { rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, isHealthy } from "./loopback";
 import { signalGroup } from "./process-group";
 import { type PlanOptions, planRuntime, type RuntimePlan } from "./runtime-plan";
+import { within } from "./within";
 
 const READY_WITHIN_MS = 20_000;
+/** A process that is sent SIGKILL is gone as soon as the machine gets round to it. */
+const GONE_WITHIN_MS = 10_000;
 const READY_EVERY_MS = 5;
 const LOG_CHARS = 20_000;
 
@@ -27,8 +31,8 @@ export class ServiceProcess {
   };
   #child: ChildProcess | null = null;
   #log = "";
-  /** Told of whatever it prints, as it comes. */
-  onOutput: (text: string) => void = () => {};
+  /** Told of each line it prints, as it comes. */
+  onLine: (line: string) => void = () => {};
 
   private constructor({ url, dir, plan }: { url: string; dir: string; plan: RuntimePlan }) {
     this.url = url;
@@ -69,11 +73,10 @@ export class ServiceProcess {
     const { file, args, config } = this.#plan;
     const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
     this.#child = child;
-    child.stdout.on("data", (chunk: Buffer) => this.#keep(chunk));
-    child.stderr.on("data", (chunk: Buffer) => this.#keep(chunk));
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", (line) => this.#keep(line));
     child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
     child.stdin.end(config);
-    while (!(await isHealthy(this.url))) {
+    while (!(await isHealthy(this.url, AbortSignal.timeout(READY_WITHIN_MS)))) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The service ended at once:\n${this.#log}`);
       if (performance.now() - startedAt > READY_WITHIN_MS) throw new Error(`The service does not answer:\n${this.#log}`);
       await sleep(READY_EVERY_MS);
@@ -81,14 +84,14 @@ export class ServiceProcess {
     return performance.now() - startedAt;
   }
 
-  /** SIGKILL to the whole group, whatever it is doing; resolves when it is gone. */
+  /** SIGKILL to the whole group, whatever it is doing; resolves when it is gone and all that it printed was told. */
   async kill(): Promise<void> {
     const child = this.#child;
     this.#child = null;
     if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, "exit");
+    const gone = once(child, "close");
     signalGroup(child, "SIGKILL");
-    await gone;
+    await within(GONE_WITHIN_MS, `the end of process ${child.pid} after SIGKILL`, gone);
   }
 
   /** Ends it and removes its storage. */
@@ -114,8 +117,8 @@ export class ServiceProcess {
     return this.#log;
   }
 
-  #keep(chunk: Buffer): void {
-    this.#log = (this.#log + chunk.toString()).slice(-LOG_CHARS);
-    this.onOutput(chunk.toString());
+  #keep(line: string): void {
+    this.#log = `${this.#log}${line}\n`.slice(-LOG_CHARS);
+    this.onLine(line);
   }
 }

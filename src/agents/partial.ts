@@ -24,10 +24,13 @@ export class PartialTexts {
   #written = new Map<string, Written>();
   /** By call id: whether its pieces count. Many come, and an id says the same each time. */
   #counts = new Map<string, boolean>();
+  /** Ids of those who have an answer in the latest attempt. */
+  #answered = new Set<string>();
 
   /** Pieces of attempts that are over are dropped; the first piece of a new one lets go of everything before. */
   add(piece: WrittenPiece, text: string): void {
     if (text === "" || !this.#isOfLatest(piece.call)) return;
+    if (piece.kind !== "final" && this.#answered.has(piece.agent)) return;
     switch (piece.kind) {
       case "tool_arguments":
         if (piece.name === "new_answer") this.#of(piece.agent).answer.append(piece.call, text);
@@ -42,6 +45,13 @@ export class PartialTexts {
       case "hosted_tool":
         return;
     }
+  }
+
+  /** In the latest attempt the agent has an answer now: what it writes beside a final text counts for nothing. */
+  answered(agent: string): void {
+    this.#answered.add(agent);
+    const written = this.#written.get(agent);
+    if (written) this.#written.set(agent, { ...nothingWritten(), final: written.final });
   }
 
   /**
@@ -75,6 +85,7 @@ export class PartialTexts {
     if (place.turn === this.#turn && place.attempt <= this.#attempt) return place.attempt === this.#attempt;
     this.#written = new Map();
     this.#counts = new Map();
+    this.#answered = new Set();
     this.#turn = place.turn;
     this.#attempt = place.attempt;
     return true;
@@ -83,16 +94,18 @@ export class PartialTexts {
   #of(agent: string): Written {
     const known = this.#written.get(agent);
     if (known) return known;
-    const written = {
-      answer: new LongestText(LIMITS.answerBytes, partialContent),
-      firstRound: new LongestText(LIMITS.answerBytes),
-      laterRounds: new LongestText(LIMITS.answerBytes),
-      final: new LongestText(LIMITS.finalBytes),
-    };
+    const written = nothingWritten();
     this.#written.set(agent, written);
     return written;
   }
 }
+
+const nothingWritten = (): Written => ({
+  answer: new LongestText(LIMITS.answerBytes, partialContent),
+  firstRound: new LongestText(LIMITS.answerBytes),
+  laterRounds: new LongestText(LIMITS.answerBytes),
+  final: new LongestText(LIMITS.finalBytes),
+});
 
 function read(turn: TurnState, index: number, written: Written): string {
   if (index === turn.attempt.presenter) return written.final.read();

@@ -19,7 +19,7 @@ export async function docsPage(document: OpenApiDocument): Promise<DocsPage> {
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${document.info.title} API</title><style>${raw(DOCS_STYLE)}</style></head>
 <body>
 <header><h1>${document.info.title} API</h1><p>${ticked(document.info.description ?? "")}</p>
-<p>For programs: <a href="/openapi.json">/openapi.json</a>. Send a key as <code>authorization: Bearer …</code>; a development service on your own machine wants none.</p></header>
+<p>For programs: <a href="/openapi.json">/openapi.json</a>. Send a key as <code>authorization: Bearer &hellip;</code>; a development service on your own machine wants none.</p></header>
 <nav aria-label="Addresses">${groups.map(contents)}<h4>Schemas</h4><ul><li>${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a> `)}</li></ul></nav>
 <main>${groups.map(({ tag, operations: own }) => html`<h2>${tag}</h2>${own.map(section)}`)}
 <h2>Schemas</h2>${schemas.map(([name, schema]) => schemaSection(name, schema))}</main>

@@ -7,7 +7,7 @@ import type { Grade, Grader } from "./schema";
 const NUMBER = /(?<![\p{L}\p{N}]|[\p{L}\p{N}]\.)(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+|(?<!\.)(?=\.\d))(?:\.\d+)?(?:[eE][+-]?\d+)?/gu;
 
 /** A minus directly before the digits or their currency, with no word or figure before it that it could join (`3-5`, `gpt-4`). */
-const MINUS = /(?:^|[^\p{L}\p{N})\]])[-−][$€£]?$/u;
+const MINUS = /(?:^|[^\p{L}\p{N})\]])[-\u2212][$\u20ac£]?$/u;
 const MINUS_CHARS = 4;
 
 /** Doubles miss the edge of a tolerance by this part of their size. */

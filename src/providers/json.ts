@@ -11,3 +11,9 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/**
+ * A body for an SDK that is JSON already, so that it keeps one text while it waits for an answer, and not what the text was made
+ * of as well: each may be megabytes.
+ */
+export const jsonBody = (body: unknown) => ({ body: JSON.stringify(body), headers: { "content-type": "application/json" } });

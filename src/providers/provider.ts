@@ -34,7 +34,8 @@ export type Message =
 export type ModelRequest = {
   model: string;
   system: string;
-  messages: Message[];
+  /** Megabytes, it may be: an adapter keeps nothing of it once the request is sent, and asks for it again where it must. */
+  readonly messages: Message[];
   tools: ToolSpec[];
   hostedTools: readonly HostedTool[];
   /** `required`: the reply must call a tool. Adapters whose provider cannot force one send `auto`. */

@@ -12,7 +12,7 @@ const SHORTEST_SECRET = 6;
  * begin alike (`sk-learn`, `key-value`) are too short or not in the list. `mge` and `mgt` are our own keys and tickets.
  */
 const KEY_SHAPES = [
-  /\b(?:sk|pk|rk|gsk|csk|xai|fw|nvapi|tgp|mgk|mge|mgt)[-_][\w*.•…-]{6,}/g,
+  /\b(?:sk|pk|rk|gsk|csk|xai|fw|nvapi|tgp|mgk|mge|mgt)[-_][\w*.\u2022\u2026-]{6,}/g,
   /\bAIza[\w-]{20,}/g,
   /\bAQ\.[\w-]{20,}/g,
   // Names of models and functions begin like these too (`pplx-70b-online`, `hf_hub_download`), but are neither as long nor so plain.

@@ -34,6 +34,11 @@ function started(rules: Parameters<typeof teamOf>[1] = {}): SessionState {
   });
 }
 
+const inAttempt = (number: number, { turn, ...rest }: SessionState): SessionState => ({
+  ...rest,
+  turn: turn && { ...turn, attempt: { ...turn.attempt, number } },
+});
+
 /** The first agent's call as the rules name it, with its reply. */
 function firstAnswer(state: SessionState): SessionState {
   const effect = owed(state)[0]?.id ?? "";
@@ -129,6 +134,22 @@ describe("the partial text of an agent without an answer", () => {
     const personas = { diversityMode: "perspective" as const, guidelines: null, afterFirstAnswer: "drop" as const };
     const state = started({ rules: { personas: true }, team: { personas } });
     expect(partialsOf(state, [piece("Personas are hard."), piece("My view", { round: 2 })])).toEqual({ 0: "My view" });
+  });
+
+  it("is not kept once it has an answer, until the next attempt; its final text is", () => {
+    const texts = new PartialTexts();
+    const add = ({ text, ...source }: Piece) => texts.add(source, text);
+    const partials = (state = started()) => ({ ...texts.partials(state) });
+    add(args('{"content":"It'));
+    add(piece("B", { agent: "b" }));
+    texts.answered("a");
+    expect(partials()).toEqual({ 0: "", 1: "B" });
+    add(args('{"content":"It is better', inCall(2)));
+    add(piece("The end", { kind: "final", ...inCall(3) }));
+    expect(partials()).toEqual({ 0: "", 1: "B" });
+    expect(partials(started({ rules: { skip_coordination: true } }))).toMatchObject({ 0: "The end" });
+    add(args('{"content":"Anew', { call: "call_1_2_1_1_1_1" }));
+    expect(partials(inAttempt(2, started()))).toEqual({ 0: "Anew" });
   });
 
   it("is gone with the first answer", () => {

@@ -4,6 +4,7 @@ import { cutsContract } from "./cuts-contract";
 import { abortContract, openEndContract, timeContract } from "./endings-contract";
 import { headersContract } from "./headers-contract";
 import { historyContract } from "./history-contract";
+import { memoryContract } from "./memory-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, echoesContract, errorsContract, waitsContract } from "./failures-contract";
 import { type RawServer, startRawServer } from "./raw-server";
@@ -20,6 +21,7 @@ export function describeProviderContract(wire: Wire): void {
     const call: Call = (script, change) => run(wire, server(), script, change);
     describe("replies", () => repliesContract(wire, call));
     describe("streams", () => streamsContract(wire, server, call));
+    describe("memory", () => memoryContract(wire));
     describe("requests", () => requestsContract(wire, call));
     describe("history", () => historyContract(wire, call));
     if (wire.hostedTools.length > 0) describe("hosted tools", () => hostedContract(wire, call));

@@ -75,6 +75,18 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a duplicate_answer", "round.nudged a 1"],
     },
     {
+      name: "may equal an answer that was replaced before its author was shown it",
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+        world.does("b", answers("B3"));
+        world.does("a", votes("b"));
+      },
+      when: (world) => world.does("a", answers("B2")).slice(0, 2),
+      then: ["call.completed a", "answer.submitted a agent1.2"],
+    },
+    {
       name: "may equal an answer its author was not shown: first answers are never compared",
       given: (world) => world.does("a", answers("the same")),
       when: (world) => world.does("b", answers("the same")),

@@ -54,6 +54,38 @@ describe("a call's reservation", () => {
     expect(outputs).toMatchObject([{ max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }, { max_output_tokens: 2_000 }]);
   });
 
+  it("leaves money for the others that are due", () => {
+    const world = new World({ budget: { max_cost_usd: 0.018 } });
+    world.ask();
+    const outputs = ["a", "b", "c"].flatMap((id) => world.starts(id));
+    // A hair less may come of the division.
+    const room = { max_output_tokens: expect.closeTo(2_500, -1) };
+    expect(outputs).toMatchObject([room, room, room]);
+  });
+
+  it.each([
+    // (4,000 + 13 bytes of question + 3 of answers) x 10 + 2,048 x 20 millionths, of what is left of the cap; then by three.
+    { name: "the dearest candidate's presentation", voted: false, output: 2_246 },
+    // The reason adds 3 x 8 tokens, and two are due.
+    { name: "the reasons of votes in it", voted: true, output: 3_510 },
+  ])("keeps room for $name", ({ voted, output }) => {
+    const dear = { price: { input: 10, cached_input: 5, output: 20 } };
+    const world = new World({ each: { b: dear }, budget: { max_cost_usd: 0.1 } });
+    world.ask();
+    allAnswer(world);
+    if (voted) world.does("c", votes("a"));
+    expect(world.starts("a")).toMatchObject([{ max_output_tokens: expect.closeTo(output, -1) }]);
+  });
+
+  it("of the presentation has all that is left", () => {
+    const world = new World({ ...two, budget: { max_tokens: 10_000 } });
+    world.ask();
+    allAnswer(world);
+    world.does("a", votes("a"));
+    world.does("b", votes("a"));
+    expect(world.starts("a")).toMatchObject([{ purpose: "presentation", max_output_tokens: 4_000 }]);
+  });
+
   it("holds the cap to the last digit, where the division would round over it", () => {
     const price = { input: 0.64, cached_input: 0, output: 0.29000000000000004 };
     const world = new World({ agents: ["a"], every: { price, max_output_tokens: 200_000 }, budget: { max_cost_usd: 0.05584 } });
@@ -160,6 +192,29 @@ describe("a call that cannot be paid now", () => {
         "round.started b #2 answered [agent1.1 agent2.1]",
       ],
       owes: ["call a", "call b"],
+    },
+    {
+      name: "does not end coordination while another's round begins anew",
+      world: { ...two, budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        world.starts("b");
+        world.inputTokens = 30_000;
+        world.starts("a");
+      },
+      when: (world) => world.does("b", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed b quota final", "round.failed b quota", "round.started b #2 failed []"],
+      owes: ["call b"],
+    },
+    {
+      name: "ends coordination although another has voted",
+      world: { ...two, budget: { max_tokens: 20_000 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.inputTokens = 30_000;
+      },
+      when: (world) => world.starts("b"),
+      then: ["call.deferred b", "attempt.settled budget b agent2.1 agent2.1:1", "presentation.started b agent2.1"],
     },
     {
       name: "in the presentation leaves the winning answer",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { byteLength, jsonBytes, jsonPrefix } from "../../src/coordination/byte-length";
+import { byteLength, jsonBytes, jsonPrefix, truncateTo } from "../../src/coordination/byte-length";
 
 const anyText = fc.string({ unit: "binary", maxLength: 40 });
 const halves = fc
@@ -21,5 +21,31 @@ describe("a text cut to the size of its JSON", () => {
       if (next !== undefined) expect(jsonBytes(kept + next)).toBeGreaterThan(most);
     });
     fc.assert(property);
+  });
+});
+
+describe("a text cut to so many bytes", () => {
+  it.each([
+    { name: "is left as it is where it fits", text: "añb", most: 4, kept: "añb" },
+    { name: "loses what is over", text: "añb", most: 3, kept: "añ" },
+    { name: "halves no character", text: "añb", most: 2, kept: "a" },
+    { name: "halves no character of four bytes", text: "a😀", most: 4, kept: "a" },
+    { name: "may lose all", text: "😀", most: 0, kept: "" },
+  ])("$name", ({ text, most, kept }) => {
+    expect(truncateTo(most, text)).toBe(kept);
+  });
+
+  it("that fits keeps a halved character as it was written", () => {
+    expect(truncateTo(4, "a\ud83d")).toBe("a\ud83d");
+  });
+});
+
+describe("for example, a text cut to the size of its JSON", () => {
+  it.each([
+    { name: "is left as it is where it just fits", text: 'a"b', most: 4, kept: 'a"b' },
+    { name: "loses the character that would take it over", text: 'a"b', most: 2, kept: "a" },
+    { name: "may end just at the size", text: 'a"b', most: 3, kept: 'a"' },
+  ])("$name", ({ text, most, kept }) => {
+    expect(jsonPrefix(most, text)).toBe(kept);
   });
 });

@@ -43,6 +43,17 @@ describe("cancelling", () => {
       owes: [],
     },
     {
+      name: "once there is an answer leaves no text that an agent was still writing",
+      world: two,
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.starts("b");
+        world.writing = { b: "Half of B" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed b cancelled final", "attempt.settled cancelled a agent1.1", "turn.cancelled a A -"],
+    },
+    {
       name: "in the presentation leaves the winning answer and the text so far",
       world: two,
       given: (world) => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { callInFlight, placeOfCall, triedCall } from "../../src/coordination";
 import { callId } from "../../src/coordination/effects";
-import { answers } from "./builders";
+import { answers, fails, says } from "./builders";
 import { World } from "./world";
 
 describe("the place a call's id tells", () => {
   it("is the one it was made of", () => {
-    const id = callId({ turn: 12, attempt: 3, agent: 0, round: 4, call: 5, sent: 6 });
+    const id = callId({ turn: 12, attempt: 3, agent: 10, round: 14, call: 15, sent: 16 });
     expect(placeOfCall(id)).toEqual({ turn: 12, attempt: 3 });
   });
 
@@ -22,6 +22,20 @@ it("makes one call of all its tries, and of nothing else", () => {
   for (const part of ["turn", "attempt", "agent", "round", "call"] as const) {
     expect(triedCall(callId({ ...place, [part]: 11 }))).not.toBe(first);
   }
+});
+
+it("numbers agents, calls and the tries of each from 1", () => {
+  const world = new World({ agents: ["a", "b"] });
+  world.ask();
+  world.starts("b");
+  expect(world.callOf("b")).toBe("call_1_1_2_1_1_1");
+  world.does("b", fails());
+  world.wait(60_000);
+  world.starts("b");
+  expect(world.callOf("b")).toBe("call_1_1_2_1_1_2");
+  world.does("b", says(""));
+  world.starts("b");
+  expect(world.callOf("b")).toBe("call_1_1_2_1_2_1");
 });
 
 describe("a call in flight", () => {

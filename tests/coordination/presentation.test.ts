@@ -53,6 +53,21 @@ describe("the presentation", () => {
       then: ["call.completed a", "tool.completed a search ok", "call.started a nothing"],
     },
     {
+      name: "is not told of answers that its presenter has not seen",
+      world: { every: { tools: [tool("search")] }, rules: { orchestrator_timeout_ms: 100_000 } },
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", votes("a"));
+        world.does("c", answers("C2"));
+        world.wait(80_000);
+        world.does("a", uses(["search"]));
+      },
+      when: (world) => world.tool("a"),
+      then: ["tool.completed a search ok"],
+      owes: ["call a"],
+    },
+    {
       name: "shows the winning answer instead when its provider ended it for a reason nobody knows",
       world: two,
       given: presenting,

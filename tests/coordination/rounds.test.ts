@@ -65,6 +65,22 @@ describe("rounds", () => {
   });
 });
 
+it.each([
+  { name: "an agent with a workspace begins a round in the team's own", workspace: true, told: "base" },
+  { name: "an agent without a workspace begins a round in none", workspace: false, told: null },
+])("$name", ({ workspace, told }) => {
+  const world = new World({ every: { workspace } });
+  world.ask();
+  expect(world.events("round.started").map((event) => event.workspace)).toEqual([told, told, told]);
+});
+
+it("a reply without tools has its decisions judged at once, so the log keeps none of them to be judged later", () => {
+  const world = new World();
+  world.ask();
+  world.does("a", answers("A"));
+  expect(world.events("call.completed")).toMatchObject([{ tools: [], decisions: [] }]);
+});
+
 describe("the wait after a first answer", () => {
   table([
     {

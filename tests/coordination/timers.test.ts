@@ -79,6 +79,15 @@ describe("the next timer", () => {
     },
     { name: "is the end of the personas", world: { rules: { personas: true } }, at: 88_000 },
     {
+      name: "is no agent's that has failed",
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.does("b", answers("B"));
+        world.does("c", fails({ class: "bad_credentials", code: "invalid_key" }));
+      },
+      at: COORDINATION_ENDS,
+    },
+    {
       name: "is none when nothing runs",
       given: (world) => world.give({ type: "cancel_requested" }),
       at: null,
@@ -225,6 +234,19 @@ describe("a fault of our own", () => {
   it("is nothing where no turn runs", () => {
     expect(failInternally(emptySession, START)).toEqual([]);
   });
+});
+
+it("a fault of our own is told no earlier than what the log tells already", () => {
+  const world = new World();
+  world.ask();
+  expect(failInternally(world.state, START - 5_000).map(({ at }) => at)).toEqual([START]);
+  expect(failInternally(world.state, START + 5_000).map(({ at }) => at)).toEqual([START + 5_000]);
+});
+
+it("a turn that is asked for while one runs is passed over", () => {
+  const world = new World();
+  world.ask();
+  expect(world.ask("And now?")).toEqual([]);
 });
 
 describe("an input that comes too late", () => {

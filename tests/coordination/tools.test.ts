@@ -86,6 +86,23 @@ describe("an agent's own tools", () => {
       owes: ["tool a write_file", "call b", "call c"],
     },
     {
+      name: "done, an answer over 128 KB that came with them is refused",
+      world,
+      given: (at) => at.does("a", uses(["write_file"], [anAnswer("x".repeat(128 * 1024 + 1))])),
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok", "answer.refused a answer_too_large", "round.nudged a 1"],
+    },
+    {
+      name: "done, a reason over 4 KB that came with them is refused",
+      world,
+      given: (at) => {
+        allAnswer(at);
+        at.does("a", uses(["write_file"], [aVote("b", "x".repeat(4 * 1024 + 1))]));
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok", "vote.refused a reason_too_long", "round.nudged a 1"],
+    },
+    {
       name: "done, the decision is judged as things stand then",
       world,
       given: (at) => {

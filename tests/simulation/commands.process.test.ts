@@ -33,3 +33,21 @@ it("gives the same logs in another process, on another number of cores", { timeo
   expect(first).toMatch(/^[0-9a-f]{16}$/);
   expect(second).toBe(first);
 });
+
+it("catches every planted bug, and nothing where no bug is planted", { timeout: TIMEOUT_MS }, async () => {
+  const { code, output } = await run("scripts/planted-bugs.ts");
+  console.log(output);
+  const planted = Number(figure(output, "planted"));
+  expect(planted).toBeGreaterThanOrEqual(20);
+  expect(figure(output, "caught"), output).toBe(String(planted));
+  expect(figure(output, "as meant"), output).toBe(`${planted},`);
+  expect(figure(output, "false alarms"), output).toBe("0");
+  expect(code).toBe(0);
+});
+
+it("says so if a planted bug is not caught, as when no session is simulated", { timeout: TIMEOUT_MS }, async () => {
+  const { code, output } = await run("scripts/planted-bugs.ts", "--only", "I8 ", "--sessions", "0");
+  expect(output).toContain("NOT CAUGHT");
+  expect(figure(output, "caught")).toBe("0");
+  expect(code).toBe(1);
+});

@@ -1,3 +1,4 @@
+import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
@@ -15,11 +16,15 @@ export const CLIENTS: readonly { name: string; play: (world: World) => Promise<s
   { name: "20 read 1 kB/s of the largest session", play: slow },
 ];
 
+/** Ten minutes: several times what the longest takes of a busy machine, histories by the hundred apart. */
+const SCENE_WITHIN_MS = 600_000;
+
 /** Half of those that a team may have. */
 const DEFAULT_LOUD_AGENTS = 16;
 
 export type ClientFigures = {
   seed: number;
+  histories: number;
   scenes: { name: string; problems: readonly string[]; seconds: number }[];
   loud: LoudFigures | null;
   seconds: number;
@@ -46,7 +51,7 @@ export async function clients({
   const inspectorPort = await freePort();
   const providers = await startSimulatedProviders({ models: MODELS });
   const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
-  const figures: ClientFigures = { seed, scenes: [], loud: null, seconds: 0 };
+  const figures: ClientFigures = { seed, histories, scenes: [], loud: null, seconds: 0 };
   const onFigures = (loud: LoudFigures) => {
     figures.loud = loud;
   };
@@ -55,9 +60,8 @@ export async function clients({
     await service.start();
     for (const { name, play } of scenes) {
       const from = performance.now();
-      const problems = await play({ service, providers, inspectorPort, seed, loudAgents, onFigures }).catch((error: unknown) => [
-        String(error),
-      ]);
+      const played = play({ service, providers, inspectorPort, seed, loudAgents, onFigures });
+      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
       const scene = { name, problems, seconds: (performance.now() - from) / 1_000 };
       figures.scenes.push(scene);
       onScene?.(scene);

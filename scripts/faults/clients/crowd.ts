@@ -3,6 +3,7 @@ import { eventsPath, sessionPath } from "../../../src/protocol/api";
 import { ServiceClient } from "../../../tests/process/support/service-client";
 import { STORY_AGENTS } from "../../../tests/process/support/story";
 import { Watcher } from "../../../tests/process/support/watcher";
+import { within } from "../../service/within";
 import { Party } from "../runs/party";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
@@ -11,6 +12,7 @@ import type { Peak, World } from "./world";
 
 /** Readers of one session at a time, in the service that these clients meet. */
 export const MOST_READERS = 450;
+const STARTED_WITHIN_MS = 60_000;
 const SLOW_READERS = 20;
 const SAMPLE_EVERY_MS = 400;
 const FEWEST_SAMPLES = 5;
@@ -20,14 +22,18 @@ const MOST_LIVE_BYTES = 96 * 1024 * 1024;
 /** Clients that go away without a word free their places, and the run goes on. */
 export async function vanish({ service, providers, seed }: World): Promise<string[]> {
   const party = new Party(["story", "rejected"], { service, providers, seed });
-  const [run] = party.runs;
-  while (run?.session === "") await sleep(10);
-  const path = `${sessionPath(run?.session ?? "")}/events`;
+  const session = await within(STARTED_WITHIN_MS, "a run to start", sessionOf(party));
+  const path = `${sessionPath(session)}/events`;
   for (let wave = 0; wave < 3; wave += 1) await leaveInTheMiddle(service.url, path, MOST_READERS / 2);
   const problems = [...(await party.verdict())];
   const others = watchers(`${service.url}${path}`, MOST_READERS - 50);
   await Promise.all(others.map(({ ended }) => ended));
   return problems;
+}
+
+async function sessionOf({ runs: [run], problems }: Party): Promise<string> {
+  while (run?.session === "" && problems.length === 0) await sleep(10);
+  return run?.session ?? "";
 }
 
 /** 500 come at once: as many as may get in do, the others later, and each gets the whole log. */

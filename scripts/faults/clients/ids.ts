@@ -2,6 +2,7 @@ import { eventsPath, sessionPath } from "../../../src/protocol/api";
 import { STORY_AGENTS } from "../../../tests/process/support/story";
 import { ServiceClient } from "../../../tests/process/support/service-client";
 import { Watcher } from "../../../tests/process/support/watcher";
+import { within } from "../../service/within";
 import type { World } from "./world";
 
 /** What a client may claim to have seen last, and how it is answered while the turn runs. */
@@ -14,6 +15,11 @@ const IDS: readonly { name: string; id: string; status: number; code: string }[]
   { name: "4 kB", id: "9".repeat(4_096), status: 400, code: "bad_event_id" },
   { name: "the future", id: "1000000", status: 409, code: "event_id_ahead" },
 ];
+
+/** A stream from an id ends with the turn. */
+const ANSWERED_WITHIN_MS = 60_000;
+
+type Said = { status: number; text: string };
 
 /** Ids that no event of the run has: refused for what they are, by a run that takes no notice. */
 export async function strangeIds({ service, providers }: World): Promise<string[]> {
@@ -38,7 +44,10 @@ async function ofAnotherRun(url: string, full: Watcher): Promise<string[]> {
   return text.endsWith(wanted) && text.startsWith("retry:") ? [] : ["an id of another run was not taken as a number of this one"];
 }
 
-async function ask(url: string, id: string): Promise<{ status: number; text: string }> {
+const ask = (url: string, id: string): Promise<Said> =>
+  within(ANSWERED_WITHIN_MS, `the answer to the id ${id.slice(0, 20)}`, fetchFrom(url, id));
+
+async function fetchFrom(url: string, id: string): Promise<Said> {
   const response = await fetch(url, { headers: { accept: "text/event-stream", "last-event-id": id, connection: "close" } });
   return { status: response.status, text: await response.text() };
 }

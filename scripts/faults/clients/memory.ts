@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
+import { within } from "../../service/within";
 
 const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
 const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }) });
@@ -11,8 +12,12 @@ const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.nu
  */
 export type MemorySample = { live: number | null; resident: number };
 
+const CONNECTED_WITHIN_MS = 20_000;
 /** Under load the inspector may drop what it was asked. */
 const SILENCE_MS = 5_000;
+
+/** What the runtime's own objects held is let go of only when it works again, and then found by a later collection. */
+const COLLECTIONS = 3;
 
 /** Looks at the memory of a running workerd through its inspector. */
 export class MemoryProbe {
@@ -26,19 +31,22 @@ export class MemoryProbe {
   }
 
   static async connect(inspectorPort: number, pid: number): Promise<MemoryProbe> {
-    const response = await fetch(`http://127.0.0.1:${inspectorPort}/json/list`);
+    const address = `http://127.0.0.1:${inspectorPort}/json/list`;
+    const response = await within(CONNECTED_WITHIN_MS, "the inspector", fetch(address));
     const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
     if (!service) throw new Error("The inspector does not know the service.");
     const socket = new WebSocket(service.webSocketDebuggerUrl);
-    await new Promise((open, failed) => {
+    const opened = new Promise((open, failed) => {
       socket.addEventListener("open", open, { once: true });
-      socket.addEventListener("error", failed, { once: true });
+      socket.addEventListener("error", () => failed(new Error("The inspector refused the connection.")), { once: true });
     });
+    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened);
     return new MemoryProbe(socket, pid);
   }
 
   async sample(): Promise<MemorySample> {
-    await this.#ask("HeapProfiler.collectGarbage");
+    for (let time = 1; time < COLLECTIONS; time += 1) await this.#ask("HeapProfiler.collectGarbage");
+    void this.#ask("HeapProfiler.collectGarbage"); // not waited for: what the service makes meanwhile is no live heap
     const said = await this.#ask("Runtime.getHeapUsage");
     const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#pid}/status`, "utf8")) ?? [];
     return { live: said === null ? null : liveIn(said), resident: Number(kilobytes) * 1_024 };

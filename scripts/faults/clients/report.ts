@@ -1,8 +1,14 @@
 import type { ClientFigures } from "./campaign";
 
 /** What went wrong, then a line for each kind of client, the memory and the seed last. */
-export function toClientReport({ seed, scenes, loud, seconds }: ClientFigures): string {
-  const wrong = scenes.flatMap(({ name, problems }) => problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`));
+export function toClientReport({ seed, histories, scenes, loud, seconds }: ClientFigures): string {
+  const wrong = scenes
+    .filter(({ problems }) => problems.length > 0)
+    .flatMap(({ name, problems }) => [
+      ...problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`),
+      `  again: npm run faults -- --clients ${histories} --seed ${seed} --only ${JSON.stringify(name)}`,
+      "",
+    ]);
   const lines = scenes.map(
     ({ name, problems, seconds: took }) => `${problems.length === 0 ? "✓" : "✗"} ${name} (${took.toFixed(1)} s)`,
   );

@@ -1,12 +1,12 @@
 import { Chance } from "../../../tests/simulation/world/random";
-import { type SimulatedProviders, startSimulatedProviders } from "../../simulated-providers/server";
+import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
-import { keepEvidence } from "./evidence";
+import { keepBooks, keepEvidence } from "./evidence";
 import { MODELS } from "../runs/kinds";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
-import { unsettled } from "../runs/tenant-books";
+import { type Played, toPlayed, unsettled } from "../runs/tenant-books";
 
 export type CampaignOptions = {
   seed: number;
@@ -25,6 +25,8 @@ export type CampaignOptions = {
 export type Figures = {
   seed: number;
   kills: { random: number; atPlaces: number };
+  /** Kills by the name of the place. */
+  atPlace: Readonly<Record<string, number>>;
   places: { wanted: number; reached: number; missed: string[] };
   runs: Readonly<Record<string, number>>;
   healthyMs: number[];
@@ -45,6 +47,7 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   const figures: Figures = {
     seed: options.seed,
     kills: { random: 0, atPlaces: 0 },
+    atPlace: {},
     places: { wanted: 0, reached: 0, missed: [] },
     runs: {},
     healthyMs: [],
@@ -55,52 +58,71 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   const plans = plansOf(options, figures);
   const services: FaultyService[] = []; // one after the other, because each takes over the environment while it is made
   for (let made = 0; made < options.lanes; made += 1) services.push(await FaultyService.prepare());
-  await Promise.all(services.map((service) => lane(service, plans, { figures, onCase: options.onCase })));
+  await Promise.all(services.map((service) => lane(service, plans, { figures, options })));
   figures.seconds = (performance.now() - startedAt) / 1_000;
   return figures;
 }
 
-/** One service with its providers, which plays plan after plan until none is left. */
+/** One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell. */
 async function lane(
   service: FaultyService,
   plans: Iterator<Plan>,
-  { figures, onCase }: { figures: Figures; onCase: CampaignOptions["onCase"] },
+  { figures, options }: { figures: Figures; options: CampaignOptions },
 ): Promise<void> {
-  const providers = await startSimulatedProviders({ models: MODELS });
   try {
     await service.start();
-    const outcomes: Outcome[] = [];
+    const played: Played[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
-      outcomes.push(...(await playUntilThere(next.value, { service, providers, figures, onCase })));
+      played.push(...(await playUntilThere(next.value, { service, figures, onCase: options.onCase })));
     }
     await service.kill();
-    const problems = unsettled(service.storage, outcomes);
-    if (problems.length > 0) figures.failures.push({ problems, folder: "", command: `npm run faults -- --seed ${figures.seed}` });
+    const problems = unsettled(service.storage, played);
+    const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
+    if (problems.length > 0) figures.failures.push({ problems, ...(await keepBooks(problems, again)) });
   } finally {
     await service.stop();
+  }
+}
+
+/** Books are of all the runs together: so is what repeats them, as far as lanes that share the plans can. */
+const commandOf = ({ seed, kills, eachPlace, pairs, lanes }: CampaignOptions): string =>
+  `npm run faults -- --seed ${seed} --kills ${kills} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
+
+type Lane = { service: FaultyService; figures: Figures; onCase: CampaignOptions["onCase"] };
+
+/** Plays a plan again if it did not come to a place that it shall, then at the first visit: not every run comes there often. */
+async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
+  const played: Played[] = [];
+  for (;;) {
+    const { outcome, books } = await playWithProviders(played.length === 0 ? plan : atFirstVisit(plan), lane);
+    played.push(books);
+    if (!plan.isWanted || outcome.missed.length === 0) return played;
+    if (played.length === TRIES) {
+      lane.figures.places.missed.push(...outcome.missed);
+      return played;
+    }
+  }
+}
+
+async function playWithProviders(plan: Plan, { service, figures, onCase }: Lane): Promise<{ outcome: Outcome; books: Played }> {
+  const providers = await startSimulatedProviders({ models: MODELS }); // with a record of this case alone
+  try {
+    const outcome = await play(plan, service, providers);
+    await note(outcome, figures, service);
+    onCase?.(outcome);
+    if (outcome.problems.length > 0) await service.beginAgain();
+    return { outcome, books: toPlayed(outcome) };
+  } finally {
     await providers.close();
   }
 }
 
-type Lane = { service: FaultyService; providers: SimulatedProviders; figures: Figures; onCase: CampaignOptions["onCase"] };
+const atFirstVisit = (plan: Plan): Plan => ({
+  ...plan,
+  kills: plan.kills.map((kill) => ("point" in kill ? { ...kill, nth: 1 } : kill)),
+});
 
-/** Plays a plan again if it did not come to a place that it shall. */
-async function playUntilThere(plan: Plan, { service, providers, figures, onCase }: Lane): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  for (;;) {
-    const outcome = await play(plan, service, providers);
-    await note(outcome, figures, service);
-    onCase?.(outcome);
-    outcomes.push(outcome);
-    if (!plan.isWanted || outcome.missed.length === 0) return outcomes;
-    if (outcomes.length === TRIES) {
-      figures.places.missed.push(...outcome.missed);
-      return outcomes;
-    }
-  }
-}
-
-/** Named places first, because they are wanted all; then kills at random, until there are enough of both. */
+/** Named places first, because they are wanted all; then kills of any sort, until there are enough. */
 function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
   const chance = new Chance(seed);
   let nth = 0;
@@ -111,12 +133,25 @@ function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: F
     }
   }
   for (let pair = 0; pair < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
-  while (figures.kills.random + figures.kills.atPlaces < kills) yield randomPlan(seed + nth++);
+  while (figures.kills.random + figures.kills.atPlaces < kills) yield anyPlan(seed + nth++);
   return undefined;
 }
 
+function anyPlan(seed: number): Plan {
+  const chance = new Chance(seed);
+  switch (chance.weighted({ moments: 6, place: 3, pair: 2 })) {
+    case "moments":
+      return randomPlan(seed);
+    case "place":
+      return { ...placePlan(seed, chance.pick(PLACES), chance.int(1, LATEST_VISIT)), isWanted: false };
+    case "pair":
+      return pairPlan(seed, chance);
+  }
+}
+
 function placePlan(seed: number, { point, kind, restarted }: Place, nth: number): Plan {
-  const first = restarted ? [{ afterMs: new Chance(seed).int(200, 700) }] : [];
+  // Whoever begins again there has something to take up.
+  const first = restarted ? [{ point: "commit.durable/call.started", nth: new Chance(seed).int(1, LATEST_VISIT) }] : [];
   return { seed, kinds: [kind, "cancelled"], kills: [...first, { point, nth }], isWanted: true };
 }
 
@@ -137,14 +172,22 @@ function pairPlan(seed: number, chance: Chance): Plan {
 
 async function note(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
-  const atPlaces = plan.kills.slice(0, killed.length).filter((kill) => "point" in kill).length;
-  figures.kills.atPlaces += atPlaces;
-  figures.kills.random += killed.length - atPlaces;
+  const points = plan.kills.slice(0, killed.length).flatMap((kill) => ("point" in kill ? [kill.point] : []));
+  figures.kills.atPlaces += points.length;
+  figures.kills.random += killed.length - points.length;
+  figures.atPlace = counted(figures.atPlace, points);
   if (plan.isWanted && missed.length === 0) figures.places.reached += 1;
   figures.healthyMs.push(...killed.map(({ healthyMs }) => healthyMs));
   figures.recoveryMs.push(...recoveryTimes(killed));
-  const counts: Record<string, number> = { ...figures.runs };
-  for (const { name } of runs) counts[name] = (counts[name] ?? 0) + 1;
-  figures.runs = counts;
+  figures.runs = counted(
+    figures.runs,
+    runs.map(({ name }) => name),
+  );
   if (problems.length > 0) figures.failures.push({ problems, ...(await keepEvidence(outcome, service)) });
+}
+
+function counted(before: Readonly<Record<string, number>>, names: readonly string[]): Record<string, number> {
+  const counts = { ...before };
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
 }

@@ -43,31 +43,40 @@ function momentOf(chance: Chance, nth: number): number {
 export async function play(plan: Plan, service: FaultyService, providers: SimulatedProviders): Promise<Outcome> {
   await service.order(ordersFor(plan.kills[0]));
   const party = new Party(plan.kinds, { service, providers, seed: plan.seed });
-  const { runs, over, problems } = party;
+  const { runs, problems } = party;
   const outcome: Outcome = { plan, runs, killed: [], missed: [], problems };
+  try {
+    await killEach(outcome, service, party.over);
+    await party.verdict();
+  } catch (error) {
+    problems.push(String(error));
+  }
+  return outcome;
+}
+
+async function killEach({ plan, runs, killed, missed }: Outcome, service: FaultyService, over: Promise<"over">): Promise<void> {
   for (const [nth, kill] of plan.kills.entries()) {
     if (!(await comeTo(kill, service, over))) {
-      outcome.missed.push(whereOf(kill));
-      break;
+      missed.push(whereOf(kill));
+      return;
     }
-    outcome.killed.push(await killAndRestart(kill, { service, runs, next: plan.kills[nth + 1] }));
+    killed.push(await killAndRestart(kill, { service, runs, next: plan.kills[nth + 1] }));
   }
-  await party.verdict();
-  return outcome;
 }
 
 const whereOf = (kill: Kill): string => ("afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill));
 
 const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill ? kill : null });
 
-/** Waits for the moment or the place of a kill; false if the runs were over before. */
+/** Waits for the moment or the place of a kill; false if the runs were over before. Then it is not waited for any more. */
 async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">): Promise<boolean> {
   if ("afterMs" in kill) {
     await sleep(kill.afterMs);
     return true;
   }
-  const late = sleep(AT_PLACE_WITHIN_MS, "late" as const, { ref: false });
-  return !["over", "late"].includes(await Promise.race([service.standstill(), over, late]));
+  await Promise.race([service.standstill(), over, sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false })]);
+  // It can have come there together with the end of the runs, and would come there while it is asked about them.
+  return (await service.standDown()) !== null;
 }
 
 type Restart = { service: FaultyService; runs: readonly Run[]; next: Kill | undefined };

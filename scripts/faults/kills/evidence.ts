@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { FaultyService } from "../faulty-service";
 import type { Outcome, Plan } from "./case";
@@ -17,6 +17,17 @@ export async function keepEvidence(outcome: Outcome, service: FaultyService): Pr
   await writeFile(path.join(folder, "case.json"), `${JSON.stringify(story, null, 2)}\n`);
   await writeFile(path.join(folder, "service.log"), service.output);
   for (const [nth, run] of runs.entries()) await keepRun(path.join(folder, `${nth + 1}-${run.name}`), run);
+  return { folder, command };
+}
+
+/** Keeps the databases in which a tenant's books do not agree with what its runs came to; gives where they lie, and the command. */
+export async function keepBooks(
+  problems: readonly string[],
+  { storage, seed, command }: { storage: string; seed: number; command: string },
+): Promise<{ folder: string; command: string }> {
+  const folder = path.resolve(EVIDENCE, `books-${seed}`);
+  await cp(path.join(storage, "do"), path.join(folder, "do"), { recursive: true });
+  await writeFile(path.join(folder, "books.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
   return { folder, command };
 }
 

@@ -5,13 +5,13 @@ const AIM_MS = 2_000;
 
 /** What went wrong, then the figures. */
 export function toReport(figures: Figures): string {
-  const { kills, places, runs, healthyMs, recoveryMs, failures, seconds } = figures;
-  const played = Object.entries(runs).sort(([a], [b]) => a.localeCompare(b));
-  const total = played.reduce((sum, [, count]) => sum + count, 0);
+  const { kills, atPlace, places, runs, healthyMs, recoveryMs, failures, seconds } = figures;
+  const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
   const lines = [
     ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments, ${kills.atPlaces} at named places`],
     ...(places.wanted === 0 ? [] : [["Places come to", comeTo(places)]]),
-    ["Runs", `${total}: ${played.map(([name, count]) => `${count} ${name}`).join(", ")}`],
+    ...(kills.atPlaces === 0 ? [] : [["Of them at", list(byStage(atPlace))]]),
+    ["Runs", `${total}: ${list(runs)}`],
     ["Broken promises", `${failures.length}`],
     ["Healthy after a restart", spread(healthyMs)],
     ["SIGKILL to next event", `${spread(recoveryMs)} (aim: under ${AIM_MS} ms)`],
@@ -23,12 +23,24 @@ export function toReport(figures: Figures): string {
   );
 }
 
+/** Places together that differ by the event in a commit only. */
+function byStage(atPlace: Figures["atPlace"]): Record<string, number> {
+  const stages = Map.groupBy(Object.entries(atPlace), ([name]) => name.split("/")[0] ?? name);
+  return Object.fromEntries([...stages].map(([stage, some]) => [stage, some.reduce((sum, [, count]) => sum + count, 0)]));
+}
+
+const list = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
+
 const comeTo = ({ reached, wanted, missed }: Figures["places"]): string =>
   `${reached} of ${wanted}${missed.length === 0 ? "" : `; not come to: ${missed.join(", ")}`}`;
 
 const failureLines = ({ problems, folder, command }: Figures["failures"][number]): string[] => [
   ...problems.map((problem) => `✗ ${problem}`),
-  ...(folder === "" ? [] : [`  kept in ${folder}`]),
+  `  kept in ${folder}`,
   `  again: ${command}`,
   "",
 ];

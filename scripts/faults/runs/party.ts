@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import type { SimulatedProviders } from "../../simulated-providers/server";
+import { within } from "../../service/within";
 import type { FaultyService } from "../faulty-service";
 import { PatientClient } from "../patient-client";
 import { judgeRun } from "./judge";
@@ -9,6 +10,8 @@ import { Run } from "./run";
 
 /** Once nothing goes wrong any more every run ends within this (I13): a watchdog's 10 s, a call's back-off, and the run itself. */
 const OVER_WITHIN_MS = 60_000;
+/** To read its log again and ask what became of it. */
+const JUDGED_WITHIN_MS = 60_000;
 
 type Options = { service: FaultyService; providers: SimulatedProviders; seed: number };
 
@@ -41,13 +44,16 @@ export class Party {
     }
     for (const run of this.runs) run.stop();
     if (this.problems.length === 0) {
-      for (const run of this.runs) this.#note(run, await judgeRun(run).catch((error: unknown) => [String(error)]));
+      for (const run of this.runs) this.#note(run, await this.#judge(run));
     }
     if (this.runs.some(({ canary }) => this.#service.output.includes(canary))) {
       this.problems.push("I17: the service printed an agents' key");
     }
     return this.problems;
   }
+
+  #judge = (run: Run): Promise<string[]> =>
+    within(JUDGED_WITHIN_MS, "what the service says of it", judgeRun(run)).catch((error: unknown) => [String(error)]);
 
   #note({ name, session }: Run, problems: readonly string[]): void {
     this.problems.push(...problems.map((problem) => `${name} ${session}: ${problem}`));

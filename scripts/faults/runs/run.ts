@@ -27,6 +27,8 @@ export class Run {
   cancelledAt: number | null = null;
   erasedAt: number | null = null;
   readonly #options: Options;
+  readonly #requests: RecordedRequest[] = [];
+  #lookedAt = 0;
   readonly #deedAfterMs: number;
 
   constructor(
@@ -60,9 +62,12 @@ export class Run {
     await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
   }
 
-  /** All that reached the providers for it. */
-  requests(): RecordedRequest[] {
-    return this.#options.providers.requests().filter(({ body }) => JSON.stringify(body).includes(this.mark));
+  /** All that reached the providers for it. What came since the last look is looked through, and nothing twice. */
+  requests(): readonly RecordedRequest[] {
+    const all = this.#options.providers.requests();
+    this.#requests.push(...all.slice(this.#lookedAt).filter(({ body }) => JSON.stringify(body).includes(this.mark)));
+    this.#lookedAt = all.length;
+    return this.#requests;
   }
 
   async status() {

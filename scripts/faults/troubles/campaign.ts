@@ -1,14 +1,14 @@
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
 import { MODELS } from "../runs/kinds";
-import { unsettled } from "../runs/tenant-books";
+import { BOOKS, toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
 
 export type TroubleFigures = {
   seed: number;
   rows: { row: string; troubles: number; runs: number; problems: number }[];
-  failures: { name: string; problems: readonly string[] }[];
+  failures: { name: string; seed: number; problems: readonly string[] }[];
   seconds: number;
 };
 
@@ -33,16 +33,18 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
     for (let nth = 0; nth < some.length * each; nth += 1) {
       const trouble = some[nth % some.length];
       if (!trouble) continue;
-      const troubled = await playTrouble(trouble, service, providers, seed + nth);
+      // Of its round alone, so that a trouble by itself is what it was among the others.
+      const troubled = await playTrouble(trouble, service, providers, seed + Math.floor(nth / some.length));
       onTrouble?.(troubled);
       played.push(troubled);
+      if (troubled.problems.length > 0) await service.beginAgain();
     }
   };
   try {
     await service.start();
     await playAll(others);
     await service.kill();
-    const unbalanced = unsettled(service.storage, played);
+    const unbalanced = unsettled(service.storage, played.map(toPlayed));
     await service.start();
     await playAll(timely);
     return figuresOf(played, unbalanced, { seed, seconds: (performance.now() - startedAt) / 1_000 });
@@ -64,7 +66,9 @@ function figuresOf(
     runs: some.reduce((sum, { runs }) => sum + runs.length, 0),
     problems: some.filter(({ problems }) => problems.length > 0).length,
   }));
-  const failures = played.flatMap(({ trouble, problems }) => (problems.length > 0 ? [{ name: trouble.name, problems }] : []));
-  const books = unbalanced.length > 0 ? [{ name: "the tenant's books", problems: unbalanced }] : [];
+  const failures = played
+    .filter(({ problems }) => problems.length > 0)
+    .map((troubled) => ({ name: troubled.trouble.name, seed: troubled.seed, problems: troubled.problems }));
+  const books = unbalanced.length > 0 ? [{ name: BOOKS, seed, problems: unbalanced }] : [];
   return { seed, rows, failures: [...failures, ...books], seconds };
 }

@@ -28,7 +28,7 @@ export type Trouble = {
 };
 
 /** What came of one. */
-export type Troubled = { trouble: Trouble; runs: readonly Run[]; problems: readonly string[] };
+export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; problems: readonly string[] };
 
 /** Plays one. A failure that was ordered and met by nobody is a problem too. */
 export async function playTrouble(
@@ -37,9 +37,14 @@ export async function playTrouble(
   providers: SimulatedProviders,
   seed: number,
 ): Promise<Troubled> {
-  const { kinds, from = {}, steps = [] } = trouble;
+  const { kinds, from = {} } = trouble;
   await service.order(from);
   const party = new Party(kinds, { service, providers, seed });
+  const problems = await troubled(trouble, service, party).catch((error: unknown) => [String(error)]);
+  return { trouble, seed, runs: party.runs, problems };
+}
+
+async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
   const ordered = [from, ...steps.flatMap((step) => ("orders" in step ? [step.orders] : []))];
   let met = 0;
   for (const step of steps) {
@@ -49,8 +54,7 @@ export async function playTrouble(
   const problems = [...(await party.verdict())];
   met += await failuresMet(service, {});
   const isMet = met > 0 || ordered.every(({ failures = [] }) => failures.length === 0);
-  if (!isMet) problems.push("nothing met the failures that were ordered");
-  return { trouble, runs: party.runs, problems };
+  return isMet ? problems : [...problems, "nothing met the failures that were ordered"];
 }
 
 /** Gives how many failures were met until then, where the count begins anew. */

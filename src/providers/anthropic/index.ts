@@ -3,7 +3,7 @@ import { takenCallIds } from "../call-ids";
 import { checkedFetch } from "../checked-fetch";
 import { classify, toProviderError } from "../errors";
 import { guarded } from "../guarded";
-import { isJsonObject, parseJson } from "../json";
+import { isJsonObject, jsonBody, parseJson } from "../json";
 import { NO_SDK_TIMEOUT_MS } from "../limits";
 import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
@@ -34,15 +34,19 @@ type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSign
  * wrote sent back. Nobody above could tell such a part from a whole, so the pieces are joined here.
  */
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
-  const { messages } = call.request;
-  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
-  const decoder = createDecoder({ takenIds: takenCallIds(messages), items });
+  const decoder = decoderFor(call.request);
   for (let request: ModelRequest | null = call.request, left = MOST_CONTINUATIONS; request; left -= 1) {
     for await (const event of readOne({ ...call, request }, decoder)) yield event;
     request = left > 0 ? continuation(call.request, call.options.host, decoder) : null;
     if (request) decoder.goOn();
   }
   yield decoder.end();
+}
+
+/** Apart, so that the generator above holds on to nothing of the conversation. */
+function decoderFor({ messages }: ModelRequest): Decoder {
+  const items = messages.flatMap((message) => (message.role === "assistant" ? message.items : []));
+  return createDecoder({ takenIds: takenCallIds(messages), items });
 }
 
 /** The reply to one request; to close it leaves the others alone. */
@@ -56,8 +60,9 @@ async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent
 }
 
 async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
+  const { body, headers } = jsonBody(toBody(request));
   const response = await createClient(options, heard)
-    .post("/v1/messages", { body: toBody(request), headers: toHeaders(options, request), stream: true, signal })
+    .post("/v1/messages", { body, headers: { ...headers, ...toHeaders(options, request) }, stream: true, signal })
     .asResponse();
   return isJson(response) ? wholeReply(response, [options.apiKey]) : readEach(response, signal, [options.apiKey]);
 }

@@ -31,9 +31,9 @@ type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSign
 async function* streamReply(call: Call): AsyncGenerator<ModelEvent> {
   const { request, options } = call;
   const link = linkedAbort(call.signal);
+  const decoder = createDecoder(request.model, takenCallIds(request.messages));
   try {
     const reply = await send({ ...call, signal: link.signal });
-    const decoder = createDecoder(request.model, takenCallIds(request.messages));
     yield* readReply(chunksOf(reply, link.signal, [options.apiKey]), decoder, link.abort);
     yield decoder.end();
   } finally {

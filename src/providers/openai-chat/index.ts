@@ -1,5 +1,6 @@
 import { takenCallIds } from "../call-ids";
 import { guarded } from "../guarded";
+import { jsonBody } from "../json";
 import { linkedAbort } from "../linked-abort";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
@@ -25,16 +26,16 @@ type Call = { options: ProviderOptions; request: ModelRequest; signal: AbortSign
 
 async function* streamReply({ options, request, signal, heard }: Call): AsyncGenerator<ModelEvent> {
   const link = linkedAbort(signal);
+  const decoder = createDecoder(takenCallIds(request.messages));
   try {
     const { data, response } = await createOpenAiClient(options, heard)
       .post<AsyncIterable<unknown>>(pathOf(options, request), {
-        body: toBody(request, options.host),
+        ...jsonBody(toBody(request, options.host)),
         stream: true,
         signal: link.signal,
       })
       .withResponse();
     const chunks = isJsonReply(response) ? [await wholeReply(response, "choices", [options.apiKey])] : data;
-    const decoder = createDecoder(takenCallIds(request.messages));
     yield* readReply(chunks, decoder, link.abort);
     yield decoder.end();
   } finally {

@@ -1,5 +1,6 @@
 import { takenCallIds } from "../call-ids";
 import { guarded } from "../guarded";
+import { jsonBody } from "../json";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
@@ -66,9 +67,9 @@ async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<Mode
 }
 
 async function sentEvents({ options, request, signal, heard }: Call, background: boolean): Promise<Events> {
-  const body = toBody(request, options.host, background);
+  const body = jsonBody(toBody(request, options.host, background));
   const { data, response } = await createOpenAiClient(options, heard)
-    .post<AsyncIterable<unknown>>("/responses", { body, stream: true, signal })
+    .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })
     .withResponse();
   if (!isJsonReply(response)) return data;
   const reply = await wholeReply(response, "output", [options.apiKey]);

@@ -1,5 +1,8 @@
+import { within } from "../../../scripts/service/within";
 import { type RunResponse, RunResponseSchema, SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
 import { EventListSchema } from "../../../src/protocol/listings";
+
+const ANSWERS_WITHIN_MS = 60_000;
 
 /** A client that asks plainly, each time over a connection of its own: nothing outlives a killed service. */
 export class ServiceClient {
@@ -48,7 +51,11 @@ export class ServiceClient {
     }
   }
 
-  async #json(path: string, init: RequestInit = {}): Promise<unknown> {
+  #json(path: string, init: RequestInit = {}): Promise<unknown> {
+    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#ask(path, init));
+  }
+
+  async #ask(path: string, init: RequestInit): Promise<unknown> {
     const headers = { "content-type": "application/json", accept: "application/json", connection: "close" };
     const response = await fetch(`${this.url}${path}`, { ...init, headers });
     const text = await response.text();

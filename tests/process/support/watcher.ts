@@ -2,6 +2,8 @@ import { type ClientRequest, get, type IncomingMessage } from "node:http";
 
 /** Too many readers, and a service that is just beginning again. */
 const COME_AGAIN: ReadonlySet<number> = new Set([429, 503]);
+/** Heartbeats come far more often, and slow readers are done with what they were sent by then. */
+const SILENCE_MS = 120_000;
 const BLANK_LINE = Buffer.from("\n\n");
 
 export type Habits = {
@@ -17,7 +19,8 @@ export type Habits = {
 
 /**
  * A client of an event stream that knows nothing but bytes: it keeps the frames that came whole, throws away what a lost
- * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal for good or the end makes it stop.
+ * connection left unfinished, and comes back with the id of the last whole frame. Only a refusal for good, the end or two minutes
+ * without a byte make it stop.
  */
 export class Watcher {
   /** The bytes of every frame with an id, one after the other. */
@@ -30,7 +33,7 @@ export class Watcher {
   visits = 0;
   /** How often it was told to come again. */
   refusals = 0;
-  /** Settles when the stream has ended for good: after the turn's last event. */
+  /** Settles when the stream has ended for good: after the turn's last event. Rejects if it was refused or fell silent. */
   readonly ended: Promise<void>;
   readonly #url: string;
   readonly #habits: Habits;
@@ -40,6 +43,7 @@ export class Watcher {
   #request: ClientRequest | null = null;
   #response: IncomingMessage | null = null;
   #isHurrying = false;
+  #heardAt = performance.now();
 
   constructor(url: string, habits: Habits = {}) {
     this.#url = url;
@@ -78,7 +82,9 @@ export class Watcher {
     while (!this.#over) {
       const end = await this.#connect();
       if (end === "lost") this.losses += 1;
-      if (!this.#over) await new Promise((resolve) => setTimeout(resolve, this.#habits.retryMs ?? 15));
+      if (this.#over) return;
+      if (performance.now() - this.#heardAt > SILENCE_MS) throw new Error(`${this.#url} sent nothing for ${SILENCE_MS} ms`);
+      await new Promise((resolve) => setTimeout(resolve, this.#habits.retryMs ?? 15));
     }
   }
 
@@ -100,6 +106,7 @@ export class Watcher {
       });
       this.#request = request;
       request.on("error", () => resolve("lost"));
+      request.setTimeout(SILENCE_MS, () => request.destroy());
     });
   }
 
@@ -112,6 +119,7 @@ export class Watcher {
     let rest = Buffer.alloc(0);
     this.#response = response;
     response.on("data", (chunk: Buffer) => {
+      this.#heardAt = performance.now();
       this.#digest(chunk, response);
       rest = Buffer.concat([rest, chunk]);
       for (let end = rest.indexOf(BLANK_LINE); end >= 0; end = rest.indexOf(BLANK_LINE)) {

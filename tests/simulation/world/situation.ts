@@ -38,11 +38,28 @@ export type Feature = (typeof FEATURES)[number];
 /** One simulated session, completely: the same situation gives the same log. */
 export type Situation = { seed: number; agents: number; features: readonly Feature[] };
 
+/** What seldom comes about by chance: half of the seeds go after one of these. */
+const AIMS: readonly (readonly Feature[])[] = [
+  ["tools", "crashes"],
+  ["tools", "crashes", "planning"],
+  ["tools", "double_delivery"],
+  ["hosted_tools", "tight_budget"],
+  ["research", "transient_failures"],
+  ["transient_failures"],
+  ["transient_failures", "restarts"],
+  ["silence"],
+  ["silence", "restarts"],
+  ["withheld_replies", "restarts"],
+  ["personas", "second_turn"],
+  ["mistakes"],
+];
+
 /** What a seed stands for, where nobody shrinks. */
 export function rulesSituationOf(seed: number): Situation {
   const chance = new Chance(seed * 40_503);
   const rate = chance.pick([0.05, 0.15, 0.3]);
-  return { seed, agents: chance.int(1, 5), features: FEATURES.filter(() => chance.is(rate)) };
+  const aim = chance.is(0.5) ? chance.pick(AIMS) : [];
+  return { seed, agents: chance.int(1, 5), features: FEATURES.filter((feature) => aim.includes(feature) || chance.is(rate)) };
 }
 
 export const TOOLS: readonly ToolRule[] = [

@@ -1,0 +1,73 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { Instrumenter } from "@stryker-mutator/instrumenter";
+
+/** One small change of a file. Lines and columns are as editors count them. */
+export type Mutant = {
+  /** By which the instrumented code knows it. */
+  id: string;
+  /** Relative to the repository. */
+  file: string;
+  line: number;
+  column: number;
+  /** The line it begins in, trimmed. */
+  text: string;
+  original: string;
+  replacement: string;
+};
+
+/** A folder's code with all its mutants in it, each behind a switch; `sources` by absolute path. */
+export type Instrumented = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
+
+/** Makes all mutants of a folder's TypeScript at once, so that trying one needs no new bundle. */
+export async function instrument(folder: string): Promise<Instrumented> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort();
+  const files = await Promise.all(
+    names.map(async (name) => {
+      const file = path.resolve(folder, name);
+      return { name: file, mutate: true, content: await readFile(file, "utf8") };
+    }),
+  );
+  const contents = new Map(files.map(({ name, content }) => [name, content]));
+  const made = await new Instrumenter(SILENT).instrument(files, { plugins: null, excludedMutations: [], ignorers: [] });
+  const mutants = made.mutants.map(({ id, fileName, location: { start, end }, replacement }): Mutant => {
+    const lines = (contents.get(fileName) ?? "").split("\n");
+    return {
+      id,
+      file: path.relative(".", fileName),
+      line: start.line + 1,
+      column: start.column + 1,
+      text: (lines[start.line] ?? "").trim(),
+      original: between(lines, start, end),
+      replacement,
+    };
+  });
+  return { mutants, sources: new Map(made.files.map(({ name, content }) => [name, content])) };
+}
+
+type Place = { line: number; column: number };
+
+function between(lines: readonly string[], start: Place, end: Place): string {
+  const whole = lines.slice(start.line, end.line + 1);
+  const last = whole.length - 1;
+  whole[last] = (whole[last] ?? "").slice(0, end.column);
+  whole[0] = (whole[0] ?? "").slice(start.column);
+  return whole.join("\n");
+}
+
+const no = (): boolean => false;
+const nothing = (): void => {};
+const SILENT = {
+  isTraceEnabled: no,
+  isDebugEnabled: no,
+  isInfoEnabled: no,
+  isWarnEnabled: no,
+  isErrorEnabled: no,
+  isFatalEnabled: no,
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  fatal: nothing,
+};

@@ -1,0 +1,51 @@
+import type { Mutant } from "./mutants";
+
+/** What became of a mutant. `endless`: nothing ended any more, which was noticed. `equivalent`: nobody could notice, and why is on file. */
+export type Fate = "killed" | "endless" | "survived" | "uncovered" | "equivalent";
+export type Judged = { mutant: Mutant; fate: Fate; by: string | null };
+
+export type Score = { counts: Record<Fate, number>; percent: number; from: number; to: number };
+
+/** Noticed of all that could be noticed, with the interval that holds the score of all mutants with 95 % confidence (Wilson). */
+export function scoreOf(judged: readonly Judged[]): Score {
+  const counts = { killed: 0, endless: 0, survived: 0, uncovered: 0, equivalent: 0 };
+  for (const { fate } of judged) counts[fate] += 1;
+  const noticed = counts.killed + counts.endless;
+  const all = judged.length - counts.equivalent;
+  if (all === 0) return { counts, percent: 100, from: 0, to: 100 };
+  const share = noticed / all;
+  const z = 1.96;
+  const middle = (share + z ** 2 / (2 * all)) / (1 + z ** 2 / all);
+  const reach = (z * Math.sqrt((share * (1 - share)) / all + z ** 2 / (4 * all ** 2))) / (1 + z ** 2 / all);
+  return { counts, percent: 100 * share, from: 100 * (middle - reach), to: 100 * (middle + reach) };
+}
+
+const COLUMNS = ["mutants", "killed", "endless", "survived", "uncovered", "equivalent", "score"] as const;
+
+/** A line for each file, the worst last. */
+export function tableOf(judged: readonly Judged[]): string {
+  const files = Map.groupBy(judged, ({ mutant }) => mutant.file);
+  const rows = [...files].map(([file, own]) => ({ file, own, score: scoreOf(own) }));
+  rows.sort((a, b) => b.score.percent - a.score.percent || a.file.localeCompare(b.file));
+  const widest = Math.max(4, ...rows.map(({ file }) => file.length));
+  const lines = rows.map(({ file, own, score: { counts, percent } }) => {
+    const { killed, endless, survived, uncovered, equivalent } = counts;
+    const cells = [own.length, killed, endless, survived, uncovered, equivalent, `${percent.toFixed(1)} %`];
+    return [file.padEnd(widest), ...cells.map((cell, nth) => String(cell).padStart((COLUMNS[nth] ?? "").length + 1))].join(" ");
+  });
+  return [["file".padEnd(widest), ...COLUMNS.map((column) => ` ${column}`)].join(" "), ...lines].join("\n");
+}
+
+/** A mutant and what became of it, for people. */
+export function tell({ mutant, fate, by }: Judged): string {
+  const { file, line, column, original, replacement } = mutant;
+  const ending = by === null ? "" : ` by ${by}`;
+  return `${file}:${line}:${column} ${fate}${ending}\n  - ${short(original)}\n  + ${short(replacement)}`;
+}
+
+const MOST = 160;
+
+function short(code: string): string {
+  const line = code.replace(/\s+/g, " ");
+  return line.length > MOST ? `${line.slice(0, MOST)}…` : line;
+}

@@ -1,0 +1,219 @@
+import { describe, expect, it } from "vitest";
+import { failInternally } from "../../src/coordination/turn-end";
+import { anAnswer, answers, aVote, cancel, decides, fails, says, tool, uses, votes } from "./builders";
+import { allAnswer } from "./table";
+import { World, type WorldOptions } from "./world";
+
+/** What models and people are told, word for word: a refusal helps only if it says what to do instead. */
+
+type Row = { code: string; world?: WorldOptions; given?: (world: World) => void; when: (world: World) => void; words: string };
+
+/** The words of each event and of each agent's end, by code. */
+const told = (world: World): unknown[] => [...world.log, ...world.events("turn.failed").flatMap(({ agents }) => agents)];
+
+function sayingWords(rows: Row[]): void {
+  it.each(rows)("$code: $words", ({ code, world: options, given, when, words }) => {
+    const world = new World(options);
+    world.ask();
+    given?.(world);
+    when(world);
+    expect(told(world)).toContainEqual(expect.objectContaining({ code, message: words }));
+  });
+}
+
+describe("a refused answer", () => {
+  sayingWords([
+    {
+      code: "answer_limit",
+      world: { rules: { max_new_answers_per_agent: 1 } },
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A2")),
+      words: "You have given all 1 answers you may give. Vote.",
+    },
+    {
+      code: "team_limit",
+      world: { rules: { max_new_answers_global: 3 } },
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A2")),
+      words: "The team has given all the answers it may give. Vote.",
+    },
+    {
+      code: "lead_limit",
+      world: { rules: { fairness_lead_cap_answers: 0 } },
+      given: allAnswer,
+      when: (world) => world.does("a", answers("A2")),
+      words: "You are too many answers ahead of others who are still working. Vote.",
+    },
+    {
+      code: "empty_answer",
+      when: (world) => world.does("a", answers("")),
+      words: "The answer is empty. Write the complete answer into `content`.",
+    },
+    {
+      code: "answer_too_large",
+      when: (world) => world.does("a", answers("x".repeat(128 * 1024 + 1))),
+      words: "The answer is over 128 KB. Put the bulk of it in a file.",
+    },
+    {
+      code: "duplicate_answer",
+      given: allAnswer,
+      when: (world) => world.does("a", answers("B")),
+      words: "This is identical to an answer you were shown. Vote for it, or say something new.",
+    },
+    {
+      code: "too_similar",
+      world: { rules: { answer_novelty_requirement: "strict" } },
+      given: (world) => {
+        for (const id of world.ids) world.does(id, answers(`one two three of ${id}`));
+      },
+      when: (world) => world.does("a", answers("one two three of nobody")),
+      words: "This is too close to an answer you were shown. Vote for it, or take a really different approach.",
+    },
+    {
+      code: "choose_one",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([anAnswer("A2"), aVote("b")])),
+      words: "Choose one: either `new_answer` or `vote`.",
+    },
+    {
+      code: "two_answers",
+      when: (world) => world.does("a", decides([anAnswer("A"), anAnswer("A2")])),
+      words: "Give exactly one answer, once.",
+    },
+    {
+      code: "reply_cut",
+      when: (world) => world.does("a", answers("A", { stopReason: "length" })),
+      words: "The reply was cut at its output limit, so nothing in it counts. Be shorter.",
+    },
+  ]);
+});
+
+describe("a refused vote", () => {
+  sayingWords([
+    {
+      code: "answer_first",
+      when: (world) => world.does("a", votes("b")),
+      words: "Give your own answer with `new_answer` before you vote.",
+    },
+    {
+      code: "unknown_alias",
+      given: allAnswer,
+      when: (world) => world.does("a", votes("agent99")),
+      words: "There is no such agent. Vote for one of: agent1, agent2, agent3.",
+    },
+    {
+      code: "reason_too_long",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([aVote("b", "x".repeat(4_097))])),
+      words: "Give the reason in at most 4 KB.",
+    },
+  ]);
+});
+
+it("a vote for an agent without an answer is told for whom one may vote, sorted", () => {
+  const world = new World();
+  world.ask();
+  world.does("b", answers("B"));
+  world.does("a", answers("A"));
+  world.wait(5_000);
+  world.does("a", votes("c"));
+  const valid = ["a", "b"].map(world.alias).sort();
+  expect(world.events("vote.refused")).toMatchObject([
+    { code: "no_answer", message: `That agent has no answer yet. Vote for one of: ${valid.join(", ")}.` },
+  ]);
+});
+
+describe("what ends a round, or an agent", () => {
+  const every = { tools: [tool("search")] };
+  const searches = (world: World): void => {
+    for (let n = 0; n < 50; n += 1) {
+      world.does("a", uses(["search"]));
+      world.tool("a");
+    }
+  };
+  sayingWords([
+    {
+      code: "refusal",
+      when: (world) => world.does("a", says("", { stopReason: "refusal" })),
+      words: "The model's reply was withheld by its provider.",
+    },
+    {
+      code: "no_decision",
+      when: (world) => {
+        for (let n = 0; n < 4; n += 1) world.does("a", says(""));
+      },
+      words: "It neither answered nor voted after 3 reminders.",
+    },
+    { code: "call_cap", world: { every }, when: searches, words: "It used all 50 calls of a round." },
+    {
+      code: "cancelled",
+      given: (world) => world.starts("a"),
+      when: (world) => world.give(cancel),
+      words: "No longer needed.",
+    },
+  ]);
+});
+
+describe("a presentation that came to nothing", () => {
+  const alone: WorldOptions = { agents: ["a"], rules: { skip_coordination: true }, every: { tools: [tool("search")] } };
+  sayingWords([
+    {
+      code: "length",
+      world: alone,
+      when: (world) => world.does("a", says("", { stopReason: "length" })),
+      words: "The final text was cut at its output limit.",
+    },
+    {
+      code: "content_filter",
+      world: alone,
+      when: (world) => world.does("a", says("", { stopReason: "content_filter" })),
+      words: "The final text was withheld by its provider.",
+    },
+    {
+      code: "unknown_ending",
+      world: alone,
+      when: (world) => world.does("a", says("", { stopReason: "unknown" })),
+      words: "Its provider did not say in a known way that the final text is complete.",
+    },
+    { code: "empty", world: alone, when: (world) => world.does("a", says(" ")), words: "The final text was empty." },
+    {
+      code: "too_large",
+      world: alone,
+      when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
+      words: "The final text was too large.",
+    },
+    {
+      code: "deadline",
+      world: alone,
+      given: (world) => world.starts("a"),
+      when: (world) => world.wait(1_000_000),
+      words: "The turn's time is up.",
+    },
+    {
+      code: "call_cap",
+      world: alone,
+      when: (world) => {
+        for (let n = 0; n < 50; n += 1) {
+          world.does("a", uses(["search"]));
+          world.tool("a");
+        }
+      },
+      words: "The presenter used all 50 calls.",
+    },
+    {
+      code: "no_answer",
+      world: alone,
+      when: (world) => world.does("a", fails({ class: "bad_credentials", code: "invalid_key" })),
+      words: "No agent produced an answer.",
+    },
+  ]);
+});
+
+it("says of a fault of its own that answers are kept and what to do", () => {
+  const world = new World();
+  world.ask();
+  expect(failInternally(world.state, world.now).at(-1)).toMatchObject({
+    code: "internal",
+    message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+  });
+});

@@ -1,0 +1,32 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+
+/** The command on a few mutants, whose fates are known; the whole score is measured by hand. */
+
+async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const command = ["scripts/run.mjs", "scripts/mutation-score.ts", "--sessions", "3", ...args];
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const output = await text(child.stdout);
+  return { code: await ended, output };
+}
+
+it("the tests of the count notice that a tie goes to another answer, and nearly every other change of it", async () => {
+  const { code, output } = await run("--file", "tally.ts", "--all");
+  console.log(output);
+  expect(output).toMatch(/tally\.ts:\d+:\d+ killed by .*\n {2}- leaders\[0\] \?\? null\n {2}\+ leaders\[0\] && null/);
+  expect(Number(/^score +([\d.]+) %/m.exec(output)?.[1])).toBeGreaterThanOrEqual(85);
+  expect(code).toBe(0);
+});
+
+it("a sample is the same for the same seed, and below the least score the command fails", async () => {
+  const [one, other] = [
+    await run("--sample", "3", "--seed", "7", "--all"),
+    await run("--sample", "3", "--seed", "7", "--least", "101"),
+  ];
+  const table = (output: string): string => output.slice(output.indexOf("\nfile "), output.indexOf("checks"));
+  expect(table(one.output)).toContain("mutants     3, of");
+  expect(table(other.output)).toBe(table(one.output));
+  expect(other.code).toBe(1);
+});

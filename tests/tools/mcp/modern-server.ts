@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createMcpHandler, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server";
+
+const SUM = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] } as const;
+const TOTAL = { type: "object", properties: { total: { type: "number" } }, required: ["total"] } as const;
+
+/** A server on the protocol's own SDK, which speaks 2026-07-28, and 2025-11-25 where `legacy` lets it. */
+export async function modernServer({ legacy }: { legacy: boolean }) {
+  const handler = createMcpHandler(
+    () => {
+      const server = new McpServer({ name: "modern", version: "1" });
+      server.registerTool(
+        "add",
+        {
+          description: "Adds.",
+          inputSchema: fromJsonSchema<{ a: number; b: number }>(SUM),
+          outputSchema: fromJsonSchema<{ total: number }>(TOTAL),
+        },
+        ({ a, b }) => ({ content: [{ type: "text", text: `${a + b}` }], structuredContent: { total: a + b } }),
+      );
+      server.registerTool("ask", { description: "Asks a person first.", inputSchema: fromJsonSchema({ type: "object" }) }, () =>
+        inputRequired({
+          inputRequests: {
+            one: inputRequired.elicit({
+              message: "Your password?",
+              requestedSchema: { type: "object", properties: { password: { type: "string" } } },
+            }),
+          },
+        }),
+      );
+      return server;
+    },
+    { legacy: legacy ? "stateless" : "reject" },
+  );
+  const server = createServer((request, response) => void pass(request, response, (one) => handler.fetch(one)));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the server has no port");
+  return {
+    url: `http://127.0.0.1:${address.port}/mcp`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: (request: Request) => Promise<Response>,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const headers = Object.entries(request.headers).flatMap(([name, value]) =>
+    typeof value === "string" ? [[name, value] as [string, string]] : [],
+  );
+  const url = `http://127.0.0.1${request.url ?? ""}`;
+  const {
+    status,
+    headers: given,
+    body,
+  } = await answer(
+    new Request(url, { method: request.method ?? "GET", headers, ...(chunks.length > 0 && { body: Buffer.concat(chunks) }) }),
+  );
+  response.writeHead(status, Object.fromEntries(given));
+  for await (const chunk of body ?? []) response.write(chunk);
+  response.end();
+}
