@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { StepMeter } from "../../../src/tools/shell/step-meter";
+
+const LIMITS = { steps: 100, readBytes: 1_000, timeoutMs: 5_000 };
+const meterAt = (clock: { at: number }) => new StepMeter(LIMITS, () => clock.at);
+
+describe("StepMeter", () => {
+  it("stops by steps where the clock stands still", () => {
+    const meter = meterAt({ at: 7 });
+    for (let step = 0; step < 100; step++) meter.hit("bash:cmd");
+    expect(meter.stopped).toBeNull();
+    meter.hit("bash:cmd");
+    expect(meter.stopped).toBe("it took more than 100 steps");
+    expect(meter.signal.aborted).toBe(true);
+  });
+
+  it("stops by time before the steps are used up", () => {
+    const clock = { at: 0 };
+    const meter = meterAt(clock);
+    clock.at = 5_001;
+    for (let step = 0; step < 32; step++) meter.hit("bash:cmd");
+    expect(meter.stopped).toBe("it took longer than 5 s");
+  });
+
+  it("looks at the clock whenever a file is read", () => {
+    const clock = { at: 0 };
+    const meter = meterAt(clock);
+    clock.at = 5_001;
+    meter.read(1);
+    expect(meter.stopped).toBe("it took longer than 5 s");
+  });
+
+  it("stops who reads too much", () => {
+    const meter = meterAt({ at: 0 });
+    meter.read(1_000);
+    expect(meter.stopped).toBeNull();
+    meter.read(1);
+    expect(meter.stopped).toBe("it read more than 1000 bytes of files");
+  });
+
+  it("throws inside of commands, which nothing else would end, and lets the shell itself end in order", () => {
+    const meter = meterAt({ at: 0 });
+    meter.stop("enough");
+    expect(() => meter.hit("bash:cmd:While")).not.toThrow();
+    expect(() => meter.hit("awk:stmt:for")).toThrow("stopped: enough");
+  });
+
+  it("keeps the first reason", () => {
+    const meter = meterAt({ at: 0 });
+    meter.stop("first");
+    meter.stop("second");
+    expect(meter.stopped).toBe("first");
+  });
+});
