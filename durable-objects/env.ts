@@ -30,6 +30,10 @@ export type Env = {
   RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
+  /** Secrets for tool servers, each bound to an origin: `NAME=https://api.example.com`, separated by commas. */
+  TOOL_SECRETS?: string;
+  /** Addresses of tools over HTTP that may be called twice, with all that lies below them, separated by commas. */
+  REPEATABLE_TOOLS?: string;
   /** Readers of one session's streams at a time; a number. */
   MAX_READERS?: string;
   /** `on`: replies are written in the background where a provider can, so that a restart does not pay for them twice. */

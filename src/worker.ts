@@ -25,6 +25,7 @@ import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { LOCAL_TENANT } from "./tenancy/principal";
 import { literalKeyProblem } from "../durable-objects/team-keys";
+import { toolFacts } from "../durable-objects/tool-secrets";
 
 export { EvalRunObject } from "../durable-objects/eval-run";
 export { RateGateObject } from "../durable-objects/rate-gate";
@@ -68,6 +69,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
       variables: readVariables(env, OPERATOR_VARIABLES),
       ...literalKeyProblem(env),
+      ...toolFacts(env),
     },
     evals: {
       suites: { smoke: smokeEvals, simulated: simulatedEvals },

@@ -14,6 +14,8 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   EVAL_TENANT: "offered",
   TENANT_CONCURRENT_TURNS: "offered",
   TENANT_USD_PER_DAY: "offered",
+  TOOL_SECRETS: "offered",
+  REPEATABLE_TOOLS: "offered",
   MAX_READERS: "offered",
   BACKGROUND_REPLIES: "offered",
 };

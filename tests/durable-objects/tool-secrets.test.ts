@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { toolFacts, toolSecret } from "../../durable-objects/tool-secrets";
+
+const ENV = {
+  TOOL_SECRETS: "WEATHER=https://api.weather.net,UNSET=https://api.weather.net",
+  WEATHER: " s3cret ",
+  OPENAI_API_KEY: "a provider's",
+  REPEATABLE_TOOLS: "https://api.weather.net/search, ,https://x.net",
+};
+
+describe("a secret for tools", () => {
+  it.each([
+    { name: "WEATHER", origin: "https://api.weather.net", secret: "s3cret", why: "goes where it is bound to" },
+    { name: "WEATHER", origin: "https://evil.net", secret: undefined, why: "goes nowhere else" },
+    { name: "UNSET", origin: "https://api.weather.net", secret: undefined, why: "is none if it is not set" },
+    { name: "OPENAI_API_KEY", origin: "https://api.weather.net", secret: undefined, why: "is none if nobody bound it" },
+    { name: "TOOL_SECRETS", origin: "https://api.weather.net", secret: undefined, why: "is not the list itself" },
+  ])("$why: $name at $origin", ({ name, origin, secret }) => {
+    expect(toolSecret(ENV, name, origin)).toBe(secret);
+  });
+});
+
+it("configs may know names and addresses of what is set", () => {
+  expect(toolFacts(ENV)).toEqual({
+    toolSecrets: [{ name: "WEATHER", origins: ["https://api.weather.net"] }],
+    repeatableTools: ["https://api.weather.net/search", "https://x.net"],
+  });
+  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [] });
+});
