@@ -1,5 +1,6 @@
 import type { ToolRule } from "../protocol/team";
 import { WORKFLOW_TOOLS } from "../coordination";
+import { fileTools } from "../tools/files";
 import { type HttpToolDefinition, httpToolRule } from "../tools/http/definition";
 import { REGISTRY, registeredTool } from "../tools/registry";
 import { checkKeys } from "./check-keys";
@@ -73,12 +74,14 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
   section.findings.error("unknown_key", section.path, `\`${cut(name)}\` is no tool of this service. ${known}`);
 }
 
+/** Of the orchestrator's tools, and of those over files: taken also where an agent has no files, as it may get some. */
+const OWN_NAMES = new Set<string>([...WORKFLOW_TOOLS, ...fileTools().map(({ spec }) => spec.name), "run_command"]);
+
 function isFreeName({ name, section: { findings, path } }: Entry, { rules }: CustomTools): boolean {
-  const workflow: readonly string[] = WORKFLOW_TOOLS;
   if (!TOOL_NAME.test(name)) {
     const detail = "A tool's name is 1 to 64 letters, digits, underscores or dashes, beginning with a letter or an underscore.";
     findings.error("out_of_range", path, detail);
-  } else if (workflow.includes(name) || name.startsWith("mcp__")) {
+  } else if (OWN_NAMES.has(name) || name.startsWith("mcp__")) {
     findings.error("not_allowed", path, `\`${name}\` is a name of the service's own: give the tool another.`);
   } else if (rules.some((rule) => rule.name === name)) {
     findings.error("duplicate", path, `The agent has a tool \`${name}\` already.`);

@@ -63,7 +63,7 @@ describe("a config that is checked", () => {
 
   it("asks for what is not served here, which is told apart from mistakes", async () => {
     const config_yaml =
-      "agents:\n  - id: a\n    backend:\n      type: openai\n      model: gpt-6-luna\n      api_key: k\n      cwd: workspace\n";
+      "agents:\n  - id: a\n    backend:\n      type: openai\n      model: gpt-6-luna\n      api_key: k\n      enable_image_generation: true\n";
     const { check } = await validate({ config_yaml });
     expect([check.runnable, check.errors.length]).toEqual([false, 0]);
     expect(check.refusals).toEqual([expect.objectContaining({ code: "not_served", line: 7 })]);

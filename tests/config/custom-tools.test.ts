@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
 import { parseToolSecrets } from "../../src/config/tool-secrets";
+import { justBashRunner, runCommandTool } from "../../src/tools/shell";
 import { FULL_CONTEXT, teamOf } from "./teams";
 
 const CONTEXT = {
@@ -130,6 +131,8 @@ describe("a tool over HTTP", () => {
 describe("a tool's name", () => {
   it.each([
     ["vote", "is a name of the service's own"],
+    ["read_file", "is a name of the service's own"],
+    [runCommandTool(justBashRunner(() => 0)).spec.name, "is a name of the service's own"],
     ["mcp__x__y", "is a name of the service's own"],
     ["'a b'", "1 to 64 letters"],
     ["'<script>'", "1 to 64 letters"],

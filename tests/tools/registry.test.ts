@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { customTools } from "../../src/tools/custom-tools";
 import { parameterProblem } from "../../src/tools/parameters";
 import { REGISTRY, registeredTool } from "../../src/tools/registry";
-import { contextWith, toolAt } from "./http/tool-builders";
+import { contextWith } from "./http/tool-builders";
 
 describe("each tool of the registry", () => {
   it.each(REGISTRY.map((tool) => [tool.spec.name, tool] as const))(
@@ -26,10 +25,4 @@ describe("current_time", () => {
     [{ zone: "UTC" }, { outcome: "error", text: expect.stringContaining("zone") }],
     [null, { outcome: "error", text: "The arguments must be a JSON object." }],
   ])("for %j", async (args, result) => expect(await run(args)).toEqual(result));
-});
-
-it("an agent's custom tools are those over HTTP and those of the registry that are still there", () => {
-  const agent = { httpTools: [toolAt("https://x.net/")], registryTools: ["current_time", "gone"] };
-  expect(customTools(agent, () => undefined).map(({ rule }) => rule.name)).toEqual(["look", "current_time"]);
-  expect(customTools({}, () => undefined)).toEqual([]);
 });
