@@ -76,6 +76,27 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     reason: "No overlap is above 1, so the comparison below says the same.",
   },
   {
+    file: `${RULES}/injection.ts`,
+    text: 'if (round?.status === "voted" && vote === null) inject(draft, index, "reopened");',
+    original: "vote === null",
+    replacement: "true",
+    reason: "A voter whose vote is valid has seen every answer, so nothing is injected.",
+  },
+  {
+    file: `${RULES}/novelty.ts`,
+    text: 'if (most >= 1) return "new";',
+    original: "most >= 1",
+    replacement: "false",
+    reason: "No overlap is above 1, so the comparison below says the same.",
+  },
+  {
+    file: `${RULES}/timers.ts`,
+    text: "const times: number[] = [];",
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    reason: "A text is later than no time, so it is never the next one.",
+  },
+  {
     file: `${RULES}/novelty.ts`,
     text: "return all === 0 ? 0 : a.intersection(b).size / all;",
     original: "all === 0",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { callInFlight, placeOfCall, triedCall } from "../../src/coordination";
+import { callInFlight, emptySession, placeOfCall, triedCall } from "../../src/coordination";
 import { callId } from "../../src/coordination/effects";
-import { answers, fails, says } from "./builders";
+import { answers, fails, says, tool, uses } from "./builders";
 import { World } from "./world";
 
 describe("the place a call's id tells", () => {
@@ -47,5 +47,14 @@ describe("a call in flight", () => {
     expect(callInFlight(world.state, id)).toMatchObject({ type: "model_call", id, agent: 0, round: 1, purpose: "coordination" });
     world.does("a", answers("An answer."));
     expect(callInFlight(world.state, id)).toBeNull();
+  });
+
+  it("is none where no turn runs, and none where a tool runs", () => {
+    expect(callInFlight(emptySession, "call_1_1_1_1_1_1")).toBeNull();
+    const world = new World({ every: { tools: [tool("search")] } });
+    world.ask();
+    world.does("a", uses(["search"]));
+    const running = world.startsTool("a");
+    expect(callInFlight(world.state, running)).toBeNull();
   });
 });
