@@ -13,40 +13,39 @@ const AGENTS = ["agent1", "agent2", "agent3"];
 const PRESENTER = 0;
 const CALLS = { least: 12, most: 20 };
 const OPERATIONS_OF_CALL = { least: 4, most: 7 };
-const LIMITS: Limits = { fileBytes: 6, files: 12, treeBytes: 40 };
-const CONTEXTS = { site: { "a/b": "site", "secret/c": "s", "k.key": "k" }, docs: { a: "large text", "b/c": "d" } };
+const LIMITS: Limits = { fileBytes: 6, files: 5, treeBytes: 18 };
+const CONTEXTS = { site: { "a/b": "site", "secret/c": "s", "b/k.key": "k" }, docs: { a: "large text", "b/c": "d" } };
+/** What every round begins with. */
+const BASE = { b: "B", "c/a": "C" };
 const PROTECTED = ["secret/", "*.key"];
 
-const KINDS = ["read", "write", "write", "makeDirectory", "remove", "copy", "move", "list", "walk", "stat", "exists"] as const;
+const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
+const KINDS = [...OFTEN, ...OFTEN, "write", "move", "makeDirectory", "list", "walk", "walk", "stat", "exists"] as const;
 type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
 /** One tool call. `ends`: what was staged is kept, or lost; `then`: what the agent does next. */
 type Call = { agent: number; operations: Operation[]; ends: "settled" | "lost"; then: "nothing" | "answers" | "round" };
 
+/** Few names, so that operations meet; the workspace and the context that may be written more often than others. */
 const PREFIXES = [
-  "",
-  "",
-  "",
-  "./",
-  "/workspace/",
-  "peers/agent1/",
-  "/peers/agent2/",
-  "/peers/agent9/",
-  "/contexts/site/",
-  "contexts/docs/",
-  "/contexts/no/",
-  "../",
-  "/",
+  ...["", "", "", "", "", "", "./", "/workspace/", "peers/agent1/", "/peers/agent2/", "/peers/agent9/"],
+  ...["/contexts/site/", "/contexts/site/", "/contexts/site/", "contexts/docs/", "/contexts/no/", "../", "/"],
 ];
-const names = fc.array(fc.constantFrom("a", "a", "b", "b", "c", "..", "secret", "k.key"), { maxLength: 3 });
+const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key"];
+const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
 const anyPath = fc.oneof(
   { weight: 30, arbitrary: fc.tuple(fc.constantFrom(...PREFIXES), names).map(([prefix, parts]) => prefix + parts.join("/")) },
   { weight: 1, arbitrary: fc.constantFrom(...Object.keys(ODD)) },
+);
+/** Most are new, so that contents that were not kept are missed. */
+const anyText = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom("", "x", "éé", "longer!") },
+  { weight: 4, arbitrary: fc.string({ minLength: 1, maxLength: 6 }) },
 );
 const anyOperation: fc.Arbitrary<Operation> = fc.record({
   kind: fc.constantFrom(...KINDS),
   path: anyPath,
   to: anyPath,
-  text: fc.constantFrom("", "x", "yy", "zzz", "éé", "longer!"),
+  text: anyText,
 });
 const anyCall: fc.Arbitrary<Call> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
@@ -58,7 +57,7 @@ const anyCall: fc.Arbitrary<Call> = fc.record({
 /** A team on the real code, with everything kept that a session would keep, beside one model for each agent. */
 class Team {
   readonly #texts = new Map<string, string>();
-  readonly #base: Tree = new Map();
+  #base: Tree = new Map();
   readonly #agents = AGENTS.map(() => ({
     tree: this.#base,
     read: new Set<string>(),
@@ -73,9 +72,12 @@ class Team {
 
   async begin(): Promise<void> {
     for (const [name, files] of Object.entries(CONTEXTS)) this.#contexts.set(name, new Map(await this.#entries(files)));
+    this.#base = new Map(await this.#entries(BASE));
     for (const index of AGENTS.keys()) {
+      this.#agent(index).tree = this.#base;
       const model = new Model(this.#rights(index));
       for (const [name, files] of Object.entries(CONTEXTS)) model.replace(`/contexts/${name}`, Object.entries(files));
+      model.replace("/workspace", Object.entries(BASE));
       this.#models.push(model);
     }
   }
@@ -114,7 +116,7 @@ class Team {
     }
     const site = this.#inWords(this.#contexts.get("site") ?? new Map());
     expect(site).toEqual(this.#modelOf(PRESENTER).in("/contexts/site"));
-    expect(site).toMatchObject({ "secret/c": "s", "k.key": "k" });
+    expect(site).toMatchObject({ "secret/c": "s", "b/k.key": "k" });
   }
 
   #rights(index: number): Rights {
@@ -163,7 +165,7 @@ class Team {
     agent.tree = this.#base;
     for (const marks of [agent.read, agent.own, agent.directories]) marks.clear();
     const model = this.#modelOf(index);
-    model.replace("/workspace", []);
+    model.replace("/workspace", Object.entries(BASE));
     model.replace("/contexts/site", Object.entries(model.in("/contexts/site")));
     model.known.clear();
   }
