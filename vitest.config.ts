@@ -58,7 +58,7 @@ export default defineConfig({
           name: "workers",
           include: [WORKERS],
           setupFiles: ["tests/workers-setup.ts"],
-          globalSetup: ["tests/simulated-providers-setup.ts"],
+          globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
           testTimeout: 30_000,
         },
       },

@@ -20,6 +20,7 @@ declare global {
 declare module "vitest" {
   interface ProvidedContext {
     providersUrl: string;
+    toolServerUrl: string;
     /** The same behind headers that no provider should send. */
     rudeProvidersUrl: string;
   }

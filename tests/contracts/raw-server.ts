@@ -33,7 +33,8 @@ export async function startRawServer(): Promise<RawServer> {
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     const { method = "", url = "", headers } = request;
-    const one = { method, path: url, headers, body: text === "" ? null : JSON.parse(text), closed };
+    const isForm = headers["content-type"]?.startsWith("application/x-www-form-urlencoded");
+    const one = { method, path: url, headers, body: isForm ? text : text === "" ? null : JSON.parse(text), closed };
     received.push(one);
     server.emit("received");
     await script(response, one);

@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { readBridgeArguments } from "./bridge/arguments";
+import { type Bridged, planBridge, TOKEN_SECRET } from "./bridge/plan";
+
+/**
+ * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP. The
+ * config with their addresses goes to standard output, everything else to standard error. Every caller must show a token, on
+ * loopback too: any page in a browser can reach it there.
+ */
+
+const PROXY = path.join(path.dirname(fileURLToPath(import.meta.resolve("mcp-proxy"))), "bin/mcp-proxy.mjs");
+
+const tell = (text: string): void => void process.stderr.write(`${text}\n`);
+
+function fail(text: string): never {
+  tell(text);
+  process.exit(1);
+}
+
+function read() {
+  try {
+    const args = readBridgeArguments(process.argv.slice(2), process.env[TOKEN_SECRET]);
+    return { ...args, source: readFileSync(args.file, "utf8") };
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const { file, source, host, port, token: given, urls } = read();
+const plan = planBridge(source, { host, port, urls, variables: process.env, directory: process.cwd() });
+if (plan.problems.length > 0) fail(plan.problems.join("\n"));
+if (plan.programs.length === 0) fail(`${file} names no MCP server that is a program: there is nothing to bridge.`);
+const token = given ?? randomBytes(24).toString("base64url");
+
+let stopping = false;
+const children = plan.programs.map(start);
+process.on("SIGINT", () => stop(0));
+process.on("SIGTERM", () => stop(0));
+
+await Promise.all(plan.programs.map(ready));
+process.stdout.write(plan.config);
+const origins = plan.programs.map(({ url }) => `${TOKEN_SECRET}=${new URL(url).origin}`);
+tell("\nThe servers run until you end this with Ctrl-C. So that the service may send them the token:");
+if (given === null) tell(`  ${TOKEN_SECRET}=${token}`);
+tell(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
+tell(
+  "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
+);
+
+function start({ name, command, args, env, cwd, port: own }: Bridged) {
+  const listen = ["--host", host, "--port", String(own), "--server", "stream", "--upstreamProtocol", "legacy"];
+  // The token goes by the environment: arguments can be read by everybody on the machine.
+  const child = spawn(process.execPath, [PROXY, ...listen, "--", command, ...args], {
+    cwd: cwd ?? process.cwd(),
+    env: { ...process.env, ...env, MCP_PROXY_API_KEY: token },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  child.on("exit", (code) => {
+    if (stopping) return;
+    tell(`The server ${name} ended with ${code}.`);
+    stop(1);
+  });
+  return child;
+}
+
+async function ready({ name, port: own }: Bridged): Promise<void> {
+  const anywhere = host === "0.0.0.0" || host === "::";
+  const address = `http://${anywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${own}/ping`;
+  for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 200) {
+    const response = await fetch(address).catch(() => null);
+    if (response?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  tell(`The server ${name} did not start within a minute.`);
+  stop(1);
+}
+
+/** Ends all servers, then this. */
+function stop(code: number): void {
+  if (stopping) return;
+  stopping = true;
+  for (const child of children) child.kill();
+  setTimeout(() => process.exit(code), 500);
+}

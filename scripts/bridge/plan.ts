@@ -1,0 +1,103 @@
+import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
+import { z } from "zod";
+
+/** What of a team's config is started beside the user, and the config as it is with that. Pure. */
+
+const TextsSchema = z.array(z.union([z.string(), z.number()]).transform(String));
+const StdioSchema = z.looseObject({
+  name: z.string().optional(),
+  command: z.union([z.string().transform((command) => [command]), TextsSchema.min(1)]),
+  args: TextsSchema.optional(),
+  env: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String)).optional(),
+  cwd: z.string().optional(),
+});
+
+/** A program to start, and where it will be reached. */
+export type Bridged = {
+  name: string;
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd: string | null;
+  port: number;
+  url: string;
+};
+
+export type BridgeOptions = {
+  host: string;
+  /** Of the first program; each of the others has the next. */
+  port: number;
+  /** Addresses by which the service reaches programs, of a tunnel say, by the names of the servers. */
+  urls: ReadonlyMap<string, string>;
+  /** The user's own variables: `${NAME}` in `args` and `env` stands for them, `${cwd}` for `directory`. */
+  variables: Readonly<Record<string, string | undefined>>;
+  directory: string;
+};
+
+export type BridgePlan = { programs: Bridged[]; config: string; problems: string[] };
+
+/** The name under which the service keeps the bridge's token. */
+export const TOKEN_SECRET = "MCP_BRIDGE_TOKEN";
+
+/** Entries that are the same program share one. Comments of the config stay. */
+export function planBridge(config: string, options: BridgeOptions): BridgePlan {
+  const document = parseDocument(config);
+  if (document.errors.length > 0) return { programs: [], config, problems: document.errors.map(({ message }) => message) };
+  const programs = new Map<string, Bridged>();
+  const problems: string[] = [];
+  for (const { entry, name } of serverEntries(document.contents)) {
+    const stdio = StdioSchema.safeParse(entry.toJS(document));
+    if (!stdio.success) {
+      if (entry.has("command")) problems.push(`The server ${name} has a command that cannot be started.`);
+      continue;
+    }
+    const fill = (text: string) => fillVariables(text, options, problems);
+    const [command = "", ...first] = stdio.data.command;
+    const args = [...first, ...(stdio.data.args ?? [])].map(fill);
+    const env = Object.fromEntries(Object.entries(stdio.data.env ?? {}).map(([key, value]) => [key, fill(value)]));
+    const key = JSON.stringify([command, args, env, stdio.data.cwd]);
+    const program =
+      programs.get(key) ?? toProgram({ name, command, args, env, cwd: stdio.data.cwd ?? null }, programs.size, options);
+    programs.set(key, program);
+    for (const gone of ["command", "args", "env", "cwd", "security"]) entry.delete(gone);
+    entry.set("type", "streamable-http");
+    entry.set("url", program.url);
+    entry.set("headers", document.createNode({ "X-API-Key": `\${${TOKEN_SECRET}}` }));
+  }
+  return { programs: [...programs.values()], config: document.toString({ lineWidth: 0 }), problems: [...new Set(problems)] };
+}
+
+function toProgram(what: Omit<Bridged, "port" | "url">, nth: number, { host, port, urls }: BridgeOptions): Bridged {
+  const own = port + nth;
+  const shownHost = host.includes(":") ? `[${host}]` : host;
+  return { ...what, port: own, url: urls.get(what.name) ?? `http://${shownHost}:${own}/mcp` };
+}
+
+type Found = { entry: YAMLMap; name: string };
+
+/** The entries of all `mcp_servers` of all agents. */
+function serverEntries(root: unknown): Found[] {
+  if (!isMap(root)) return [];
+  const agents = root.get("agents");
+  const all = isSeq(agents) ? agents.items : [root.get("agent")];
+  return all.flatMap((agent) => {
+    const backend = isMap(agent) ? agent.get("backend") : null;
+    const servers = isMap(backend) ? backend.get("mcp_servers") : null;
+    if (isSeq(servers)) return servers.items.flatMap((entry, nth) => named(entry, `server ${nth + 1}`));
+    if (!isMap(servers)) return [];
+    if (servers.has("command")) return named(servers, "server");
+    return servers.items.flatMap(({ key, value }) => named(value, String(key)));
+  });
+}
+
+const named = (entry: unknown, fallback: string): Found[] =>
+  isMap(entry) ? [{ entry, name: typeof entry.get("name") === "string" ? String(entry.get("name")) : fallback }] : [];
+
+function fillVariables(text: string, { variables, directory }: BridgeOptions, problems: string[]): string {
+  return text.replaceAll(/\$\{(\w+)\}/g, (written, name: string) => {
+    if (name === "cwd") return directory;
+    const value = variables[name];
+    if (value === undefined) problems.push(`${written} is not set: set ${name} before you start the bridge.`);
+    return value ?? written;
+  });
+}

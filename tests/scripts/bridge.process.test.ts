@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, expect, it, vi } from "vitest";
+import { parse } from "yaml";
+import { freePort } from "../../scripts/bridge/ports";
+import { connected, context, server, toolOf } from "../tools/mcp/support";
+
+let bridge: ChildProcess | undefined;
+afterAll(() => void bridge?.kill("SIGTERM"));
+
+const everything = path.join(
+  path.dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
+  "dist/index.js",
+);
+
+function start(...args: string[]) {
+  const team = path.join(mkdtempSync(path.join(tmpdir(), "bridge-")), "team.yaml");
+  const entry = { name: "everything", command: process.execPath, args: [everything, "stdio"] };
+  writeFileSync(team, JSON.stringify({ agent: { id: "a", backend: { type: "claude", mcp_servers: [entry] } } }));
+  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/bridge.ts", team, ...args], { stdio: "pipe" });
+  const said = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => (said.out += String(chunk)));
+  child.stderr.on("data", (chunk) => (said.err += String(chunk)));
+  return { child, said };
+}
+
+it("starts a program as a server over HTTP that only the token opens, and prints the config with its address", async () => {
+  const port = await freePort();
+  const { child, said } = start("--port", String(port), "--token", "0123456789abcdef");
+  bridge = child;
+  await vi.waitFor(() => expect(said.err).toContain("The servers run until"), { timeout: 60_000, interval: 200 });
+  const entry = parse(said.out).agent.backend.mcp_servers[0];
+  expect(entry).toEqual({
+    ...{ name: "everything", type: "streamable-http", url: `http://127.0.0.1:${port}/mcp` },
+    headers: { "X-API-Key": "${MCP_BRIDGE_TOKEN}" },
+  });
+
+  const stranger = await connected([server(entry.url)]);
+  expect(stranger.list()[0]?.problem).toMatch(/401|refused us/);
+  await stranger.close();
+
+  const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
+  const servers = await connected([server(entry.url, { name: "everything", headers })], { secretOf: () => "0123456789abcdef" });
+  expect(servers.list()).toMatchObject([{ problem: null }]);
+  const echo = await toolOf(servers, "mcp__everything__echo").run({ message: "over the bridge" }, context());
+  expect(echo).toEqual({ outcome: "ok", text: "Echo: over the bridge" });
+  await servers.close();
+
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+it("does not listen beyond loopback without a token", async () => {
+  const { child, said } = start("--host", "0.0.0.0");
+  expect(await once(child, "exit")).toEqual([1, null]);
+  expect(said.err).toContain("only with --token");
+});

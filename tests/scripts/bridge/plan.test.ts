@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { readBridgeArguments } from "../../../scripts/bridge/arguments";
+import { planBridge } from "../../../scripts/bridge/plan";
+import { checkTeam } from "../../../src/config/parse-team";
+import { FULL_CONTEXT } from "../../config/teams";
+
+const OPTIONS = {
+  host: "127.0.0.1",
+  port: 9000,
+  urls: new Map<string, string>(),
+  variables: { HOME_KEY: "k1" },
+  directory: "/home/me",
+};
+const TEAM = `# my team
+agents:
+  - id: a
+    backend:
+      type: claude # the good one
+      mcp_servers:
+        - name: weather
+          type: stdio
+          command: npx
+          args: ["-y", "weather", "\${cwd}"]
+          env: { KEY: "\${HOME_KEY}" }
+          security: { level: high }
+          exclude_tools: [storm]
+        - { name: remote, type: streamable-http, url: "https://mcp.example.com/mcp" }
+  - id: b
+    backend:
+      type: claude
+      mcp_servers:
+        weather: { command: [npx, -y, weather, "\${cwd}"], env: { KEY: k1 } }
+        other: { command: other }
+`;
+
+describe("the plan of a bridge", () => {
+  const { programs, config, problems } = planBridge(TEAM, OPTIONS);
+
+  it("starts each program once, with the user's variables in place", () => {
+    expect(problems).toEqual([]);
+    expect(programs).toMatchObject([
+      {
+        name: "weather",
+        command: "npx",
+        args: ["-y", "weather", "/home/me"],
+        env: { KEY: "k1" },
+        port: 9000,
+        url: "http://127.0.0.1:9000/mcp",
+      },
+      { name: "other", command: "other", args: [], port: 9001 },
+    ]);
+  });
+
+  it("keeps comments, filters and servers that have an address", () => {
+    expect(config).toContain("# my team");
+    expect(config).toContain("# the good one");
+    expect(config).toContain("exclude_tools: [ storm ]");
+    expect(config).toContain("https://mcp.example.com/mcp");
+    expect(config).not.toMatch(/command|k1|security/);
+  });
+
+  it("gives a config that the service runs, once it may send the token", () => {
+    const context = {
+      ...FULL_CONTEXT,
+      allowedOrigins: ["http://127.0.0.1:*"],
+      toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", origins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"] }],
+    };
+    expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
+  });
+
+  it("fills in the address of a tunnel", () => {
+    const urls = new Map([["weather", "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe("https://me.tunnel.example.com/mcp");
+  });
+
+  it("says which variable is not set", () => {
+    expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([expect.stringContaining("${HOME_KEY} is not set")]);
+  });
+});
+
+describe("arguments of the bridge", () => {
+  it.each([
+    { args: ["team.yaml"], said: null },
+    { args: ["team.yaml", "--host", "::1"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "::"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "192.168.0.7"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /only with --token/ },
+    { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
+    { args: ["team.yaml", "--port", "x"], said: /no port/ },
+    { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
+    { args: [], said: /Name one config/ },
+  ])("$args: $said", ({ args, said }) => {
+    const read = () => readBridgeArguments(args, undefined);
+    if (said === null) expect(read).not.toThrow();
+    else expect(read).toThrow(said);
+  });
+});
