@@ -95,7 +95,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/tools": { uses: ["src/workspace", "src/redaction", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: what of a provider's quota is spent, and who waits for more.
-  "src/limits": { uses: ["src/protocol"], types: ["src/providers"], packages: [] },
+  "src/limits": { uses: ["src/providers", "src/protocol"], packages: [] },
   "src/workspace": { uses: ["src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol"] },
   "src/outgoing": { uses: ["src/redaction"] },
