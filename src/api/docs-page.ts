@@ -41,7 +41,7 @@ type Listed = { method: string; path: string; tag: string; operation: Described 
 
 function operationsOf({ paths }: OpenApiDocument): Listed[] {
   return Object.entries(paths ?? {}).flatMap(([path, item]) =>
-    Object.entries({ GET: item.get, POST: item.post, DELETE: item.delete }).flatMap(([method, operation]) =>
+    Object.entries({ GET: item.get, POST: item.post, PUT: item.put, DELETE: item.delete }).flatMap(([method, operation]) =>
       operation ? [{ method, path, tag: operation.tags?.[0] ?? "", operation }] : [],
     ),
   );

@@ -6,9 +6,9 @@ const readme = readFileSync("README.md", "utf8");
 const served = new Set(
   createApp()
     .routes.filter(({ method, path }) => method !== "ALL" && !path.endsWith("*"))
-    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, "{$1}")}`),
+    .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)(?:\{[^}]*\})?/g, "{$1}")}`),
 );
-const listed = [...readme.matchAll(/`((?:GET|POST|DELETE) \/[^`?]*)`/g)].map(([, route]) => route ?? "");
+const listed = [...readme.matchAll(/`((?:GET|POST|PUT|DELETE) \/[^`?]*)`/g)].map(([, route]) => route ?? "");
 /** Addresses in commands, with the variables of the shell as the names that the routes have. */
 const called = [...readme.matchAll(/\$SERVICE(\/[\w/$-]+)/g)].map(([, path]) => (path ?? "").replace("$SESSION", "{id}"));
 
