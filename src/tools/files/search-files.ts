@@ -29,7 +29,7 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
       const hidden = left + Math.max(0, found.length - limits.entries);
       const notes = [
         hidden > 0 ? `\n[${hidden} more match. Narrow the pattern or the path.]` : "",
-        more ? `\n[${notAll(limits)}]` : "",
+        more ? `\n[${notAll(limits).trim()}]` : "",
       ];
       return text + notes.join("");
     },

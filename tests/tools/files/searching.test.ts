@@ -75,7 +75,7 @@ describe("search_files", () => {
     expect((await call("search_files", { pattern: "*.rs" })).text).toBe("No file in /workspace matches *.rs.");
     expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain("[6 more match.");
     expect((await call("search_files", { pattern: "*" }, { searchedFiles: 2 })).text).toContain(
-      "Only the first 2 files were looked at",
+      "\n[Only the first 2 files were looked at; narrow the path.]",
     );
   });
 });

@@ -84,11 +84,4 @@ describe("previewOf", () => {
       { numRuns: 5_000 },
     );
   });
-
-  it("does not measure 50 MB again and again", () => {
-    const text = "x".repeat(50_000_000);
-    const began = performance.now();
-    expect(previewOf(text, 2_000)).toHaveLength(8_000);
-    expect(performance.now() - began).toBeLessThan(200);
-  });
 });

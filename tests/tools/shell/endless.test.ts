@@ -23,6 +23,6 @@ describe("regular expressions do not backtrack", () => {
   it.each(BACKTRACKING)("in $name", async ({ command }) => {
     const began = performance.now();
     await runTool(tool, { command }, await agentFiles({}));
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(performance.now() - began).toBeLessThan(10_000);
   });
 });
