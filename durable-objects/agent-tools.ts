@@ -1,9 +1,11 @@
 import { objectFields } from "../src/agents/call-arguments";
 import { agentAt, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
+import type { FileAccess } from "../src/protocol/events";
 import type { ToolSpec } from "../src/providers/provider";
 import { keepResult, previewOf, RESULT_LIMITS } from "../src/tools/results";
 import type { Tool, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
+import { FileError } from "../src/workspace/types";
 import type { Engine } from "./engine";
 import { argumentsOf } from "./planned-calls";
 
@@ -16,7 +18,7 @@ type Options = {
 };
 
 /** What came of a call, with all that is written together with it. */
-type Done = ToolResult & { files: AgentFiles | null };
+type Done = ToolResult & { accesses: readonly FileAccess[]; staged: Staged | null };
 
 /**
  * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
@@ -43,7 +45,7 @@ export class AgentTools {
     const tool = this.#options.toolsOf(effect.agent).find(({ spec }) => spec.name === effect.name);
     if (!turn) return;
     const call = { effect, turn, signal };
-    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", files: null });
+    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", accesses: [], staged: null });
     if (!this.#options.engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
     await this.#inTurn(effect.agent, async () => {
       signal.throwIfAborted();
@@ -62,61 +64,60 @@ export class AgentTools {
     await after;
   }
 
+  /** What went wrong has changed nothing; its result may still need a file of its own. */
   async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
-    const { effect, turn, signal } = call;
+    const { outcome, text } = await this.#resultOf(call, tool, files);
+    const kept = files && outcome !== "ok" ? this.#options.engine.workspaces.open(call.turn, call.effect.agent) : files;
+    const told = await this.#kept(call, text, kept);
+    const accesses = [...(files?.accessed ?? []), ...(kept !== files ? (kept?.accessed ?? []) : [])];
+    return { outcome, text: told, accesses, staged: kept?.staged() ?? null };
+  }
+
+  async #resultOf({ effect, turn, signal }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
     const { engine, fetch } = this.#options;
     const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
-    if (!args.ok) return { outcome: "error", text: args.problem, files };
-    const result = await tool.run(args.value, {
-      place: {
-        ...place,
-        session: engine.facts.sessionId,
-        agent: agentAt(turn.attempt, effect.agent).id,
-        toolCall: effect.toolCall,
-      },
+    if (!args.ok) return { outcome: "error", text: args.problem };
+    const { id: agent } = agentAt(turn.attempt, effect.agent);
+    return tool.run(args.value, {
+      place: { ...place, session: engine.facts.sessionId, agent, toolCall: effect.toolCall },
       files,
       fetch,
       signal,
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
     });
-    return { ...result, text: await this.#kept(call, result.text, files), files };
   }
 
-  /** What would fill the conversation goes into a file of the agent's; without files only its beginning is kept. */
+  /** What would fill the conversation goes into a file of the agent's; without room for one only its beginning is kept. */
   async #kept({ effect }: Call, text: string, files: AgentFiles | null): Promise<string> {
     const { engine } = this.#options;
     const { maxTokens, previewTokens } = engine.facts.team.agents[effect.agent]?.toolResults ?? {};
-    const limits = {
-      inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
-      previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
-    };
+    const inlineTokens = maxTokens ?? RESULT_LIMITS.inlineTokens;
+    const limits = { inlineTokens, previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens };
     const found = { tool: effect.name, id: effect.toolCall, at: engine.now(), text, calibration: 1 };
     const kept = keepResult(found, limits);
     if (kept.kind === "inline") return kept.text;
-    if (!files)
-      return `${previewOf(text, limits.inlineTokens, 1)}\n[Cut: the result is too large, and there are no files to keep it in.]`;
-    await files.write(kept.path, new TextEncoder().encode(kept.contents));
-    return kept.reference;
+    const cut = (why: string) => `${previewOf(text, inlineTokens, 1)}\n[Cut: the result is too large, and ${why}]`;
+    if (!files) return cut("there are no files to keep it in.");
+    try {
+      await files.write(kept.path, new TextEncoder().encode(kept.contents));
+      return kept.reference;
+    } catch (error) {
+      if (error instanceof FileError) return cut(`it could not be kept in a file: ${error.message}`);
+      throw error;
+    }
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
-  async #settle({ effect, turn, signal }: Call, { outcome, text, files }: Done): Promise<void> {
+  async #settle({ effect, turn, signal }: Call, { outcome, text, accesses, staged }: Done): Promise<void> {
     const { engine } = this.#options;
     const { workspaces } = engine;
-    const staged: Staged | null = outcome === "ok" ? (files?.staged() ?? null) : null;
     if (staged) await workspaces.spill(staged);
     signal.throwIfAborted();
-    const accesses = files?.accessed ?? [];
+    const workspaceFiles = workspaces.count(turn, effect.agent, staged);
     engine.handle(
-      {
-        type: "tool_settled",
-        effect: effect.id,
-        outcome,
-        workspaceFiles: workspaces.count(turn, effect.agent, staged),
-        accesses,
-      },
+      { type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses },
       { toolResult: { toolCall: effect.toolCall, text }, files: staged && { toolCall: effect.toolCall, staged } },
     );
   }

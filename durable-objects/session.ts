@@ -5,6 +5,7 @@ import { runningTurn } from "../src/coordination";
 import { unpricedAgents } from "../src/protocol/team";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
+import { toolSecret } from "./tool-secrets";
 import { toolboxOf } from "./toolbox";
 import { Engine } from "./engine";
 import type { Env } from "./env";
@@ -214,7 +215,9 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
     const link = new TenantLink(this.env, this.#tenant, sessionId);
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
-    const tools = team.agents.map((agent) => toolboxOf(agent, { secretOf: () => undefined, now: () => Date.now() }));
+    const tools = team.agents.map((agent) =>
+      toolboxOf(agent, { secretOf: (name, origin) => toolSecret(this.env, name, origin), now: () => Date.now() }),
+    );
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,

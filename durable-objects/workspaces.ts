@@ -1,6 +1,7 @@
 import type { WorkspaceSettings } from "../src/config/team";
 import { evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
 import type { SessionEvent } from "../src/protocol/events";
+import { RESULTS_DIRECTORY } from "../src/tools/results";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
 import { peersOf } from "../src/workspace/mounts";
 import { StagedFiles } from "../src/workspace/staged-files";
@@ -71,7 +72,7 @@ export class Workspaces {
   count(turn: TurnState, agent: number, staged: Staged | null): number | null {
     if (!this.has(turn, agent)) return null;
     const tree = this.#working(turn, agent, null);
-    return staged ? applyChanges(tree, staged.workspace).size : tree.size;
+    return handedOver(staged ? applyChanges(tree, staged.workspace) : tree).size;
   }
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
@@ -128,10 +129,10 @@ export class Workspaces {
     const agent = indexOf(turn, event.agent);
     const place = { turn: turn.number, attempt: event.attempt, label: event.label };
     if (event.type === "answer.submitted") {
-      return event.snapshot === event.label ? { place, tree: this.#working(turn, agent, changed) } : null;
+      return event.snapshot === event.label ? { place, tree: handedOver(this.#working(turn, agent, changed)) } : null;
     }
     if (!this.has(turn, agent)) return null;
-    const presented = event.source === "presentation" ? this.#working(turn, agent, changed) : EMPTY_TREE;
+    const presented = event.source === "presentation" ? handedOver(this.#working(turn, agent, changed)) : EMPTY_TREE;
     return { place, tree: presented.size > 0 ? presented : this.#base(turn, agent) };
   }
 
@@ -156,6 +157,9 @@ export class Workspaces {
     return this.#options.snapshots.read(place)?.tree ?? EMPTY_TREE;
   }
 }
+
+/** What others get to see of a tree: not the results of tools that were too large for the conversation. */
+const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !path.startsWith(`${RESULTS_DIRECTORY}/`)));
 
 const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   turn: turn.number,

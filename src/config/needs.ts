@@ -24,7 +24,7 @@ export const SERVED = {
   contexts: false,
   http_mcp: false,
   /** Tools of `custom_tools` over HTTP and from the registry. */
-  http_tools: false,
+  http_tools: true,
   /** Images and files sent along with a question. */
   uploads: false,
   /** `enable_rate_limit`, `rate_limits`. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { check } from "../../../tests/simulation/checker";
@@ -31,6 +32,7 @@ export async function judgeRun(run: Run): Promise<string[]> {
     ...afterTheEnd(requests, run.cancelledAt),
     ...leaked(log, run.canary),
     ...twice(await run.listed(), run),
+    ...(await misfiled(run, events)),
   ];
 }
 
@@ -73,6 +75,18 @@ function difference({ frames }: Watcher, wanted: readonly Buffer[], nth: number)
 }
 
 const text = (frame: Buffer | undefined): string => frame?.toString().trim().slice(0, 300) ?? "nothing";
+
+/** I10: the turn's result has the winner's files, each as it was written, and every call that touched files is on record once. */
+async function misfiled(run: Run, events: readonly WireEvent[]): Promise<string[]> {
+  const { files } = run.kind;
+  if (!files) return [];
+  const found = await run.files();
+  const calls = events.flatMap((event) => (event.type === "files.accessed" ? [`${event.agent} ${event.tool_call}`] : []));
+  return [
+    ...(isDeepStrictEqual(found, files) ? [] : [`I10: the result has the files ${JSON.stringify(found)}`]),
+    ...(new Set(calls).size === calls.length ? [] : ["a call is twice in the trail of files"]),
+  ];
+}
 
 /** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
 function misended(events: readonly WireEvent[], { kind, turns }: Run): string[] {

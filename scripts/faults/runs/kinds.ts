@@ -1,6 +1,7 @@
 import { backendOf, modelOf } from "../../../tests/process/support/formats";
 import { FINAL, STORY_AGENTS, storyAt, storyModels } from "../../../tests/process/support/story";
 import type { Script } from "../../simulated-providers/reply";
+import { worksOnFiles } from "../../simulated-providers/coding";
 import { alwaysFails, answersThenVotes, paced, rejects } from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
 
@@ -28,6 +29,8 @@ export type Kind = {
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
   /** The answer of a turn that completed; null: any. */
   answer: string | null;
+  /** The files of a turn that completed: text by path. Absent: its agents have none. */
+  files?: Readonly<Record<string, string>>;
 };
 
 const chat =
@@ -43,6 +46,30 @@ const mixed = STORY_AGENTS.map(({ id }) => (providers: SimulatedProviders): Agen
   const format = DIALECTS[id];
   return { id, model: modelOf(format, `story-${id}`), backend: backendOf(format, providers) };
 });
+
+/** What the winner of the team with files hands over. */
+const BUILT = { "NOTES.md": "Run src/boil.sh.\n", "src/boil.sh": "echo $((50 * 2))\n" };
+/** It writes a script, runs it, looks at its peers' files before it votes, and adds notes when it presents. */
+const builder = worksOnFiles({
+  first: [
+    ["write_file", { path: "src/boil.sh", content: BUILT["src/boil.sh"] }],
+    ["run_command", { command: "sh src/boil.sh > /tmp/out && cat /tmp/out && ls -R" }],
+  ],
+  answer: "At 100 °C: run src/boil.sh, which works it out, and see for yourself.",
+  beforeVote: [["run_command", { command: "grep -rn echo /peers" }]],
+  last: [["write_file", { path: "NOTES.md", content: BUILT["NOTES.md"] }]],
+});
+const looker = worksOnFiles({
+  first: [["write_file", { path: "src/other.txt", content: "hundred" }]],
+  answer: YES,
+  beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
+});
+const withFiles = (player: Player): Player => {
+  return (providers) => {
+    const { backend, ...agent } = player(providers);
+    return { ...agent, backend: { ...backend, cwd: "work", enable_mcp_command_line: true } };
+  };
+};
 
 type Player = (providers: SimulatedProviders) => Agent;
 const all = (players: readonly Player[]) => (providers: SimulatedProviders) => players.map((player) => player(providers));
@@ -67,6 +94,12 @@ export const KINDS = {
   hurried: { agents: all(story), ends: ["turn.completed", "turn.failed"], answer: null },
   cancelled: { agents: all(story), deed: "cancels it", ends: ["turn.completed", "turn.cancelled"], answer: FINAL },
   again: { agents: all([chat("one", "quick"), chat("two", "quick")]), deed: "asks again", ends: ["turn.completed"], answer: YES },
+  files: {
+    agents: all([withFiles(chat("one", "builder")), withFiles(chat("two", "looker"))]),
+    ends: ["turn.completed"],
+    answer: null,
+    files: BUILT,
+  },
   erased: { agents: all(story), deed: "erases it", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof KINDS;
@@ -80,4 +113,6 @@ export const MODELS: Readonly<Record<string, Script>> = {
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
+  builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
+  looker: paced({ ttftMs: 60, tokensPerSecond: 200 }, looker),
 };

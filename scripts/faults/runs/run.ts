@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath, RunResponseSchema, SessionStatusSchema, sessionPath } from "../../../src/protocol/api";
+import { SessionFilesSchema } from "../../../src/protocol/files";
 import { SessionListSchema } from "../../../src/protocol/listings";
 import type { Chance } from "../../../tests/simulation/world/random";
 import { Watcher } from "../../../tests/process/support/watcher";
@@ -92,6 +93,15 @@ export class Run {
     const { body } = await this.#options.client.ask("/api/sessions?limit=100");
     const { data } = SessionListSchema.parse(JSON.parse(body));
     return data.filter(({ question_preview }) => question_preview.includes(this.mark)).map(({ id }) => id);
+  }
+
+  /** The files of its first turn's result: text by path. */
+  async files(): Promise<Record<string, string>> {
+    const { client } = this.#options;
+    const below = `${sessionPath(this.session)}/turns/1/files`;
+    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(below)).body));
+    const texts = data.map(async ({ path }): Promise<[string, string]> => [path, (await client.ask(`${below}/${path}`)).body]);
+    return Object.fromEntries(await Promise.all(texts));
   }
 
   /** What an erased session's address answers. */
