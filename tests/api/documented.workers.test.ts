@@ -7,6 +7,7 @@ import { type Document, DocumentSchema, operationsOf, undocumented } from "./ope
 
 /** A tenant's whole life with the service, each answer of which is held against the document. */
 const TEAM = teamOf(["quick", "plain"]);
+const FILES_TEAM = teamOf(["builder"], { orchestrator: { snapshot_storage: "snapshots" } });
 const QUESTION = "What is six times seven?";
 const STREAM = { accept: "text/event-stream" };
 const PAGE = { accept: "application/json" };
@@ -23,6 +24,8 @@ type Step = {
 };
 
 const SESSION = "/api/sessions/{session}";
+const BUILT = "/api/sessions/{built}/turns/1";
+const FILES_OF = ["", "/answers/agent1.final"];
 const EVALS = "/api/evals/simulated/runs";
 const CONTEXT = "/api/contexts/handbook";
 const HASHES = await Promise.all(["one", "two"].map((text) => sha256(new TextEncoder().encode(text))));
@@ -56,6 +59,13 @@ const STEPS: readonly Step[] = [
     headers: STREAM,
     gives: 200,
   },
+  { asks: "POST /api/runs", body: { question: QUESTION, config: FILES_TEAM }, gives: 202, keeps: "session_id", as: "built" },
+  { asks: `GET ${BUILT}/events`, gives: 200 },
+  ...FILES_OF.flatMap((below) => [
+    { asks: `GET ${BUILT}${below}/files`, gives: 200 },
+    { asks: `GET ${BUILT}${below}/files/NOTES.md`, gives: 200 },
+    { asks: `GET ${BUILT}${below}/archive.zip`, gives: 200 },
+  ]),
   { asks: `PUT ${CONTEXT}`, body: { files: FILES }, gives: 202, keeps: "version", as: "version" },
   { asks: `PUT ${CONTEXT}/blobs/${HASHES[0]}?version={version}`, text: "one", gives: 200 },
   { asks: `PUT ${CONTEXT}/blobs?version={version}`, text: PACK, headers: TAR, gives: 200 },

@@ -20,7 +20,9 @@ function withFiles(models: readonly string[]): Record<string, unknown> {
 const trail = (events: readonly WireEvent[], agent: string) =>
   ofType(events, "files.accessed")
     .filter((event) => event.agent === agent)
-    .flatMap(({ accesses }) => accesses.map(({ operation, path, refused }) => `${operation} ${path}${refused ? ` ${refused}` : ""}`));
+    .flatMap(({ accesses }) =>
+      accesses.map(({ operation, path, refused }) => `${operation} ${path}${refused ? ` ${refused}` : ""}`),
+    );
 
 const outcomes = (events: readonly WireEvent[]) =>
   ofType(events, "tool.completed").map(({ agent, name, outcome }) => `${agent} ${name} ${outcome}`);
@@ -47,7 +49,9 @@ describe("agents with workspaces", () => {
   it("F8 reach neither another agent's workspace nor anything else, and every try is on record", async () => {
     const { events } = await follow(await start(withFiles(["burglar", "critic"])));
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
-    const refused = ofType(events, "files.accessed").flatMap(({ accesses }) => accesses.filter(({ refused }) => refused !== null));
+    const refused = ofType(events, "files.accessed").flatMap(({ accesses }) =>
+      accesses.filter(({ refused }) => refused !== null),
+    );
     expect(refused.length).toBeGreaterThanOrEqual(4);
   });
 
