@@ -40,8 +40,8 @@ export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxBraceExpansionResults: 10_000,
   maxArrayElements: 100_000,
   // Some commands take time that grows with the square of a line's length: at this length some seconds.
-  maxStringLength: MIB,
-  maxHeredocSize: 512 * KIB,
+  maxStringLength: 256 * KIB,
+  maxHeredocSize: 128 * KIB,
   maxOutputSize: 16 * MIB,
   maxInputBytes: 64 * MIB,
   maxLiveBytes: 64 * MIB,
