@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 /** The commands a person would run, in the size that CI has time for; in a process of their own, so that they use every core. */
 
-const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 2_000);
+const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 10_000);
 const TIMEOUT_MS = 30 * 60_000;
 
 async function run(script: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
