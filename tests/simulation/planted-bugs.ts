@@ -163,8 +163,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "agents are named by their ids in what others are shown",
     file: "src/agents/round-start.ts",
-    find: "({ alias: aliasOf(turn, agent), content });",
-    replace: "({ alias: turn.rules.agents[agent]?.id ?? aliasOf(turn, agent), content });",
+    find: "const alias = aliasOf(turn, agent);",
+    replace: "const alias = turn.rules.agents[agent]?.id ?? aliasOf(turn, agent);",
     invariant: "I21",
   },
   {
