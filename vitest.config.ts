@@ -1,5 +1,5 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
 import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
@@ -15,6 +15,36 @@ const LOCAL_VARS = {
   SEALING_KEYS: TEST_SEALING_KEYS,
 };
 const REPORT = process.env["TEST_REPORT"];
+/**
+ * Those that load the shell, each a project of its own: the modules of a project's earlier files go to workerd in one message, which
+ * holds 32 MiB at most.
+ */
+const WITH_SHELL = ["tests/durable-objects/agent-files.workers.test.ts", "tests/tools/shell/run-command.workers.test.ts"];
+
+/** Tests that run in workerd, with the bindings of the service. */
+const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+  plugins: [
+    cloudflareTest(async ({ inject }) => ({
+      wrangler: { configPath: "./wrangler.toml" },
+      // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
+      miniflare: {
+        bindings: {
+          ...LOCAL_VARS,
+          MAX_READERS: "40", // few enough for a test to reach
+          VLLM_BASE_URL: inject<string>("providersUrl"),
+          TEST_MIGRATIONS: await readD1Migrations("migrations"),
+        },
+      },
+    })),
+  ],
+  test: {
+    name,
+    ...files,
+    setupFiles: ["tests/workers-setup.ts"],
+    globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
+    testTimeout: 30_000,
+  },
+});
 
 export default defineConfig({
   test: {
@@ -39,29 +69,8 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
-      {
-        plugins: [
-          cloudflareTest(async ({ inject }) => ({
-            wrangler: { configPath: "./wrangler.toml" },
-            // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
-            miniflare: {
-              bindings: {
-                ...LOCAL_VARS,
-                MAX_READERS: "40", // few enough for a test to reach
-                VLLM_BASE_URL: inject<string>("providersUrl"),
-                TEST_MIGRATIONS: await readD1Migrations("migrations"),
-              },
-            },
-          })),
-        ],
-        test: {
-          name: "workers",
-          include: [WORKERS],
-          setupFiles: ["tests/workers-setup.ts"],
-          globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
-          testTimeout: 30_000,
-        },
-      },
+      inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
+      ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
       {
         test: {
           name: "process",
