@@ -19,7 +19,11 @@ const REPORT = process.env["TEST_REPORT"];
  * Those that load the shell, each a project of its own: the modules of a project's earlier files go to workerd in one message, which
  * holds 32 MiB at most.
  */
-const WITH_SHELL = ["tests/durable-objects/agent-files.workers.test.ts", "tests/tools/shell/run-command.workers.test.ts"];
+const WITH_SHELL = [
+  "tests/durable-objects/agent-files.workers.test.ts",
+  "tests/durable-objects/given-contexts.workers.test.ts",
+  "tests/tools/shell/run-command.workers.test.ts",
+];
 
 /** Tests that run in workerd, with the bindings of the service. */
 const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({

@@ -1,4 +1,4 @@
-import { type RunRequest, type RunResponse, runLinks, sessionPath } from "../src/protocol/api";
+import { type RunRequest, type RunResponse, runLinks, sessionPath, textOfQuestion } from "../src/protocol/api";
 import type { TurnView } from "../src/protocol/view";
 import { beginningLines, endLines, IN_PROGRESS } from "./automation";
 import { displayUnder, showsProgress } from "./choose-display";
@@ -101,7 +101,8 @@ async function follow({ sessionId, turn }: Place, { context, output }: AskOption
 const urlOf = (sessionId: string, { server }: RequestContext): string => new URL(sessionPath(sessionId), server).href;
 
 function announce({ sessionId }: Place, { what, context }: AskOptions, io: Pick<Io, "stdout">): void {
-  const question = "run" in what ? what.run.question : "next" in what ? what.next.body.question : null;
+  const question =
+    "run" in what ? textOfQuestion(what.run.question) : "next" in what ? textOfQuestion(what.next.body.question) : null;
   const lines = [...beginningLines({ sessionId, statusUrl: urlOf(sessionId, context), question }), IN_PROGRESS];
   io.stdout.write(`${lines.join("\n")}\n`);
 }

@@ -3,6 +3,7 @@ import type { Connection } from "./connection";
 import type { Limits } from "./flags";
 import type { OutputOptions } from "./output";
 import type { TeamChoice } from "./team-choice";
+import { withUploads } from "./uploads";
 
 /** What a conversation at the terminal knows. */
 export type Conversation = {
@@ -18,7 +19,7 @@ export type Conversation = {
 
 /** How to ask `question` next: in the session there is, or in a new one. */
 export function nextTurn({ session, team, limits }: Conversation, question: string): Asked {
-  if (session === null) return { run: { question, ...team.request, ...limits } };
+  if (session === null) return { run: { question: withUploads(question, team.attached), ...team.request, ...limits } };
   return { next: { sessionId: session, body: { question, ...limits } } };
 }
 
@@ -29,6 +30,7 @@ export function nextTurn({ session, team, limits }: Conversation, question: stri
 export function again({ session, team, limits, latest }: Conversation): Asked | null {
   if (latest === null) return null;
   const { question, parent } = latest;
-  if (session === null || parent === null) return { run: { question, ...team.request, ...limits } };
+  if (session === null || parent === null)
+    return { run: { question: withUploads(question, team.attached), ...team.request, ...limits } };
   return { next: { sessionId: session, body: { question, parent_turn: parent, ...limits } } };
 }

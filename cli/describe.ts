@@ -116,25 +116,37 @@ function tellDecision(event: DecisionEvent): Told {
   }
 }
 
-/** What an agent was not allowed to do; what it was is nobody's surprise. */
+/** Where an agent reached for what it may not have or change. A file that is not there is nobody's concern. */
+const FORBIDDEN = new Set(["unknown_place", "read_only", "protected", "not_read", "path_outside"]);
+
 function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
-  const refused = accesses.filter(({ refused }) => refused !== null);
+  const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN.has(refused));
   const [first] = refused;
   if (!first) return null;
   const others = refused.length > 1 ? ` and ${plural(refused.length - 1, "other")}` : "";
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
 }
 
+function tellListed({ server, problem, tools, refused }: EventOf<"tools.listed">): Told {
+  if (problem !== null) return { text: `has no tools of ${server}: ${problem}`, tone: "bad" };
+  const changed = refused.filter((one) => one.changed).map(({ tool }) => tool);
+  const off = changed.length > 0 ? `; switched off, as the server has changed them: ${changed.join(", ")}` : "";
+  return { text: `has ${plural(tools.length, "tool")} of ${server}${off}`, ...(off !== "" && { tone: "bad" as const }) };
+}
+
 type WorkEvent = EventOf<
   | "round.started"
   | "round.failed"
   | "call.deferred"
+  | "call.waiting"
+  | "conversation.compacted"
   | "call.failed"
   | "tool.started"
   | "tool.completed"
   | "tool.interrupted"
   | "tool.unknown"
   | "files.accessed"
+  | "tools.listed"
   | "hosted_tool.completed"
   | "agent.failed"
   | "agent.abstained"
@@ -148,6 +160,12 @@ function tellWork(event: WorkEvent): Told {
       return { text: `fails its round: ${event.message}`, tone: "bad" };
     case "call.deferred":
       return { text: "waits for room in the budget" };
+    case "call.waiting":
+      return { text: `waits for room within the limits of ${event.model}, about ${formatDuration(event.until - event.at)}` };
+    case "conversation.compacted":
+      return {
+        text: `sums up its last ${plural(event.replies, "step")} to go on: about ${event.tokens} tokens are free again`,
+      };
     case "call.failed": {
       const next = event.retry_at === null ? "" : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
       return { text: `has a call fail${next}: ${event.message}`, tone: "bad" };
@@ -160,6 +178,8 @@ function tellWork(event: WorkEvent): Told {
       return null;
     case "files.accessed":
       return tellRefused(event);
+    case "tools.listed":
+      return tellListed(event);
     case "tool.unknown":
       return { text: `${event.name} was cut off: nobody knows whether it did its work`, tone: "bad" };
     case "hosted_tool.completed":

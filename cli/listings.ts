@@ -12,6 +12,8 @@ import {
   type Verdict,
   VerdictSchema,
 } from "./schema";
+import { ATTACHMENT_LIMITS } from "../src/protocol/attachments";
+import { uploadsIn } from "./uploads";
 
 /** What the service can be asked beside sessions: lists, configs, keys. Everything here throws CliError. */
 
@@ -38,8 +40,11 @@ export async function teamText(name: string, context: RequestContext): Promise<s
 }
 
 /** What the service thinks of a config, without running it. */
-export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> =>
-  request({ method: "POST", path: `${CONFIGS}/validate`, body: { config_yaml: yaml } }, VerdictSchema, context);
+export const validateConfig = (yaml: string, context: RequestContext): Promise<Answer<Verdict>> => {
+  const attached = uploadsIn(yaml).slice(0, ATTACHMENT_LIMITS.count); // `ask` sends them along
+  const body = { config_yaml: yaml, ...(attached.length > 0 && { attached }) };
+  return request({ method: "POST", path: `${CONFIGS}/validate`, body }, VerdictSchema, context);
+};
 
 export type KeyWish = { name: string; scopes: readonly string[]; expires_in_days?: number };
 

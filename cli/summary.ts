@@ -70,9 +70,14 @@ function winner(turn: TurnView, attempt: AttemptView | undefined): string {
 }
 
 /** Why a turn has no final answer; none where it has. */
-export function failureLines({ failure, status }: TurnView): Line[] {
+export function failureLines({ failure, status, agents }: TurnView): Line[] {
   if (status === "cancelled") return [[segment("cancelled", "bad")]];
   if (!failure) return [];
-  const reasons = failure.agents.map(({ agent, message }) => fact(" ", `${toLine(agent)}: ${toLine(message)}`));
+  const views = new Map(agents.map((view) => [view.id, view]));
+  const reasons = failure.agents.map(({ agent, code, message }) => {
+    const callError = views.get(agent)?.callError ?? null;
+    const before = callError === null || callError.code === code ? "" : ` Its last call failed: ${toLine(callError.message)}`;
+    return fact(" ", `${toLine(agent)}: ${toLine(message)}${before}`);
+  });
   return [[segment("failed".padEnd(8), "bad"), segment(toLine(failure.message))], ...reasons];
 }

@@ -1,21 +1,31 @@
 import path from "node:path";
 import type { RunRequest } from "../src/protocol/api";
+import type { QuestionPart } from "../src/protocol/attachments";
 import { CliError, EXIT } from "./exit-codes";
 import { MODEL_FLAG } from "./invocation";
 import type { Io } from "./io";
 import { projectConfig, shownPath, userConfig } from "./places";
 import type { ConfigSource } from "./problem";
 import { readTextFile } from "./text-file";
+import { readUploads, uploadsIn } from "./uploads";
 
 export type TeamFlags = {
   config?: string | undefined;
   model?: readonly string[] | undefined;
   backend?: string | undefined;
   systemMessage?: string | undefined;
+  /** What goes along with the first question besides what the config names. */
+  file?: readonly string[] | undefined;
 };
 
 /** Who is asked: what goes into the request, and how people call it. */
-export type TeamChoice = { request: Pick<RunRequest, "config" | "config_yaml">; source: ConfigSource; described: string };
+export type TeamChoice = {
+  request: Pick<RunRequest, "config" | "config_yaml">;
+  source: ConfigSource;
+  described: string;
+  /** What goes along with the first question; absent: nothing. */
+  attached?: readonly QuestionPart[];
+};
 
 type Surroundings = Pick<Io, "cwd" | "home">;
 
@@ -24,6 +34,12 @@ type Surroundings = Pick<Io, "cwd" | "home">;
  * one. A file is sent as it is, so that errors carry line and column. Throws CliError.
  */
 export async function chooseTeam(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
+  const team = await teamOf(flags, io);
+  const paths = [...new Set([...uploadsIn(team.source.text ?? ""), ...(flags.file ?? [])])];
+  return paths.length === 0 ? team : { ...team, attached: await readUploads(paths, io) };
+}
+
+async function teamOf(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
   const single = flags.model !== undefined || flags.backend !== undefined;
   if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
     throw new CliError(

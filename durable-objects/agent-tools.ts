@@ -5,9 +5,13 @@ import type { ToolSpec } from "../src/providers/provider";
 import { keepResult, previewOf, RESULT_LIMITS } from "../src/tools/results";
 import type { Tool, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
+import { hashOf } from "../src/workspace/hash";
 import { FileError } from "../src/workspace/types";
+import { logError } from "../src/redaction/log";
+import type { Enter } from "./effect-runner";
 import type { Engine } from "./engine";
 import { argumentsOf } from "./planned-calls";
+import type { LargeResult } from "./workspaces";
 
 type Options = {
   engine: Engine;
@@ -15,10 +19,12 @@ type Options = {
   toolsOf: (agent: number) => readonly Tool[];
   /** How tools reach the outside. */
   fetch: typeof fetch;
+  /** What an agent's provider counts of our estimates of tokens. */
+  calibrationOf: (agent: number) => number;
 };
 
 /** What came of a call, with all that is written together with it. */
-type Done = ToolResult & { accesses: readonly FileAccess[]; staged: Staged | null };
+type Done = ToolResult & { accesses: readonly FileAccess[]; staged: Staged | null; result: LargeResult | null };
 
 /**
  * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
@@ -37,21 +43,45 @@ export class AgentTools {
     return this.#options.toolsOf(agent).map(({ spec }) => spec);
   }
 
-  async perform(effect: ToolCallEffect, signal: AbortSignal): Promise<void> {
+  /** A call that touches files begins when its turn has come, and one that asks a server when it also has a slot. */
+  async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+    const turn = runningTurn(this.#options.engine.state);
+    const touchesFiles = turn && this.#options.engine.workspaces.has(turn, effect.agent) && !this.#toolOf(effect)?.leavesFiles;
+    const begin = () => this.#begin(effect, signal, enter);
+    await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
+  }
+
+  async #begin(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+    signal.throwIfAborted();
     const { engine } = this.#options;
+    const headersCame = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
     const facts = engine.handle({ type: "tool_ready", effect: effect.id });
     if (!facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)) return;
     const turn = runningTurn(engine.state);
-    const tool = this.#options.toolsOf(effect.agent).find(({ spec }) => spec.name === effect.name);
+    const tool = this.#toolOf(effect);
     if (!turn) return;
-    const call = { effect, turn, signal };
-    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", accesses: [], staged: null });
-    if (!this.#options.engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
-    await this.#inTurn(effect.agent, async () => {
-      signal.throwIfAborted();
-      const files = this.#options.engine.workspaces.open(turn, effect.agent);
-      await this.#settle(call, await this.#run(call, tool, files));
-    });
+    const call = { effect, turn, signal, headersCame };
+    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", ...NO_FILES });
+    if (!engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
+    if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
+    const result = await this.#resultOf(call, tool, null);
+    await this.#inTurn(effect.agent, async () => this.#settle(call, await this.#filed(call, result, null)));
+  }
+
+  #toolOf({ agent, name }: ToolCallEffect): Tool | undefined {
+    return this.#options.toolsOf(agent).find(({ spec }) => spec.name === name);
+  }
+
+  /** What does not fit into a row is put into R2 before anything names it, and what is a context's is copied. */
+  async #onFiles(call: Call, tool: Tool): Promise<Done> {
+    const { workspaces } = this.#options.engine;
+    try {
+      await workspaces.prepare(call.turn);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return { outcome: "error", text: `Nothing was done: ${error.message}`, ...NO_FILES };
+    }
+    return this.#run(call, tool, workspaces.open(call.turn, call.effect.agent));
   }
 
   async #inTurn(agent: number, work: () => Promise<void>): Promise<void> {
@@ -64,16 +94,30 @@ export class AgentTools {
     await after;
   }
 
-  /** What went wrong has changed nothing; its result may still need a file of its own. */
   async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
-    const { outcome, text } = await this.#resultOf(call, tool, files);
-    const kept = files && outcome !== "ok" ? this.#options.engine.workspaces.open(call.turn, call.effect.agent) : files;
-    const told = await this.#kept(call, text, kept);
-    const accesses = [...(files?.accessed ?? []), ...(kept !== files ? (kept?.accessed ?? []) : [])];
-    return { outcome, text: told, accesses, staged: kept?.staged() ?? null };
+    return this.#filed(call, await this.#resultOf(call, tool, files), files);
   }
 
-  async #resultOf({ effect, turn, signal }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
+  /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
+  async #filed(call: Call, { outcome, text }: ToolResult, files: AgentFiles | null): Promise<Done> {
+    const { workspaces } = this.#options.engine;
+    const { turn, effect } = call;
+    const kept = workspaces.has(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
+    const { told, result } = await this.#kept(call, text, kept);
+    const accesses = [...(files?.accessed ?? []), ...(kept !== files ? (kept?.accessed ?? []) : [])];
+    return { outcome, text: told, accesses, staged: kept?.staged() ?? null, result };
+  }
+
+  /** Whatever came of it, it waits for no server any more: then others may, while it waits for its turn to be filed. */
+  async #resultOf(call: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
+    try {
+      return await this.#asked(call, tool, files);
+    } finally {
+      call.headersCame();
+    }
+  }
+
+  async #asked({ effect, turn, signal, headersCame }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
     const { engine, fetch } = this.#options;
     const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
@@ -84,43 +128,68 @@ export class AgentTools {
       files,
       fetch,
       signal,
+      headersCame,
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
     });
   }
 
-  /** What would fill the conversation goes into a file of the agent's; without room for one only its beginning is kept. */
-  async #kept({ effect }: Call, text: string, files: AgentFiles | null): Promise<string> {
+  /** What would fill the conversation goes to R2 and into a file of the agent's; without room for one it sees the beginning only. */
+  async #kept({ effect }: Call, text: string, files: AgentFiles | null): Promise<{ told: string; result: LargeResult | null }> {
     const { engine } = this.#options;
     const { maxTokens, previewTokens } = engine.facts.team.agents[effect.agent]?.toolResults ?? {};
     const inlineTokens = maxTokens ?? RESULT_LIMITS.inlineTokens;
     const limits = { inlineTokens, previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens };
-    const found = { tool: effect.name, id: effect.toolCall, at: engine.now(), text, calibration: 1 };
+    const calibration = this.#options.calibrationOf(effect.agent);
+    const found = { tool: effect.name, id: effect.toolCall, at: engine.now(), text, calibration };
     const kept = keepResult(found, limits);
-    if (kept.kind === "inline") return kept.text;
-    const cut = (why: string) => `${previewOf(text, inlineTokens, 1)}\n[Cut: the result is too large, and ${why}]`;
-    if (!files) return cut("there are no files to keep it in.");
+    if (kept.kind === "inline") return { told: kept.text, result: null };
+    const bytes = new TextEncoder().encode(kept.contents);
+    const result = { name: kept.path.split("/").at(-1) ?? kept.path, hash: await hashOf(bytes), bytes };
+    const cut = (why: string) => `${previewOf(text, inlineTokens, calibration)}\n[Cut: the result is too large, and ${why}]`;
+    if (!files) return { told: cut("there are no files to keep it in."), result };
     try {
-      await files.write(kept.path, new TextEncoder().encode(kept.contents));
-      return kept.reference;
+      await files.write(kept.path, bytes);
+      return { told: kept.reference, result };
     } catch (error) {
-      if (error instanceof FileError) return cut(`it could not be kept in a file: ${error.message}`);
+      if (error instanceof FileError) return { told: cut(`it could not be kept in a file: ${error.message}`), result };
       throw error;
     }
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
-  async #settle({ effect, turn, signal }: Call, { outcome, text, accesses, staged }: Done): Promise<void> {
+  async #settle({ effect, turn, signal }: Call, done: Done): Promise<void> {
     const { engine } = this.#options;
     const { workspaces } = engine;
-    if (staged) await workspaces.spill(staged);
+    const { outcome, text, accesses, staged, result } = await this.#spilled(done, signal);
     signal.throwIfAborted();
     const workspaceFiles = workspaces.count(turn, effect.agent, staged);
     engine.handle(
       { type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses },
-      { toolResult: { toolCall: effect.toolCall, text }, files: staged && { toolCall: effect.toolCall, staged } },
+      {
+        toolResult: { toolCall: effect.toolCall, text },
+        files: (staged || result) && { toolCall: effect.toolCall, staged, result },
+      },
     );
+  }
+
+  /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
+  async #spilled(done: Done, signal: AbortSignal): Promise<Done> {
+    try {
+      await this.#options.engine.workspaces.spill(done, signal);
+      return done;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof FileError)
+        return { ...done, outcome: "error", text: `Nothing was done: ${error.message}`, staged: null, result: null };
+      logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
+      const text =
+        "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
+      return { ...done, outcome: "error", text, staged: null, result: null };
+    }
   }
 }
 
-type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal };
+const NO_FILES = { accesses: [], staged: null, result: null };
+
+type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void };

@@ -25,6 +25,12 @@ export const createContextIndex = (db: D1Database): ContextIndex => ({
       .prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} ORDER BY nth DESC LIMIT 1`)
       .bind(tenant, name)
       .first<VersionRow>(),
+  async newestOf(tenant, names) {
+    // Of the row with the greatest number SQLite takes the other columns too.
+    const sql = `SELECT ${FIELDS}, MAX(nth) FROM context_versions WHERE tenant = ? AND name IN (SELECT value FROM json_each(?)) AND state = 'committed' GROUP BY name`;
+    const { results } = await db.prepare(sql).bind(tenant, JSON.stringify(names)).all<VersionRow>();
+    return results;
+  },
   version: (tenant, name, id) =>
     db.prepare(`SELECT ${FIELDS} FROM context_versions WHERE ${COMMITTED} AND id = ?`).bind(tenant, name, id).first<VersionRow>(),
   async page(tenant, after, limit) {

@@ -1,18 +1,27 @@
-import { type Effect, type ModelCallEffect, type ToolCallEffect, triedCall } from "../src/coordination";
+import { type Effect, type ModelCallEffect, type ToolCallEffect, type ToolListingEffect, triedCall } from "../src/coordination";
 import { ProviderError } from "../src/providers/provider";
 import { type Release, Slots } from "./slots";
 
 /**
- * What the runner needs of the session. The three steps of a call: `prepare` asks the rules whether it may start (and tells
- * them its size), `perform` does it, and its end goes back to the rules through `settle`.
+ * What the runner needs of the session. The steps of a call: `admit` waits for its backend's limits, `prepare` asks the rules
+ * whether it may start (and tells them its size), `send` does it, and its end goes back to the rules through `settle`.
  */
 export type Performer = {
+  /**
+   * Ends once its backend's limits let the call start; it holds no slot meanwhile. Throws `signal.reason`. null: there are no limits
+   * to wait for.
+   */
+  admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null;
+  /** Nothing more comes of the call: if it was let in and not sent, it gives back what it took. May come for any call. */
+  dropCall(effect: ModelCallEffect): void;
   /** The call, ready to be sent; null if it is no longer owed or cannot be paid now. Journals `call.started`. */
   prepareCall(effect: ModelCallEffect): PreparedCall | null;
   /** A call that was under way before a restart and can be taken up; null if it must be made anew. */
   resumeCall(effect: ModelCallEffect): PreparedCall | null;
-  /** Runs one of an agent's own tools from its journalled start to its journalled end. */
-  performTool(effect: ToolCallEffect, signal: AbortSignal): Promise<void>;
+  /** Runs one of an agent's own tools from its journalled start to its journalled end. Enters only if it asks a server. */
+  performTool(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void>;
+  /** Asks an agent's tool servers what they have, and tells the rules. It has places of its own to wait for headers in. */
+  listTools(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
   /** A fault of our own, in code that should not throw. */
   onFault(error: unknown): void;
 };
@@ -29,6 +38,12 @@ export type Slot = {
   /** Aborted with the ProviderError that the call fails with, should it have to go before its headers came. */
   giveWay: AbortSignal;
 };
+
+/**
+ * Takes a slot, once, when all that comes before the request is done; it is given back with the end of the effect at the latest.
+ * Throws `signal.reason`.
+ */
+export type Enter = () => Promise<Slot>;
 
 type Options = {
   slots: number;
@@ -61,7 +76,7 @@ export class EffectRunner {
       if (!wanted.has(id)) abort.abort(new Error("no longer needed"));
     }
     if (wanted.size === 0) this.#gaveWay.clear();
-    const due = owed.filter((effect) => effect.type === "tool_call" || effect.notBefore <= now);
+    const due = owed.filter((effect) => effect.type !== "model_call" || effect.notBefore <= now);
     return due.filter(({ id }) => !this.#running.has(id)).map((effect) => this.#run(effect));
   }
 
@@ -77,13 +92,19 @@ export class EffectRunner {
     const way = new AbortController();
     let release: Release = () => {};
     let settle = () => {};
+    const enter: Enter = async () => {
+      const mayGiveWay = this.#mayGiveWay(effect, resumed);
+      release = await this.#slots.take(abort.signal, mayGiveWay ? () => this.#cut(effect, way) : null);
+      return { onHeaders: release, giveWay: way.signal };
+    };
     try {
-      release = await this.#slots.take(abort.signal, this.#mayGiveWay(effect, resumed) ? () => this.#cut(effect, way) : null);
-      const slot = { onHeaders: release, giveWay: way.signal };
-      settle = await (resumed?.send(abort.signal, slot) ?? this.#perform(effect, abort.signal, slot));
+      const wait = effect.type === "model_call" && !resumed ? this.#performer.admitCall(effect, abort.signal) : null;
+      if (wait !== null) await wait;
+      settle = await this.#perform(effect, { resumed, signal: abort.signal, enter });
     } catch (error) {
       if (!abort.signal.aborted) settle = () => this.#performer.onFault(error);
     } finally {
+      if (effect.type === "model_call") this.#performer.dropCall(effect);
       release();
       this.#running.delete(effect.id);
     }
@@ -102,12 +123,19 @@ export class EffectRunner {
     way.abort(new ProviderError("transient", "timeout", message));
   }
 
-  async #perform(effect: Effect, signal: AbortSignal, slot: Slot): Promise<() => void> {
+  async #perform(effect: Effect, { resumed, signal, enter }: Performing): Promise<() => void> {
     if (effect.type === "tool_call") {
-      await this.#performer.performTool(effect, signal);
+      await this.#performer.performTool(effect, signal, enter);
       return () => {};
     }
-    const call = this.#performer.prepareCall(effect);
+    if (effect.type === "tool_listing") {
+      await this.#performer.listTools(effect, signal);
+      return () => {};
+    }
+    const slot = await enter();
+    const call = resumed ?? this.#performer.prepareCall(effect);
     return call ? call.send(signal, slot) : () => {};
   }
 }
+
+type Performing = { resumed: PreparedCall | null; signal: AbortSignal; enter: Enter };

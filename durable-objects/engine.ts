@@ -18,11 +18,13 @@ import {
 import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import type { ResumePoint } from "../src/providers/provider";
+import { Deliveries } from "./deliveries";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
-import { CALL_SLOTS, HEADER_PATIENCE_MS, WATCHDOG_MS } from "./limits";
+import type { FileDuty } from "./file-duties";
+import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
 import { isPlatformFault } from "./platform-fault";
 import { brokenEnd, restore } from "./restore";
@@ -67,9 +69,9 @@ export class Engine {
   readonly #records: RoundRecords;
   readonly #runner: EffectRunner;
   readonly #wakeUp: WakeUp;
-  readonly #settle: Options["settle"];
+  readonly #tellings: Deliveries<SettledTurn>;
+  readonly #fileWork: Deliveries<FileDuty>;
   readonly #written = new PartialTexts();
-  #draining: Promise<void> | null = null;
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
   #endedAt: number | null = null;
@@ -82,7 +84,6 @@ export class Engine {
     this.facts = options;
     this.#ctx = ctx;
     this.#log = log;
-    this.#settle = options.settle;
     this.workspaces = options.workspaces;
     this.journal = new Journal({
       ctx,
@@ -97,6 +98,19 @@ export class Engine {
     this.#records = new RoundRecords({ team: options.team, nonce: options.nonce, log, calls, queries });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
     this.#runner = new EffectRunner(options.performer(this), { slots: CALL_SLOTS, patienceMs: HEADER_PATIENCE_MS });
+    const idle = { now: () => this.#clock.now(), onIdle: () => this.#arm(this.#clock.now()) };
+    this.#tellings = new Deliveries({
+      outbox: this.journal.outbox,
+      deliver: (turn) => options.settle(turn).then(() => "done" as const),
+      complaint: ["a turn's end was not told", sessionId],
+      ...idle,
+    });
+    this.#fileWork = new Deliveries({
+      outbox: this.workspaces.outbox,
+      deliver: (duty) => this.workspaces.perform(duty),
+      complaint: ["files were not brought to R2", sessionId],
+      ...idle,
+    });
   }
 
   /** The session's time, unix ms: it never runs backwards. */
@@ -153,7 +167,8 @@ export class Engine {
     this.#report(broken);
     const at = this.#clock.now();
     const events = brokenEnd(this.#log, open, at);
-    this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [] }, at);
+    const writeFiles = () => this.workspaces.end(open.turn);
+    this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [], writeFiles }, at);
   }
 
   /**
@@ -249,7 +264,7 @@ export class Engine {
     this.journal.commit(decided, at);
     this.#state = decided.state;
     this.#endedAt = decided.events.some(({ type }) => isTerminal(type)) ? at : runningTurn(decided.state) ? null : this.#endedAt;
-    if (decided.events.some(({ type }) => isTerminal(type))) this.#empty();
+    if (decided.events.some(isOwing)) this.#empty();
     for (const event of decided.events) {
       if (event.type === "call.completed" || event.type === "call.failed") this.#usages.delete(event.call);
       if (event.type === "answer.submitted") this.#written.answered(event.agent);
@@ -265,51 +280,30 @@ export class Engine {
 
   #arm(now: number): void {
     const isRunning = runningTurn(this.#state) !== null;
-    const next = isRunning ? nextTimerAt(this.#state, this.#toldAt) : this.#nextTellingAt(now);
+    const next = isRunning ? nextTimerAt(this.#state, this.#toldAt) : this.#nextDeliveryAt(now);
     this.#ctx.waitUntil(this.#wakeUp.arm(isRunning, next === null ? null : next - now));
   }
 
-  /** When something is to be told. What is being told right now is due all the while: there the alarm is for a word that gets lost. */
-  #nextTellingAt(now: number): number | null {
-    const next = this.journal.outbox.nextAt(now);
-    return next !== null && this.#draining !== null ? Math.max(next, now + WATCHDOG_MS) : next;
+  #nextDeliveryAt(now: number): number | null {
+    const next = [this.#tellings.nextAt(now), this.#fileWork.nextAt(now)].filter((at) => at !== null);
+    return next.length === 0 ? null : Math.min(...next);
   }
 
-  /** Tells what is still to be told; what fails waits for its next time, to which the alarm is set. */
+  /** Does what outlives turns; what fails waits for its next time, to which the alarm is set. */
   #empty(): void {
-    if (this.#draining || this.journal.outbox.due(this.#clock.now()) === null) return;
-    this.#draining = this.#drain().finally(() => {
-      this.#draining = null;
-      this.#arm(this.#clock.now());
-    });
-    this.#ctx.waitUntil(this.#draining);
-  }
-
-  async #drain(): Promise<void> {
-    const { outbox } = this.journal;
-    for (let item = outbox.due(this.#clock.now()); item; item = outbox.due(this.#clock.now())) {
-      try {
-        await this.#settle(item.settled);
-        outbox.done(item.id);
-      } catch (error) {
-        outbox.failed(item, this.#clock.now());
-        logError("a turn's end was not told", this.facts.sessionId, error);
-      }
-    }
+    for (const run of [this.#tellings.start(), this.#fileWork.start()]) if (run) this.#ctx.waitUntil(run);
   }
 
   /**
-   * Stops for good, before the session is erased: what runs is cancelled, every turn's end is told, streams end, no timer stands.
+   * Stops for good, before the session is erased: what runs is cancelled, every turn's end is told, nothing is brought to R2 any
+   * more, streams end, no timer stands.
    * Throws if an end could not be told; then it may be called again.
    */
   async stop(): Promise<void> {
     this.handle({ type: "cancel_requested" });
-    await this.#draining;
-    const { outbox } = this.journal;
-    for (let item = outbox.due(Number.MAX_SAFE_INTEGER); item; item = outbox.due(Number.MAX_SAFE_INTEGER)) {
-      await this.#settle(item.settled);
-      outbox.done(item.id);
-    }
+    await this.#tellings.finish();
+    // What came to R2 after the session's files are erased there would stay for ever.
+    await Promise.all([this.#fileWork.stop(), this.workspaces.close()]);
     // Readers are told of the last events only once those are on disk.
     await this.#ctx.storage.sync();
     this.journal.streams.end();
@@ -328,6 +322,10 @@ export class Engine {
 
 /** What comes with an input and is not for the rules. */
 type BroughtIn = Brought & { files?: BroughtFiles | null };
+
+/** What leaves work behind that no run waits for. */
+const isOwing = ({ type }: SessionEvent): boolean =>
+  isTerminal(type) || type === "answer.submitted" || type === "presentation.completed" || type === "tool.completed";
 
 /** What follows from an input, complete before any of it is written. */
 type Decided = Entry & { state: SessionState };

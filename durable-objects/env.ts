@@ -1,4 +1,5 @@
 import type { Bucket } from "../r2-layout/bucket";
+import type { SandboxClient } from "../src/tools/shell";
 import type { EvalRunApi } from "./eval-run-api";
 import type { RateGateApi } from "./rate-gate-api";
 import type { SessionObjectApi } from "./session-api";
@@ -34,6 +35,10 @@ export type Env = {
   TOOL_SECRETS?: string;
   /** Addresses of tools over HTTP that may be called twice, with all that lies below them, separated by commas. */
   REPEATABLE_TOOLS?: string;
+  /** What is known of tool servers' tools: `read_only https://host/mcp#search_*`, `idempotent https://host/mcp#put`, separated by commas. */
+  MCP_SAFE_TOOLS?: string;
+  /** Containers for agents' commands, as `@cloudflare/sandbox` has them; absent: commands run in the service's own shell. */
+  SANDBOX?: Namespace<SandboxClient>;
   /** Readers of one session's streams at a time; a number. */
   MAX_READERS?: string;
   /** `on`: replies are written in the background where a provider can, so that a restart does not pay for them twice. */

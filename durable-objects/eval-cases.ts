@@ -166,6 +166,8 @@ function reasonOf(refusal: StartRefusal): string {
       return `its tenant's money of the day ($${refusal.limitUsd.toFixed(2)}) is spent`;
     case "price_unknown":
       return `its tenant has a cap in dollars, and the price of ${refusal.agents.join(", ")} is not known`;
+    case "context_missing":
+      return `nothing is uploaded as ${refusal.names.join(", ")}`;
     default:
       return refusal.code.replaceAll("_", " ");
   }

@@ -9,6 +9,7 @@ import type { LogRow, NewRow } from "./frames";
 import { Outbox } from "./outbox";
 import { ResumePoints } from "./resume-points";
 import type { SessionLog } from "./session-log";
+import type { SettledTurn } from "./tenant-api";
 import { SessionQueries } from "./session-queries";
 
 /** What one decision puts on disk; `rows` are the events as they will be stored. */
@@ -42,7 +43,7 @@ export class Journal {
   readonly points: ResumePoints;
   readonly streams: EventStreams;
   readonly queries: SessionQueries;
-  readonly outbox: Outbox;
+  readonly outbox: Outbox<SettledTurn>;
   readonly #options: Options;
   readonly #deltas: DeltaBuffer;
 
@@ -51,7 +52,7 @@ export class Journal {
     this.#options = options;
     this.calls = new CallStore(ctx.storage.sql);
     this.points = new ResumePoints(ctx.storage.sql);
-    this.outbox = new Outbox(ctx.storage.sql);
+    this.outbox = new Outbox(ctx.storage.sql, "outbox");
     this.queries = new SessionQueries(log, sessionId);
     this.streams = new EventStreams({ log, sessionId, maxReaders, endedAt, now });
     this.#deltas = new DeltaBuffer({ onDue: () => this.#flush(), isWatched: () => this.streams.watched });

@@ -6,6 +6,12 @@ export const FILES = {
   treeBytes: 128 * 1024 * 1024,
 } as const;
 
+/** Contents of contexts kept in memory, and the largest of them. Bytes. */
+export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
+
+/** Files of all contexts of a turn together: their trees lie in memory while it runs. */
+export const MOST_CONTEXT_FILES = 20_000;
+
 /** Limits of the platform and of what one session may hold. Sizes in bytes, times in ms. */
 export const STORE = {
   /** A row is at most 2 MB on the edge (Cloudflare's documentation, autumn 2026); locally more would pass. */
@@ -45,11 +51,20 @@ export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 /** Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026), R2 takes one. */
 export const CALL_SLOTS = 4;
 
+/** How long R2 may take for one object: the largest is a pack of 16 MB. */
+export const BUCKET_LIMIT_MS = 60_000;
+
 /**
  * How long a call may wait for headers while others wait for its slot. Endpoints that stream send them within seconds; even
  * those that begin only with the first word have mostly done so by then. Twice this fits into a provider's own limit (120 s).
  */
 export const HEADER_PATIENCE_MS = 45_000;
+
+/**
+ * Tool servers that are being connected or listed. `places`: such requests that wait for headers at a time, beside `CALL_SLOTS`; one
+ * that waits longer than `patienceMs` lets another in beside it. `restMs`: for how long connections outlive the work, at most twice.
+ */
+export const TOOL_SERVERS = { places: 2, patienceMs: 2_000, restMs: 30_000 } as const;
 
 /** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
 export const WATCHDOG_MS = 10_000;

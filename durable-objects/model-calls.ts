@@ -1,27 +1,37 @@
+import { Calibrations } from "../src/agents/calibration";
+import { callIdsIn, type CompactionPlan } from "../src/agents/compaction";
 import { inputTokenBound } from "../src/agents/conversation";
-import { performCall } from "../src/agents/perform-call";
-import { type CompleteReply, takenCallIds, toReply, uniqueCallIds } from "../src/agents/reply";
+import { estimatedInput, expectedTokens, tokensTaken } from "../src/agents/expected-tokens";
+import { type CallOptions, type Performed, performCall } from "../src/agents/perform-call";
+import { type CompleteReply, toReply, uniqueCallIds } from "../src/agents/reply";
+import { SaidText } from "../src/agents/said-text";
 import type { Backend, TeamAgent } from "../src/config/team";
 import {
   agentAt,
+  type CallFailure,
   type ModelCallEffect,
   mayResearch,
   offersOf,
   runningTurn,
   type ToolCallEffect,
+  type ToolListingEffect,
   type TurnState,
 } from "../src/coordination";
-import type { DeltaKind } from "../src/protocol/events";
+import type { Attachment } from "../src/protocol/attachments";
+import type { DeltaKind, EventOf } from "../src/protocol/events";
 import { CALL_TIME_LIMITS } from "../src/providers/limits";
 import type { Provider, ResumePoint } from "../src/providers/provider";
-import type { Tool } from "../src/tools/tool";
 import { createProvider, hostById } from "../src/providers/registry";
 import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
+import { AttachedParts, type AttachedRequest } from "./attached-parts";
 import { AgentTools } from "./agent-tools";
-import type { Performer, PreparedCall, Slot } from "./effect-runner";
+import { type Compaction, Compactions } from "./compactions";
+import type { Enter, Performer, PreparedCall, Slot } from "./effect-runner";
 import type { Engine } from "./engine";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 import { type HeldRequest, holdRequest } from "./held-request";
+import type { SessionTools } from "./session-tools";
+import { quotaOf, type RateWaits } from "./rate-waits";
 import type { FoundKey } from "./team-keys";
 import { waitingFetch } from "./waiting-fetch";
 
@@ -33,8 +43,11 @@ type Options = {
   background: boolean;
   /** How requests leave the service. */
   fetch: typeof fetch;
-  /** An agent's own tools, by its index. */
-  toolsOf: (agent: number) => readonly Tool[];
+  /** Where calls wait that have limits to keep to. */
+  rates: RateWaits;
+  tools: Pick<SessionTools, "toolsOf" | "list">;
+  /** The bytes of what came with a question. Throws ProviderError. */
+  readAttachment: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
 /** Performs what the rules owe. Model calls: puts the request together, asks the rules, streams the reply, and tells the rules how it ended. */
@@ -43,40 +56,95 @@ export class ModelCalls implements Performer {
   readonly #keyOf: Options["keyOf"];
   readonly #background: boolean;
   readonly #fetch: typeof fetch;
+  readonly #rates: RateWaits;
   readonly #tools: AgentTools;
+  readonly #listTools: SessionTools["list"];
+  readonly #calibrations = new Calibrations();
+  readonly #compactions: Compactions;
+  readonly #attached: AttachedParts;
 
-  constructor({ engine, keyOf, background, fetch, toolsOf }: Options) {
+  constructor({ engine, keyOf, background, fetch, rates, tools, readAttachment }: Options) {
     this.#engine = engine;
     this.#keyOf = keyOf;
     this.#background = background;
     this.#fetch = fetch;
-    this.#tools = new AgentTools({ engine, toolsOf, fetch });
+    this.#listTools = (effect, signal) => tools.list(effect, signal);
+    this.#rates = rates;
+    this.#tools = new AgentTools({
+      engine,
+      toolsOf: (agent) => tools.toolsOf(agent),
+      fetch,
+      calibrationOf: (agent) => this.#calibrations.of(agent),
+    });
+    this.#compactions = new Compactions(engine, (agent) => this.#calibrations.of(agent));
+    this.#attached = new AttachedParts(readAttachment);
+  }
+
+  admitCall(effect: ModelCallEffect, signal: AbortSignal): Promise<void> | null {
+    const turn = runningTurn(this.#engine.state);
+    const agent = this.#agent(effect.agent);
+    const found = agent.backend.rates && this.#keyOf(agent);
+    if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
+    const request = askedRequest(this.#parts(turn, effect));
+    const attached = turn.attached?.tokens ?? 0;
+    const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attached;
+    const inputTokens = inputTokenBound(request) + attached;
+    const call = { endpoint: quotaOf(agent.backend, found.key), limits: agent.backend.rates, tokens };
+    const onWait = (until: number) => void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
+    return this.#rates.start(effect.id, call, { signal, onWait });
+  }
+
+  dropCall(effect: ModelCallEffect): void {
+    this.#rates.giveBack(effect.id);
   }
 
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#engine.state);
     if (!turn) return null;
     const parts = this.#parts(turn, effect);
-    const inputTokens = inputTokenBound(askedRequest(parts));
-    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens });
+    const inputTokens = inputTokenBound(askedRequest(parts)) + (turn.attached?.tokens ?? 0);
+    const compaction = this.#compactions.prepare(turn, { effect, ...parts });
+    const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
+    const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens, ...compactionTokens });
     const started = facts.find((event) => event.type === "call.started" && event.call === effect.id);
     if (started?.type !== "call.started") return null;
+    if (compaction && started.compacts) return this.#compactingCall(turn, effect, { ...compaction, started });
     const toRequest = (all: AskedParts) => grantedRequest(all, started, isCapped(turn, all.agent));
-    const held = holdRequest(toRequest(parts), () => toRequest(this.#parts(turn, effect)).messages);
-    return { send: (signal, slot) => this.#send(effect, { held, slot, signal }) };
+    const { sent, ...attached } = this.#attachedTo(turn, effect.agent);
+    const held = holdRequest({ ...toRequest(parts), ...attached }, () => toRequest(this.#parts(turn, effect)).messages);
+    const taken = callIdsIn(parts.records);
+    return { send: (signal, slot) => this.#send(effect, { held, sent, taken, slot, signal }).finally(sent) };
+  }
+
+  #attachedTo({ number, attempt, attached }: TurnState, agent: number): AttachedRequest {
+    const nonce = this.#engine.facts.nonce(number, attempt.number, agent);
+    return this.#attached.for(nonce, attached?.attachments ?? []);
+  }
+
+  #compactingCall(turn: TurnState, effect: ModelCallEffect, { plan, request, started }: StartedCompaction): PreparedCall {
+    const maxOutputTokens = isCapped(turn, this.#agent(effect.agent)) ? started.max_output_tokens : null;
+    const again = () => this.#compactions.requestFor(turn, { effect, ...this.#parts(turn, effect) }, plan).messages;
+    const held = holdRequest({ ...request, maxOutputTokens }, again);
+    return { send: (signal, slot) => this.#sum(effect, plan, { held, sent: () => undefined, slot, signal }) };
   }
 
   resumeCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#engine.state);
     const from = this.#engine.journal.points.find(effect.id);
     if (!turn || !from) return null;
-    const again = () => askedRequest(this.#parts(turn, effect)); // the provider has the real one; ids that are taken are the same
-    const held = holdRequest(again(), () => again().messages);
-    return { send: (signal, slot) => this.#send(effect, { held, slot, signal, from }) };
+    const again = () => this.#parts(turn, effect); // the provider has the real one
+    const parts = again();
+    const held = holdRequest(askedRequest(parts), () => askedRequest(again()).messages);
+    const taken = callIdsIn(parts.records);
+    return { send: (signal, slot) => this.#send(effect, { held, sent: () => undefined, taken, slot, signal, from }) };
   }
 
-  performTool(effect: ToolCallEffect, signal: AbortSignal): Promise<void> {
-    return this.#tools.perform(effect, signal);
+  performTool(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+    return this.#tools.perform(effect, signal, enter);
+  }
+
+  listTools(effect: ToolListingEffect, signal: AbortSignal): Promise<void> {
+    return this.#listTools(effect, signal);
   }
 
   onFault(error: unknown): void {
@@ -98,38 +166,84 @@ export class ModelCalls implements Performer {
   }
 
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
-  async #send(effect: ModelCallEffect, { held, slot, signal, from }: Sending): Promise<() => void> {
-    const agent = this.#agent(effect.agent);
-    const found = this.#keyOf(agent);
-    if (!found.ok) {
-      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: found.failure });
+  async #send(effect: ModelCallEffect, { taken, ...sending }: Sending & { taken: ReadonlySet<string> }): Promise<() => void> {
+    const said = new SaidText();
+    const estimated = estimatedInput(sending.held.request);
+    const performed = await this.#perform(effect, sending, this.#listeners(effect, said));
+    if (performed.type === "failed") return () => this.#failed(effect, performed.failure, said);
+    const turn = runningTurn(this.#engine.state);
+    // What images come to is nobody's guess: only text says how a model counts it.
+    if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
+    const items = uniqueCallIds(performed.items, taken);
+    return () => this.#replied(effect, { ...performed, items });
+  }
+
+  /** Has the older part of a conversation summed up. Nobody is shown the text: it is no part of the agent's reply. */
+  async #sum(effect: ModelCallEffect, plan: CompactionPlan, sending: Sending): Promise<() => void> {
+    const performed = await this.#perform(effect, sending, { onDelta: () => {} });
+    if (performed.type === "failed") {
+      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
     }
-    const source = { agent: agent.id, round: effect.round, call: effect.id };
-    const taken = takenCallIds(held.request.messages);
-    const headers = { came: false };
+    return () => {
+      const { told, brought } = this.#compactions.toReply(plan, effect, performed);
+      this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
+    };
+  }
+
+  #listeners(effect: ModelCallEffect, said: SaidText): Listeners {
+    const source = { agent: this.#agent(effect.agent).id, round: effect.round, call: effect.id };
     let point: ResumePoint | null = null;
-    const performed = await performCall({
-      provider: this.#provider(agent.backend, found.key, lettingGo(held, waitingFetch(this.#fetch, slot, headers))),
-      request: held.request,
-      signal,
-      ...(from && { from }),
+    return {
       onResumePoint: (next, alone) => {
         if (alone) this.#engine.notePoint(effect.id, next);
         else point = next;
       },
-      onUsage: (usage) => this.#engine.noteUsage(effect.id, usage),
-      headersCame: () => headers.came,
       onDelta: ({ kind, name, text }) => {
+        if (kind !== "reasoning") said.add(text);
         const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
         this.#engine.write({ ...source, kind: shown, ...(name === undefined ? {} : { name }) }, text, point);
         point = null;
       },
-    });
-    if (performed.type === "failed") {
-      return () => void this.#engine.handle({ type: "call_failed", effect: effect.id, failure: performed.failure });
+    };
+  }
+
+  async #perform(effect: ModelCallEffect, { held, sent, slot, signal, from }: Sending, listeners: Listeners): Promise<Performed> {
+    const agent = this.#agent(effect.agent);
+    const found = this.#keyOf(agent);
+    if (!found.ok) return { type: "failed", failure: found.failure };
+    const headers = { came: false };
+    let tokens: number | null = null;
+    try {
+      const performed = await performCall({
+        provider: this.#provider(agent.backend, found.key, lettingGo({ held, sent }, waitingFetch(this.#fetch, slot, headers))),
+        request: held.request,
+        signal,
+        ...(from && { from }),
+        ...listeners,
+        onUsage: (usage) => {
+          tokens = tokensTaken(usage);
+          this.#engine.noteUsage(effect.id, usage);
+        },
+        headersCame: () => headers.came,
+      });
+      tokens = takenBy(performed) ?? tokens;
+      return performed;
+    } finally {
+      if (agent.backend.rates) this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
     }
-    const items = uniqueCallIds(performed.items, taken);
-    return () => this.#replied(effect, { ...performed, items });
+  }
+
+  /** A call that was too long may be made again, shorter: then what it had written is kept, to be summed up with the rest. */
+  #failed(effect: ModelCallEffect, failure: CallFailure, said: SaidText): void {
+    const turn = runningTurn(this.#engine.state);
+    if (!turn || failure.class !== "context_too_long") {
+      this.#engine.handle({ type: "call_failed", effect: effect.id, failure });
+      return;
+    }
+    const { records } = this.#parts(turn, effect);
+    const compactible = this.#compactions.isPossible({ effect, records });
+    const cut = { agent: effect.agent, text: said.text };
+    this.#engine.handle({ type: "call_failed", effect: effect.id, failure: { ...failure, compactible } }, { cut });
   }
 
   #replied(effect: ModelCallEffect, reply: CompleteReply): void {
@@ -157,12 +271,24 @@ export class ModelCalls implements Performer {
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
 
-type Sending = { held: HeldRequest; slot: Slot; signal: AbortSignal; from?: ResumePoint };
+const takenBy = (performed: Performed): number | null => {
+  if (performed.type === "replied") return tokensTaken(performed.usage);
+  const { usage, reached } = performed.failure;
+  return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);
+};
+
+type StartedCompaction = Compaction & { started: EventOf<"call.started"> };
+
+type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
+
+/** `sent`: to be told that the request leaves. */
+type Sending = { held: HeldRequest; sent: () => void; slot: Slot; signal: AbortSignal; from?: ResumePoint };
 
 /** When a request leaves, all of it is in its body. */
-const lettingGo = ({ letGo }: HeldRequest, send: typeof fetch): typeof fetch => {
+const lettingGo = ({ held, sent }: Pick<Sending, "held" | "sent">, send: typeof fetch): typeof fetch => {
   return (input, init) => {
-    letGo();
+    held.letGo();
+    sent();
     return send(input, init);
   };
 };

@@ -11,8 +11,8 @@ export type RateAnswer = { type: "start" } | { type: "wait"; startsAt: number } 
 
 /** What a tenant's rate gate can be asked. Each call may come again after a lost answer, and then changes nothing more. */
 export type RateGateApi = {
-  /** Waits for room, for `HOLD_MS` at most. */
-  start(wish: RateWish): Promise<RateAnswer>;
+  /** Waits for room, for `holdMs` at most, and never longer than `HOLD_MS`. */
+  start(wish: RateWish, holdMs?: number): Promise<RateAnswer>;
   /** The call is not to be made any more, or was never sent. */
   leave(endpoint: string, call: string): Promise<void>;
   /** The call has ended, with so many tokens, input and output. */

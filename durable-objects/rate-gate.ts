@@ -23,8 +23,8 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID");
   }
 
-  async start(wish: RateWish): Promise<RateAnswer> {
-    const until = Date.now() + HOLD_MS;
+  async start(wish: RateWish, holdMs: number = HOLD_MS): Promise<RateAnswer> {
+    const until = Date.now() + Math.min(holdMs, HOLD_MS);
     for (;;) {
       const now = Date.now();
       const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, now);

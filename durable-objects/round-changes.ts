@@ -1,5 +1,6 @@
 import type { Basis, Staged } from "../src/workspace/agent-files";
-import type { FileEntry } from "../src/workspace/types";
+import { EMPTY_TREE, mergeChanges, sameEntry } from "../src/workspace/tree";
+import type { FileEntry, Tree, TreeChanges } from "../src/workspace/types";
 import type { RoundPlace } from "./call-store";
 
 type ChangeRow = { path: string; hash: string | null; size: number; executable: number };
@@ -9,14 +10,18 @@ type MarkRow = { path: string; mark: Mark };
 /** What is known of a round's files beside their contents, by path as the agent sees it. */
 export type Marks = Pick<Basis, "read" | "own" | "directories">;
 
-type Round = { changes: Map<string, FileEntry | null>; marks: Map<string, Mark> };
+type Changes = Map<string, FileEntry | null>;
+type Round = { changes: Changes; contexts: ReadonlyMap<string, TreeChanges>; marks: Map<string, Mark> };
+
+/** By name, all that a round has changed in contexts that it may change; empty where it has changed nothing. */
+export type ContextEdits = ReadonlyMap<string, TreeChanges>;
 
 const OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
 const WORKSPACE = "/workspace/";
-const PEERS = "/peers/";
+const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
 
 /**
- * What agents did in their workspaces, by the round that did it. On disk it is rows of that round, so a round that begins needs
+ * What agents did in their workspaces and in contexts, by the round that did it. On disk it is rows of that round, so a round that begins needs
  * none; memory is a cache. A path is the agent's own if it wrote it in the round, unless what lies there now came from elsewhere.
  */
 export class RoundChanges {
@@ -31,10 +36,24 @@ export class RoundChanges {
     return this.#of(place).changes;
   }
 
+  /** What the round has made of a context. */
+  ofContext(place: RoundPlace, name: string): TreeChanges {
+    return this.#of(place).contexts.get(name) ?? EMPTY_TREE;
+  }
+
+  /** What it will have made of the contexts that it may change, with what a call has staged. `trees`: as they were pinned. */
+  editsWith(place: RoundPlace, staged: Staged, trees: ReadonlyMap<string, Tree>): ContextEdits {
+    const edits = [...trees].map(([name, tree]): [string, TreeChanges] => [
+      name,
+      mergeChanges(tree, this.ofContext(place, name), staged.contexts.get(name) ?? EMPTY_TREE),
+    ]);
+    return new Map(edits);
+  }
+
   marks(place: RoundPlace): Marks {
-    const { changes, marks } = this.#of(place);
+    const { changes, contexts, marks } = this.#of(place);
     const marked = (wanted: Mark): Set<string> => new Set([...marks].flatMap(([path, mark]) => (mark === wanted ? [path] : [])));
-    const written = [...changes].flatMap(([path, entry]) => (entry === null ? [] : [WORKSPACE + path]));
+    const written = [...namedChanges(changes, contexts)].flatMap(([path, entry]) => (entry === null ? [] : [path]));
     return {
       read: marked("read"),
       own: new Set(written.filter((path) => !marks.has(path))),
@@ -43,15 +62,15 @@ export class RoundChanges {
   }
 
   /** Inside the transaction of the call's end. */
-  write(place: RoundPlace, staged: Staged): void {
-    const { changes, marks } = this.#of(place);
+  write(place: RoundPlace, staged: Staged, edits: ContextEdits): void {
+    const { changes, contexts, marks } = this.#of(place);
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const [path, entry] of staged.workspace) {
-      const columns = [entry?.hash ?? null, entry?.size ?? 0, entry?.executable ? 1 : 0];
-      this.#sql.exec("INSERT OR REPLACE INTO file_changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ...key, path, ...columns);
+      this.#put(place, path, entry);
       changes.set(path, entry);
     }
-    const next = marksAfter(marks, staged);
+    for (const [name, after] of edits) this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
+    const next = marksAfter(marks, staged, edits);
     for (const path of marks.keys()) {
       if (!next.has(path)) this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
     }
@@ -59,7 +78,26 @@ export class RoundChanges {
       if (marks.get(path) !== mark)
         this.#sql.exec("INSERT OR REPLACE INTO file_marks VALUES (?, ?, ?, ?, ?, ?)", ...key, path, mark);
     }
-    this.#rounds.set(keyOf(place), { changes, marks: next });
+    this.#rounds.set(keyOf(place), { changes, contexts: new Map([...contexts, ...edits]), marks: next });
+  }
+
+  /** What is as it was pinned again has no row any more. */
+  #writeContext(place: RoundPlace, name: string, { before, after }: { before: TreeChanges; after: TreeChanges }): void {
+    const key = [place.turn, place.attempt, place.agent, place.round];
+    for (const path of before.keys()) {
+      if (after.has(path)) continue;
+      this.#sql.exec(`DELETE FROM file_changes WHERE ${OF_ROUND} AND path = ?`, ...key, inContext(name, path));
+    }
+    for (const [path, entry] of after) {
+      const was = before.get(path);
+      if (was === undefined || !sameEntry(was, entry)) this.#put(place, inContext(name, path), entry);
+    }
+  }
+
+  #put({ turn, attempt, agent, round }: RoundPlace, path: string, entry: FileEntry | null): void {
+    const columns = [entry?.hash ?? null, entry?.size ?? 0, entry?.executable ? 1 : 0];
+    const sql = "INSERT OR REPLACE INTO file_changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    this.#sql.exec(sql, turn, attempt, agent, round, path, ...columns);
   }
 
   /** A turn is over: nobody will ask for its working trees again. Inside the transaction of its end. */
@@ -78,7 +116,7 @@ export class RoundChanges {
     );
     const marks = this.#sql.exec<MarkRow>(`SELECT path, mark FROM file_marks WHERE ${OF_ROUND}`, ...key);
     const round = {
-      changes: new Map(changes.toArray().map((row) => [row.path, toEntry(row)])),
+      ...sorted(changes.toArray()),
       marks: new Map(marks.toArray().map(({ path, mark }) => [path, mark])),
     };
     this.#rounds.set(keyOf(place), round);
@@ -91,10 +129,32 @@ const keyOf = ({ turn, attempt, agent, round }: RoundPlace): string => `${turn} 
 const toEntry = ({ hash, size, executable }: ChangeRow): FileEntry | null =>
   hash === null ? null : { hash, size, ...(executable ? { executable: true } : {}) };
 
-/** What is the agent's own needs no mark; peers' files can never be deleted, so nobody asks whether they were read. */
-function marksAfter(before: ReadonlyMap<string, Mark>, { read, own, foreign, directories }: Staged): Map<string, Mark> {
+const inContext = (name: string, path: string): string => `/contexts/${name}/${path}`;
+
+/** What lies in the workspace, and what in contexts. */
+function sorted(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts"> {
+  const changes: Changes = new Map();
+  const contexts = new Map<string, Changes>();
+  for (const row of rows) {
+    const [, name, path] = CONTEXT.exec(row.path) ?? [];
+    if (name === undefined || path === undefined) changes.set(row.path, toEntry(row));
+    else contexts.set(name, (contexts.get(name) ?? new Map<string, FileEntry | null>()).set(path, toEntry(row)));
+  }
+  return { changes, contexts };
+}
+
+/** All changes, by path as the agent sees it. */
+function* namedChanges(changes: Changes, contexts: ContextEdits): Generator<[string, FileEntry | null]> {
+  for (const [path, entry] of changes) yield [WORKSPACE + path, entry];
+  for (const [name, edits] of contexts) for (const [path, entry] of edits) yield [inContext(name, path), entry];
+}
+
+/** What is the agent's own needs no mark; where nothing can be deleted nobody asks whether it was read. */
+function marksAfter(before: ReadonlyMap<string, Mark>, staged: Staged, edits: ContextEdits): Map<string, Mark> {
+  const { read, own, foreign, directories } = staged;
+  const mayDelete = (path: string) => path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
   const next = new Map([...before].filter(([, mark]) => mark !== "directory"));
-  for (const path of read) if (!path.startsWith(PEERS) && !own.includes(path)) next.set(path, "read");
+  for (const path of read) if (mayDelete(path) && !own.includes(path)) next.set(path, "read");
   for (const path of own) next.delete(path);
   for (const path of foreign) next.set(path, "foreign");
   for (const path of directories) next.set(path, "directory");

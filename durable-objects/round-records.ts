@@ -8,7 +8,7 @@ import type { SessionLog } from "./session-log";
 import type { SessionQueries } from "./session-queries";
 
 /** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
-export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult">>;
+export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
 
 type Options = {
   team: Team;
@@ -40,6 +40,8 @@ export class RoundRecords {
       history: events.some(({ type }) => type.endsWith("started")) ? this.#history(before, events) : [],
       reply: brought.reply ?? null,
       toolResult: brought.toolResult ?? null,
+      cut: brought.cut ?? null,
+      summary: brought.summary ?? null,
       planned: events.flatMap((event) => (event.type === "presentation.started" ? this.#planned(event) : [])),
     });
   }

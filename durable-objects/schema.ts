@@ -13,25 +13,41 @@ const TABLES = [
   "CREATE TABLE resume_points (call TEXT PRIMARY KEY, reply TEXT NOT NULL, after INTEGER NOT NULL) WITHOUT ROWID",
   // Word for others that a turn has ended; a row goes when it has arrived.
   "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
+  // What is still to be brought to R2 or erased there; a row goes when it is done.
+  "CREATE TABLE file_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // Which turn each start with an idempotency key has begun.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
-  // What agents changed in their workspaces, by the round that did: on top of the tree the round began with. No hash: gone.
+  // What agents changed in their workspaces, by the round that did: on top of the tree the round began with. No hash: gone. A path
+  // that begins with a slash lies in a context.
   "CREATE TABLE file_changes (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, hash TEXT, size INTEGER, executable INTEGER, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
+  // Tools of tool servers as they were defined when they were listed, by the hash that `tools.listed` names.
+  "CREATE TABLE tool_definitions (hash TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
   // What is known of a round's paths: read before, or of contents the agent does not know; directories without files.
   "CREATE TABLE file_marks (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, mark TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
   // The files of answers and finals, frozen; one that is too long for a row goes on in the next part.
   "CREATE TABLE snapshots (turn INTEGER, attempt INTEGER, label TEXT, part INTEGER, files INTEGER NOT NULL, bytes INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (turn, attempt, label, part)) WITHOUT ROWID",
-  // Contents of files by their SHA-256. Those too large for a row lie in R2.
+  // What the presenter made of the user's contexts, as its turn's latest final has it.
+  "CREATE TABLE context_changes (turn INTEGER, context TEXT, part INTEGER, body TEXT NOT NULL, PRIMARY KEY (turn, context, part)) WITHOUT ROWID",
+  // Working copies of files' contents by their SHA-256. Those too large for a row lie in R2.
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
+  // Contents that uploaded snapshots hold: in R2 under their own hash, or in a pack from a byte on.
+  "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
   // Tickets for one stream each, not used yet: their hashes.
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];
 
-export function tablesExist(sql: SqlStorage): boolean {
-  return sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").toArray().length > 0;
-}
+export const tablesExist = (sql: SqlStorage): boolean => exists(sql, "meta");
+
+const exists = (sql: SqlStorage, table: string): boolean =>
+  sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", table).toArray().length > 0;
 
 /** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
 export function createTables(sql: SqlStorage): void {
+  const hadDuties = exists(sql, "file_duties");
   for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
+  if (!hadDuties) sql.exec(UPLOAD_ALL);
 }
+
+/** Whatever nobody has uploaded is taken for left over: snapshots from before there were uploads are to be uploaded first. */
+const UPLOAD_ALL =
+  "INSERT INTO file_duties (tries, not_before, body) SELECT 0, 0, json_object('type', 'upload_snapshot', 'turn', turn, 'attempt', attempt, 'label', label, 'at', 0) FROM snapshots WHERE part = 0 ORDER BY turn, attempt, label";

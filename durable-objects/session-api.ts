@@ -1,8 +1,11 @@
+import type { ContextChanges } from "../src/protocol/contexts";
+import type { AttachmentRefusal, WantedAttachment } from "./attachments";
 import type { FileEntry } from "../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
 import type { Budget } from "../src/protocol/team";
 import type { QuotaRefusal } from "../src/tenancy/quota";
 import type { Team } from "../src/config/team";
+import type { ContextRefusal } from "./turn-contexts";
 
 /**
  * What a session can be asked, by anyone who has its stub. Refusals are values with a code: an error's own fields do not
@@ -12,6 +15,8 @@ export type SessionRefusal = { ok: false; code: "session_not_found" | "turn_not_
 
 export type StartTurn = {
   question: string;
+  /** Images and files that come with it; absent: none. */
+  attachments?: readonly WantedAttachment[];
   /** null: after the latest turn. */
   parentTurn: number | null;
   budget: Budget;
@@ -24,10 +29,13 @@ export type StartTurn = {
 export type Started = { ok: true; turn: number };
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
+  | AttachmentRefusal
   /** A cap in dollars cannot hold these agents. */
   | { ok: false; code: "price_unknown"; agents: string[] }
   /** `turn`: the one that runs. */
   | { ok: false; code: "turn_running"; turn: number }
+  /** What the team is given is not there. */
+  | ContextRefusal
   /** The tenant may not, now. */
   | QuotaRefusal;
 
@@ -44,6 +52,8 @@ export type AnswerText = {
 
 /** The files of an answer, or of a turn's result: a tree as it was frozen. */
 export type FrozenFiles = { attempt: number; label: string; tree: ({ path: string } & FileEntry)[] };
+
+export type Contents = { ok: true; bytes: Uint8Array<ArrayBuffer> } | { ok: false; code: "file_not_found" | "interrupted" };
 
 /** `events` are the wire's JSON texts, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
@@ -67,8 +77,12 @@ export type SessionApi = {
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
   /** `label` null: the turn's result. An answer without files has an empty tree. */
   files(turn: number, label: string | null, attempt: number | null): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
-  /** Contents by their hash; null if the session has none such. */
-  blob(hash: string): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Contents by their hash. `interrupted`: they lie in R2, which does not answer. */
+  blob(hash: string): Promise<Contents>;
+  /** What a turn made of contexts; nothing until it is completed, and where it is not. */
+  changes(turn: number): Promise<{ ok: true; changes: ContextChanges[] } | SessionRefusal>;
+  /** New contents of a file of these changes, by their hash. */
+  changedContents(turn: number, hash: string): Promise<Contents | SessionRefusal>;
   events(request: PageRequest): Promise<{ ok: true; page: EventPage } | SessionRefusal>;
   /** A ticket for one of the session's streams, in the name of a key. `expiresAt`: unix ms. */
   issueTicket(keyId: string | null): Promise<{ ok: true; ticket: string; expiresAt: number } | SessionRefusal>;

@@ -1,19 +1,53 @@
 import type { Bucket } from "../r2-layout/bucket";
+import { SessionFiles, type SessionPlace } from "../r2-layout/session-files";
 import type { Team } from "../src/config/team";
+import type { ContextReader } from "../src/contexts/context-reader";
 import { BlobStore } from "./blob-store";
+import { BucketTurns } from "./bucket-turns";
+import { ContextChanges } from "./context-changes";
+import { type FileDuty, FileDuties } from "./file-duties";
+import { Outbox } from "./outbox";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "./session-log";
+import { SessionContexts } from "./session-contexts";
 import { SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
-type Options = { sql: SqlStorage; log: SessionLog; bucket: Bucket; tenant: string; session: string; team: Team };
+type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
+type Places = { storage: Storage; bucket: Bucket; place: SessionPlace };
+type Turns = {
+  /** The turn that a turn goes on from; null for the first. */
+  parentOf: (turn: number) => number | null;
+  latest: () => { turn: number; isRunning: boolean } | null;
+};
 
-/** A session's files, put together over its tables and its part of R2. */
-export function sessionWorkspaces({ sql, log, bucket, tenant, session, team }: Options): Workspaces {
+/** Where a session's files lie: over its tables and its part of R2. */
+export function fileStores({ storage, bucket, place }: Places, { parentOf, latest }: Turns) {
+  const { sql } = storage;
+  const objects = new SessionFiles(bucket, place);
+  const turns = new BucketTurns();
+  const blobs = new BlobStore({ sql, objects, turns });
+  const snapshots = new SnapshotStore(sql, parentOf);
+  const contextChanges = new ContextChanges(sql);
+  const outbox = new Outbox<FileDuty>(sql, "file_duties");
+  const transaction = (work: () => void) => storage.transactionSync(work);
+  const duties = new FileDuties({ blobs, snapshots, contextChanges, objects, turns, outbox, transaction, latestTurn: latest });
+  return { turns, blobs, snapshots, contextChanges, outbox, duties };
+}
+
+type Options = Places & { log: SessionLog; team: Team; contexts: ContextReader };
+
+/** A session's files, as its agents work on them. */
+export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
+  const { turns, ...stores } = fileStores(places, {
+    parentOf: (turn) => log.turn(turn)?.parent ?? null,
+    latest: () => log.latest(),
+  });
   return new Workspaces({
-    blobs: new BlobStore({ sql, bucket, tenant, session }),
-    changes: new RoundChanges(sql),
-    snapshots: new SnapshotStore(sql, (turn) => log.turn(turn)?.parent ?? null),
+    ...stores,
+    changes: new RoundChanges(places.storage.sql),
+    contexts: new SessionContexts({ reader: contexts, tenant: places.place.tenant }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
+    close: () => turns.close(),
   });
 }

@@ -100,6 +100,12 @@ export class SessionLog {
     return this.#places("ORDER BY turn");
   }
 
+  /** The latest turn, and whether it runs; null before the first. */
+  latest(): { turn: number; isRunning: boolean } | null {
+    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
+    return latest ? { turn: latest.turn, isRunning: latest.lastSeq === null } : null;
+  }
+
   /** Time of the last event, unix ms; 0 without any. */
   lastAt(): number {
     const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";

@@ -1,4 +1,5 @@
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
+import type { Attachment } from "../src/protocol/attachments";
 import type { WireEvent } from "../src/protocol/events";
 import { toStatus, toTurn } from "../src/protocol/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../src/protocol/view";
@@ -43,13 +44,27 @@ export class SessionQueries {
 
   /** The newest answer of this label, or the one of an attempt. */
   answer(turn: number, label: string, attempt: number | null): AnswerText | null {
+    const event = this.#answered(turn, label, attempt);
+    return event && toAnswerText(event);
+  }
+
+  /** Whose snapshot has the files of an answer: an answer given with an empty workspace goes with its author's earlier one. */
+  snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
+    const event = this.#answered(turn, label, attempt);
+    if (!event) return null;
+    const snapshot = event.type === "answer.submitted" ? event.snapshot : event.label;
+    return { attempt: event.attempt, label, snapshot };
+  }
+
+  #answered(turn: number, label: string, attempt: number | null): AnswerEvent | null {
     const place = this.#log.turn(turn);
     if (!place) return null;
     const type = label.endsWith(".final") ? "presentation.completed" : "answer.submitted";
-    let found: AnswerText | null = null;
+    let found: AnswerEvent | null = null;
     for (const row of this.#log.readType(place, type)) {
-      const text = toAnswerText(this.#parse(row));
-      if (text && text.label === label && (attempt === null || text.attempt === attempt)) found = text;
+      const event = this.#parse(row);
+      if (!isAnswer(event) || event.label !== label) continue;
+      if (attempt === null || event.attempt === attempt) found = event;
     }
     return found;
   }
@@ -69,13 +84,24 @@ export class SessionQueries {
   }
 
   /** Questions and final answers of the turns a new turn follows, oldest first. */
-  history(parent: number | null): { question: string; answer: string }[] {
-    const earlier: { question: string; answer: string }[] = [];
+  history(parent: number | null): Earlier[] {
+    const earlier: Earlier[] = [];
     for (let place = parent === null ? null : this.#log.turn(parent); place; place = this.#parentOf(place)) {
       const view = this.#viewOf(place).turns.at(-1);
-      earlier.unshift({ question: view?.question ?? "", answer: view?.final?.text ?? view?.partial?.answer ?? "" });
+      const answer = view?.final?.text ?? view?.partial?.answer ?? "";
+      earlier.unshift({ question: view?.question ?? "", attachments: view?.attachments ?? [], answer });
     }
     return earlier;
+  }
+
+  /** Everything that came with any question so far, oldest first. */
+  attachments(): Attachment[] {
+    return this.#log.turns().flatMap((place) =>
+      [...this.#log.readType(place, "turn.started")].flatMap((row) => {
+        const event = this.#parse(row);
+        return event.type === "turn.started" ? (event.attachments ?? []) : [];
+      }),
+    );
   }
 
   /** null where there is none that fits: a turn's end never depends on what can be shown of it. */
@@ -143,12 +169,22 @@ export class SessionQueries {
   }
 }
 
-function toAnswerText(event: WireEvent): AnswerText | null {
+/** An earlier turn as a later one is told of it. */
+type Earlier = { question: string; attachments: readonly Attachment[]; answer: string };
+
+/** The files that belong to an answer; `snapshot`: the label they were frozen under, null where its author has none. */
+export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
+
+type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
+
+const isAnswer = (event: WireEvent): event is AnswerEvent =>
+  event.type === "answer.submitted" || event.type === "presentation.completed";
+
+function toAnswerText(event: AnswerEvent): AnswerText {
   if (event.type === "answer.submitted") {
     const { label, attempt, agent, revision, content, origin, at } = event;
     return { label, attempt, agent, revision, content, origin, at };
   }
-  if (event.type !== "presentation.completed") return null;
   const { label, attempt, agent, content, source, at } = event;
   return { label, attempt, agent, revision: null, content, origin: source, at };
 }

@@ -1,12 +1,14 @@
 import { DurableObject } from "cloudflare:workers";
 import { createHmac, randomBytes } from "node:crypto";
 import type { Team } from "../src/config/team";
-import { runningTurn } from "../src/coordination";
+import { type Attached, runningTurn } from "../src/coordination";
+import type { ContextChanges } from "../src/protocol/contexts";
+import type { PinnedContext } from "../src/protocol/events";
 import { unpricedAgents } from "../src/protocol/team";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
-import { toolSecret } from "./tool-secrets";
-import { toolboxOf } from "./toolbox";
+import { acceptAttachments, AttachmentStore } from "./attachments";
+import { contextServices } from "./context-services";
 import { Engine } from "./engine";
 import type { Env } from "./env";
 import { DEFAULT_READERS } from "./limits";
@@ -16,6 +18,7 @@ import { KeyStore } from "./key-store";
 import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
 import { sessionWorkspaces } from "./session-files";
+import { type SessionTools, sessionTools } from "./session-tools";
 import { SessionLog } from "./session-log";
 import {
   CALLER_KEY_HEADER,
@@ -27,12 +30,22 @@ import {
   type Started,
   type StartTurn,
 } from "./session-api";
+import { RateWaits } from "./rate-waits";
 import { TeamKeys } from "./team-keys";
 import { TenantLink } from "./tenant-link";
 import { Tickets } from "./tickets";
+import { pinnedContexts } from "./turn-contexts";
+
+/** A turn with all that it is given. */
+type GrantedTurn = StartTurn & { contexts: readonly PinnedContext[] };
 
 const NOT_FOUND = { ok: false, code: "session_not_found" } as const;
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store, no-transform" };
+
+/** A turn that somebody wants to start. `attached`: what comes with its question. */
+type Asked = { turn: StartTurn; team: Team; attached: Attached | null; tenant: string; sessionId: string };
+/** `team`: of a session that begins with it. */
+type Granted = { turn: GrantedTurn; attached: Attached | null; team: Team | null };
 
 /**
  * One session: its log, its running turn, its streams. A shell: rules live in `coordination/`, and everything that must
@@ -43,6 +56,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   #tenant = "";
   #keyWatch: KeyWatch | null = null;
   #sessionLog: SessionLog | null = null;
+  #tools: SessionTools | null = null;
   #isErased = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -58,15 +72,17 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (this.#engine && !known) return NOT_FOUND;
     if (this.#isErased) return NOT_FOUND;
     if (known && known.state.turns > 0) return { ok: true, turn: 1 };
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () => []);
+    if (!accepted.ok) return accepted;
     const kept = new TeamKeys(this.env, { tenant, session: sessionId }).seal(team);
     const link = new TenantLink(this.env, tenant, sessionId);
-    const granted = await this.#grant(link, 1, { turn, team });
+    const granted = await this.#grant(link, 1, { turn, team, attached: accepted.attached, tenant, sessionId });
     // Another request may have done the same in the meantime, or erased it.
-    if (this.#isErased) return this.#giveBack(link, 1);
+    if (this.#isErased) return this.#giveBack(link, 1, { turn, store: this.#attachments(tenant, sessionId) });
     if (this.#engine && this.#engine.state.turns > 0) return this.create(tenant, sessionId, team, turn);
     if (!granted.ok) return granted;
     this.#engine ??= this.#make({ tenant, session_id: sessionId, team: JSON.stringify(kept) });
-    return this.#startGranted(this.#engine, link, granted.turn, kept);
+    return this.#startGranted(this.#engine, link, { turn: granted.turn, attached: accepted.attached, team: kept });
   }
 
   async startTurn(tenant: string, turn: StartTurn): Promise<Started | StartRefusal> {
@@ -80,15 +96,18 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const unpriced = turn.budget.max_cost_usd === undefined ? [] : unpricedAgents(engine.facts.team.rules);
     if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: unpriced };
     const { team, sessionId } = engine.facts;
+    const accepted = acceptAttachments(team, turn.attachments ?? [], () => engine.journal.queries.attachments());
+    if (!accepted.ok) return accepted;
+    const { attached } = accepted;
     const number = engine.state.turns + 1;
     const link = new TenantLink(this.env, tenant, sessionId);
-    const granted = await this.#grant(link, number, { turn, team });
+    const granted = await this.#grant(link, number, { turn, team, attached, tenant, sessionId });
     if (!granted.ok) return granted;
-    if (this.#isErased) return this.#giveBack(link, number);
+    if (this.#isErased) return this.#giveBack(link, number, { turn, store: this.#attachments(tenant, sessionId) });
     if (engine.state.turns >= number) {
       return this.#startedAs(turn) ?? { ok: false, code: "turn_running", turn: engine.state.turns };
     }
-    return this.#startGranted(engine, link, granted.turn, null);
+    return this.#startGranted(engine, link, { turn: granted.turn, attached, team: null });
   }
 
   async cancel(tenant: string) {
@@ -105,6 +124,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     this.#isErased = true; // from here on there is no session; what waits for the tenant's word starts none
     try {
       await engine.stop();
+      this.ctx.waitUntil(this.#tools?.close() ?? Promise.resolve());
       await this.ctx.storage.deleteAlarm();
       await this.ctx.storage.deleteAll();
     } catch (error) {
@@ -141,13 +161,29 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const engine = this.#of(tenant);
     if (!engine) return NOT_FOUND;
     if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
-    const answer = label === null ? null : engine.journal.queries.answer(turn, label, attempt);
+    const answer = label === null ? null : engine.journal.queries.snapshotOf(turn, label, attempt);
     if (label !== null && !answer) return { ok: false, code: "answer_not_found" } as const;
     return { ok: true, files: engine.workspaces.frozen(turn, answer) } as const;
   }
 
   async blob(tenant: string, hash: string) {
-    return this.#of(tenant)?.workspaces.contents(hash) ?? null;
+    const engine = this.#of(tenant);
+    return engine ? engine.workspaces.contents(hash) : ({ ok: false, code: "file_not_found" } as const);
+  }
+
+  async changes(tenant: string, turn: number) {
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
+    if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
+    return { ok: true, changes: changesOf(engine, turn) } as const;
+  }
+
+  async changedContents(tenant: string, turn: number, hash: string) {
+    const engine = this.#of(tenant);
+    if (!engine) return NOT_FOUND;
+    if (!this.#log().turn(turn)) return { ok: false, code: "turn_not_found" } as const;
+    const isNamed = changesOf(engine, turn).some(({ changes }) => changes.some((change) => change.hash === hash));
+    return isNamed ? engine.workspaces.contents(hash) : ({ ok: false, code: "file_not_found" } as const);
   }
 
   async events(
@@ -215,19 +251,19 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
     const link = new TenantLink(this.env, this.#tenant, sessionId);
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
-    const tools = team.agents.map((agent) =>
-      toolboxOf(agent, { secretOf: (name, origin) => toolSecret(this.env, name, origin), now: () => Date.now() }),
-    );
+    const log = this.#sessionLog;
+    const fetch = outgoingFetch(this.env);
+    const attachments = this.#attachments(this.#tenant, sessionId);
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
       workspaces: sessionWorkspaces({
-        sql,
+        storage: this.ctx.storage,
         log: this.#sessionLog,
         bucket: this.env.BUCKET,
-        tenant: this.#tenant,
-        session: sessionId,
+        place: { tenant: this.#tenant, session: sessionId },
         team,
+        contexts: contextServices(this.env).reader,
       }),
       sessionId,
       team,
@@ -235,14 +271,23 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
-      performer: (engine) =>
-        new ModelCalls({
+      performer: (engine) => {
+        const tools = sessionTools({ env: this.env, engine, log, sql, team, fetch });
+        this.#tools = tools;
+        return new ModelCalls({
           engine,
           keyOf: (agent) => teamKeys.keyOf(agent),
           background: this.env.BACKGROUND_REPLIES === "on",
-          fetch: outgoingFetch(this.env),
-          toolsOf: (agent) => tools[agent] ?? [],
-        }),
+          fetch,
+          rates: new RateWaits({
+            session: sessionId,
+            gate: () => this.env.RATES.get(this.env.RATES.idFromName(this.#tenant)),
+            now: () => engine.now(),
+          }),
+          tools,
+          readAttachment: (attachment) => attachments.read(attachment),
+        });
+      },
       settle: (turn) => link.settle(turn),
     });
     const keys = new KeyStore(this.env.DB);
@@ -272,24 +317,40 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return engine.journal.streams.isFull ? "too_many_readers" : "open";
   }
 
-  /** The turn with the budget its tenant has for it, or why there is none. */
-  async #grant(link: TenantLink, number: number, { turn, team }: { turn: StartTurn; team: Team }) {
-    const granted = await link.ask(number, turn, team);
+  /**
+   * The turn with the budget its tenant has for it, with what the tenant has uploaded, and with all it brings put where its calls
+   * will read it; or why there is none.
+   */
+  async #grant(link: TenantLink, number: number, { turn, team, attached, tenant, sessionId }: Asked) {
+    const pinned = await pinnedContexts(contextServices(this.env).reader, link.tenant, team);
+    if (!pinned.ok) return pinned;
+    const granted = await link.ask(number, turn, team, attached?.tokens ?? 0);
     if (!granted.ok) return granted;
+    try {
+      await this.#attachments(tenant, sessionId).put(turn.attachments ?? []);
+    } catch (error) {
+      this.ctx.waitUntil(link.release(number));
+      throw error;
+    }
     const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };
-    return { ok: true, turn: { ...turn, budget: { ...turn.budget, ...capped } } } as const;
+    return { ok: true, turn: { ...turn, budget: { ...turn.budget, ...capped }, contexts: pinned.contexts } } as const;
   }
 
-  /** The place of a turn that will not be started. */
-  #giveBack(link: TenantLink, number: number): typeof NOT_FOUND {
+  /** The place of a turn that will not be started, as its session is gone; nothing of it stays. */
+  #giveBack(link: TenantLink, number: number, { turn, store }: { turn: StartTurn; store: AttachmentStore }): typeof NOT_FOUND {
     this.ctx.waitUntil(link.release(number));
+    this.ctx.waitUntil(store.remove(turn.attachments ?? []));
     return NOT_FOUND;
   }
 
+  #attachments(tenant: string, session: string): AttachmentStore {
+    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session });
+  }
+
   /** Starts it; a turn that could not even begin gives its place back. */
-  #startGranted(engine: Engine, link: TenantLink, turn: StartTurn, team: Team | null): Started {
+  #startGranted(engine: Engine, link: TenantLink, granted: Granted): Started {
     try {
-      return this.#start(engine, turn, team);
+      return this.#start(engine, granted);
     } catch (error) {
       this.ctx.waitUntil(link.release(engine.state.turns + 1));
       throw error;
@@ -304,15 +365,26 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return row ? { ok: true, turn: row.turn } : null;
   }
 
-  #start(engine: Engine, turn: StartTurn, team: Team | null): Started {
-    const { question, budget, timeoutMs } = turn;
+  #start(engine: Engine, { turn, attached, team }: Granted): Started {
+    const { question, budget, timeoutMs, contexts } = turn;
     const latest = engine.state.turns === 0 ? null : engine.state.turns;
     const parentTurn = turn.parentTurn ?? latest;
-    engine.handle({ type: "turn_requested", rules: team?.rules ?? null, question, parentTurn, budget, timeoutMs });
+    const rules = team?.rules ?? null;
+    engine.handle({ type: "turn_requested", rules, question, attached, parentTurn, budget, timeoutMs, contexts });
     // Nothing awaits in between, so the platform stores both or neither.
     if (turn.startId !== undefined) {
       this.ctx.storage.sql.exec("INSERT INTO starts (id, turn) VALUES (?, ?)", turn.startId, engine.state.turns);
     }
     return { ok: true, turn: engine.state.turns };
   }
+}
+
+/** What a completed turn made of contexts. What another leaves behind is dropped: its final text is none. */
+function changesOf(engine: Engine, turn: number): ContextChanges[] {
+  if (engine.journal.queries.turn(turn)?.status !== "completed") return [];
+  return engine.workspaces.contextChanges(turn).map(({ context, version, changes }) => ({
+    context,
+    base_version: version,
+    changes: [...changes].map(([path, entry]) => ({ path, ...(entry ?? { hash: null, size: 0 }) })),
+  }));
 }

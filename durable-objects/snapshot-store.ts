@@ -1,21 +1,24 @@
 import { decodeManifest, encodeManifest, type Manifest } from "../src/workspace/manifest";
 import { applyChanges, diffTrees, EMPTY_TREE, treeStats } from "../src/workspace/tree";
-import type { Tree } from "../src/workspace/types";
+import type { Tree, TreeChanges } from "../src/workspace/types";
 import { STORE } from "./limits";
 import { pieces } from "./pieces";
 
 /** Whose files: of an answer, or of a final such as `agent2.final`. */
 export type SnapshotPlace = { turn: number; attempt: number; label: string };
 
-/** A frozen tree, and what it comes to. */
-export type Snapshot = { place: SnapshotPlace; tree: Tree; files: number; bytes: number };
+/** A frozen tree, what it comes to, and how many manifests it was put together from. */
+export type Snapshot = { place: SnapshotPlace; tree: Tree; files: number; bytes: number; manifests: number };
+
+/** A snapshot as it is stored: the changes to the tree its turn began with, which is another snapshot's, or nothing. */
+export type FrozenChanges = { parent: SnapshotPlace | null; changes: TreeChanges; files: number; bytes: number };
 
 type Row = { files: number; bytes: number; body: string };
 
 /** The latest trees asked for are kept, since every tool call of a team reads the same few. */
 const KEPT = 64;
-/** Every so many turns the result is written whole, so that no tree is put together from more. */
-const TURNS_PER_WHOLE = 8;
+/** No tree is put together from more: a result that would be from so many is written whole, since answers may build on it. */
+const MOST_MANIFESTS = 8;
 /** What a snapshot starts from, if not from nothing: the tree its turn began with. */
 const TURN_BASE = "turn";
 
@@ -54,11 +57,30 @@ export class SnapshotStore {
 
   /** The tree a turn begins with: the result of the turn it goes on from, or what that one began with if it has none. */
   baseOf(turn: number): Tree {
+    return this.#startOf(turn)?.tree ?? EMPTY_TREE;
+  }
+
+  /** What a turn that went on from this one would begin with. */
+  baseOfNext(turn: number): Tree {
+    return this.resultOf(turn)?.tree ?? this.baseOf(turn);
+  }
+
+  /** As `read`, without the files that were there before; null if there is none. */
+  frozen(place: SnapshotPlace): FrozenChanges | null {
+    const stored = this.#stored(place);
+    if (!stored) return null;
+    const { manifest, files, bytes } = stored;
+    const parent = manifest.base === null ? null : (this.#startOf(place.turn)?.place ?? null);
+    return { parent, changes: manifest.changes, files, bytes };
+  }
+
+  /** The result a turn goes on from. */
+  #startOf(turn: number): Snapshot | null {
     for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {
       const result = this.resultOf(parent);
-      if (result) return result.tree;
+      if (result) return result;
     }
-    return EMPTY_TREE;
+    return null;
   }
 
   /** Inside the transaction of the answer. Written again, as after a fault, it stays as it was. */
@@ -74,18 +96,29 @@ export class SnapshotStore {
   }
 
   #manifestOf({ turn, label }: SnapshotPlace, tree: Tree): Manifest {
-    const isWhole = label.endsWith(".final") && turn % TURNS_PER_WHOLE === 0;
-    return isWhole ? { base: null, changes: tree } : { base: TURN_BASE, changes: diffTrees(this.baseOf(turn), tree) };
+    const start = this.#startOf(turn);
+    const isWhole = label.endsWith(".final") && manifestsOn(start) >= MOST_MANIFESTS;
+    return isWhole ? { base: null, changes: tree } : { base: TURN_BASE, changes: diffTrees(start?.tree ?? EMPTY_TREE, tree) };
   }
 
   #load(place: SnapshotPlace): Snapshot | null {
-    const { turn, attempt, label } = place;
+    const stored = this.#stored(place);
+    if (!stored) return null;
+    const { manifest, files, bytes } = stored;
+    const start = manifest.base === null ? null : this.#startOf(place.turn);
+    const tree = applyChanges(start?.tree ?? EMPTY_TREE, manifest.changes);
+    return { place, tree, files, bytes, manifests: manifestsOn(start) };
+  }
+
+  #stored({ turn, attempt, label }: SnapshotPlace): { manifest: Manifest; files: number; bytes: number } | null {
     const query = "SELECT files, bytes, body FROM snapshots WHERE turn = ? AND attempt = ? AND label = ? ORDER BY part";
     const rows = this.#sql.exec<Row>(query, turn, attempt, label).toArray();
     const [first] = rows;
     if (!first) return null;
-    const { base, changes } = decodeManifest(rows.map(({ body }) => body).join(""));
-    const tree = applyChanges(base === null ? EMPTY_TREE : this.baseOf(turn), changes);
-    return { place, tree, files: first.files, bytes: first.bytes };
+    const manifest = decodeManifest(rows.map(({ body }) => body).join(""));
+    return { manifest, files: first.files, bytes: first.bytes };
   }
 }
+
+/** From how many manifests a tree is put together that starts from this one, or from nothing. */
+const manifestsOn = (start: Snapshot | null): number => (start?.manifests ?? 0) + 1;

@@ -13,23 +13,28 @@ const LEASE_GRACE_MS = 30 * 60_000;
 /** A session's line to its tenant. */
 export class TenantLink {
   readonly #object: ReturnType<Env["TENANTS"]["get"]>;
-  readonly #tenant: string;
+  readonly tenant: string;
   readonly #session: string;
 
   constructor({ TENANTS }: Env, tenant: string, session: string) {
     this.#object = TENANTS.get(TENANTS.idFromName(tenant));
-    this.#tenant = tenant;
+    this.tenant = tenant;
     this.#session = session;
   }
 
-  /** Whether the turn of this number may start, and with which budget. */
-  ask(number: number, { question, budget, timeoutMs }: StartTurn, { rules }: Team): Promise<QuotaDecision> {
-    return this.#object.startTurn(this.#tenant, {
+  /** Whether the turn of this number may start, and with which budget. `attachmentTokens`: what comes with the question, as input. */
+  ask(
+    number: number,
+    { question, budget, timeoutMs }: StartTurn,
+    { rules }: Team,
+    attachmentTokens: number,
+  ): Promise<QuotaDecision> {
+    return this.#object.startTurn(this.tenant, {
       session: this.#session,
       turn: number,
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
-      leastUsd: leastCallUsd(rules.agents, byteLength(question)),
+      leastUsd: leastCallUsd(rules.agents, byteLength(question) + attachmentTokens),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });
   }

@@ -1,40 +1,64 @@
 import type { WorkspaceSettings } from "../src/config/team";
 import { evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
-import type { SessionEvent } from "../src/protocol/events";
+import { isTerminal, type SessionEvent } from "../src/protocol/events";
 import { RESULTS_DIRECTORY } from "../src/tools/results";
-import type { AgentFiles, Staged } from "../src/workspace/agent-files";
-import { peersOf } from "../src/workspace/mounts";
+import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../src/workspace/agent-files";
+import { CONTEXT_LIMITS } from "../src/protocol/contexts";
+import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts";
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
-import type { Tree } from "../src/workspace/types";
+import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
 import type { BlobStore } from "./blob-store";
 import type { RoundPlace } from "./call-store";
+import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
-import type { RoundChanges } from "./round-changes";
-import type { FrozenFiles } from "./session-api";
-import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
+import type { Outbox } from "./outbox";
+import type { ContextEdits, RoundChanges } from "./round-changes";
+import type { Contents, FrozenFiles } from "./session-api";
+import type { AnswerFiles } from "./session-queries";
+import type { SessionContexts } from "./session-contexts";
+import type { Snapshot, SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
 type Options = {
   blobs: BlobStore;
   changes: RoundChanges;
   snapshots: SnapshotStore;
+  contexts: SessionContexts;
+  contextChanges: ContextChanges;
   settingsOf: (agent: number) => WorkspaceSettings | undefined;
+  outbox: Outbox<FileDuty>;
+  duties: FileDuties;
+  /** Lets nothing begin on R2 any more; resolves when nothing is under way there. */
+  close: () => Promise<void>;
 };
 
-type Frozen = { place: SnapshotPlace; tree: Tree };
-type Changed = { place: RoundPlace; staged: Staged };
+type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
+type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits };
 
 /** What one decision means for the session's files; written in the transaction of its events. */
 export type FilesEntry = {
   changed: Changed | null;
+  /** A result that goes to R2 as a whole. */
+  result: Evicted | null;
   frozen: readonly Frozen[];
+  /** What a final text's presenter made of contexts; null: there is no new final text. */
+  presented: { turn: number; sets: readonly ChangeSet[] } | null;
   ended: number | null;
 };
 
-/** What a tool call that settles has staged. */
-export type BroughtFiles = { toolCall: string; staged: Staged };
+/** What a tool call that settles has staged, and its result if that was too large for the conversation. */
+export type BroughtFiles = { toolCall: string; staged: Staged | null; result: LargeResult | null };
 
-const NOTHING: FilesEntry = { changed: null, frozen: [], ended: null };
+/** `name`: of the file it is kept in, without a directory. */
+export type LargeResult = { name: string; hash: string; bytes: Uint8Array };
+type Evicted = { place: RoundPlace; result: LargeResult };
+/** What a context may become: what can be uploaded. */
+const CONTEXT_FILES: FileLimits = {
+  fileBytes: CONTEXT_LIMITS.fileBytes,
+  files: CONTEXT_LIMITS.files,
+  treeBytes: CONTEXT_LIMITS.bytes,
+};
 
 /**
  * The agents' files. A working tree is the tree its round began with and what the round has changed since. Answers and finals
@@ -52,16 +76,21 @@ export class Workspaces {
     return turn.rules.agents[agent]?.workspace === true;
   }
 
+  /** To be awaited before `open`: makes known what the turn's contexts hold. Throws `FileError` if that cannot be read now. */
+  prepare(turn: TurnState): Promise<void> {
+    return this.#options.contexts.load(turn.contexts ?? []);
+  }
+
   /** The agent's files for one tool call. */
   open(turn: TurnState, agent: number): AgentFiles {
-    const { blobs, changes } = this.#options;
+    const { changes } = this.#options;
     const place = placeOf(turn, agent);
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [alias, this.#snapshot({ ...place, label })]);
     return new StagedFiles({
       workspace: this.#working(turn, agent, null),
       peers: new Map(peers),
-      contexts: new Map(),
-      blobs,
+      contexts: new Map(contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place))),
+      blobs: this.#source(),
       limits: { fileBytes: FILES.fileBytes, files: FILES.files, treeBytes: FILES.treeBytes },
       readBeforeDelete: this.#options.settingsOf(agent)?.readBeforeDelete ?? true,
       ...changes.marks(place),
@@ -76,72 +105,186 @@ export class Workspaces {
   }
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
-  frozen(turn: number, answer: { attempt: number; label: string } | null): FrozenFiles {
+  frozen(turn: number, answer: AnswerFiles | null): FrozenFiles {
     const { snapshots } = this.#options;
-    const found = answer ? snapshots.read({ turn, ...answer }) : snapshots.resultOf(turn);
+    const found = answer ? this.#frozenFor(turn, answer) : snapshots.resultOf(turn);
     const { attempt, label } = answer ?? found?.place ?? { attempt: 1, label: "" };
     return { attempt, label, tree: [...(found?.tree ?? EMPTY_TREE)].map(([path, entry]) => ({ path, ...entry })) };
   }
 
-  /** Contents by their hash; null if the session has none such. */
-  contents(hash: string): Promise<Uint8Array<ArrayBuffer>> | null {
-    const { blobs } = this.#options;
-    return blobs.has(hash) ? blobs.read({ hash, size: 0 }) : null;
+  #frozenFor(turn: number, { attempt, snapshot }: AnswerFiles): Snapshot | null {
+    return snapshot === null ? null : this.#options.snapshots.read({ turn, attempt, label: snapshot });
   }
 
-  /** Puts elsewhere what fits into no row; to be awaited before what is staged is committed. */
-  spill(staged: Staged): Promise<void> {
-    return this.#options.blobs.spill(staged.blobs);
+  /** Contents by their hash. */
+  async contents(hash: string): Promise<Contents> {
+    const { blobs } = this.#options;
+    if (!blobs.has(hash)) return { ok: false, code: "file_not_found" };
+    try {
+      return { ok: true, bytes: await blobs.read({ hash }) };
+    } catch (error) {
+      if (error instanceof FileError) return { ok: false, code: "interrupted" };
+      throw error;
+    }
+  }
+
+  /** What is still to be done about files when no run waits for it. */
+  get outbox(): Outbox<FileDuty> {
+    return this.#options.outbox;
+  }
+
+  perform(duty: FileDuty): Promise<"done" | "later"> {
+    return this.#options.duties.perform(duty);
+  }
+
+  /** Before the session is erased: nothing comes to R2 after this. */
+  close(): Promise<void> {
+    return this.#options.close();
+  }
+
+  /**
+   * Puts elsewhere what fits into no row, and makes the session's own what was copied from a context, which may be erased; to be
+   * awaited before it is committed. Throws what R2 throws, and `FileError` if a context cannot be read now.
+   */
+  async spill({ staged, result }: Pick<BroughtFiles, "staged" | "result">, signal: AbortSignal): Promise<void> {
+    const { blobs } = this.#options;
+    if (staged) {
+      await blobs.spill(staged.blobs);
+      await this.#makeOwn(staged, signal);
+    }
+    if (result) await blobs.spill(contentsOf(result));
+  }
+
+  async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
+    const { blobs, contexts } = this.#options;
+    const written = [staged.workspace, ...staged.contexts.values()].flatMap((changes) => [...changes.values()]);
+    for (const entry of written) {
+      if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash) || !contexts.has(entry.hash)) continue;
+      const copied = new Map([[entry.hash, await contexts.read(entry)]]);
+      await blobs.spill(copied);
+      signal.throwIfAborted();
+      blobs.add(copied);
+    }
+  }
+
+  /** What a turn's latest final made of contexts. */
+  contextChanges(turn: number): readonly ChangeSet[] {
+    return this.#options.contextChanges.of(turn);
   }
 
   /** What these events mean for the files. Writes nothing. */
   entry(before: SessionState, events: readonly SessionEvent[], brought: BroughtFiles | null): FilesEntry {
-    if (!runningTurn(before)?.rules.agents.some(({ workspace }) => workspace)) return NOTHING;
+    const ended = events.find(({ type }) => isTerminal(type))?.turn ?? null;
     let state = before;
     let changed: Changed | null = null;
+    let result: Evicted | null = null;
+    const hasFiles = runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
+    if (!hasFiles) return { changed, result, frozen: [], presented: null, ended };
     const frozen: Frozen[] = [];
+    let presented: FilesEntry["presented"] = null;
     for (const event of events) {
       const turn = runningTurn(state);
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
-        changed = { place: inRound(turn, event), staged: brought.staged };
+        const place = inRound(turn, event);
+        changed = brought.staged && this.#changed(turn, place, brought.staged);
+        result = brought.result && { place, result: brought.result };
       }
+      if (turn && event.type === "presentation.completed")
+        presented = {
+          turn: turn.number,
+          sets: event.source === "presentation" ? this.#changeSets(turn, event.agent, changed) : [],
+        };
       const taken = turn && this.#frozenBy(turn, event, changed);
       if (taken) frozen.push(taken);
       state = evolve(state, event);
     }
-    return { changed, frozen, ended: runningTurn(state) ? null : (runningTurn(before)?.number ?? null) };
+    return { changed, result, frozen, presented, ended };
   }
 
   /** Inside the transaction of the events. */
-  write({ changed, frozen, ended }: FilesEntry): void {
-    const { blobs, changes, snapshots } = this.#options;
+  write({ changed, result, frozen, presented, ended }: FilesEntry): void {
+    const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
     if (changed) {
       blobs.add(changed.staged.blobs);
-      changes.write(changed.place, changed.staged);
+      changes.write(changed.place, changed.staged, changed.edits);
     }
-    for (const { place, tree } of frozen) snapshots.write(place, tree);
-    if (ended !== null) changes.forget(ended);
+    if (result) {
+      blobs.add(contentsOf(result.result));
+      outbox.add({ type: "upload_result", name: resultName(result), hash: result.result.hash });
+    }
+    for (const { place, tree, at } of frozen) {
+      snapshots.write(place, tree);
+      outbox.add({ type: "upload_snapshot", ...place, at });
+    }
+    if (presented) contextChanges.replace(presented.turn, presented.sets);
+    if (ended !== null) this.end(ended);
+  }
+
+  /** Nobody will ask for the working trees of this turn again. Inside the transaction of its end. */
+  end(turn: number): void {
+    const { blobs, changes, outbox } = this.#options;
+    changes.forget(turn);
+    if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
   }
 
   /** The tree that an event freezes; null if it freezes none. */
   #frozenBy(turn: TurnState, event: SessionEvent, changed: Changed | null): Frozen | null {
     if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
     const agent = indexOf(turn, event.agent);
+    const { at } = event;
     const place = { turn: turn.number, attempt: event.attempt, label: event.label };
     if (event.type === "answer.submitted") {
-      return event.snapshot === event.label ? { place, tree: handedOver(this.#working(turn, agent, changed)) } : null;
+      return event.snapshot === event.label ? { place, at, tree: handedOver(this.#working(turn, agent, changed)) } : null;
     }
     if (!this.has(turn, agent)) return null;
     const presented = event.source === "presentation" ? handedOver(this.#working(turn, agent, changed)) : EMPTY_TREE;
-    return { place, tree: presented.size > 0 ? presented : this.#base(turn, agent) };
+    return { place, at, tree: presented.size > 0 ? presented : this.#base(turn, agent) };
+  }
+
+  /** One context as the agent sees it, with what its round has made of it; none if it was erased. */
+  #mounted({ name, version, writable }: ContextMount, agent: number, place: RoundPlace): [string, MountedContext][] {
+    const { changes, contexts, settingsOf } = this.#options;
+    const pinned = contexts.tree({ name, version });
+    if (!pinned) return [];
+    const edits = changes.ofContext(place, name);
+    const { protectedPaths = [] } = settingsOf(agent)?.contexts.find((grant) => grant.name === name) ?? {};
+    const tree = edits.size === 0 ? pinned : applyChanges(pinned, edits);
+    return [[name, { tree, writable, protectedPaths, limits: CONTEXT_FILES }]];
+  }
+
+  /** The session's own contents, and those of contexts. */
+  #source(): BlobSource {
+    const { blobs, contexts } = this.#options;
+    return { read: (entry: FileEntry) => (blobs.isKept(entry.hash) || !contexts.has(entry.hash) ? blobs : contexts).read(entry) };
+  }
+
+  #changed(turn: TurnState, place: RoundPlace, staged: Staged): Changed {
+    const { changes, contexts } = this.#options;
+    const trees = contextsOf(turn, place.agent).flatMap((mount): [string, Tree][] => {
+      const tree = mount.writable ? contexts.tree(mount) : null;
+      return tree ? [[mount.name, tree]] : [];
+    });
+    return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)) };
+  }
+
+  /** What the presenter has made of the contexts it may change; `changed`: with what is about to be written. */
+  #changeSets(turn: TurnState, id: string, changed: Changed | null): ChangeSet[] {
+    const agent = indexOf(turn, id);
+    const place = placeOf(turn, agent);
+    const edits = isOf(changed, place) ? changed.edits : null;
+    const sets = contextsOf(turn, agent).map(({ name, version }) => ({
+      context: name,
+      version,
+      changes: edits?.get(name) ?? this.#options.changes.ofContext(place, name),
+    }));
+    return sets.filter(({ changes }) => changes.size > 0);
   }
 
   /** The tree as it stands, with what is about to be written. */
   #working(turn: TurnState, agent: number, changed: Changed | null): Tree {
     const place = placeOf(turn, agent);
     const tree = applyChanges(this.#base(turn, agent), this.#options.changes.of(place));
-    const isOf = changed?.place.agent === agent && changed.place.round === place.round;
-    return changed && isOf ? applyChanges(tree, changed.staged.workspace) : tree;
+    return isOf(changed, place) ? applyChanges(tree, changed.staged.workspace) : tree;
   }
 
   /** What the agent's round began with: the winning files for the presenter, what the turn began with for everybody else. */
@@ -161,12 +304,21 @@ export class Workspaces {
 /** What others get to see of a tree: not the results of tools that were too large for the conversation. */
 const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !path.startsWith(`${RESULTS_DIRECTORY}/`)));
 
+const contentsOf = ({ hash, bytes }: LargeResult): ReadonlyMap<string, Uint8Array> => new Map([[hash, bytes]]);
+
+/** Agents by their place in the team, as in labels: their own ids may hold anything. */
+const resultName = ({ place: { turn, attempt, agent, round }, result }: Evicted): string =>
+  `${turn}/${attempt}/agent${agent + 1}/${round}/${result.name}`;
+
 const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   turn: turn.number,
   attempt: turn.attempt.number,
   agent,
   round: agentAt(turn.attempt, agent).rounds,
 });
+
+const isOf = (changed: Changed | null, { agent, round }: RoundPlace): changed is Changed =>
+  changed?.place.agent === agent && changed.place.round === round;
 
 const inRound = (turn: TurnState, { agent, attempt, round }: { agent: string; attempt: number; round: number }): RoundPlace => ({
   turn: turn.number,

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { readBridgeArguments } from "./bridge/arguments";
-import { type Bridged, planBridge, TOKEN_SECRET } from "./bridge/plan";
+import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan";
 
 /**
  * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP. The
@@ -68,8 +68,7 @@ function start({ name, command, args, env, cwd, port: own }: Bridged) {
 }
 
 async function ready({ name, port: own }: Bridged): Promise<void> {
-  const anywhere = host === "0.0.0.0" || host === "::";
-  const address = `http://${anywhere ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host}:${own}/ping`;
+  const address = `${originAt(host, own)}/ping`;
   for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 200) {
     const response = await fetch(address).catch(() => null);
     if (response?.ok) return;

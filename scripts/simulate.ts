@@ -1,5 +1,6 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -26,16 +27,19 @@ const { values } = parseArgs({
 /** Failing seeds that are looked into; a change that breaks everything needs no more. */
 const MOST_FAILURES = 3;
 const BATCH = 25;
+/** A process plays so many seeds and gives way to a new one: what they leave in its memory would slow the later ones down. */
+const SEEDS_OF_A_PROCESS = 4_000;
 const PROGRESS_MS = 5_000;
 
-type Range = { from: number; to: number; step: number };
+/** `to` is not in it. */
+type Range = { from: number; to: number };
 type Told = { seeds: number; hashes: [number, string][]; failed: number[]; counted: Counted };
 
-async function work({ from, to, step }: Range): Promise<void> {
-  for (let seed = from; seed < to; seed += BATCH * step) {
+async function work({ from, to }: Range): Promise<void> {
+  for (let seed = from; seed < to; seed += BATCH) {
     const coverage = new Coverage();
     const told: Told = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
-    for (let next = seed; next < Math.min(to, seed + BATCH * step); next += step) {
+    for (let next = seed; next < Math.min(to, seed + BATCH); next += 1) {
       const { run, breaches, hash } = await judge(situationOf(next));
       coverage.add(run);
       told.seeds += 1;
@@ -48,6 +52,27 @@ async function work({ from, to, step }: Range): Promise<void> {
 
 type Sum = { seeds: number; failed: number[]; hashes: Map<number, string>; coverage: Coverage };
 
+/** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
+function rangesOf(from: number, seeds: number, jobs: number): Range[] {
+  const count = jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS);
+  const size = Math.ceil(seeds / count);
+  return Array.from({ length: count }, (_, nth) => {
+    const start = from + nth * size;
+    return { from: start, to: Math.min(start + size, from + seeds) };
+  });
+}
+
+/** Plays a range in a process of its own. Throws if that breaks down. */
+async function inProcess(range: Range, workers: Set<ChildProcess>, onTold: (told: Told) => void): Promise<void> {
+  const argv = ["--worker", JSON.stringify(range)];
+  const worker = fork(fileURLToPath(import.meta.url), argv, { execArgv: ["--enable-source-maps"] });
+  workers.add(worker);
+  worker.on("message", onTold);
+  const [code] = await once(worker, "exit");
+  workers.delete(worker);
+  if (code) throw new Error(`a worker ended with ${code}`);
+}
+
 /** All seeds, on all cores; gives up early when enough have failed. */
 async function simulateAll(from: number, seeds: number, jobs: number): Promise<Sum> {
   const sum: Sum = { seeds: 0, failed: [], hashes: new Map(), coverage: new Coverage() };
@@ -57,25 +82,20 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
     console.log(`${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`);
   };
   const ticker = setInterval(tell, PROGRESS_MS);
-  const workers = Array.from({ length: jobs }, (_, nth) => {
-    const range = JSON.stringify({ from: from + nth, to: from + seeds, step: jobs } satisfies Range);
-    return fork(fileURLToPath(import.meta.url), ["--worker", range], { execArgv: ["--enable-source-maps"] });
-  });
-  const ended = workers.map(
-    (worker) =>
-      new Promise<void>((resolve, reject) => {
-        worker.on("message", (told: Told) => {
-          sum.seeds += told.seeds;
-          sum.failed.push(...told.failed);
-          for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
-          sum.coverage.merge(told.counted);
-          if (told.failed.length > 0) console.log(`failed so far: ${sum.failed.join(" ")}`);
-          if (sum.failed.length >= MOST_FAILURES) for (const one of workers) one.kill();
-        });
-        worker.on("exit", (code) => (code ? reject(new Error(`a worker ended with ${code}`)) : resolve()));
-      }),
-  );
-  await Promise.all(ended);
+  const workers = new Set<ChildProcess>();
+  const onTold = (told: Told): void => {
+    sum.seeds += told.seeds;
+    sum.failed.push(...told.failed);
+    for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
+    sum.coverage.merge(told.counted);
+    if (told.failed.length > 0) console.log(`failed so far: ${sum.failed.join(" ")}`);
+    if (sum.failed.length >= MOST_FAILURES) for (const one of workers) one.kill();
+  };
+  const ranges = rangesOf(from, seeds, jobs).values();
+  const lane = async (): Promise<void> => {
+    for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await inProcess(range, workers, onTold);
+  };
+  await Promise.all(Array.from({ length: jobs }, lane));
   clearInterval(ticker);
   tell();
   return sum;

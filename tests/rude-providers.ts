@@ -13,10 +13,14 @@ const PADDING_CHARS = 4_000;
 
 /**
  * Providers that put such headers, and `x-padding` of many kilobytes, before the replies of well-behaved ones. The first part of a
- * path says how many headers of 4,000 characters: `/20/v1/…`. Whoever sends a cookie is refused with a 400.
+ * path says how many headers of 4,000 characters: `/20/v1/…`. Whoever sends a cookie is refused with a 400. `/pages/N` is a page of N
+ * letters.
  */
 export async function startRudeProviders(behind: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
+    const [, letters] = /^\/pages\/(\d+)$/.exec(request.url ?? "") ?? [];
+    if (letters !== undefined)
+      return void response.writeHead(200, { "content-type": "text/plain" }).end("p".repeat(Number(letters)));
     const [, times = "0", path = ""] = /^\/(\d+)(\/.*)$/.exec(request.url ?? "") ?? [];
     if (request.headers.cookie !== undefined) return void response.writeHead(400).end("a cookie came back");
     const { host: _, connection: __, "transfer-encoding": ___, "content-length": ____, ...headers } = request.headers;

@@ -9,6 +9,7 @@ import { type Io, isInteractive } from "../io";
 import { readQuestion } from "../question";
 import { chooseTeam, type TeamChoice } from "../team-choice";
 import type { Register } from "./register";
+import { withUploads } from "../uploads";
 import { refuseSlips } from "./slips";
 
 /** `ask`: what this program is for, so it needs no name. */
@@ -35,7 +36,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
   if (flags.config === undefined && team.source.text !== null && (output.verbose || io.stderr.isTTY))
     io.stderr.write(`team    ${team.described}\n`);
-  const what = { run: { question, ...team.request, ...toLimits(flags) } };
+  const what = { run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) } };
   const options: AskOptions = { what, context: contextOf(connection, team), output };
   return flags.detach ? askAndLeave(options, io) : (await ask(options, io)).exitCode;
 }
@@ -48,7 +49,7 @@ const contextOf = ({ server, key }: Connection, { source }: TeamChoice): AskOpti
 
 async function attachInstead(words: string[], flags: AskFlags, io: Io): Promise<ExitCode> {
   const limits = Object.keys(toLimits(flags)).length > 0;
-  const team = flags.config ?? flags.model ?? flags.backend ?? flags.systemMessage ?? flags.detach;
+  const team = flags.config ?? flags.model ?? flags.backend ?? flags.systemMessage ?? flags.file ?? flags.detach;
   if (words.length > 0 || limits || team !== undefined) {
     throw new CliError(EXIT.config, "--attach watches a run that was started before: leave question and limits out.");
   }

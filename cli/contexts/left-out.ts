@@ -1,7 +1,14 @@
 import ignore, { type Ignore } from "ignore";
 
 /** Why a file stays where it is. */
-export type Reason = "may hold secrets" | "not sources" | "ignored by .gitignore" | "a link" | "no plain file" | "too large";
+export type Reason =
+  | "may hold secrets"
+  | "not sources"
+  | "ignored by .gitignore"
+  | "a link"
+  | "no plain file"
+  | "too large"
+  | "a name that other systems do not take";
 
 /** What goes nowhere, whatever anybody includes: it would run programs here when it came back, or is our own. */
 export const NEVER = [".git", ".massgen-edge"];

@@ -98,7 +98,9 @@ async function fromTurn(
   const found = asked === undefined && data.length === 1 ? data[0] : data.find(({ context }) => context === asked);
   if (!found) {
     const message =
-      data.length === 0 ? `Turn ${turn} changed no context.` : `Turn ${turn} changed ${names.join(", ")}: say which with --name.`;
+      data.length === 0
+        ? `Turn ${turn} changed no context. One that runs, failed or was cancelled has no changes.`
+        : `Turn ${turn} changed ${names.join(", ")}: say which with --name.`;
     throw new CliError(EXIT.config, message);
   }
   const before = sidesOf(await readContext(found.context, found.base_version, connection));

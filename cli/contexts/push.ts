@@ -1,5 +1,4 @@
-import path from "node:path";
-import { CONTEXT_NAME, type ContextUpload } from "../../src/protocol/contexts";
+import { contextNameFrom, type ContextUpload } from "../../src/protocol/contexts";
 import type { Connection } from "../connection";
 import { CliError, EXIT } from "../exit-codes";
 import { plural } from "../format";
@@ -80,13 +79,8 @@ const summaryOf = ({ files }: Scan): string =>
 
 /** The directory's name, as far as it can be a context's. Throws CliError. */
 function nameOf(directory: string): string {
-  const name = path
-    .basename(directory)
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9_-]+/g, "-")
-    .replaceAll(/^[-_]+|[-_]+$/g, "")
-    .slice(0, 63);
-  if (CONTEXT_NAME.test(name)) return name;
+  const name = contextNameFrom(directory);
+  if (name !== null) return name;
   throw new CliError(EXIT.config, "The folder's name cannot be a context's. Give one with --name, such as --name website.");
 }
 

@@ -4,6 +4,8 @@ import { type FileHandle, open, readdir, readFile, stat } from "node:fs/promises
 import path from "node:path";
 import ignore from "ignore";
 import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
+import { relativePath } from "../../src/workspace/paths";
+import { FileError } from "../../src/workspace/types";
 import { CliError, EXIT } from "../exit-codes";
 import { plural } from "../format";
 import { codeOf, reasonOf } from "../text-file";
@@ -32,6 +34,17 @@ export async function scan(directory: string, includes: readonly string[]): Prom
     throw new CliError(EXIT.config, message);
   }
   return { files: walk.files, leftOut: walk.leftOut };
+}
+
+/** Whether the service takes a file of this name: one that stands for another somewhere is refused there. */
+function isTaken(here: string): boolean {
+  try {
+    relativePath(here);
+    return true;
+  } catch (error) {
+    if (error instanceof FileError) return false;
+    throw error;
+  }
 }
 
 class Walk {
@@ -71,6 +84,7 @@ class Walk {
   #reason(here: string, entry: Dirent, rules: readonly IgnoreFile[]): Reason | null {
     if (entry.isSymbolicLink()) return "a link";
     if (!entry.isDirectory() && !entry.isFile()) return "no plain file";
+    if (!isTaken(here)) return "a name that other systems do not take";
     if (this.includes.has(here)) return null;
     return deniedAs(here) ?? (isIgnored(here, rules) ? "ignored by .gitignore" : null);
   }

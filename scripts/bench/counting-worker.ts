@@ -1,6 +1,7 @@
 import worker, { EvalRunObject, SessionObject as Session, TenantObject } from "../../src/worker";
+import { countingBindings, operations } from "./counting-bindings";
 
-/** The service as it is, with one change: it counts the rows that its sessions write, as the platform would charge them. */
+/** The service as it is, with one change: it counts what the platform would charge: rows that sessions write, and operations. */
 export { RateGateObject } from "../../durable-objects/rate-gate";
 export { EvalRunObject, TenantObject };
 
@@ -39,14 +40,20 @@ function add(name: string | undefined, rows: number): void {
 export class SessionObject extends Session {
   constructor(ctx: DurableObjectState, env: ConstructorParameters<typeof Session>[1]) {
     count(ctx);
-    super(ctx, env);
+    super(ctx, countingBindings(env));
+  }
+
+  override async alarm(): Promise<void> {
+    operations.alarms += 1;
+    await super.alarm();
   }
 }
 
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {
   fetch: (request, env, ctx) => {
-    if (new URL(request.url).pathname === "/bench/rows") return Response.json([...written.values()]);
-    return worker.fetch(request, env, ctx);
+    if (new URL(request.url).pathname === "/bench/counts") return Response.json({ rows: [...written.values()], operations });
+    operations.workerRequests += 1;
+    return worker.fetch(request, countingBindings(env), ctx);
   },
 } satisfies ExportedHandler<ConstructorParameters<typeof Session>[1]>;

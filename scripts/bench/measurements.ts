@@ -5,10 +5,12 @@ import { FAN_OUT } from "./fan-out";
 import type { Measurement } from "./figure";
 import { FIRST_EVENT } from "./first-event";
 import { KILL } from "./kill";
+import { OPERATIONS } from "./operations";
 import { RESUME } from "./resume";
 import { ROWS } from "./rows";
 import { SESSIONS_AT_ONCE } from "./sessions";
 import { BUNDLE, COLD_START } from "./size";
+import { SNAPSHOTS } from "./snapshots/snapshots";
 import { SLOPE } from "./slope";
 import { AGENTS, TEAMS } from "./teams";
 import { WALL } from "./wall";
@@ -27,7 +29,9 @@ export const MEASUREMENTS: readonly Measurement[] = [
   RESUME,
   BUDGET,
   FAN_OUT,
+  SNAPSHOTS,
   BUNDLE,
   COLD_START,
   ROWS,
+  OPERATIONS,
 ];

@@ -8,7 +8,13 @@ import { startRuntime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
 /** Rows that sessions of three agents wrote in five minutes of real time, every one of them writing all the while. */
-type RowsFigure = { minutes: number; watched: number; unwatched: number; deltasAtMost: { watched: number; unwatched: number } };
+type RowsFigure = {
+  minutes: number;
+  watched: number;
+  unwatched: number;
+  alarms: number;
+  deltasAtMost: { watched: number; unwatched: number };
+};
 
 const MINUTES = 5;
 const AIMS = { watched: 1_500, unwatched: 500 };
@@ -23,7 +29,7 @@ export const ROWS: Measurement = {
   counts: true,
   async measure(): Promise<Figure> {
     const data = await measureRows();
-    const { watched, unwatched, deltasAtMost } = data;
+    const { watched, unwatched, alarms, deltasAtMost } = data;
     return {
       lines: [
         [
@@ -33,6 +39,7 @@ export const ROWS: Measurement = {
           aim(watched, AIMS.watched, "≤"),
         ],
         ["  unwatched", String(unwatched), `text alone ${deltasAtMost.unwatched}`, aim(unwatched, AIMS.unwatched, "≤")],
+        ["  alarms that rang, of both", String(alarms), "", ""],
       ],
       data,
     };
@@ -49,7 +56,8 @@ async function measureRows(): Promise<RowsFigure> {
     new Reader(watched.events, { signal: left.signal }).ended.catch(() => undefined);
     const unwatched = await startRun(runtime.service, runRequest(providers, members));
     await sleep(MINUTES * 60_000);
-    const counts = z.array(z.number()).parse(await (await fetch(`${runtime.service}/bench/rows`)).json());
+    const counted = z.object({ rows: z.array(z.number()), operations: z.object({ alarms: z.number() }) });
+    const { rows: counts, operations } = counted.parse(await (await fetch(`${runtime.service}/bench/counts`)).json());
     for (const { turn } of [watched, unwatched]) {
       const status = await statusOf(turn);
       if (status !== "running") throw new Error(`After ${MINUTES} minutes a run is ${status}.`);
@@ -59,6 +67,7 @@ async function measureRows(): Promise<RowsFigure> {
       minutes: MINUTES,
       watched: ofWatched,
       unwatched: ofUnwatched,
+      alarms: operations.alarms,
       deltasAtMost: {
         watched: MINUTES * 60 * FLUSHES_PER_SECOND.watched,
         unwatched: MINUTES * 60 * FLUSHES_PER_SECOND.unwatched,

@@ -69,8 +69,19 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
 
 function toProgram(what: Omit<Bridged, "port" | "url">, nth: number, { host, port, urls }: BridgeOptions): Bridged {
   const own = port + nth;
-  const shownHost = host.includes(":") ? `[${host}]` : host;
-  return { ...what, port: own, url: urls.get(what.name) ?? `http://${shownHost}:${own}/mcp` };
+  return { ...what, port: own, url: urls.get(what.name) ?? `${originAt(host, own)}/mcp` };
+}
+
+/** Where a server listens that listens everywhere, for whoever calls it from the same machine. */
+const CALLED = new Map([
+  ["0.0.0.0", "127.0.0.1"],
+  ["::", "::1"],
+]);
+
+/** Where this machine reaches what listens at a host and port: nobody can call "everywhere". */
+export function originAt(host: string, port: number): string {
+  const called = CALLED.get(host) ?? host;
+  return `http://${called.includes(":") ? `[${called}]` : called}:${port}`;
 }
 
 type Found = { entry: YAMLMap; name: string };

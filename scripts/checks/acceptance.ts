@@ -5,12 +5,16 @@
 
 const upTo = (section: string, ...numbers: number[]): string[] => numbers.map((number) => `${section}${number}`);
 
-/** A and B: who asks, and how. C: configs. D: where requests go. F: what agents do. The list leaves some numbers out. */
+/**
+ * A and B: who asks, and how. C: configs. D: where requests go. E: files, archives, and what models write; the rows before its ninth
+ * are about what a page or a terminal shows. F: what agents do. The list leaves some numbers out.
+ */
 export const ACCEPTANCE_ROWS: readonly string[] = [
   ...upTo("A", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16),
   ...upTo("B", 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20),
   ...upTo("C", 1, 2, 3, 5, 6, 7, 8, 9, 10, 11, 12),
   ...upTo("D", 1, 2, 3, 4, 5, 6, 8, 9, 11, 12, 13, 15, 16, 18, 19, 20, 21),
+  ...upTo("E", 9, 10, 11, 13, 14, 15, 16, 17),
   ...upTo("F", 1, 2, 3, 4, 5, 6, 8, 9, 11),
 ];
 
@@ -20,7 +24,9 @@ export const NOT_REACHED: Readonly<Record<string, string>> = {
 };
 
 /** Rows met in part: what of them waits for a part that the service does not have. */
-export const MET_IN_PART: Readonly<Record<string, string>> = {};
+export const MET_IN_PART: Readonly<Record<string, string>> = {
+  D18: "a tool server's question to a person ends its call and goes to the model, with its origin; no event shows it to whoever watches",
+};
 
 /** Rows that ask for more than one kind of test can show: files that must each hold one. */
 export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
@@ -34,6 +40,12 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   ],
   // Refused as a config, and planted keys that arrive nowhere.
   D11: ["tests/config/bad-inputs.test.ts", "tests/process/canaries.process.test.ts"],
+  // What agents type, and what archives and manifests bring.
+  E9: ["tests/workspace/paths.test.ts"],
+  // Both kinds of archives, and a gzip that expands.
+  E11: ["tests/contexts/read-zip.test.ts", "tests/contexts/read-tar.test.ts"],
+  // The rule, and the files that stay in the runtime.
+  E15: ["tests/coordination/answers.test.ts", "tests/durable-objects/agent-files.workers.test.ts"],
 };
 
 /** A test that passed: its file, relative to the root, and its titles, outermost first. */

@@ -91,7 +91,9 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "src/contexts": { uses: ["src/workspace", "r2-layout", "src/protocol"], packages: ["fflate", "modern-tar", "zod"] },
   "src/evals": { uses: ["src/config", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
   // Tools too: which there are, and what the rules must know of them.
-  "src/config": { uses: ["src/tools", "src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"] },
+  "src/config": {
+    uses: ["src/tools", "src/workspace", "src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"],
+  },
   "src/tools": { uses: ["src/workspace", "src/redaction", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: what of a provider's quota is spent, and who waits for more.
@@ -105,8 +107,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
-  // Clients are programs of their own: they share the wire's schemas with the service and nothing else.
-  cli: { uses: ["src/protocol"] },
+  // Clients are programs of their own: they share the wire's schemas and the rules for names of files with the service, nothing else.
+  cli: { uses: ["src/protocol", "src/workspace"] },
   web: { uses: ["src/protocol"] },
 };
 

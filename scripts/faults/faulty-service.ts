@@ -2,6 +2,7 @@ import { LOCAL_VARIABLES } from "../service/local-variables";
 import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
 import { within } from "../service/within";
+import { startToolServer, type ToolServer } from "../simulated-providers/tool-server";
 import { CONTROL_PATH, type Orders, type Seen, STANDSTILL } from "./build/orders";
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
@@ -13,19 +14,24 @@ const ANSWERS_WITHIN_MS = 30_000;
 /** The shipped service in the real runtime, between seams that can be told to fail and points where it can be killed. */
 export class FaultyService {
   readonly #process: ServiceProcess;
+  /** Tools that runs may call. They live as long as the service, which is told at its start which of them may be called twice. */
+  readonly tools: ToolServer;
   readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
   /** Everything it printed since `forgetOutput`. */
   output = "";
   #standstill = Promise.withResolvers<string>();
 
-  private constructor(service: ServiceProcess) {
+  private constructor(service: ServiceProcess, tools: ToolServer) {
     this.#process = service;
+    this.tools = tools;
     service.onLine = (line) => this.#hear(line);
   }
 
   /** `variables`: beside those of a service for this machine alone. */
   static async prepare(variables: PlanOptions["variables"] = {}, more: { inspectorPort?: number } = {}): Promise<FaultyService> {
-    return new FaultyService(await ServiceProcess.prepare({ ...LOCAL_VARIABLES, ...variables }, [], { entry: ENTRY, ...more }));
+    const tools = await startToolServer();
+    const all = { ...LOCAL_VARIABLES, REPEATABLE_TOOLS: tools.repeatable, ...variables };
+    return new FaultyService(await ServiceProcess.prepare(all, [], { entry: ENTRY, ...more }), tools);
   }
 
   get url(): string {
@@ -75,7 +81,11 @@ export class FaultyService {
   reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
 
   kill = (): Promise<void> => this.#process.kill();
-  stop = (): Promise<void> => this.#process.stop();
+
+  async stop(): Promise<void> {
+    await this.#process.stop();
+    await this.tools.close();
+  }
 
   /** What went wrong in one case shall not go wrong in the next for the same reason: a new process on the same storage. */
   async beginAgain(): Promise<void> {

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
-import { startSimulatedProviders } from "../simulated-providers/server";
 import { clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import { FaultyService } from "./faulty-service";
 import { campaign } from "./kills/campaign";
 import { type Kill, type Outcome, type Plan, play } from "./kills/case";
 import { keepEvidence } from "./kills/evidence";
-import { KINDS, type KindName, MODELS } from "./runs/kinds";
+import { startSurroundings } from "./runs/surroundings";
+import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
 import { toReport } from "./kills/report";
 import { troubles } from "./troubles/campaign";
@@ -99,7 +99,7 @@ function withDefault(arg: string, nth: number, all: readonly string[]): string[]
 }
 
 async function playOne(plan: Plan): Promise<void> {
-  const providers = await startSimulatedProviders({ models: MODELS });
+  const providers = await startSurroundings();
   const service = await FaultyService.prepare();
   try {
     await service.start();

@@ -3,7 +3,7 @@ import { type Asked, textSent } from "./asked";
 import { type Continuity, newId } from "./continuity";
 import { type Dialect, type Piece, Refused, type Said, type Sent } from "./dialect";
 import type { RecordedRequest } from "./ledger";
-import { type Frame, now, play } from "./play";
+import { type Frame, now, play, upTo } from "./play";
 import { allowed, argumentsText, capped, type Failure, outputTokens, type Reply, type Script, tokensOf } from "./reply";
 import { toSituation } from "./situation";
 import type { Wire } from "./wire";
@@ -95,7 +95,15 @@ async function rendered(reply: Reply, asked: Asked, { wire, dialect, sent, memor
   }
   const { pieces, given } = dialect.dress(written.events, said, { asked, body: sent.body });
   memory.keep(given);
-  return { frames: pieces.map(toFrame), contentType: "text/event-stream", said };
+  return { frames: endedBy(reply, pieces.map(toFrame), dialect), contentType: "text/event-stream", said };
+}
+
+/** A stream that tells of an error ends with it. */
+function endedBy({ failsMidway }: Reply, frames: Frame[], dialect: Dialect): Frame[] {
+  if (!failsMidway) return frames;
+  const { afterTokens, failure } = failsMidway;
+  const bytes = `event: error\ndata: ${JSON.stringify(dialect.failureBody(failure))}\n\n`;
+  return [...upTo(frames, afterTokens), { bytes, tokens: 0, usage: false }];
 }
 
 function toSaid({ calls = [], usage, ...reply }: Reply, inputTokens: number, { callIdPrefix }: Dialect): Said {

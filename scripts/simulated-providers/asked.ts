@@ -5,6 +5,8 @@ export type Asked = {
   model: string;
   system: string;
   messages: AskedMessage[];
+  /** Images and files in its messages, a line each (`attached.ts`). */
+  attached: string[];
   tools: { name: string; parameters: unknown }[];
   /** What the provider may run for the model, by our names. */
   hostedTools: HostedToolName[];
@@ -26,6 +28,7 @@ export const nothingAsked = (model: string): Asked => ({
   model,
   system: "",
   messages: [],
+  attached: [],
   tools: [],
   hostedTools: [],
   forced: false,

@@ -61,7 +61,7 @@ function dueAfterMs(pace: Pace | null, tokens: number): number {
 }
 
 /** The frames that carry the first `limit` tokens; never the end of the stream. */
-function upTo(frames: Frame[], limit: number): Frame[] {
+export function upTo(frames: Frame[], limit: number): Frame[] {
   const kept: Frame[] = [];
   let tokens = 0;
   for (const frame of frames.slice(0, frames.findLastIndex((one) => one.tokens > 0) + 1)) {

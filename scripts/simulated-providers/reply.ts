@@ -21,6 +21,8 @@ export type Reply = {
   hang?: "headers" | "body";
   /** The connection breaks after this many tokens. */
   cutAfterChunks?: number;
+  /** An error told in the stream, after this many tokens. */
+  failsMidway?: { afterTokens: number; failure: Failure };
   /** Absent: counted from what was sent and written, about four characters per token. */
   usage?: ReportedUsage;
   /** Absent: `tool_calls` if there are calls, else `stop`. */

@@ -22,6 +22,17 @@ export function answersThenVotes({ answer, presentation, ...voting }: { answer: 
   });
 }
 
+/** Says what came with the question: images and files by type and hash, text files by what they say. */
+export function tellsWhatCame(): Script {
+  return (situation) => answersThenVotes({ answer: whatCame(situation) })(situation);
+}
+
+function whatCame({ asked: { attached, messages } }: Situation): string {
+  const files = [...(messages[0]?.text ?? "").matchAll(/<<<\w+ ATTACHED FILE>>>\n([\s\S]*?)\n<<</g)].map(([, text = ""]) => text);
+  const earlier = [...(messages[0]?.text ?? "").matchAll(/\(With it came, not sent again: [^)]*\)/g)].map(([text]) => text);
+  return `What came: ${[...attached, ...files, ...earlier].join(" | ") || "nothing"}`;
+}
+
 /** As `answersThenVotes`, but once it is shown answers it first gives `improved`, unless that is there already. */
 export function improvesOnce({ improved, ...rest }: { answer: string; improved: string } & Voting & Presenting): Script {
   const base = answersThenVotes({ ...rest, voteFor: rest.voteFor ?? ((situation) => aliasOf(improved, situation)) });

@@ -1,4 +1,5 @@
 import { summaryNote, summaryRequest } from "../prompts/compaction";
+import type { Dropped } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
 import { estimateTokens } from "../tools/results/estimate-tokens";
 import type { CallRecord } from "./records";
@@ -11,21 +12,15 @@ import { cutToFit } from "./cut-to-fit";
  * change: a `summary` among them says what it stands for. Pure.
  */
 
-/** Above this share of the window a conversation is compacted before its next call. */
-const FULL_SHARE = 0.85;
 /** What it may take afterwards: enough is left for work, and for what comes before the next time. */
 const TARGET_SHARE = 0.4;
 /** What a summary is given room for, in tokens. */
 export const SUMMARY_TOKENS = 2_000;
+/** More than this of a summary that became longer than it should is left out, in tokens. */
+const LONGEST_SUMMARY = 4_000;
 /** Of the window, for what is summed up: the model must have room to read and to write. */
 const TRANSCRIPT_SHARE = 0.5;
 const BYTES_PER_TOKEN = 4;
-
-/** Whether the last call's usage, input and output together, leaves too little of the window. */
-export const isNearlyFull = (usedTokens: number, contextWindow: number): boolean => usedTokens > contextWindow * FULL_SHARE;
-
-/** For the log: what is gone. `tokens` is an estimate of what that leaves free. */
-export type Dropped = { replies: number; tool_calls: number; tool_results: number; notes: number; tokens: number };
 
 /** `keepFrom`: the first record, by its place, that stays; those before it go, but for the start and what `keepsNotes` keeps. */
 export type CompactionPlan = { keepFrom: number; keepsNotes: boolean; dropped: Dropped };
@@ -34,15 +29,17 @@ export type Room = {
   contextWindow: number;
   /** What a provider's counts were of our estimates so far; 1 where nothing is known. */
   calibration: number;
+  /** The provider refused the conversation as it is, so that its real window is smaller, whatever is known of the model. */
+  refused?: boolean;
 };
 
 /**
  * What is to be summed up, so that the rest fits; as little as that takes. Where nothing fits, as much as can be. null: nothing
  * could go that would make it smaller.
  */
-export function planCompaction(records: readonly CallRecord[], { contextWindow, calibration }: Room): CompactionPlan | null {
-  const target = contextWindow * TARGET_SHARE;
-  const tokensOf = (some: readonly CallRecord[]) => some.reduce((sum, record) => sum + tokensIn(record, calibration), 0);
+export function planCompaction(records: readonly CallRecord[], room: Room): CompactionPlan | null {
+  const target = windowOf(records, room) * TARGET_SHARE;
+  const tokensOf = (some: readonly CallRecord[]) => some.reduce((sum, record) => sum + tokensIn(record, room.calibration), 0);
   const before = tokensOf(compacted(records));
   const plans = candidates(records).map((cut) => {
     const after = tokensOf(keptOf(records, cut)) + SUMMARY_TOKENS;
@@ -50,6 +47,12 @@ export function planCompaction(records: readonly CallRecord[], { contextWindow, 
   });
   const [fit = plans.at(-1)] = plans.filter(({ after }) => after <= target);
   return fit && fit.after < before ? { keepFrom: fit.keepFrom, keepsNotes: fit.keepsNotes, dropped: fit.dropped } : null;
+}
+
+/** What the model takes, as far as anyone knows. */
+function windowOf(records: readonly CallRecord[], { contextWindow, calibration, refused = false }: Room): number {
+  const size = compacted(records).reduce((sum, record) => sum + tokensIn(record, calibration), 0);
+  return refused ? Math.min(contextWindow, size) : contextWindow;
 }
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
@@ -90,7 +93,11 @@ export function compacted(records: readonly CallRecord[]): CallRecord[] {
 /** What is left of the records themselves. */
 function keptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): CallRecord[] {
   const earlier = keepsNotes ? records.slice(notesFrom(records), keepFrom).flatMap(toldIn) : [];
-  return [...records.slice(0, 1), ...earlier, ...records.slice(keepFrom).filter((record) => !isSummary(record))];
+  return [
+    ...records.slice(0, 1),
+    ...earlier,
+    ...records.slice(keepFrom).filter(({ kind }) => kind !== "summary" && kind !== "cut"),
+  ];
 }
 
 /** Notes that an earlier compaction summed up do not come back. */
@@ -114,29 +121,32 @@ function droppedOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut
   return { replies: count("reply"), tool_calls: calls.length, tool_results: count("result"), notes, tokens: Math.max(0, tokens) };
 }
 
-type Asked = Room & {
-  nonce: string;
-  /** What the call that did not fit had written, if anything. */
-  partial: string;
-};
+type Asked = Room & { nonce: string };
 
 /** The call to the same model that sums up, without tools. Long texts are cut in their middle, so that it fits. */
 export function toSummaryRequest(records: readonly CallRecord[], plan: Cut, asked: Asked): { system: string; user: string } {
-  const { nonce, partial, contextWindow, calibration } = asked;
+  const { nonce, calibration } = asked;
   const [start] = records;
   if (start?.kind !== "start") throw new Error("a round's records begin with its start");
-  const parts = [...transcriptOf(records, plan), ...(partial.trim() === "" ? [] : [`You had begun to write:\n${partial}`])];
-  const room = Math.floor((contextWindow * TRANSCRIPT_SHARE * BYTES_PER_TOKEN) / Math.max(1, calibration));
+  const partial = cutIn(records);
+  const parts = [...transcriptOf(records, plan), ...(partial === "" ? [] : [`You had begun to write:\n${partial}`])];
+  const room = Math.floor((windowOf(records, asked) * TRANSCRIPT_SHARE * BYTES_PER_TOKEN) / Math.max(1, calibration));
   const [task = "", ...transcript] = cutToFit([start.user, ...parts], room);
   return summaryRequest({ nonce, task, transcript: transcript.join("\n\n") });
 }
 
-/** The record that a summary becomes. */
+/** What the call that did not fit had written, if that was the last thing that happened. */
+function cutIn(records: readonly CallRecord[]): string {
+  const last = records.findLast(({ kind }) => kind === "reply" || kind === "cut");
+  return last?.kind === "cut" ? last.text.trim() : "";
+}
+
+/** The record that a summary becomes. However long it is, it makes the conversation shorter. */
 export const toSummary = (plan: Cut, nonce: string, text: string): Summary => ({
   kind: "summary",
   keepFrom: plan.keepFrom,
   keepsNotes: plan.keepsNotes,
-  text: summaryNote(nonce, text),
+  text: summaryNote(nonce, cutToFit([text.trim()], LONGEST_SUMMARY * BYTES_PER_TOKEN).join("")),
 });
 
 /** What goes, in words; an earlier summary goes too, and is summed up again. */
@@ -158,6 +168,7 @@ function inWords(record: CallRecord, keepsNotes: boolean): string[] {
       return keepsNotes ? [] : [`You were told:\n${record.text}`];
     case "start":
     case "summary":
+    case "cut":
       return [];
   }
 }
@@ -191,6 +202,7 @@ function textsIn(record: CallRecord): string[] {
     case "note":
       return [record.text];
     case "summary":
+    case "cut":
       return [];
   }
 }

@@ -36,6 +36,7 @@ function stretchesOf(records: readonly CallRecord[]): Stretch[] {
     switch (record.kind) {
       case "start":
       case "summary":
+      case "cut":
         break;
       case "reply":
         current = { items: record.items, results: new Map(), notes: [] };

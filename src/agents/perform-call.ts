@@ -12,7 +12,7 @@ import {
 } from "../providers/provider";
 
 /** How a call ended; both are inputs to the rules. */
-type Performed =
+export type Performed =
   | {
       type: "replied";
       items: ReplyItem[];
@@ -27,7 +27,7 @@ type Performed =
 /** `name`: of the tool whose arguments or input this is. */
 export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool"; name?: string; text: string };
 
-type CallOptions = {
+export type CallOptions = {
   provider: Provider;
   request: ModelRequest;
   signal: AbortSignal;

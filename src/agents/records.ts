@@ -4,6 +4,7 @@ import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
 import { quote } from "../prompts/quote";
 import { researchNote } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
+import type { EarlierTurn } from "../prompts/task";
 import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
@@ -19,6 +20,8 @@ export type CallRecord =
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
   /** A user message: a reminder, newer answers, or what research found. */
   | { kind: "note"; text: string }
+  /** What a call that was too long had written. It is not sent again, but summed up. */
+  | { kind: "cut"; text: string }
   /** Stands for the records before the one at `keepFrom`, but for the start and, with `keepsNotes`, for what the agent was told. */
   | { kind: "summary"; keepFrom: number; keepsNotes: boolean; text: string };
 
@@ -31,9 +34,13 @@ export type RenderInput = {
   /** Made of a–z and digits. */
   nonce: (agent: number, attempt: number) => string;
   /** Earlier turns on this branch, oldest first. */
-  history: readonly { question: string; answer: string }[];
+  history: readonly EarlierTurn[];
   /** Of the call that just completed. */
   reply: { agent: number; items: ReplyItem[] } | null;
+  /** Of the call that just failed: what it had written. */
+  cut: { agent: number; text: string } | null;
+  /** Of the call that just summed up. */
+  summary: { agent: number; record: CallRecord } | null;
   /** Of the tool that just settled. */
   toolResult: { toolCall: string; text: string } | null;
   /** Calls recorded as plans in this attempt. */
@@ -69,6 +76,10 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
       return { kind: "start", ...startOfPresentation(startContext(scene), event.label) };
     case "call.completed":
       return scene.input.reply?.agent === scene.agent ? { kind: "reply", items: scene.input.reply.items } : null;
+    case "call.failed":
+      return cutOf(scene, event);
+    case "conversation.compacted":
+      return scene.input.summary?.agent === scene.agent ? scene.input.summary.record : null;
     case "answer.refused":
       return result(event.tool_call, { name: "new_answer", text: event.message, isError: true });
     case "vote.refused":
@@ -89,6 +100,12 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     default:
       return null;
   }
+}
+
+/** Kept where the call is made again, shorter. */
+function cutOf({ input, agent }: Scene, { class: failure, retry_at }: EventOf<"call.failed">): CallRecord | null {
+  const isKept = failure === "context_too_long" && retry_at !== null && input.cut?.agent === agent;
+  return isKept && input.cut?.text ? { kind: "cut", text: input.cut.text } : null;
 }
 
 /** `before` is the state without the event: with it, the call is no longer in flight. */

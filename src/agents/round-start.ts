@@ -11,7 +11,7 @@ import { quote } from "../prompts/quote";
 import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
-import { pathsAsShown } from "../workspace/mounts";
+import { contextsOf, pathsAsShown } from "../workspace/mounts";
 
 /** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
 
@@ -48,7 +48,7 @@ function startOfCoordination(context: StartContext, labels: readonly string[]): 
       ...identityOf(context),
       votingSensitivity: teamAgent(context).votingSensitivity,
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
-      files: filesOf(context),
+      files: filesOf(context, "later"),
     }),
     user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels) }),
   };
@@ -63,7 +63,7 @@ export function startOfPresentation(context: StartContext, label: string | null)
     system: presentationSystem({
       ...identityOf(context),
       afterCoordination: own !== undefined,
-      files: filesOf(context),
+      files: filesOf(context, "write"),
     }),
     user: presentationMessage({
       ...taskOf(context),
@@ -110,11 +110,18 @@ function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAn
   return { alias, content: snapshot === null ? content : pathsAsShown(content, alias) };
 }
 
-/** What the agent is told about files; null where it has none. */
-function filesOf({ turn, agent }: StartContext): FilesPrompt | null {
+/** What the agent is told about files; null where it has none. `granted`: what it may do now with a context that may be written. */
+function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt | null {
+  const { turn, agent } = context;
   const rules = turn.rules.agents[agent];
   if (!rules?.workspace) return null;
-  return { shell: rules.tools.some(({ name }) => name === "run_command"), contexts: [] };
+  const grants = teamAgent(context).workspace?.contexts ?? [];
+  const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
+    name,
+    access: permission === "write" ? granted : permission,
+    protectedPaths: grants.find((grant) => grant.name === name)?.protectedPaths ?? [],
+  }));
+  return { shell: rules.tools.some(({ name }) => name === "run_command"), contexts };
 }
 
 function identityOf(context: StartContext): Identity {

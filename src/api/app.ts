@@ -13,6 +13,7 @@ import { sessionListRoutes } from "./session-list";
 import { sessionFileRoutes } from "./session-files";
 import { sessionRoutes } from "./sessions";
 import { ticketRoutes } from "./tickets";
+import { turnChangeRoutes } from "./turn-changes";
 
 /** Nothing here is a page to be framed, or an answer to be kept, unless it says so. */
 const UNLESS_SAID = {
@@ -42,6 +43,7 @@ export function createApp(): App {
   sessionListRoutes(app);
   sessionRoutes(app);
   sessionFileRoutes(app);
+  turnChangeRoutes(app);
   ticketRoutes(app);
   keyRoutes(app);
   eventRoutes(app);

@@ -9,6 +9,7 @@ import {
   ConfigListSchema,
 } from "../protocol/listings";
 import type { App, Call } from "./api-env";
+import { configContextFor } from "./config-context";
 import { ApiError } from "./errors";
 import { CONFIG_CHECK, CONFIG_CHECK_REQUEST, CONFIG_LIST, TEAM_YAML } from "./examples";
 import { json, type Operation } from "./operation";
@@ -76,11 +77,13 @@ function showConfig(context: Call): Response {
 }
 
 async function checkConfig(context: Call): Promise<Response> {
-  const body: ConfigCheck = checkTeam(await sourceOf(context), context.env.config);
+  const { source, attached } = await sourceOf(context);
+  const body: ConfigCheck = checkTeam(source, { ...(await configContextFor(context, source)), attached });
   return context.json(body);
 }
 
-async function sourceOf(context: Call): Promise<unknown> {
-  if (isYaml(context.req.raw)) return readPlainBody(context.req.raw);
-  return teamSource(context.env.teams, await readBody(context.req.raw, ConfigCheckRequestSchema)).source;
+async function sourceOf(context: Call): Promise<{ source: unknown; attached: readonly string[] }> {
+  if (isYaml(context.req.raw)) return { source: await readPlainBody(context.req.raw), attached: [] };
+  const { attached = [], ...wish } = await readBody(context.req.raw, ConfigCheckRequestSchema);
+  return { source: teamSource(context.env.teams, wish).source, attached };
 }

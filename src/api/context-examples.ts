@@ -3,6 +3,7 @@ import {
   type ContextEntry,
   type ContextManifest,
   type ContextUpload,
+  type TurnChanges,
   contextArchivePath,
   contextBlobsPath,
   contextPath,
@@ -40,3 +41,16 @@ export const ENTRY: ContextEntry = {
   links: { context: contextPath("website"), archive: contextArchivePath("website") },
 };
 export const CONTEXT: Context = { ...ENTRY, tree: [FILE] };
+export const TURN_CHANGES: TurnChanges = {
+  object: "list",
+  data: [
+    {
+      context: "website",
+      base_version: VERSION,
+      changes: [
+        { path: "src/index.ts", hash: HASH, size: 4 },
+        { path: "src/old.ts", hash: null, size: 0 },
+      ],
+    },
+  ],
+};

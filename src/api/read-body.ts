@@ -19,10 +19,15 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
   return (await readBodyAndText(request, schema)).value;
 }
 
-/** The same with the text it was read from. */
-export async function readBodyAndText<T>(request: Request, schema: z.ZodType<T>): Promise<{ value: T; text: string }> {
+/** The same with the text it was read from. `attachedBytes`: how much may be in it beyond the rest, as long values of `data`. */
+export async function readBodyAndText<T>(
+  request: Request,
+  schema: z.ZodType<T>,
+  attachedBytes = 0,
+): Promise<{ value: T; text: string }> {
   requireJson(request.headers);
-  const text = await readText(request);
+  const { text, size } = await readText(request, MAX_BODY_BYTES + attachedBytes);
+  if (size - attachedIn(text, size) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES, " without its images and files");
   return { value: check(parse(text), schema), text };
 }
 
@@ -31,21 +36,35 @@ export const isYaml = (request: Request): boolean =>
   /^application\/(x-)?yaml\s*(;|$)/i.test(request.headers.get("content-type") ?? "");
 
 /** A body that is text to be read elsewhere. */
-export function readPlainBody(request: Request): Promise<string> {
+export async function readPlainBody(request: Request): Promise<string> {
   requireUncompressed(request.headers);
-  return readText(request);
+  return (await readText(request, MAX_BODY_BYTES)).text;
 }
 
 function check<T>(value: unknown, schema: z.ZodType<T>): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const errors = result.error.issues.slice(0, MOST_ERRORS).map(({ path, message }) => ({
-    pointer: toPointer(path),
-    detail: message.slice(0, MAX_DETAIL_CHARS).toWellFormed(),
-  }));
+  const errors = result.error.issues
+    .flatMap((issue) => meant(issue))
+    .slice(0, MOST_ERRORS)
+    .map(({ path, message }) => ({
+      pointer: toPointer(path),
+      detail: message.slice(0, MAX_DETAIL_CHARS).toWellFormed(),
+    }));
   const [first] = errors;
   const where = first?.pointer ? `\`${first.pointer}\`` : "the body";
   throw new ApiError("request_invalid", `The request is not valid, at ${where}: ${first?.detail}.`, { errors });
+}
+
+type Issue = { path: readonly PropertyKey[]; message: string };
+
+/** Of what may have one form or another, what is wrong with the one that was meant: the only one whose type it has. */
+function meant(issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const close = issue.errors.filter((issues) => !issues.some(({ code, path }) => code === "invalid_type" && path.length === 0));
+  const [only] = close;
+  if (close.length !== 1 || !only) return [issue];
+  return only.flatMap(meant).map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
 function requireJson(headers: Headers): void {
@@ -60,9 +79,30 @@ function requireUncompressed(headers: Headers): void {
   if (headers.has("content-encoding")) throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 
-async function readText(request: Request): Promise<string> {
-  const tooLarge = new ApiError("body_too_large", `The body is larger than ${MAX_BODY_BYTES / MIB} MiB.`);
-  if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+const tooLarge = (mostBytes: number, but = ""): ApiError =>
+  new ApiError("body_too_large", `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`);
+
+/** What a value of `data` begins with, and how long one is that has limits of its own. */
+const DATA = /"data"\s*:\s*"/g;
+const LONG = 1_000;
+
+/**
+ * Bytes of what is attached, told without parsing: JSON of such a length may take many times its size, but not where it is these. A
+ * value that has a quote in it counts up to there.
+ */
+function attachedIn(text: string, size: number): number {
+  if (size <= MAX_BODY_BYTES) return 0;
+  let sum = 0;
+  for (const { index, 0: beginning } of text.matchAll(DATA)) {
+    const from = index + beginning.length;
+    const length = text.indexOf('"', from) - from;
+    if (length >= LONG) sum += length;
+  }
+  return sum;
+}
+
+async function readText(request: Request, mostBytes: number): Promise<{ text: string; size: number }> {
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge(mostBytes);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -76,7 +116,7 @@ async function readText(request: Request): Promise<string> {
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) throw tooLarge;
+      if (size > mostBytes) throw tooLarge(mostBytes);
       parts.push(decode(chunk));
     }
   } catch (error) {
@@ -84,7 +124,7 @@ async function readText(request: Request): Promise<string> {
     // The client went, or wrote chunks that are none: in the platform's words that is a lost connection, as a restart of ours is.
     throw new ApiError("bad_json", "The body broke off before its end. Nothing was started.");
   }
-  return [...parts, decode()].join("");
+  return { text: [...parts, decode()].join(""), size };
 }
 
 function parse(text: string): unknown {

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { StartRefusal, StartTurn } from "../../durable-objects/session-api";
 import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
+import { ATTACHMENT_LIMITS } from "../protocol/attachments";
 import { type TeamRules, unpricedAgents } from "../protocol/team";
 import {
   type RunRequest,
@@ -13,7 +14,9 @@ import {
 } from "../protocol/api";
 import type { App, Call } from "./api-env";
 import { wantedForm } from "./accept";
+import { configContextFor } from "./config-context";
 import { ApiError, type ErrorCode, type Fault } from "./errors";
+import { attachmentError, type Question, toQuestion } from "./question-parts";
 import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
 import { header, json, type Operation } from "./operation";
@@ -42,17 +45,27 @@ const BODY_CODES = [
   "unsupported_media_type",
   "request_invalid",
   "price_unknown",
+  "context_missing",
+  "context_too_large",
+  "attachment_refused",
+  "attachment_not_found",
   "bad_idempotency_key",
   "idempotency_key_reused",
   "spend_exceeded",
   "quota_exceeded",
 ] as const satisfies readonly ErrorCode[];
 
+/** What images and files add to a body, in base64. */
+const ATTACHED_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
+
+const PARTS =
+  "A question is text, or parts: text, images (PNG, JPEG, GIF, WebP) and files (these, PDFs, text in UTF-8) in base64. They reach every agent at every call of the turn; a team with a model that does not take one of them is refused before it runs.";
+
 const RUN_OPERATION: Operation = {
   id: "startRun",
   tag: "Runs",
   summary: "Start a session with its first turn",
-  description: "A team is named, or given as an object or as YAML in MassGen's grammar.",
+  description: `A team is named, or given as an object or as YAML in MassGen's grammar. ${PARTS}`,
   request: { headers: IDEMPOTENCY, body: { "application/json": { schema: RunRequestSchema, example: RUN_REQUEST } } },
   answers: STARTED,
   codes: [...BODY_CODES, "config_invalid", "unknown_team", "session_not_found"],
@@ -63,6 +76,7 @@ const TURN_OPERATION: Operation = {
   id: "startTurn",
   tag: "Runs",
   summary: "Ask a session the next question",
+  description: `${PARTS} What an earlier turn brought is named to the agents and not sent again, unless a part gives its \`sha256\` in place of \`data\`.`,
   request: {
     params: ID,
     headers: IDEMPOTENCY,
@@ -80,14 +94,15 @@ export function runRoutes(app: App): void {
 }
 
 async function createRun(context: Call): Promise<Response> {
-  const { value: body, text } = await readBodyAndText(context.req.raw, RunRequestSchema);
+  const { value: body, text } = await readBodyAndText(context.req.raw, RunRequestSchema, ATTACHED_BYTES);
   const key = await readKey(context, text);
   const earlier = key && (await findStart(context, key));
   if (earlier && (await earlier.stub.turn(1)).ok) return confirmed(context, earlier, 1);
-  const { team, warnings } = teamOf(context, body);
+  const question = await toQuestion(body.question);
+  const { team, warnings } = await teamOf(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
-  const start = await beginStart(context, key, { question: body.question, warnings });
-  const started = await start.stub.create(start.id, team, toStart(body, null));
+  const start = await beginStart(context, key, { question: question.text, warnings });
+  const started = await start.stub.create(start.id, team, toStart(body, question, null));
   if (!started.ok) {
     await withdrawStart(context, key, start);
     throw startError(started);
@@ -106,8 +121,20 @@ function startError(refusal: StartRefusal): ApiError {
     case "quota_exceeded":
     case "spend_exceeded":
       return quotaError(refusal);
+    case "attachment_not_found":
+    case "attachment_refused":
+      return attachmentError(refusal);
     case "price_unknown":
       return priceUnknown(refusal.agents);
+    case "context_missing": {
+      const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
+      const message = `The team is given what is not uploaded. Run ${commands.join(", ")} in the folder that holds it, then start again.`;
+      return new ApiError("context_missing", message, { contexts: refusal.names });
+    }
+    case "context_too_large": {
+      const message = `The team's contexts have ${refusal.files} files; a turn can have ${refusal.most}. Push fewer of them, or name fewer contexts.`;
+      return new ApiError("context_too_large", message);
+    }
     case "turn_running": {
       const message = `Turn ${refusal.turn} is still running. Wait for its end, or cancel it.`;
       return new ApiError("turn_running", message, { turn: refusal.turn });
@@ -120,9 +147,9 @@ function startError(refusal: StartRefusal): ApiError {
 
 async function createTurn(context: Call): Promise<Response> {
   const { id, stub } = sessionOf(context);
-  const { body, key } = await readTurn(context, stub);
+  const { body, question, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
-  const started = await stub.startTurn({ ...toStart(body, body.parent_turn ?? null), ...(startId && { startId }) });
+  const started = await stub.startTurn({ ...toStart(body, question, body.parent_turn ?? null), ...(startId && { startId }) });
   if (!started.ok) throw startError(started);
   return answer(context, { id, stub, turn: started.turn, warnings: [] });
 }
@@ -130,18 +157,21 @@ async function createTurn(context: Call): Promise<Response> {
 /** What is wrong with a request is said to those whose session it is; to all others there is no session. */
 async function readTurn(context: Call, stub: SessionStub) {
   try {
-    const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema);
-    return { body, key: await readKey(context, text) };
+    const { value: body, text } = await readBodyAndText(context.req.raw, TurnRequestSchema, ATTACHED_BYTES);
+    return { body, question: await toQuestion(body.question), key: await readKey(context, text) };
   } catch (error) {
     if ((await stub.turn(1)).ok) throw error;
     throw notFound("session_not_found");
   }
 }
 
-function toStart(body: Pick<RunRequest, "question" | "budget" | "timeout_seconds">, parentTurn: number | null): StartTurn {
+type Limits = Pick<RunRequest, "budget" | "timeout_seconds">;
+
+function toStart(body: Limits, { text, attachments }: Question, parentTurn: number | null): StartTurn {
   const { max_cost_usd, max_tokens } = body.budget ?? {};
   return {
-    question: body.question,
+    question: text,
+    ...(attachments.length > 0 && { attachments }),
     parentTurn,
     budget: { ...(max_cost_usd === undefined ? {} : { max_cost_usd }), ...(max_tokens === undefined ? {} : { max_tokens }) },
     timeoutMs: body.timeout_seconds === undefined ? null : Math.round(body.timeout_seconds * 1000),
@@ -160,10 +190,12 @@ function priceUnknown(agents: readonly string[]): ApiError {
   return new ApiError("price_unknown", message, { agents });
 }
 
+type Parsed = { team: Team; warnings: readonly Fault[] };
+
 /** The team asked for, by name, as an object or as YAML. Throws with every problem of its config. */
-function teamOf({ env }: Call, request: RunRequest): { team: Team; warnings: readonly Fault[] } {
-  const { name, source } = teamSource(env.teams, request);
-  const result = parseTeam(source, env.config);
+async function teamOf(context: Call, request: RunRequest, attached: string[]): Promise<Parsed> {
+  const { name, source } = teamSource(context.env.teams, request);
+  const result = parseTeam(source, { ...(await configContextFor(context, source)), attached });
   if (result.ok) return { team: result.team, warnings: result.warnings };
   const [first] = result.errors;
   const team = name === null ? "" : `The team "${name}" cannot run here: `;
@@ -171,6 +203,10 @@ function teamOf({ env }: Call, request: RunRequest): { team: Team; warnings: rea
   const rest = result.errors.length > 1 ? ` (and ${result.errors.length - 1} more)` : "";
   throw new ApiError("config_invalid", `${place}${first?.detail}${rest}`, { errors: result.errors });
 }
+
+/** What a config may call what comes with the question. */
+const namesOf = (asked: RunRequest["question"]): string[] =>
+  typeof asked === "string" ? [] : asked.flatMap((part) => (part.type === "text" || part.name === undefined ? [] : [part.name]));
 
 type Running = { id: string; stub: SessionStub; turn: number; warnings: readonly Fault[] };
 

@@ -107,6 +107,11 @@ async function filesOf(context: Call): Promise<FrozenFiles> {
 
 async function contentsOf(context: Call, hash: string): Promise<ReadableStream<Uint8Array>> {
   const contents = await sessionOf(context).stub.blob(hash);
-  if (!contents) throw new ApiError("file_not_found", "There is no such file.");
-  return new Blob([contents]).stream();
+  if (contents.ok) return new Blob([contents.bytes]).stream();
+  if (contents.code === "file_not_found") throw new ApiError("file_not_found", "There is no such file.");
+  throw unreadable();
 }
+
+/** R2 does not answer now. */
+export const unreadable = (): ApiError =>
+  new ApiError("interrupted", "The file cannot be read right now. Ask again in a moment.", { headers: { "retry-after": "1" } });

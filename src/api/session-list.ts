@@ -3,6 +3,7 @@ import type { SessionRow } from "../../durable-objects/session-index";
 import { IdSchema, sessionPath } from "../protocol/api";
 import { SESSIONS_PATH, type SessionList, SessionListSchema } from "../protocol/listings";
 import type { App, Call } from "./api-env";
+import type { StoredSessions } from "./services";
 import { ApiError } from "./errors";
 import { SESSION_LIST } from "./examples";
 import { json, type Operation } from "./operation";
@@ -79,6 +80,12 @@ async function isThere({ env, var: { principal } }: Call, { id, state, created_a
   const { index } = env.stored;
   const { ok } = await env.session(principal, id).turn(1);
   if (ok) env.tenancy.later(index.confirm(principal.tenant, id));
-  else if (Date.now() - created_at > STARTING_FOR_MS) env.tenancy.later(index.drop(principal.tenant, id));
+  else if (Date.now() - created_at > STARTING_FOR_MS) env.tenancy.later(drop(env.stored, principal.tenant, id));
   return ok;
+}
+
+/** A start that was cut off may have put what its question brought. */
+async function drop({ index, eraseFiles }: StoredSessions, tenant: string, id: string): Promise<void> {
+  await eraseFiles(tenant, id);
+  await index.drop(tenant, id);
 }

@@ -11,7 +11,7 @@ import { readWorkspace, type TeamFiles } from "./workspace";
 /** What a backend section gives its agent to work with: files, a shell, tools. */
 export type AgentTools = {
   agent: Pick<TeamAgent, "workspace" | "httpTools" | "mcp" | "registryTools" | "toolResults">;
-  rules: Pick<AgentRules, "workspace" | "tools">;
+  rules: Pick<AgentRules, "workspace" | "tools" | "tool_servers">;
 };
 
 export function readAgentTools(backend: Section, files: TeamFiles, context: ConfigContext): AgentTools {
@@ -29,6 +29,10 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
       ...(registered.length > 0 && { registryTools: registered }),
       ...(Object.keys(results).length > 0 && { toolResults: results }),
     },
-    rules: { workspace: workspace !== null, tools: [...builtInRules(workspace), ...rules] },
+    rules: {
+      workspace: workspace !== null,
+      tools: [...builtInRules(workspace), ...rules],
+      ...(mcp && { tool_servers: mcp.servers.map(({ name }) => name) }),
+    },
   };
 }

@@ -17,7 +17,9 @@ export type ConfigContext = {
   /** Addresses of tools of which the operator says that a call may be sent twice, with all that lies below them; absent: none. */
   repeatableTools?: readonly string[];
   /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */
-  contexts?: readonly string[];
+  contexts?: { has(name: string): boolean };
+  /** Names of what comes with the question; absent: nothing does. */
+  attached?: readonly string[];
   /** Which features sessions have; absent: those of this version. */
   served?: Served;
 };

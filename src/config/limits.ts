@@ -28,7 +28,6 @@ export const MAX_TIMEOUT_SECONDS = 86_400;
 export const MAX_CUSTOM_TOOLS = 64;
 export const MAX_HEADERS = 32;
 export const MAX_CONTEXTS = 16;
-export const MAX_PROTECTED_PATHS = 100;
 /** Of a description that a model reads. */
 export const MAX_DESCRIPTION_CHARS = 4 * 1024;
 /** Of one agent. Each is a connection while a turn runs. */

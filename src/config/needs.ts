@@ -21,14 +21,14 @@ export const SERVED = {
   /** Commands over an agent's files. */
   shell: true,
   /** What a user uploaded, named in `context_paths`. */
-  contexts: false,
-  http_mcp: false,
+  contexts: true,
+  http_mcp: true,
   /** Tools of `custom_tools` over HTTP and from the registry. */
   http_tools: true,
   /** Images and files sent along with a question. */
-  uploads: false,
+  uploads: true,
   /** `enable_rate_limit`, `rate_limits`. */
-  rates: false,
+  rates: true,
 };
 export type Feature = keyof typeof SERVED;
 export type Served = Readonly<Record<Feature, boolean>>;
@@ -43,12 +43,13 @@ export const NEEDS = {
   host_context_path: {
     what: "files of your machine",
     why: "a path there means nothing to a hosted service, and nothing of that name is uploaded",
-    way: "Upload the files with `massgen-edge push`, then write the name they got as `path`.",
+    way: "Upload them first.",
   },
-  upload_files: notYet(
-    "files sent along with the question",
-    "Remove `upload_files`, and put the text that matters into the question.",
-  ),
+  upload_files: {
+    what: "files along with the question",
+    why: "a path there means nothing to a hosted service, and nothing of that name comes with the question; sound and video are not taken yet",
+    way: "Ask with `massgen-edge`, which sends images, PDFs and text files; or send the question in parts (`{type: file, name, data}`, the data in base64) with the path as `name`. What has an address must be downloaded first.",
+  },
   media_generation: notYet("generated images, sound, video or files"),
   media_tools: notYet("tools that look at or make images, sound and video", "Remove these entries of `custom_tools`."),
   computer_use: {
@@ -93,7 +94,10 @@ export const NEEDS = {
     why: "no code of yours runs inside the service",
     way: "Remove `hooks`; every event of a run can be followed at its event stream.",
   },
-  permissions: notYet("permission policies", "Remove `permissions`; agents have no tools here that act on anything of yours."),
+  permissions: notYet(
+    "permission policies",
+    "Remove `permissions`; `allowed_tools` and `exclude_tools` choose among the tools of a server.",
+  ),
   subagents: notYet("sub-agents", "Remove the keys, or make them agents of the team."),
   checkpoints: notYet("checkpoints"),
   tool_search: notYet("tool search and strict tool use"),

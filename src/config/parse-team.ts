@@ -28,7 +28,7 @@ export type TeamResult =
 export function parseTeam(source: unknown, context: ConfigContext): TeamResult {
   const read = readSource(source);
   if (!read.ok) return { ok: false, errors: asTold(read.errors), warnings: [] };
-  const findings = new Findings(read.locate, context.served);
+  const findings = new Findings(read.locate, context.served, context.attached);
   const root = asRoot(read.root, findings);
   const team = root && readTeam(root, context);
   if (team) checkSize(team, findings);

@@ -67,7 +67,13 @@ export class Findings {
   constructor(
     private readonly locate: Locate,
     private readonly served: Served = SERVED,
+    private readonly attached: readonly string[] = [],
   ) {}
+
+  /** Whether something of this name comes with the question. */
+  isAttached(name: string): boolean {
+    return this.served.uploads && this.attached.includes(name);
+  }
 
   /** Whether sessions have this feature. */
   serves(feature: Feature): boolean {

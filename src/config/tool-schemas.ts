@@ -1,12 +1,14 @@
+import { CONTEXT_NAME } from "../protocol/contexts";
 import { REGISTRY } from "../tools/registry";
+import { PROTECTION_LIMITS } from "../workspace/permissions";
 import { TOOL_NAME } from "./custom-tools";
 import { type JsonSchema, texts } from "./fields";
 import { HTTP_TOOL } from "./http-tools";
-import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_MCP_SERVERS, MAX_PROTECTED_PATHS } from "./limits";
+import { MAX_CONTEXTS, MAX_CUSTOM_TOOLS, MAX_HEADERS, MAX_KEY_CHARS, MAX_MCP_SERVERS } from "./limits";
 import { MCP_AUTH } from "./mcp-auth";
 import { MCP_NAME, MCP_SERVER } from "./mcp-servers";
 import { RATES } from "./rates";
-import { CONTEXT_NAME, PERMISSION, PROTECTED_PATH } from "./workspace";
+import { PERMISSION, PROTECTED_PATH } from "./workspace";
 
 /** The parts of the config's JSON Schema that describe what agents work with: tools, uploads, quotas. */
 export const toolSchemas = (): Record<string, JsonSchema> => ({
@@ -41,7 +43,7 @@ const contexts = (): JsonSchema => ({
           protected_paths: {
             description: "Files, folders and patterns as in .gitignore that nobody may change.",
             type: "array",
-            maxItems: MAX_PROTECTED_PATHS,
+            maxItems: PROTECTION_LIMITS.entries,
             items: PROTECTED_PATH.schema,
           },
         },

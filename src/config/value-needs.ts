@@ -14,10 +14,7 @@ export type ValueNeeds = { needs: readonly Need[]; inside: readonly (readonly [S
 export function needsOfValue(section: Section, key: string, value: unknown): ValueNeeds {
   switch (key) {
     case "upload_files":
-      return {
-        ...ofEntries(entriesOf(section, key, value), () => [], FILE_KEYS),
-        needs: [{ need: "upload_files", subject: "`upload_files`" }],
-      };
+      return ofEntries(entriesOf(section, key, value), needsOfFile, FILE_KEYS);
     case "hooks":
       return hookNeeds(section, value);
     default:
@@ -27,6 +24,14 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
 
 function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[], rules: KeyRules): ValueNeeds {
   return { needs: entries.flatMap(needsOf), inside: entries.map(({ section }) => [section, rules]) };
+}
+
+/** What comes with the question is there; what is only named is not, and sound and video nobody takes. */
+function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
+  const media = ["audio_path", "video_path"].map((key) => values.get(key)).filter((path) => path != null);
+  const path = values.get("image_path") ?? values.get("file_path") ?? (values.size === 0 ? name : null);
+  const missing = path == null || findings.isAttached(String(path)) ? [] : [path];
+  return [...media, ...missing].map((one) => ({ need: "upload_files", subject: quoted(String(one)) }));
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */

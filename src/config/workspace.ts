@@ -1,8 +1,11 @@
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
+import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permissions";
+import { CONTEXT_NAME, contextNameFrom } from "../protocol/contexts";
 import { list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
-import { MAX_CONTEXTS, MAX_PROTECTED_PATHS, MAX_URL_CHARS } from "./limits";
+import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";
+import { listed, refusalOf } from "./needs";
 import { cut } from "./problems";
 import { BACKEND, ORCHESTRATOR, readSetting, type Setting } from "./settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
@@ -45,9 +48,20 @@ export function readWorkspace(backend: Section, team: TeamFiles, context: Config
       "`exclude_file_operation_mcps` leaves the agent no way to its files: it needs `enable_mcp_command_line: true` too.";
     backend.findings.error("not_allowed", [...backend.path, BACKEND.noFileTools.key], detail, "key");
   }
-  const own = new Set(contexts.map(({ name }) => name));
-  const shared = team.contexts.filter(({ name }) => !own.has(name));
-  return { fileTools: !noFileTools, shell, readBeforeDelete, contexts: [...shared, ...contexts] };
+  return { fileTools: !noFileTools, shell, readBeforeDelete, contexts: together(team.contexts, contexts) };
+}
+
+/** What the agent says of a context counts before what the team says; what the team protects stays protected. */
+function together(shared: readonly ContextGrant[], own: readonly ContextGrant[]): ContextGrant[] {
+  const ofTeam = new Map(shared.map((grant) => [grant.name, grant.protectedPaths]));
+  const names = new Set(own.map(({ name }) => name));
+  return [
+    ...shared.filter(({ name }) => !names.has(name)),
+    ...own.map((grant) => ({
+      ...grant,
+      protectedPaths: [...new Set([...(ofTeam.get(grant.name) ?? []), ...grant.protectedPaths])],
+    })),
+  ];
 }
 
 /** Settings of what the agent does not have. */
@@ -78,10 +92,8 @@ function readShell(backend: Section): boolean {
   return true;
 }
 
-/** A name that something uploaded has, never a path. */
-export const CONTEXT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 export const PERMISSION = oneOf(["read", "write"]);
-export const PROTECTED_PATH = text(MAX_URL_CHARS);
+export const PROTECTED_PATH = text(PROTECTION_LIMITS.length);
 
 function readContexts(section: Section, context: ConfigContext): ContextGrant[] {
   const written = section.values.get("context_paths");
@@ -111,28 +123,45 @@ function readGrant(section: Section, { name: found, section: entry }: Entry, { c
   }
   const name = isWord ? found : read(entry, "path", text(MAX_URL_CHARS), null);
   if (name === null) return null;
-  const isUploaded = CONTEXT_NAME.test(name) && (contexts?.includes(name) ?? true);
+  const isUploaded = CONTEXT_NAME.test(name) && (contexts?.has(name) ?? true);
   if (!isUploaded || !section.findings.serves("contexts")) {
-    section.findings.refuse({ need: "host_context_path", path: [...section.path, "context_paths"], subject: quoted(name) });
+    const place = { path: [...section.path, "context_paths"], subject: name };
+    section.findings.refuse({ need: "host_context_path", ...place, say: uploadFirst });
     return null;
   }
   return { name, permission, protectedPaths };
 }
 
+/** What to run for names that are not uploaded, and for paths of somebody's machine, which get a name that way. */
+function uploadFirst(names: readonly string[]): string {
+  const commands = names.map((name) => {
+    const isPath = !CONTEXT_NAME.test(name);
+    const uploaded = contextNameFrom(name) ?? "project";
+    return `\`massgen-edge push ${isPath ? `${asArgument(name)} ` : ""}--name ${uploaded}\`${isPath ? ` (then write \`${uploaded}\` for it)` : ""}`;
+  });
+  return `${refusalOf("host_context_path", names.map(quoted))} Run ${listed(commands)}.`;
+}
+
+/** A path as a shell takes it, whatever a config's author wrote: whoever pastes the line runs nothing else. */
+function asArgument(path: string): string {
+  const line = path.replaceAll(/\p{Cc}+/gu, " ");
+  const named = line.startsWith("-") ? `./${line}` : line;
+  return /^[\w./~-]+$/.test(named) ? named : `'${named.replaceAll("'", "'\\''")}'`;
+}
+
 function readProtected(entry: Section): string[] {
   const { findings } = entry;
+  const { entries } = PROTECTION_LIMITS;
   const path = [...entry.path, "protected_paths"];
   const written = read(entry, "protected_paths", list, []);
-  if (written.length > MAX_PROTECTED_PATHS)
-    findings.error("out_of_range", path, `There may be ${MAX_PROTECTED_PATHS} protected paths; these are ${written.length}.`);
-  return written.slice(0, MAX_PROTECTED_PATHS).flatMap((item, nth) => {
-    if (PROTECTED_PATH.accepts(item) && item.trim() !== "" && !LEAVES.test(item)) return [item];
-    const shown = typeof item === "string" ? `; \`${cut(item)}\` is none` : "";
+  if (written.length > entries)
+    findings.error("out_of_range", path, `There may be ${entries} protected paths; these are ${written.length}.`);
+  return written.slice(0, entries).flatMap((item, nth) => {
+    const problem = typeof item === "string" ? protectedPathProblem(item) : null;
+    if (typeof item === "string" && problem === null) return [item];
+    const shown = typeof item === "string" ? `; \`${cut(item)}\` is none: ${problem}` : "";
     const detail = `A protected path is a path inside the context, or a pattern as in .gitignore${shown}.`;
     findings.error(typeof item === "string" ? "out_of_range" : "wrong_type", [...path, nth], detail);
     return [];
   });
 }
-
-/** What protects nothing because it leads out of the context, whatever its author thought. */
-const LEAVES = /(^|[/\\])\.\.([/\\]|$)|^~|^[A-Za-z]:[/\\]|\p{Cc}/u;

@@ -37,6 +37,8 @@ export type ContextIndex = {
   /** The upload, while it is open. */
   isOpen(tenant: string, name: string, id: string): Promise<boolean>;
   newest(tenant: string, name: string): Promise<VersionRow | null>;
+  /** The newest version of each of these, in no order. */
+  newestOf(tenant: string, names: readonly string[]): Promise<VersionRow[]>;
   /** A committed version; null for any other. */
   version(tenant: string, name: string, id: string): Promise<VersionRow | null>;
   /** The newest version of each context by name, from behind `after`. */

@@ -10,14 +10,19 @@ export type OpenContext = BlobSource & {
   version: VersionRow;
   tree: Tree;
   manifest: StoredManifest;
+  /** Whether a file of the tree has this hash. */
+  has(hash: string): boolean;
   /** The contents of a hash of the tree as they come. Throws if they are not there. */
   stream(hash: string): Promise<ReadableStream<Uint8Array>>;
 };
 
+/** A version by its id, and how many files it has. */
+export type NewestVersion = { id: string; files: number };
+
 /** Contexts for whoever works with them. */
 export type ContextReader = {
-  /** The newest version's id; null if the tenant has no such context. What a session freezes when it begins. */
-  newest(tenant: string, name: string): Promise<string | null>;
+  /** The newest version of each of these names, as far as the tenant has such contexts. */
+  newest(tenant: string, names: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>>;
   /** A version with its tree, the newest for null; null if there is no such version, or none any more. */
   open(tenant: string, name: string, version: string | null): Promise<OpenContext | null>;
 };
@@ -26,11 +31,14 @@ export function createContextReader({
   index,
   files,
 }: {
-  index: Pick<ContextIndex, "newest" | "version">;
+  index: Pick<ContextIndex, "newest" | "newestOf" | "version">;
   files: ContextBlobs;
 }): ContextReader {
   return {
-    newest: async (tenant, name) => (await index.newest(tenant, name))?.id ?? null,
+    async newest(tenant, names) {
+      const found = names.length === 0 ? [] : await index.newestOf(tenant, names);
+      return new Map(found.map(({ name, id, files }) => [name, { id, files }]));
+    },
     async open(tenant, name, id) {
       const version = await (id === null ? index.newest(tenant, name) : index.version(tenant, name, id));
       const manifest = version && (await readManifest(files, { tenant, version: version.id }));
@@ -53,6 +61,7 @@ function openVersion(files: ContextBlobs, tenant: string, version: VersionRow, m
   return {
     version,
     manifest,
+    has: (hash) => places.has(hash),
     tree: toTree(manifest),
     read: async ({ hash }) => there(await files.blob(placeOf(hash), hash)),
     stream: async (hash) => there(await files.blobStream(placeOf(hash), hash)),

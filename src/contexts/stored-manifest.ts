@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FileEntry, Tree } from "../workspace/types";
-import { sha256 } from "./hash";
+import { hashOf } from "../workspace/hash";
 
 /** What is kept of a version: its tree, and with each file the version whose upload brought its contents. */
 export type StoredManifest = ReadonlyMap<string, StoredFile>;
@@ -36,7 +36,7 @@ export const toTree = (manifest: StoredManifest): Tree =>
 /** Two trees have the same hash if they have the same files. */
 export const treeHash = (tree: Tree): Promise<string> => {
   const rows = [...tree].map(([path, { hash, size, executable }]) => [path, hash, size, executable ?? false]);
-  return sha256(new TextEncoder().encode(JSON.stringify(rows)));
+  return hashOf(new TextEncoder().encode(JSON.stringify(rows)));
 };
 
 /** The tree of a new version: contents that an older version has stay where they are. */

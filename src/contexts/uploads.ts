@@ -4,7 +4,7 @@ import type { Tree } from "../workspace/types";
 import { readAtMost } from "./bytes";
 import { BlobWriter } from "./blob-writer";
 import type { ContextIndex } from "./context-index";
-import { sha256 } from "./hash";
+import { hashOf } from "../workspace/hash";
 import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
 import {
@@ -124,7 +124,7 @@ export async function putBlob(
   const size = wanted.get(blob.hash);
   if (size === undefined) throw notWanted(blob.hash);
   const bytes = await readAtMost(blob.body, size);
-  if (bytes === null || bytes.byteLength !== size || (await sha256(bytes)) !== blob.hash) throw mismatch(blob.hash);
+  if (bytes === null || bytes.byteLength !== size || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);
   await keepNothingOfTheErased(store, upload);
 }
@@ -141,7 +141,7 @@ export async function putBlobs(
   for await (const entry of open()) {
     const { name: hash } = entry;
     if (entry.kind !== "file" || !wanted.has(hash)) throw notWanted(hash);
-    if (entry.bytes.byteLength !== wanted.get(hash) || (await sha256(entry.bytes)) !== hash) throw mismatch(hash);
+    if (entry.bytes.byteLength !== wanted.get(hash) || (await hashOf(entry.bytes)) !== hash) throw mismatch(hash);
     await writer.put(hash, entry.bytes);
     stored += 1;
   }
@@ -232,7 +232,7 @@ async function storeEntries(
       return;
     }
     builder.place(entry.name);
-    const hash = await sha256(entry.bytes);
+    const hash = await hashOf(entry.bytes);
     builder.add(entry.name, toEntry(hash, entry.bytes.byteLength, entry.executable));
     await writer.put(hash, entry.bytes);
   };

@@ -70,6 +70,9 @@ export function answerLimit(turn: TurnState, agent: AgentState): Refusal | null 
   if (rules.max_new_answers_global !== null && attempt.answers.length >= rules.max_new_answers_global) {
     return { code: "team_limit", message: "The team has given all the answers it may give. Vote." };
   }
+  if (attempt.answers.reduce((sum, { bytes }) => sum + bytes, 0) >= LIMITS.attemptAnswersBytes) {
+    return { code: "size_limit", message: "The team's answers have filled the 8 MB they may take together. Vote." };
+  }
   if (rules.fairness_lead_cap_answers !== null && lead(attempt.agents, agent) > rules.fairness_lead_cap_answers) {
     return { code: "lead_limit", message: "You are too many answers ahead of others who are still working. Vote." };
   }

@@ -74,10 +74,10 @@ export function reserve(turn: TurnState, { agent, purpose, usable, inputTokens, 
 
 /**
  * The dollars that an agent of the team needs for a first call on such a question: with a prompt of the usual length, and a reply that
- * is just worth starting. Agents without a known price count as free.
+ * is just worth starting. Agents without a known price count as free. `questionTokens`: a bound, with all that came with it.
  */
-export function leastCallUsd(agents: readonly AgentRules[], questionBytes: number): number {
-  const tokens = PRESENTATION_OVERHEAD_TOKENS + questionBytes;
+export function leastCallUsd(agents: readonly AgentRules[], questionTokens: number): number {
+  const tokens = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
   const costs = agents.map(({ price, max_output_tokens }) =>
     bound(price, { tokens, usesUsd: 0 }, Math.min(MIN_OUTPUT_TOKENS, max_output_tokens)),
   );
@@ -129,7 +129,7 @@ function bound(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: n
 function presentationReserve(turn: TurnState): Amount {
   const answers = candidates(turn.attempt);
   if (answers.length === 0) return { tokens: 0, usd: 0 };
-  const texts = answers.reduce((sum, { bytes }) => sum + bytes, turn.questionBytes);
+  const texts = answers.reduce((sum, { bytes }) => sum + bytes, turn.questionBytes + (turn.attached?.tokens ?? 0));
   const reasons = turn.attempt.agents.reduce((sum, { vote }) => sum + (vote?.reason.length ?? 0) * BYTES_PER_UNIT, 0);
   const input = PRESENTATION_OVERHEAD_TOKENS + texts + reasons;
   const costs = answers.map((answer) => {

@@ -1,10 +1,13 @@
 import type { SessionEvent, Usage } from "../protocol/events";
+import type { AgentRules } from "../protocol/team";
 import { NO_USAGE } from "../protocol/usage";
 import { costOf, reserve } from "./budget";
 import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
 import { hostedToolsOf, mayResearch } from "./hosted-tools";
-import { LIMITS } from "./limits";
+import { wantsCompaction } from "./compaction";
+import type { InputBody } from "./inputs";
+import { COMPACTION_OUTPUT_TOKENS, LIMITS } from "./limits";
 import { offersOf } from "./offers";
 import { owed } from "./owed";
 import type { InFlight } from "./state";
@@ -12,22 +15,24 @@ import type { InFlight } from "./state";
 /** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
 
 /** A call is about to be sent: it must still be owed, due and affordable. Says nothing if it is not. */
-export function startCall(draft: Draft, effectId: string, inputTokens: number): void {
+export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, compactionTokens }: Ready): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "model_call" || effect.notBefore > draft.at) return;
   const { agent: index, purpose } = effect;
   const agent = draft.rulesOf(index);
   const round = draft.round(index);
   const sharers = draft.attempt.agents.filter((other) => other.round?.status === "calling" && !other.round.call.inFlight).length;
-  const usable = hostedToolsOf(draft.turn, agent, round);
-  const reservation = reserve(draft.turn, { agent, purpose, usable, inputTokens, sharers });
+  const compacts = compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
+  const inputTokens = compacts ? compactionTokens : asked;
+  const wanted = compacts ? { agent: briefly(agent), usable: [] } : { agent, usable: hostedToolsOf(draft.turn, agent, round) };
+  const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, sharers });
   if (!reservation) {
     draft.add({ type: "call.deferred", ...draft.inRound(index), call: effectId, input_tokens: inputTokens });
     return;
   }
   const { hostedTools } = reservation;
   const researches = mayResearch(agent, round) && hostedTools.length > 0;
-  const offers = researches ? [] : offersOf(draft.turn, draft.agent(index));
+  const offers = researches || compacts ? [] : offersOf(draft.turn, draft.agent(index));
   draft.add({
     type: "call.started",
     ...draft.inRound(index),
@@ -39,8 +44,35 @@ export function startCall(draft: Draft, effectId: string, inputTokens: number): 
     offers,
     forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0),
     max_output_tokens: reservation.maxOutputTokens,
+    ...(compacts ? { compacts } : {}),
     ...(hostedTools.length > 0 ? { hosted_tools: hostedTools } : {}),
     reserved: { tokens: reservation.tokens, cost_usd: reservation.costUsd },
+  });
+}
+
+type Held = Extract<InputBody, { type: "call_held" }>;
+type Ready = Extract<InputBody, { type: "call_ready" }>;
+
+/** A summary is short. */
+const briefly = (agent: AgentRules): AgentRules => ({
+  ...agent,
+  max_output_tokens: Math.min(agent.max_output_tokens, COMPACTION_OUTPUT_TOKENS),
+});
+
+/** A call waits before it can be sent: told once for each try, however often a restart makes it ask anew. */
+export function holdCall(draft: Draft, { effect: effectId, until, inputTokens }: Held): void {
+  const effect = owed(draft.state).find(({ id }) => id === effectId);
+  if (effect?.type !== "model_call" || draft.round(effect.agent).call.held !== undefined) return;
+  const { provider, model } = draft.rulesOf(effect.agent);
+  const place = { ...draft.inRound(effect.agent), call: effectId };
+  draft.add({
+    type: "call.waiting",
+    ...place,
+    reason: "rate_limit",
+    provider,
+    model,
+    until: Math.max(until, draft.at),
+    input_tokens: inputTokens,
   });
 }
 

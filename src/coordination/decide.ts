@@ -6,8 +6,8 @@ import type { Input } from "./inputs";
 import { advancePresentation } from "./presentation";
 import { afterTools, callReplied } from "./reply";
 import type { SessionState } from "./state";
-import { startCall } from "./calls";
-import { interruptTool, settleTool, startTool } from "./tools";
+import { holdCall, startCall } from "./calls";
+import { interruptTool, listTools, settleTool, startTool } from "./tools";
 import { startTurn } from "./turn-start";
 import { cancelTurn } from "./turn-end";
 
@@ -32,8 +32,10 @@ function judge(draft: Draft, input: Input): void {
       return startTurn(draft, input);
     case "cancel_requested":
       return cancelTurn(draft);
+    case "call_held":
+      return holdCall(draft, input);
     case "call_ready":
-      return startCall(draft, input.effect, input.inputTokens);
+      return startCall(draft, input);
     case "call_replied":
       return callReplied(draft, input.effect, input.reply);
     case "call_failed":
@@ -42,6 +44,8 @@ function judge(draft: Draft, input: Input): void {
       return startTool(draft, input.effect);
     case "tool_settled":
       return goOn(draft, settleTool(draft, input), input.workspaceFiles);
+    case "tools_listed":
+      return listTools(draft, input);
     case "effect_interrupted":
       callInterrupted(draft, input.effect);
       return goOn(draft, draft.running ? interruptTool(draft, input.effect) : null, input.workspaceFiles);

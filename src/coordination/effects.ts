@@ -1,7 +1,7 @@
 import type { Purpose } from "../protocol/events";
 
 /** What a state asks the world for. Ids never change: the same state owes the same effects before and after a crash. */
-export type Effect = ModelCallEffect | ToolCallEffect;
+export type Effect = ModelCallEffect | ToolCallEffect | ToolListingEffect;
 
 export type ModelCallEffect = {
   type: "model_call";
@@ -14,6 +14,9 @@ export type ModelCallEffect = {
 };
 
 export type ToolCallEffect = { type: "tool_call"; id: string; agent: number; round: number; toolCall: string; name: string };
+
+/** An agent's tool servers are asked what they have. Safe to be asked again, so nothing is logged until they have said it. */
+export type ToolListingEffect = { type: "tool_listing"; id: string; agent: number };
 
 type CallPlace = { turn: number; attempt: number; agent: number; round: number; call: number; sent: number };
 
@@ -34,3 +37,5 @@ type ToolPlace = { turn: number; attempt: number; agent: number; round: number; 
 
 export const toolEffectId = (place: ToolPlace): string =>
   `tool_${place.turn}_${place.attempt}_${place.agent + 1}_${place.round}_${place.toolCall}`;
+
+export const listingEffectId = (turn: number, agent: number): string => `listing_${turn}_${agent + 1}`;

@@ -1,6 +1,7 @@
 import type { CallEvent, EventOf, ToolEvent, Usage } from "../protocol/events";
-import { addUsage } from "../protocol/usage";
+import { addUsage, tellsLength } from "../protocol/usage";
 import { toolEffectId } from "./effects";
+import { isFinal } from "./compaction";
 import { isResearch } from "./hosted-tools";
 import {
   type AgentState,
@@ -14,17 +15,21 @@ import {
 } from "./state";
 
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
-export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent): TurnState {
+export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | EventOf<"conversation.compacted">): TurnState {
   const index = indexOf(turn, event.agent);
   switch (event.type) {
     case "call.started":
       return callStarted(turn, index, event);
     case "call.deferred":
       return withCall(turn, index, (call) => ({ ...call, deferred: event.input_tokens }));
+    case "call.waiting":
+      return withCall(turn, index, (call) => ({ ...call, held: event.input_tokens }));
     case "call.completed":
       return callCompleted(turn, index, event);
     case "call.failed":
       return callFailed(turn, index, event);
+    case "conversation.compacted":
+      return withRound(turn, index, (round) => ({ ...round, contextTokens: Math.max(0, round.contextTokens - event.tokens) }));
     case "tool.started":
       return toolStarted(turn, index, event);
     case "tool.completed":
@@ -42,13 +47,15 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     reservedTokens: event.reserved.tokens,
     reservedUsd: event.reserved.cost_usd,
     ...(isResearch(event) && { research: true }),
+    ...(event.compacts && { compacts: true }),
   };
   const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
   const called = withAgent(started, agent, (state) => ({ ...state, called: true }));
-  return withCall(called, agent, (call) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
+  return withCall(called, agent, ({ held: _, ...call }) => ({ ...call, sent: call.sent + 1, inFlight: true, deferred: null }));
 }
 
 function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
+  const compacts = isCompaction(turn, event.call);
   const tokens = event.usage.input_tokens + event.usage.output_tokens;
   const charged = charge(settled(turn, event.call), { usage: event.usage, tokens, usd: event.cost_usd });
   const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({
@@ -62,23 +69,37 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
     ...round,
     status: tools.length > 0 ? "tools" : "calling",
     calls: round.calls + 1,
-    call: nextCall(round.call),
+    call: { ...nextCall(round.call), ...(compacts && { compacted: true }) },
     tools,
     decisions: event.decisions,
-    contextTokens: tokens,
+    // A summary is written beside the conversation.
+    contextTokens: compacts || !tellsLength(event.usage) ? round.contextTokens : tokens,
   }));
 }
 
 function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed">): TurnState {
   const charged = charge(settled(turn, event.call), { usage: event.usage, tokens: event.tokens, usd: event.cost_usd });
   const interrupted = event.class === "interrupted";
+  const compacts = isCompaction(turn, event.call);
   return withCall(charged, agent, (call) => ({
     ...call,
     inFlight: false,
     tries: call.tries + (interrupted ? 0 : 1),
     interruptions: call.interruptions + (interrupted ? 1 : 0),
     notBefore: event.retry_at ?? call.notBefore,
+    ...(event.retry_at !== null && lengthOf(event, compacts)),
   }));
+}
+
+/** What a failure that is not the end says about the length of the conversation. */
+function lengthOf(event: EventOf<"call.failed">, compacts: boolean): Pick<CallState, "tooLong" | "compacted"> {
+  if (compacts) return isFinal(event.class) ? { compacted: true } : {};
+  return event.class === "context_too_long" ? { tooLong: true } : {};
+}
+
+function isCompaction(turn: TurnState, call: string): boolean {
+  const entry = turn.inFlight[call];
+  return entry?.type === "model_call" && entry.compacts === true;
 }
 
 function toolStarted(turn: TurnState, agent: number, event: EventOf<"tool.started">): TurnState {

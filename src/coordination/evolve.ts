@@ -7,6 +7,7 @@ import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evol
 import { evolveCall } from "./evolve-call";
 import type { SessionState, TurnState } from "./state";
 import { coordinationEnd } from "./timers";
+import { listedNow } from "./tool-listings";
 
 /**
  * Folds one fact into the state. Total over everything `decide` writes; deltas change nothing and need not be given.
@@ -40,10 +41,12 @@ function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
     rules,
     question: event.question,
     questionBytes: byteLength(event.question),
+    ...(event.attachments && { attached: { attachments: event.attachments, tokens: event.attachment_tokens ?? 0 } }),
     startedAt: event.at,
     deadlineAt: event.deadline_at,
     coordinationEndsAt: coordinationEnd(event.at, event.deadline_at),
     aliases: rules.agents.map(({ id }) => event.aliases[id] ?? ""),
+    ...(event.contexts && { contexts: event.contexts }),
     budget: event.budget,
     spentTokens: 0,
     spentUsd: 0,
@@ -72,6 +75,8 @@ function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
       return { ...turn, done: true, inFlight: {} };
     case "call.started":
     case "call.deferred":
+    case "call.waiting":
+    case "conversation.compacted":
     case "call.completed":
     case "call.failed":
     case "tool.started":
@@ -79,6 +84,8 @@ function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
     case "tool.interrupted":
     case "tool.unknown":
       return evolveCall(turn, event);
+    case "tools.listed":
+      return { ...turn, listings: listedNow(turn, event) };
     case "hosted_tool.completed":
     case "citations.added":
     case "files.accessed":

@@ -1,12 +1,15 @@
 import { chargeFor, reservationOf, retryDelayMs } from "./calls";
+import { canDoWithout, mayCompact, wordsFor } from "./compaction";
 import type { Draft } from "./draft";
 import type { CallFailure } from "./inputs";
 import { LIMITS } from "./limits";
 import { skipPersonas } from "./personas";
 import { fallBack } from "./presentation";
 import { failAgent, failRound } from "./rounds";
-import type { CallState } from "./state";
+import type { CallState, InFlight } from "./state";
 import { completeTurn } from "./turn-end";
+
+type ModelCall = Extract<InFlight, { type: "model_call" }>;
 
 /** What a failed try of a call means. */
 type Consequence = { then: "retry"; retryAt: number } | { then: "round_fails" } | { then: "agent_fails" };
@@ -15,9 +18,10 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
   const entry = reservationOf(draft, effectId);
   if (!entry) return;
   const index = entry.agent;
-  const consequence = consequenceOf(draft, index, failure);
+  const consequence = consequenceOf(draft, entry, failure);
   const charge = failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : { tokens: 0, cost_usd: 0 };
   const { code, message } = failure;
+  const why = wordsFor(failure, entry, draft.round(index).call);
   draft.add({
     type: "call.failed",
     ...draft.inRound(index),
@@ -29,7 +33,7 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
     usage: failure.usage,
     ...charge,
   });
-  if (consequence.then !== "retry") giveUp(draft, index, { code, message, agentFails: consequence.then === "agent_fails" });
+  if (consequence.then !== "retry") giveUp(draft, index, { code, message: why, agentFails: consequence.then === "agent_fails" });
 }
 
 /** Found in flight at boot: nobody knows what became of it, so it stays charged in full. */
@@ -47,7 +51,8 @@ export function callInterrupted(draft: Draft, effectId: string): void {
 
 type Lost = { code: string; message: string; agentFails: boolean };
 
-function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost): void {
+/** The call is lost, and with it what it was for. */
+export function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost): void {
   switch (draft.round(index).purpose) {
     case "coordination":
       return agentFails ? failAgent(draft, index, { code, message }) : failRound(draft, index, { code, message });
@@ -60,7 +65,15 @@ function giveUp(draft: Draft, index: number, { code, message, agentFails }: Lost
   }
 }
 
-function consequenceOf(draft: Draft, index: number, failure: CallFailure): Consequence {
+function consequenceOf(draft: Draft, entry: ModelCall, failure: CallFailure): Consequence {
+  const consequence = ofFailure(draft, entry.agent, failure);
+  const { call } = draft.round(entry.agent);
+  return consequence.then === "round_fails" && canDoWithout(entry, call, failure)
+    ? { then: "retry", retryAt: draft.at }
+    : consequence;
+}
+
+function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequence {
   const { call } = draft.round(index);
   switch (failure.class) {
     case "transient":
@@ -74,8 +87,9 @@ function consequenceOf(draft: Draft, index: number, failure: CallFailure): Conse
       return { then: "agent_fails" };
     case "bad_request":
       return { then: draft.agent(index).completedCalls === 0 ? "agent_fails" : "round_fails" };
-    case "quota":
     case "context_too_long":
+      return mayCompact(call, failure) ? { then: "retry", retryAt: draft.at } : { then: "round_fails" };
+    case "quota":
     case "content_filter":
     case "refusal":
     case "cancelled":

@@ -22,7 +22,8 @@ export function hostedToolsOf(turn: TurnState, agent: AgentRules, round: RoundSt
 }
 
 /** A coordinating agent always has some to decide with. */
-const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean => purpose === "coordination" || agent.tools.length > 0;
+const hasFunctions = (agent: AgentRules, purpose: Purpose): boolean =>
+  purpose === "coordination" || agent.tools.length > 0 || (agent.tool_servers ?? []).length > 0;
 
 /**
  * Whether the next call of a round is a research call, if any use of a hosted tool can be paid: the first one of a coordination
@@ -32,8 +33,8 @@ export const mayResearch = (agent: AgentRules, round: RoundState): boolean =>
   agent.hosted_alone === true && round.purpose === "coordination" && round.calls === 0;
 
 /** Whether a call was started as a research call: it had nothing to decide with. */
-export const isResearch = ({ purpose, offers }: EventOf<"call.started">): boolean =>
-  purpose === "coordination" && offers.length === 0;
+export const isResearch = ({ purpose, offers, compacts }: EventOf<"call.started">): boolean =>
+  purpose === "coordination" && offers.length === 0 && !compacts;
 
 /**
  * The most uses that fit: each tool's own limit, or the same lower number for all of them; a tool without any is left out. What

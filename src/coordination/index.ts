@@ -1,7 +1,15 @@
 /** The rules of `protocol.md`: pure, and all that the rest of the service needs to know of them. */
 export { byteLength } from "./byte-length";
+export { wantsCompaction } from "./compaction";
 export { decide } from "./decide";
-export { type Effect, type ModelCallEffect, placeOfCall, type ToolCallEffect, triedCall } from "./effects";
+export {
+  type Effect,
+  type ModelCallEffect,
+  placeOfCall,
+  type ToolCallEffect,
+  type ToolListingEffect,
+  triedCall,
+} from "./effects";
 export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./hosted-tools";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";
@@ -11,5 +19,6 @@ export { callInFlight, inFlight, owed } from "./owed";
 export * from "./state";
 export { SteadyClock } from "./steady-clock";
 export { count } from "./tally";
+export { isListed, isNews, listingsOf } from "./tool-listings";
 export { nextTimerAt } from "./timers";
 export { failInternally } from "./turn-end";

@@ -1,6 +1,16 @@
-import type { Decision, FailureClass, FileAccess, StopReason, Usage } from "../protocol/events";
+import type {
+  Decision,
+  Dropped,
+  FailureClass,
+  FileAccess,
+  PinnedContext,
+  StopReason,
+  ToolsListing,
+  Usage,
+} from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
+import type { Attached } from "./state";
 
 /** What happens at the edge, told to `decide`. Every input brings the time and a seed, so that a log can be reproduced. */
 export type Input = InputBody & {
@@ -23,13 +33,21 @@ export type InputBody =
       type: "turn_requested";
       rules: TeamRules | null;
       question: string;
+      attached?: Attached | null;
       parentTurn: number | null;
       budget: Budget;
       timeoutMs: number | null;
+      /** What the user uploaded, as it is now; absent: nothing. */
+      contexts?: readonly PinnedContext[];
     }
   | { type: "cancel_requested" }
-  /** A slot is free and the request is put together; `inputTokens` is an upper bound. */
-  | { type: "call_ready"; effect: string; inputTokens: number }
+  /** A call that is owed waits for its backend's limits, till about `until` (unix ms); `inputTokens` as in `call_ready`. */
+  | { type: "call_held"; effect: string; until: number; inputTokens: number }
+  /**
+   * A slot is free and the request is put together; `inputTokens` is an upper bound. `compactionTokens`: the same of the request that
+   * sums the conversation up, where that is wanted and possible.
+   */
+  | { type: "call_ready"; effect: string; inputTokens: number; compactionTokens?: number }
   | { type: "call_replied"; effect: string; reply: Reply }
   | { type: "call_failed"; effect: string; failure: CallFailure }
   | { type: "tool_ready"; effect: string }
@@ -41,6 +59,8 @@ export type InputBody =
       /** What it did to files, or tried to; absent: nothing. */
       accesses?: readonly FileAccess[];
     }
+  /** What tool servers have for the agent at this index, at first or anew. */
+  | { type: "tools_listed"; agent: number; servers: readonly ToolsListing[] }
   /** Found started and not settled at boot. */
   | { type: "effect_interrupted"; effect: string; workspaceFiles: number | null }
   | { type: "clock" };
@@ -61,6 +81,8 @@ export type Reply = {
   verdict: { restart: false } | { restart: true; reason: string; instructions: string } | null;
   /** By alias. */
   personas: Readonly<Record<string, string>> | null;
+  /** Of a call that sums up: what of the conversation gives way to its text; absent: it gave no summary. */
+  dropped?: Dropped;
   /** How many files the agent's workspace holds; null where it has none. */
   workspaceFiles: number | null;
 };
@@ -73,4 +95,6 @@ export type CallFailure = {
   usage: Usage | null;
   /** false: it is certain that no model worked on it, so nothing is charged. */
   reached: boolean;
+  /** Of a call that was too long: part of its conversation could be summed up. */
+  compactible?: boolean;
 };

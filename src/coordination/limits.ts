@@ -10,9 +10,13 @@ export const LIMITS = {
   nudgesPerRound: 3,
   toolsPerReply: 64,
   toolsAtOnce: 8,
-  /** Lines of one event of the audit trail. */
-  accessesPerEvent: 1_000,
+  /** How often one server's tools are listed for one agent in a turn; later news of them are left out. */
+  listingsPerServer: 8,
+  /** Lines of one event of the audit trail: so many of the longest paths, as JSON, fit into its row. */
+  accessesPerEvent: 600,
   answerBytes: 128 * 1024,
+  /** Of all answers of an attempt, replaced ones too: the state of a running turn holds them. Above it nobody gives another. */
+  attemptAnswersBytes: 8 * 1024 * 1024,
   finalBytes: 256 * 1024,
   reasonBytes: 4 * 1024,
   /** Of a cancelled turn's answer and text together, as JSON: both lie in one event, and that in one row. */
@@ -30,10 +34,14 @@ export const LIMITS = {
   presentationMaxMs: 120_000,
   /** Above this share of the window a conversation is not extended by an update: a fresh round starts. */
   contextShare: 0.75,
+  /** Above this share of the window a conversation is summed up before its next call. */
+  fullShare: 0.85,
 } as const;
 
 /** A call that could not write at least this much is not worth starting. */
 export const MIN_OUTPUT_TOKENS = 256;
+/** The most that a call which sums up a conversation may write; reasoning counts too. */
+export const COMPACTION_OUTPUT_TOKENS = 8_192;
 /** What a call gets when the budget is shared among several that are due. */
 export const FAIR_OUTPUT_TOKENS = 1_024;
 /** Output set aside for the final presentation while agents still coordinate. */

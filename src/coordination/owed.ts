@@ -1,10 +1,12 @@
 import { reserve } from "./budget";
-import { callId, type Effect, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
+import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
 import { type AgentState, agentAt, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+import { waitsForTools } from "./tool-listings";
 
 /**
- * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have.
+ * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have. An agent
+ * whose tool servers have not said yet what they have is owed that first.
  * Calls that were put off for want of budget are owed again as soon as they can be paid.
  */
 export function owed(state: SessionState): Effect[] {
@@ -40,19 +42,21 @@ export function effectsLeft(turn: TurnState): number {
   return LIMITS.effectsPerTurn - turn.effects - tools.length;
 }
 
-/** Calls that wait for budget nobody is about to release. */
+/** Calls that wait for budget nobody is about to release; one that waits for its backend's limits waits no longer without. */
 export function isUnaffordable(turn: TurnState, agent: AgentState): boolean {
   const { round } = agent;
   const rules = turn.rules.agents[agent.index];
-  if (!rules || round?.status !== "calling" || round.call.deferred === null) return false;
-  return (
-    reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens: round.call.deferred, sharers: 1 }) === null
-  );
+  const inputTokens = round?.call.deferred ?? round?.call.held;
+  if (!rules || round?.status !== "calling" || inputTokens === undefined || round.call.inFlight) return false;
+  return reserve(turn, { agent: rules, purpose: round.purpose, usable: [], inputTokens, sharers: 1 }) === null;
 }
 
 function effectsOf(turn: TurnState, agent: AgentState, round: RoundState): Effect[] {
   if (round.status === "tools") return toolEffects(turn, agent, round);
   if (round.status !== "calling" || round.call.inFlight || isUnaffordable(turn, agent)) return [];
+  if (waitsForTools(turn, agent.index, round)) {
+    return [{ type: "tool_listing", id: listingEffectId(turn.number, agent.index), agent: agent.index }];
+  }
   return [modelCall(turn, agent, round)];
 }
 

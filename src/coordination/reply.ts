@@ -1,6 +1,8 @@
 import { proposeAnswer, submitPartial } from "./answer";
 import { chargeFor, reservationOf, usageOrReserved } from "./calls";
+import { NO_SUMMARY } from "./compaction";
 import type { Draft } from "./draft";
+import { giveUp } from "./failure";
 import type { Decision, StopReason } from "../protocol/events";
 import { inject } from "./injection";
 import type { Reply } from "./inputs";
@@ -18,6 +20,7 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
   if (!entry) return;
   const index = entry.agent;
   tellHosted(draft, index, { call: effectId, reply });
+  if (entry.compacts) return compactionReplied(draft, index, { effectId, reply });
   if (entry.research) return researchReplied(draft, index, { effectId, reply });
   completeCall(draft, index, { effectId, reply });
   switch (draft.round(index).purpose) {
@@ -62,6 +65,15 @@ function researchReplied(draft: Draft, index: number, { effectId, reply }: { eff
   completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
   if (isWithheld(reply.stopReason)) failWithheld(draft, index, reply.stopReason);
   else inject(draft, index, "message");
+}
+
+/** Notes for the agent itself, in place of what they sum up. Without any the call that was too long cannot be made. */
+function compactionReplied(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
+  const { tooLong } = draft.round(index).call;
+  completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
+  const { dropped } = reply;
+  if (dropped) draft.add({ type: "conversation.compacted", ...draft.inRound(index), call: effectId, ...dropped });
+  else if (tooLong) giveUp(draft, index, NO_SUMMARY);
 }
 
 function failWithheld(draft: Draft, index: number, code: StopReason): void {

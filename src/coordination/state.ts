@@ -1,4 +1,5 @@
-import type { Decision, EndedBy, Purpose, Usage } from "../protocol/events";
+import type { Attachment } from "../protocol/attachments";
+import type { Decision, EndedBy, ListedTool, PinnedContext, Purpose, Usage } from "../protocol/events";
 import type { Budget, TeamRules } from "../protocol/team";
 
 /**
@@ -15,17 +16,24 @@ export type SessionState = {
   turn: TurnState | null;
 };
 
+/** `tokens`: no agent of the team reads more input tokens for them in one call. */
+export type Attached = { attachments: readonly Attachment[]; tokens: number };
+
 export type TurnState = {
   number: number;
   rules: TeamRules;
   question: string;
   questionBytes: number;
+  /** Images and files that came with the question; absent: none. */
+  attached?: Attached;
   startedAt: number;
   deadlineAt: number;
   /** Coordination ends here; the rest is kept for the presentation. */
   coordinationEndsAt: number;
   /** By agent index. */
   aliases: readonly string[];
+  /** What the user uploaded and agents see; absent: nothing. */
+  contexts?: readonly PinnedContext[];
   budget: Budget;
   spentTokens: number;
   spentUsd: number;
@@ -34,6 +42,8 @@ export type TurnState = {
   effects: number;
   /** Started and not settled, by effect id. */
   inFlight: Readonly<Record<string, InFlight>>;
+  /** What tool servers have for agents, as they said in this turn; absent: they have said nothing. */
+  listings?: readonly ToolListing[];
   attempt: AttemptState;
   /** What the last rejected presentation said; presented if a later attempt ends without an answer. */
   rejected: FinalText | null;
@@ -48,8 +58,13 @@ export type InFlight =
       reservedUsd: number;
       /** A research call; absent: it is none. */
       research?: true;
+      /** Sums up its agent's conversation; absent: it does not. */
+      compacts?: true;
     }
   | { type: "tool_call"; agent: number };
+
+/** `times`: how often the server's tools were listed for the agent in this turn. */
+export type ToolListing = { agent: number; server: string; tools: readonly ListedTool[]; times: number };
 
 export type AttemptState = {
   number: number;
@@ -137,7 +152,7 @@ export type RoundState = {
   tools: readonly ToolState[];
   /** Decisions of the reply whose tools are running. */
   decisions: readonly Decision[];
-  /** Size of the conversation after the last reply, in tokens. */
+  /** Size of the conversation after the last reply whose usage told it, in tokens. */
   contextTokens: number;
   /** Names of tools that ran in this round. */
   executed: readonly string[];
@@ -156,6 +171,12 @@ export type CallState = {
   inFlight: boolean;
   /** Input tokens it needs room for, if the budget had none when it wanted to start. */
   deferred: number | null;
+  /** Input tokens it needs room for, if it waits for its backend's limits; absent: it does not. */
+  held?: number;
+  /** It was refused as too long, and its conversation is to be summed up first; absent: it was not. */
+  tooLong?: true;
+  /** Its conversation has been summed up, or could not be; absent: nobody tried. */
+  compacted?: true;
 };
 
 export type ToolState = { id: string; name: string; status: "owed" | "started" | "settled"; interruptions: number };

@@ -6,6 +6,7 @@ import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
 import { effectsLeft, owed } from "./owed";
 import type { ToolState } from "./state";
+import { isNews, listedTools } from "./tool-listings";
 
 /** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
 
@@ -43,7 +44,16 @@ function outcomeWithoutRunning(draft: Draft, index: number, name: string): "erro
 }
 
 const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined =>
-  draft.rulesOf(index).tools.find((tool) => tool.name === name);
+  [...draft.rulesOf(index).tools, ...listedTools(draft.turn, index)].find((tool) => tool.name === name);
+
+type ToolsListed = Extract<InputBody, { type: "tools_listed" }>;
+
+/** Tool servers have said what they have: what is news of it becomes a fact. */
+export function listTools(draft: Draft, { agent, servers }: ToolsListed): void {
+  for (const listing of servers) {
+    if (isNews(draft.turn, agent, listing)) draft.add({ type: "tools.listed", ...draft.of(agent), ...listing });
+  }
+}
 
 /** A tool is about to run: it must still be owed. */
 export function startTool(draft: Draft, effectId: string): void {

@@ -58,10 +58,10 @@ export const spend = (spent: Spent, tokens: number, now: number): Spent => ({
   day: added(alive(spent, "day", now), "day", { tokens, now }),
 });
 
-/** A call that started at `at` took other tokens than it was thought to. What is out of its window stays so. */
-export const correct = (spent: Spent, at: number, tokensMore: number): Spent => ({
-  minute: corrected(spent.minute, "minute", { at, tokensMore }),
-  day: corrected(spent.day, "day", { at, tokensMore }),
+/** What a call that started at `at` took beyond what it was thought to, or less. What is out of its window stays so. */
+export const correct = (spent: Spent, correction: Correction): Spent => ({
+  minute: corrected(spent.minute, "minute", correction),
+  day: corrected(spent.day, "day", correction),
 });
 
 const endOf = ({ start }: Bucket, window: WindowName): number => start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
@@ -78,11 +78,15 @@ function added(buckets: readonly Bucket[], window: WindowName, { tokens, now }: 
   return [...buckets, { start, requests: 1, tokens }];
 }
 
-type Correction = { at: number; tokensMore: number };
+/** `requestsMore` absent: it was a request. */
+type Correction = { at: number; tokensMore: number; requestsMore?: number };
 
-function corrected(buckets: readonly Bucket[], window: WindowName, { at, tokensMore }: Correction): Bucket[] {
+function corrected(buckets: readonly Bucket[], window: WindowName, correction: Correction): Bucket[] {
+  const { at, tokensMore, requestsMore = 0 } = correction;
   const { bucketMs } = WINDOWS[window];
-  return buckets.map((bucket) =>
-    at >= bucket.start && at < bucket.start + bucketMs ? { ...bucket, tokens: Math.max(0, bucket.tokens + tokensMore) } : bucket,
+  return buckets.map(({ start, requests, tokens }) =>
+    at >= start && at < start + bucketMs
+      ? { start, requests: Math.max(0, requests + requestsMore), tokens: Math.max(0, tokens + tokensMore) }
+      : { start, requests, tokens },
   );
 }

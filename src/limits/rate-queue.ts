@@ -43,16 +43,19 @@ const startOf =
   ({ limits, tokens }: Waiting): number =>
     earliestStart(spent, limits, tokens, now);
 
-/** The call is not to be made any more, or was never sent: its place is free, and what it took is given back but for the request. */
+/** The call is not to be made any more, or was never sent: its place is free, and all that it took is given back. */
 export const leaveQueue = (queue: RateQueue, id: string): RateQueue =>
-  settleCall({ ...queue, waiting: without(queue.waiting, id) }, id, 0);
+  ended({ ...queue, waiting: without(queue.waiting, id) }, id, { requests: 0, tokens: 0 });
 
 /** The call has ended, with so many tokens. Again, or for one that never started, nothing happens. */
-export function settleCall(queue: RateQueue, id: string, tokens: number): RateQueue {
+export const settleCall = (queue: RateQueue, id: string, tokens: number): RateQueue => ended(queue, id, { requests: 1, tokens });
+
+function ended(queue: RateQueue, id: string, took: { requests: 0 | 1; tokens: number }): RateQueue {
   const call = queue.granted.find((one) => one.id === id);
   if (!call) return queue;
   const granted = queue.granted.filter((one) => one !== call);
-  return { ...queue, granted, spent: correct(queue.spent, call.at, tokens - call.tokens) };
+  const correction = { at: call.at, tokensMore: took.tokens - call.tokens, requestsMore: took.requests - 1 };
+  return { ...queue, granted, spent: correct(queue.spent, correction) };
 }
 
 const started = (queue: RateQueue, { id, tokens }: Asker, now: number): RateQueue => ({

@@ -2,9 +2,12 @@
 export type FilesPrompt = {
   /** Whether it has a shell. */
   shell: boolean;
-  /** Names of uploaded contexts, and whether it may change them now. */
-  contexts: readonly { name: string; writable: boolean }[];
+  /** What the user uploaded and the agent sees. */
+  contexts: readonly ContextPrompt[];
 };
+
+/** `later`: whoever writes the final reply may change it then. */
+type ContextPrompt = { name: string; access: "read" | "later" | "write"; protectedPaths: readonly string[] };
 
 /** While the team coordinates. The same in all rounds: nothing here tells whose files are whose. */
 export function workspaceSection(files: FilesPrompt): string {
@@ -31,11 +34,30 @@ What \`/workspace\` holds when you are done is what the user gets: build it ther
 }
 
 function contextLines({ contexts }: FilesPrompt): string {
-  const lines = contexts.map(
-    ({ name, writable }) =>
-      `\n- \`/contexts/${name}\` was given by the user. ${writable ? "You may change it: your changes are handed over as a change set." : "It is read-only."}`,
-  );
-  return lines.join("");
+  return contexts
+    .map((context) => `\n- \`/contexts/${context.name}\` was given by the user. ${accessLine(context)}${protectedLine(context)}`)
+    .join("");
+}
+
+function accessLine({ access }: ContextPrompt): string {
+  switch (access) {
+    case "read":
+      return "It is read-only: copy into `/workspace` what you want to change.";
+    case "later":
+      return "It is read-only while the team coordinates; whoever writes the final reply may change it. Copy into `/workspace` what should change there, change it and test it, and say in your answer which files belong where.";
+    case "write":
+      return "You may change it, now: make the changes that the message asks for there and not only in `/workspace`. They are handed to the user as a change set against what was given.";
+  }
+}
+
+/** More are not listed: a try tells of each. */
+const MOST_PROTECTED = 20;
+
+function protectedLine({ access, protectedPaths }: ContextPrompt): string {
+  if (access === "read" || protectedPaths.length === 0) return "";
+  const shown = protectedPaths.slice(0, MOST_PROTECTED).map((path) => `\`${path}\``);
+  const more = protectedPaths.length - shown.length;
+  return ` Nobody may change what is protected in it: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 const shellLine = ({ shell }: FilesPrompt): string =>

@@ -1,14 +1,17 @@
+import type { Attachment } from "../protocol/attachments";
+import { withNames } from "./attachments";
 import { block, quotedBlock } from "./quote";
 
 /** The parts that say what the task is; they come before everything that changes. */
 
-export type EarlierTurn = { question: string; answer: string };
+/** `attachments`: what came with the question; absent: nothing. */
+export type EarlierTurn = { question: string; attachments?: readonly Attachment[]; answer: string };
 
 /** The conversation so far, oldest first; null in a first turn. */
 export function historyBlock(nonce: string, history: readonly EarlierTurn[]): string | null {
   if (history.length === 0) return null;
-  const turns = history.flatMap(({ question, answer }, index) => [
-    quotedBlock(nonce, `EARLIER MESSAGE ${index + 1}`, question),
+  const turns = history.flatMap(({ question, attachments = [], answer }, index) => [
+    quotedBlock(nonce, `EARLIER MESSAGE ${index + 1}`, withNames(question, attachments)),
     quotedBlock(nonce, `REPLY TO EARLIER MESSAGE ${index + 1}`, answer),
   ]);
   return block(nonce, "HISTORY", ...turns);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { AttachmentSchema, ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "./attachments";
 import { EndedBySchema, UsageSchema } from "./events";
 import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
 
@@ -25,6 +26,26 @@ export const QuestionSchema = z
   .refine((text) => text.trim() !== "", "is blank")
   .refine((text) => text.isWellFormed(), "is not well-formed Unicode");
 
+/** A question as text, or in parts of which at least one says something. */
+const AskedSchema = z.union([
+  QuestionSchema,
+  z
+    .array(QuestionPartSchema)
+    .min(1, "is empty")
+    .max(MOST_PARTS, `has over ${MOST_PARTS} parts`)
+    .superRefine((parts, context) => {
+      const text = QuestionSchema.safeParse(textOfParts(parts));
+      if (!text.success)
+        context.addIssue(`${text.error.issues[0]?.message ?? "is no question"}: its text parts are what is asked`);
+      const attached = parts.filter(({ type }) => type !== "text").length;
+      if (attached > ATTACHMENT_LIMITS.count) context.addIssue(`has over ${ATTACHMENT_LIMITS.count} images and files`);
+    }),
+]);
+export type AskedQuestion = z.infer<typeof AskedSchema>;
+
+/** What a question says, whatever comes with it. */
+export const textOfQuestion = (asked: AskedQuestion): string => (typeof asked === "string" ? asked : textOfParts(asked));
+
 /** 0 means that no paid call is made. */
 const BudgetRequestSchema = z.strictObject({
   max_cost_usd: z.number().min(0).max(MAX_BUDGET_USD).optional(),
@@ -42,7 +63,7 @@ export const RunRequestSchema = z
     config: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())]).optional(),
     /** A team's config as YAML text: errors then carry line and column. How long it may be is for who reads configs to say. */
     config_yaml: z.string().min(1).optional(),
-    question: QuestionSchema,
+    question: AskedSchema,
     ...limits,
   })
   .refine(({ config, config_yaml }) => config === undefined || config_yaml === undefined, {
@@ -54,7 +75,7 @@ export type RunRequest = z.infer<typeof RunRequestSchema>;
 
 export const TurnRequestSchema = z
   .strictObject({
-    question: QuestionSchema,
+    question: AskedSchema,
     /** The turn this one follows; absent: the latest. */
     parent_turn: z.int().min(1).optional(),
     ...limits,
@@ -235,6 +256,8 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
   .extend({
     session_id: z.string(),
     question: z.string(),
+    /** Images and files that came with the question; absent: none. */
+    attachments: z.array(AttachmentSchema).optional(),
     /** The final answer; null while there is none. */
     answer: z.string().nullable(),
     winner: z.string().nullable(),

@@ -2,11 +2,25 @@ import { z } from "zod";
 
 /** Contexts: trees of files that a user uploads, names in a config, and gets changes of back. */
 
-/** Names stand in paths that models type: short and plain. */
-export const CONTEXT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+/** Names stand in paths that models type: short and plain, and no device's on any disk. */
+export const CONTEXT_NAME = /^(?!(?:con|prn|aux|nul|com[0-9]|lpt[0-9])$)[a-z0-9][a-z0-9_-]{0,62}$/;
 export const ContextNameSchema = z
   .string()
-  .regex(CONTEXT_NAME, "is 1 to 63 lower-case letters, digits, dashes and underscores, a letter or digit first");
+  .regex(
+    CONTEXT_NAME,
+    "is 1 to 63 lower-case letters, digits, dashes and underscores, a letter or digit first, and no name of a device",
+  );
+
+/** The name for what lies at a path of somebody's machine: its last part, as far as it can be one. null if none can be made of it. */
+export function contextNameFrom(path: string): string | null {
+  const last = path.split(/[/\\]/).findLast((part) => part !== "") ?? "";
+  const name = last
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9_-]+/g, "-")
+    .replaceAll(/^[-_]+|[-_]+$/g, "")
+    .slice(0, 63);
+  return CONTEXT_NAME.test(name) ? name : null;
+}
 
 /** A version's id sorts by the time its upload began. */
 export const VERSION_ID = /^[0-9a-z]{26}$/;

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { AttachmentSchema } from "./attachments";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
-import { BudgetSchema, TeamRulesSchema } from "./team";
+import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
 
 /**
  * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
@@ -20,6 +21,8 @@ export const UsageSchema = z.object({
   cache_write_tokens: z.number().int().optional(),
   /** Uses of hosted tools that are charged each. */
   hosted_uses: z.partialRecord(HostedToolNameSchema, z.number().int()).optional(),
+  /** How many requests one reply took, where it took several: each read again what came before it. Never of a sum of replies. */
+  requests: z.number().int().optional(),
 });
 export type Usage = z.infer<typeof UsageSchema>;
 
@@ -69,6 +72,52 @@ const FileAccessSchema = z.object({
 });
 export type FileAccess = z.infer<typeof FileAccessSchema>;
 
+/** A context as it was uploaded when the turn began: what is uploaded later changes nothing for the turn. */
+const PinnedContextSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  /** agent id → what it may do; `write`: once it presents. Agents that are not named do not see it. */
+  permissions: z.record(z.string(), z.enum(["read", "write"])),
+});
+export type PinnedContext = z.infer<typeof PinnedContextSchema>;
+
+/** A tool of a tool server, as an agent is offered it. */
+const ListedToolSchema = ToolRuleSchema.extend({
+  /** As the server calls it; `name` is what the agent knows it by. */
+  tool: z.string(),
+  /** SHA-256 of its name, title, description and schemas, in hex. */
+  hash: z.string(),
+});
+export type ListedTool = z.infer<typeof ListedToolSchema>;
+
+/** What one tool server has for one agent. */
+const ToolsListingSchema = z.object({
+  /** By its name in the config. */
+  server: z.string(),
+  /** The revision of the protocol that it speaks; null: nobody knows. */
+  version: z.string().nullable(),
+  /** Why it cannot be used, as a sentence; null: it can. */
+  problem: z.string().nullable(),
+  tools: z.array(ListedToolSchema),
+  /** Tools that are not offered, and why, as a clause. `changed`: not what it was when the session first saw it. */
+  refused: z.array(z.object({ tool: z.string(), why: z.string(), changed: z.boolean() })),
+  /** Tools that are not offered, beyond those listed. */
+  more_refused: z.number().int().optional(),
+});
+export type ToolsListing = z.infer<typeof ToolsListingSchema>;
+
+/** What of a conversation gave way to a summary. */
+const DroppedSchema = z.object({
+  replies: z.number().int(),
+  tool_calls: z.number().int(),
+  tool_results: z.number().int(),
+  /** Messages to the agent, such as newer answers. */
+  notes: z.number().int(),
+  /** An estimate of what that leaves free, the summary counted. */
+  tokens: z.number().int(),
+});
+export type Dropped = z.infer<typeof DroppedSchema>;
+
 /** What every event carries before the log numbers it. `turn` is 0 for what belongs to the session as a whole. */
 const base = { at: z.number(), turn: z.number().int() };
 const inAttempt = { ...base, attempt: z.number().int() };
@@ -83,12 +132,18 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     type: z.literal("turn.started"),
     ...base,
     question: z.string(),
+    /** Images and files that came with the question; absent: none. */
+    attachments: z.array(AttachmentSchema).optional(),
+    /** No agent of the team reads more input tokens for the attachments in one call; absent: 0. */
+    attachment_tokens: z.number().int().optional(),
     parent_turn: z.number().int().nullable(),
     /** agent id → alias, drawn once per turn. */
     aliases: z.record(z.string(), z.string()),
     budget: BudgetSchema,
     /** Unix ms; the whole turn, presentation included, ends by then. */
     deadline_at: z.number(),
+    /** What the user uploaded and the agents see; absent: nothing. */
+    contexts: z.array(PinnedContextSchema).optional(),
     /** Which version of the facts the turn is told in (`log-version.ts`); absent: 1. */
     log_version: z.number().int().optional(),
   }),
@@ -124,12 +179,26 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     max_output_tokens: z.number().int(),
     /** The hosted tools this call may use, each so often; absent: none. */
     hosted_tools: z.array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() })).optional(),
+    /** A call that sums up the older part of the agent's conversation; absent: it does not. */
+    compacts: z.literal(true).optional(),
     reserved: z.object({ tokens: z.number().int(), cost_usd: z.number() }),
   }),
   z.object({
     type: z.literal("call.deferred"),
     ...ofCall,
     /** Tokens of input the call needs room for before it can be paid. */
+    input_tokens: z.number().int(),
+  }),
+  z.object({
+    type: z.literal("call.waiting"),
+    ...ofCall,
+    /** For room within the limits of the backend's provider and model that the config sets. */
+    reason: z.literal("rate_limit"),
+    provider: z.string(),
+    model: z.string(),
+    /** Unix ms of about when there will be room; others may come first, or give theirs back. */
+    until: z.number(),
+    /** Tokens of input it needs room for in the budget; without, it waits no longer. */
     input_tokens: z.number().int(),
   }),
   /** What hosted tools did in a call, and the sources of its text; both come before its `call.completed`. */
@@ -161,7 +230,14 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     cost_usd: z.number(),
     tokens: z.number().int(),
   }),
+  /** The older part of a round's conversation has given way to what this call wrote; comes right after its `call.completed`. */
+  z.object({ type: z.literal("conversation.compacted"), ...ofCall, ...DroppedSchema.shape }),
   z.object({ type: z.literal("stream.delta"), ...base, items: z.array(z.lazy(() => DeltaItemSchema)) }),
+  /**
+   * What a tool server has for an agent, from now on: in the turn it takes the place of what was listed before. A tool is pinned
+   * for the session by the first event that names it.
+   */
+  z.object({ type: z.literal("tools.listed"), ...ofAgent, ...ToolsListingSchema.shape }),
   z.object({ type: z.literal("tool.started"), ...ofTool }),
   z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
   /** Cut off by a restart and safe to repeat: it is owed again. */
@@ -278,7 +354,7 @@ export type SessionEvent = z.infer<typeof SessionEventSchema>;
 export type EventType = SessionEvent["type"];
 /** The event of one type: `EventOf<"vote.cast">`. */
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
-export type CallEvent = EventOf<"call.started" | "call.deferred" | "call.completed" | "call.failed">;
+export type CallEvent = EventOf<"call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed">;
 /** Of an agent's own tool. */
 export type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown">;
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ATTACHMENT_LIMITS } from "./attachments";
 import { FaultSchema, IdSchema, TurnStatusSchema } from "./api";
 import { WireEventSchema } from "./events";
 
@@ -70,6 +71,11 @@ export const ConfigCheckRequestSchema = z
       .optional()
       .describe("The name of a team on offer or of a model, or a team's config as an object"),
     config_yaml: z.string().min(1).optional().describe("The same as YAML text: what is found then has line and column"),
+    attached: z
+      .array(z.string().min(1).max(ATTACHMENT_LIMITS.nameChars))
+      .max(ATTACHMENT_LIMITS.count)
+      .optional()
+      .describe("Names of the images and files that are to come with the question, which a config may name in `upload_files`"),
   })
   .refine(({ config, config_yaml }) => (config === undefined) !== (config_yaml === undefined), {
     message: "takes one of config and config_yaml",

@@ -64,6 +64,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     ...summary,
     session_id: view.sessionId,
     question: turn.question,
+    ...(turn.attachments && { attachments: [...turn.attachments] }),
     answer: turn.final?.text ?? null,
     winner: turn.winner,
     label: turn.final?.label ?? null,

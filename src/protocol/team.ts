@@ -20,7 +20,7 @@ const PriceSchema = RatesSchema.extend({
 export type Price = z.infer<typeof PriceSchema>;
 
 /** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
-const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
+export const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
 
 /** A hosted tool an agent may use, as far as budgets care. */
@@ -50,6 +50,8 @@ const AgentRulesSchema = z.object({
   /** Whether the agent has a workspace, so that its answers carry snapshots. */
   workspace: z.boolean(),
   tools: z.array(ToolRuleSchema),
+  /** Names of its tool servers. What they have is known when they have been asked (`tools.listed`). Absent: none. */
+  tool_servers: z.array(z.string()).optional(),
   /** Absent: none. */
   hosted_tools: z.array(HostedToolRuleSchema).optional(),
   /**

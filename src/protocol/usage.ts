@@ -33,3 +33,10 @@ function addHostedUses(a: Usage, b: Usage): Pick<Usage, "hosted_uses"> {
 
 /** All tokens of a usage; the other fields that count tokens are parts of these. */
 export const totalTokens = (usage: Usage): number => usage.input_tokens + usage.output_tokens;
+
+/**
+ * Whether the usage of one reply tells how long its conversation is. It does not where nobody counted (its reservation stands as
+ * output then), where hosted tools read meanwhile what they had found, or where several requests are counted together.
+ */
+export const tellsLength = (usage: Usage | null): usage is Usage =>
+  usage !== null && usage.input_tokens > 0 && !usage.hosted_uses && !usage.requests;

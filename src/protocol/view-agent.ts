@@ -40,6 +40,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   tools: [],
   stream: null,
   lastError: null,
+  callError: null,
   out: null,
   lastActivityAt: at,
 });
@@ -84,6 +85,7 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
       return;
     case "call.started":
     case "call.deferred":
+    case "call.waiting":
     case "call.completed":
     case "call.failed":
       applyCall(agent, event);
@@ -119,10 +121,12 @@ function applyCall(agent: AgentView, event: CallEvent): void {
       agent.status = "streaming";
       return;
     case "call.deferred":
+    case "call.waiting":
       agent.status = "waiting";
       return;
     case "call.completed":
       agent.call = null;
+      agent.callError = null;
       agent.tokens += event.usage.input_tokens + event.usage.output_tokens;
       agent.costUsd += event.cost_usd;
       return;
@@ -132,6 +136,7 @@ function applyCall(agent: AgentView, event: CallEvent): void {
       agent.costUsd += event.cost_usd;
       agent.retryAt = event.retry_at;
       agent.lastError = { code: event.code, message: event.message, at: event.at };
+      agent.callError = agent.lastError;
       if (agent.out === null) agent.status = "waiting";
       return;
     default:

@@ -1,3 +1,4 @@
+import type { Attachment } from "./attachments";
 import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
 import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
@@ -25,6 +26,8 @@ export type TurnView = {
   number: number;
   parentTurn: number | null;
   question: string;
+  /** Absent: none. */
+  attachments?: readonly Attachment[];
   budget: Budget;
   startedAt: number;
   deadlineAt: number;
@@ -139,6 +142,8 @@ export type AgentView = {
   /** What its latest call has written so far. */
   stream: StreamView | null;
   lastError: { code: string; message: string; at: number } | null;
+  /** Why its latest call failed, if it did; kept when the agent is out for another reason, such as time or money. */
+  callError: { code: string; message: string; at: number } | null;
   /** Why it takes no further part: failed, or abstained at a cap. */
   out: "failed" | "abstained" | null;
   lastActivityAt: number;

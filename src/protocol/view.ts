@@ -73,6 +73,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "round.nudged":
     case "call.started":
     case "call.deferred":
+    case "call.waiting":
     case "call.completed":
     case "call.failed":
     case "tool.started":
@@ -90,7 +91,9 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
       work(turn, event);
       return;
     case "files.accessed":
-      return; // the audit trail, for those who read it
+    case "tools.listed":
+    case "conversation.compacted":
+      return; // for those who read the log
     default:
       event satisfies never; // of a later version: what it means is not known, so it changes nothing
   }
@@ -134,6 +137,7 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
     number: event.turn,
     parentTurn: event.parent_turn,
     question: event.question,
+    ...(event.attachments && { attachments: event.attachments }),
     budget: event.budget,
     startedAt: event.at,
     deadlineAt: event.deadline_at,

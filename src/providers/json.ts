@@ -13,7 +13,10 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * A body for an SDK that is JSON already, so that it keeps one text while it waits for an answer, and not what the text was made
- * of as well: each may be megabytes.
+ * A body for an SDK that is JSON already, in bytes, so that it keeps those while it waits for an answer, and not what they were
+ * made of as well: each may be megabytes, and a text takes two bytes a character if any of them is beyond Latin-1.
  */
-export const jsonBody = (body: unknown) => ({ body: JSON.stringify(body), headers: { "content-type": "application/json" } });
+export const jsonBody = (body: unknown) => ({
+  body: new TextEncoder().encode(JSON.stringify(body)),
+  headers: { "content-type": "application/json" },
+});

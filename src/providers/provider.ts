@@ -1,6 +1,7 @@
 import type { FailureClass, StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedToolName, HostedUse } from "../protocol/hosted-tools";
 import type { Host } from "./hosts";
+import type { Part } from "./parts";
 
 /**
  * The seam between the agents and every wire format. A format's folder turns a `ModelRequest` into its provider's request and
@@ -26,7 +27,8 @@ export type ReplyItem =
   | { type: "hosted"; name: HostedToolName; opaque?: unknown };
 
 export type Message =
-  | { role: "user"; text: string }
+  /** `parts` stand before the text; absent: none. */
+  | { role: "user"; text: string; parts?: readonly Part[] }
   | { role: "assistant"; items: ReplyItem[] }
   /** The result of one tool call; each call of the assistant message before it has exactly one. */
   | { role: "tool"; toolCallId: string; name: string; text: string; isError: boolean };
@@ -36,6 +38,11 @@ export type ModelRequest = {
   system: string;
   /** Megabytes, it may be: an adapter keeps nothing of it once the request is sent, and asks for it again where it must. */
   readonly messages: Message[];
+  /**
+   * Reads what stands before the first message; absent: nothing. Adapters ask for it right before they send (`with-parts.ts`), each time
+   * they do, and keep nothing of it. Throws ProviderError, or what the signal was aborted with.
+   */
+  attached?: (signal: AbortSignal) => Promise<readonly Part[]>;
   tools: ToolSpec[];
   hostedTools: readonly HostedTool[];
   /** `required`: the reply must call a tool. Adapters whose provider cannot force one send `auto`. */

@@ -11,3 +11,11 @@ export const logInfo = (...parts: readonly unknown[]): void => console.log(...pa
 
 /** Errors are written with their stack. */
 export const logError = (...parts: readonly unknown[]): void => console.error(...parts.map(toText));
+
+/** From now on what a library warns of by itself, in lines that begin with this, is written nowhere: it quotes what strangers say. */
+export function silence(beginning: string): void {
+  const warn = console.warn.bind(console);
+  console.warn = (...parts: readonly unknown[]): void => {
+    if (typeof parts[0] !== "string" || !parts[0].startsWith(beginning)) warn(...parts);
+  };
+}

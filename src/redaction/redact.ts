@@ -3,7 +3,7 @@
 const HIDDEN = "[redacted]";
 
 /** Shorter strings are no keys, and hiding them would tear holes into ordinary words. */
-const SHORTEST_SECRET = 6;
+export const SHORTEST_SECRET = 6;
 
 /**
  * All patterns here are bounded where they could begin at every place of a text and fail at its end: texts may be long and hostile.
@@ -54,7 +54,7 @@ export function holdsKey(text: string): boolean {
 }
 
 /** A secret as it may stand in a text: as it is, in an address, in JSON, in base64. */
-function formsOf(secret: string): Set<string> {
+export function formsOf(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inAddress = encodeURIComponent(secret.toWellFormed());
   return new Set([secret, inAddress, inJson, inJson.replaceAll("/", "\\/"), ...inBase64(Buffer.from(secret))]);

@@ -11,6 +11,8 @@ const PARAMETERS = {
 export const CURRENT_TIME: Tool = {
   spec: { name: "current_time", description: "Tells the current date and time in a time zone.", parameters: PARAMETERS },
   rule: { name: "current_time", acts_outside: false, idempotent: true },
+  leavesFiles: true,
+  staysInside: true,
   async run(args, { now }) {
     const problem = argumentProblem(PARAMETERS, args);
     if (problem !== null) return { outcome: "error", text: problem };

@@ -17,6 +17,8 @@ export type ToolContext = {
   idempotencyKey: string;
   /** Unix ms. */
   now(): number;
+  /** To be told when the tool waits for a server's first word no more: few may do so at a time. Absent: nobody counts. */
+  headersCame?: (() => void) | undefined;
   /** Told how it goes while the tool runs, for people who watch; absent: nobody listens. */
   tell?(news: ToolNews): void;
 };
@@ -38,6 +40,10 @@ export type Tool = {
   spec: ToolSpec;
   /** What the coordination rules need to know. */
   rule: ToolRule;
+  /** Whether it leaves the agent's files alone, so that it need not take turns with calls that touch them. Absent: it may touch them. */
+  leavesFiles?: boolean;
+  /** Whether it asks no server, so that it needs none of the few places to wait for one. Absent: it may ask. */
+  staysInside?: boolean;
   /**
    * Runs it. `args` is what the model wrote, parsed as JSON and not checked any further. Never throws for what the model or a
    * server did wrong; what it throws is a fault of ours, or the signal's reason.

@@ -63,12 +63,15 @@ export type Staged = {
   directories: readonly string[];
 };
 
+/** A context as an agent sees it. `limits`: of what it may become; absent: as for all files. */
+export type MountedContext = { tree: Tree; writable: boolean; protectedPaths: readonly string[]; limits?: FileLimits };
+
 /** What a tool call starts from. */
 export type Basis = {
   workspace: Tree;
   /** By alias. */
   peers: ReadonlyMap<string, Tree>;
-  contexts: ReadonlyMap<string, { tree: Tree; writable: boolean; protectedPaths: readonly string[] }>;
+  contexts: ReadonlyMap<string, MountedContext>;
   blobs: BlobSource;
   /** Paths read in earlier calls of the round. */
   read: ReadonlySet<string>;

@@ -1,7 +1,7 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import type { AgentFiles } from "./agent-files";
 import { sameEntry } from "./tree";
-import type { FileEntry, Tree } from "./types";
+import { type FileEntry, FileError, type Tree } from "./types";
 
 /**
  * How files and directories differ, as text for an agent. Work is bounded by counting, not by a clock, which stands still while
@@ -60,34 +60,34 @@ export function compareTrees(left: Tree, right: Tree): ComparedTrees {
   return compared;
 }
 
-/** How two directories differ, file by file. Throws `FileError` where a path leads nowhere, or is no directory. */
+/** How two directories differ, file by file. Throws `FileError` where a path leads nowhere, is no directory, or holds more than `most` files. */
 export function compareDirectories(
   files: AgentFiles,
   { left, right, most }: { left: string; right: string; most: number },
 ): Compared {
   const [ours, theirs] = [treeBelow(files, left, most), treeBelow(files, right, most)];
-  const { onlyLeft, onlyRight, different, same } = compareTrees(ours.tree, theirs.tree);
+  const { onlyLeft, onlyRight, different, same } = compareTrees(ours, theirs);
   const isSame = onlyLeft.length + onlyRight.length + different.length === 0;
   const sections = [
     section(`Only in ${files.resolve(left)}`, onlyLeft),
     section(`Only in ${files.resolve(right)}`, onlyRight),
     section("Different", different),
     `The same: ${same}`,
-    ...(ours.more || theirs.more ? [`Only the first ${most} files of each were compared.`] : []),
   ];
   const text = sections.filter((part) => part !== "").join("\n");
-  return { same: isSame && !ours.more && !theirs.more, text: cut(text, COMPARE_LIMITS.text) };
+  return { same: isSame, text: cut(text, COMPARE_LIMITS.text) };
 }
 
-function treeBelow(files: AgentFiles, directory: string, most: number): { tree: Tree; more: boolean } {
+function treeBelow(files: AgentFiles, directory: string, most: number): Tree {
   files.list(directory); // throws for a file
   const root = files.resolve(directory);
   const { paths, more } = files.walk(directory, most);
+  if (more) throw new FileError("too_many_files", `${root} holds more than ${most} files. Compare directories further down.`);
   const entries = paths.map((path): [string, FileEntry] => {
     const { hash, size, executable } = files.stat(path);
-    return [path.slice(root.length + 1), { hash: hash ?? "", size, ...(executable && { executable: true }) }];
+    return [path.slice(root === "/" ? 1 : root.length + 1), { hash: hash ?? "", size, ...(executable && { executable: true }) }];
   });
-  return { tree: new Map(entries), more };
+  return new Map(entries);
 }
 
 const section = (title: string, paths: readonly string[]): string =>

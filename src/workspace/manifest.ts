@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { relativePath } from "./paths";
-import { applyChanges, byPath, EMPTY_TREE, fileAsDirectory } from "./tree";
-import { type FileEntry, FileError, type Tree, type TreeChanges } from "./types";
+import { byPath, fileAsDirectory } from "./tree";
+import { type FileEntry, FileError, type TreeChanges } from "./types";
 
 /**
  * A tree as it is written down: what it starts from, and what changed. Equal trees are equal texts: paths are in order, and nothing
@@ -54,16 +54,6 @@ export function decodeManifest(text: string): Manifest {
   if (both !== null) throw invalid(`${both} is a file and a directory`);
   if (base === null && written.size < decoded.size) throw invalid("something is deleted of nothing");
   return { base, changes: byPath(decoded) };
-}
-
-/** A whole tree, written down as changes to nothing. */
-export const encodeTree = (tree: Tree): string => encodeManifest({ base: null, changes: tree });
-
-/** Throws `FileError` `manifest_invalid`. */
-export function decodeTree(text: string): Tree {
-  const { base, changes } = decodeManifest(text);
-  if (base !== null) throw invalid("it is not whole, but changes to another");
-  return applyChanges(EMPTY_TREE, changes);
 }
 
 function entryOf(change: Change): FileEntry | null {

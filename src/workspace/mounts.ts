@@ -23,6 +23,21 @@ function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[]
   return [...new Map(shown.map((answer) => [answer.agent, answer])).values()];
 }
 
+/** A context in an agent's `/contexts/`. */
+export type ContextMount = { name: string; version: string; permission: "read" | "write"; writable: boolean };
+
+/** The contexts an agent sees. What may be written may be so by the presenter only, and only until its text is there. */
+export function contextsOf({ rules, contexts = [], attempt }: ContextsOf, agent: number): ContextMount[] {
+  const id = rules.agents[agent]?.id ?? "";
+  const presents = attempt.presenter === agent && attempt.final === null;
+  return contexts.flatMap(({ name, version, permissions }) => {
+    const permission = permissions[id];
+    return permission === undefined ? [] : [{ name, version, permission, writable: presents && permission === "write" }];
+  });
+}
+
+type ContextsOf = Pick<TurnState, "rules" | "contexts"> & { attempt: Pick<AttemptState, "presenter" | "final"> };
+
 /** `/workspace` as a path of its own or with something below it, and not as a part of a longer path or an address. */
 const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 

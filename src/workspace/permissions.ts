@@ -69,10 +69,11 @@ export const PROTECTION_LIMITS = { entries: 200, length: 255, wildcards: 4 } as 
 /** What is wrong with an entry of `protected_paths`, for whoever wrote it; null if nothing is. */
 export function protectedPathProblem(entry: string): string | null {
   const { length, wildcards } = PROTECTION_LIMITS;
-  if (bare(entry) === "") return "it names nothing";
+  if (bare(entry).trim() === "") return "it names nothing";
   if (entry.length > length) return `it is longer than ${length} characters`;
   if (/[\p{Cc}]/u.test(entry)) return "it contains a control character";
-  if (entry.replace(/^!/, "").split("/").includes("..")) return "it contains .., but paths are relative to the context";
+  if (entry.replace(/^!/, "").split(/[/\\]/).includes("..")) return "it contains .., but paths are relative to the context";
+  if (/^~(?:[/\\]|$)|^[a-z]:[/\\]/i.test(entry)) return "it is a path of a machine, but paths are relative to the context";
   if ((entry.match(/\*+/g) ?? []).length > wildcards) return `it has more than ${wildcards} wildcards`;
   return null;
 }

@@ -54,7 +54,4 @@ export function planBlobs(blobs: readonly BlobSize[], limits: Limits = PACK_LIMI
   return { packs: packs.filter(({ members }) => members.length > 1), single };
 }
 
-/** Objects that a snapshot needs written, its manifest among them. */
-export const writesOf = ({ packs, single }: BlobPlan): number => packs.length + single.length + 1;
-
 const byHash = (a: BlobSize, b: BlobSize): number => (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0);

@@ -1,4 +1,4 @@
-import type { AgentFiles, Basis, Listed, Staged, Stat } from "./agent-files";
+import type { AgentFiles, Basis, FileLimits, Listed, Staged, Stat } from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
@@ -91,14 +91,14 @@ export class StagedFiles implements AgentFiles {
   async write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void> {
     await this.#audit.attemptLater("write", path, async (place) => {
       const spot = this.#spot("write", place);
-      const tooLarge = sizeProblem(formatPlace(place), bytes.byteLength, this.#basis.limits);
+      const tooLarge = sizeProblem(formatPlace(place), bytes.byteLength, this.#limitsOf(place));
       if (tooLarge) throw tooLarge;
       const blob = await this.#blobs.prepare(bytes);
       // From here on nothing else can come in between.
       checkFile(spot);
       const isRunnable = executable ?? spot.tree.file(place.path)?.executable ?? false;
       const entry: FileEntry = { hash: blob.hash, size: blob.bytes.byteLength, ...(isRunnable && { executable: true }) };
-      checkRoom({ target: spot, files: [{ to: place.path, entry }], leaving: [] }, this.#basis.limits);
+      checkRoom({ target: spot, files: [{ to: place.path, entry }], leaving: [] }, this.#limitsOf(place));
       this.#blobs.keep(blob);
       this.#put(spot.tree, place.path, entry);
       this.#marks.wrote(formatPlace(place));
@@ -110,7 +110,7 @@ export class StagedFiles implements AgentFiles {
       const { tree } = this.#spot("write", place);
       checkDirectory({ place, tree });
       if (tree.isDirectory(place.path)) return;
-      checkRoom({ target: { place, tree }, files: [], directories: [place.path], leaving: [] }, this.#basis.limits);
+      checkRoom({ target: { place, tree }, files: [], directories: [place.path], leaving: [] }, this.#limitsOf(place));
       tree.makeDirectory(place.path);
     });
   }
@@ -174,7 +174,7 @@ export class StagedFiles implements AgentFiles {
     );
     if (way === "move") this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
-    checkRoom({ target, files, directories, leaving: leavingTarget }, this.#basis.limits);
+    checkRoom({ target, files, directories, leaving: leavingTarget }, this.#limitsOf(target.place));
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
       const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
@@ -228,6 +228,11 @@ export class StagedFiles implements AgentFiles {
     const tree = new WorkingTree(this.#baseOf(place), made);
     this.#trees.set(root, tree);
     return { place, tree };
+  }
+
+  #limitsOf({ mount }: Place): FileLimits {
+    const own = mount.kind === "context" ? this.#basis.contexts.get(mount.name)?.limits : undefined;
+    return own ?? this.#basis.limits;
   }
 
   #baseOf({ mount }: Place): Tree {

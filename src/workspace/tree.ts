@@ -1,8 +1,7 @@
-import { hashOf } from "./hash";
 import { ancestorsOf } from "./paths";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
-/** Trees as values: what changes make of them, how two differ, and one name for each. Bytes are not looked at. */
+/** Trees as values: what changes make of them, and how two differ. Bytes are not looked at. */
 
 export const EMPTY_TREE: Tree = new Map();
 
@@ -55,18 +54,4 @@ export function fileAsDirectory(tree: { has(path: string): boolean; keys(): Iter
     if (file !== undefined) return file;
   }
   return null;
-}
-
-/** Groups of paths that a disk which does not tell small letters from capitals takes for one. Sorted; empty for most trees. */
-export function caseTwins(paths: Iterable<string>): string[][] {
-  const groups = Map.groupBy(paths, (path) => path.toUpperCase().toLowerCase());
-  return [...groups.values()].filter((group) => group.length > 1).map((group) => group.toSorted());
-}
-
-/** One name for equal trees: SHA-256 over paths, contents and modes, in order. No path holds a line break. */
-export async function hashTree(tree: Tree): Promise<string> {
-  const lines = [...byPath(tree)].map(
-    ([path, { hash, size, executable }]) => `${executable ? "x" : "-"} ${hash} ${size} ${path}\n`,
-  );
-  return hashOf(new TextEncoder().encode(lines.join("")));
 }

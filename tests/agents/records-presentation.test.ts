@@ -20,7 +20,17 @@ function presented(change: (event: SessionEvent) => SessionEvent[], more: Partia
   const { events } = new TeamRun({ team, script: usual }).ask("How many?");
   const at = events.findIndex(({ type }) => type === "presentation.started");
   const before = events.slice(0, at).flatMap(change).reduce(evolve, emptySession);
-  const rest = { team, nonce: nonceOf, history: [], reply: null, toolResult: null, planned: [], ...more };
+  const rest = {
+    team,
+    nonce: nonceOf,
+    history: [],
+    reply: null,
+    toolResult: null,
+    cut: null,
+    summary: null,
+    planned: [],
+    ...more,
+  };
   const [first] = renderRecords({ before, events: events.slice(at, at + 1), ...rest });
   if (first?.record.kind !== "start") throw new Error("no start");
   return { agent: first.agent, user: first.record.user, blocks: outline(readBlocks(first.record.user, nonceOf(first.agent, 1))) };

@@ -76,6 +76,7 @@ export class TeamRun {
     if (!effect) return this.#handle({ type: "clock" });
     this.#at = Math.max(this.#at, effect.type === "model_call" ? effect.notBefore : 0);
     if (effect.type === "model_call") this.#call(effect);
+    else if (effect.type === "tool_listing") this.#handle({ type: "tools_listed", agent: effect.agent, servers: [] });
     else this.#tool(effect);
   }
 
@@ -157,6 +158,8 @@ export class TeamRun {
       planned: [],
       reply: brought.reply ?? null,
       toolResult: brought.toolResult ?? null,
+      cut: null,
+      summary: null,
     });
     for (const { attempt, agent, round, record } of records) {
       const key = `${attempt} ${agent} ${round}`;

@@ -4,7 +4,7 @@ import { unzipSync, zipSync } from "fflate";
 import { packTar, type TarEntry } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import worker from "../../src/worker";
-import { sha256 } from "../../src/contexts/hash";
+import { hashOf } from "../../src/workspace/hash";
 import type { Context, ContextFile, ContextList, ContextUpload } from "../../src/protocol/contexts";
 import { ask, makeKey } from "./keyed-client";
 
@@ -25,7 +25,7 @@ const codeOf = async (response: Response) => [response.status, (await response.j
 
 const fileOf = async (path: string, content: string): Promise<ContextFile> => {
   const bytes = text(content);
-  return { path, sha256: await sha256(bytes), size: bytes.byteLength };
+  return { path, sha256: await hashOf(bytes), size: bytes.byteLength };
 };
 const manifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
   send("PUT", `/api/contexts/${name}`, { type: JSON_TYPE, body: JSON.stringify({ files, ...more }) });
@@ -34,7 +34,7 @@ const tarOf = (entries: readonly TarEntry[]) => packTar(entries);
 const blobsTar = async (contents: readonly string[]) =>
   tarOf(
     await Promise.all(
-      contents.map(async (one) => ({ header: { name: await sha256(text(one)), size: text(one).byteLength }, body: one })),
+      contents.map(async (one) => ({ header: { name: await hashOf(text(one)), size: text(one).byteLength }, body: one })),
     ),
   );
 const objects = async () => (await env.BUCKET.list({ prefix: "tenants/shelf/contexts/" })).objects.map(({ key }) => key);
@@ -355,7 +355,7 @@ describe("what is there", () => {
     });
     expect(made.status).toBe(201);
     expect(await theirs(`/api/contexts/shared?version=${version}`)).toEqual([404, "context_not_found"]);
-    const blobs = `/api/contexts/shared/blobs/${await sha256(text("mine"))}?version=${version}`;
+    const blobs = `/api/contexts/shared/blobs/${await hashOf(text("mine"))}?version=${version}`;
     const type = "application/octet-stream";
     expect(await codeOf(await send("PUT", blobs, { key: other.key, type, body: "mine" }))).toEqual([404, "upload_not_found"]);
     expect((await get<Context>("/api/contexts/shared")).tree.map(({ path }) => path)).toEqual(["a.txt"]);

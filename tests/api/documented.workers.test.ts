@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { packTar } from "modern-tar";
-import { sha256 } from "../../src/contexts/hash";
+import { hashOf } from "../../src/workspace/hash";
 import { teamOf } from "../durable-objects/session-client";
 import { ask, makeKey } from "./keyed-client";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";
@@ -8,6 +8,8 @@ import { type Document, DocumentSchema, operationsOf, undocumented } from "./ope
 /** A tenant's whole life with the service, each answer of which is held against the document. */
 const TEAM = teamOf(["quick", "plain"]);
 const FILES_TEAM = teamOf(["builder"], { orchestrator: { snapshot_storage: "snapshots" } });
+const GIVEN_TEAM = teamOf(["scribe"], { orchestrator: { context_paths: [{ path: "handbook", permission: "write" }] } });
+const NEW = await hashOf(new TextEncoder().encode("six times seven"));
 const QUESTION = "What is six times seven?";
 const STREAM = { accept: "text/event-stream" };
 const PAGE = { accept: "application/json" };
@@ -28,7 +30,7 @@ const BUILT = "/api/sessions/{built}/turns/1";
 const FILES_OF = ["", "/answers/agent1.final"];
 const EVALS = "/api/evals/simulated/runs";
 const CONTEXT = "/api/contexts/handbook";
-const HASHES = await Promise.all(["one", "two"].map((text) => sha256(new TextEncoder().encode(text))));
+const HASHES = await Promise.all(["one", "two"].map((text) => hashOf(new TextEncoder().encode(text))));
 const FILES = HASHES.map((hash, nth) => ({ path: `${nth}.txt`, sha256: hash, size: 3 }));
 const TAR = { "content-type": "application/x-tar" };
 const PACK = new TextDecoder().decode(await packTar([{ header: { name: HASHES[1] ?? "", size: 3 }, body: "two" }]));
@@ -75,6 +77,10 @@ const STEPS: readonly Step[] = [
   { asks: `GET ${CONTEXT}?version={version}`, gives: 200 },
   { asks: `GET ${CONTEXT}/files/0.txt`, gives: 200 },
   { asks: `GET ${CONTEXT}/archive.zip`, gives: 200 },
+  { asks: "POST /api/runs", body: { question: QUESTION, config: GIVEN_TEAM }, gives: 202, keeps: "session_id", as: "given" },
+  { asks: "GET /api/sessions/{given}/turns/1/events", gives: 200 },
+  { asks: "GET /api/sessions/{given}/turns/1/changes", gives: 200 },
+  { asks: `GET /api/sessions/{given}/turns/1/changes/blobs/${NEW}`, gives: 200 },
   { asks: `DELETE ${CONTEXT}`, gives: 204 },
   { asks: "POST /api/keys", body: { name: "ci", scopes: ["read"] }, gives: 201, keeps: "id", as: "key" },
   { asks: "GET /api/keys", gives: 200 },

@@ -20,6 +20,8 @@ function answerTo(thrown: Error): Promise<Response> {
     answer: fail,
     files: fail,
     blob: fail,
+    changes: fail,
+    changedContents: fail,
     events: fail,
     issueTicket: fail,
     redeemTicket: fail,

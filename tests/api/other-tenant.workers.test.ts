@@ -1,6 +1,6 @@
 import { expect, it, vi } from "vitest";
 import { z } from "zod";
-import { sha256 } from "../../src/contexts/hash";
+import { hashOf } from "../../src/workspace/hash";
 import type { EvalStarted } from "../../src/protocol/evals";
 import { teamOf } from "../durable-objects/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
@@ -21,7 +21,7 @@ const { links } = await (await askWith(first.key, "/api/evals/simulated/runs", {
 await vi.waitUntil(async () => (await askWith(first.key, links.run)).ok, { timeout: 10_000 });
 
 /** A context of the first tenant, committed, and the hash of its file. */
-const HASH = await sha256(new TextEncoder().encode("mine"));
+const HASH = await hashOf(new TextEncoder().encode("mine"));
 const MANIFEST = { files: [{ path: "a.txt", sha256: HASH, size: 4 }] };
 const CONTEXT = "handbook";
 const begun = await askWith(first.key, `/api/contexts/${CONTEXT}`, { method: "PUT", body: MANIFEST });

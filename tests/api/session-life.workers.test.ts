@@ -100,7 +100,7 @@ describe("DELETE of a session", () => {
   it("erases everything, and is 404 the second time, like everything of it", async () => {
     const run = await start(quick());
     await follow(run);
-    await env.BUCKET.put(`${sessionPrefix(TENANT, run.session_id)}turns/turn_1/answer.txt`, "42");
+    await env.BUCKET.put(`${sessionPrefix(TENANT, run.session_id)}snapshots/1/1/agent1.1.json`, "42");
     expect((await erase(run.session_id)).status).toBe(204);
     const again = await erase(run.session_id);
     expect([again.status, (await again.json<{ code: string }>()).code]).toEqual([404, "session_not_found"]);
@@ -131,7 +131,7 @@ describe("DELETE of a session", () => {
     const emptied = await start(quick());
     await setState(emptied.session_id, "erasing");
     await stubOf(emptied.session_id).erase(TENANT);
-    await env.BUCKET.put(`${sessionPrefix(TENANT, emptied.session_id)}SESSION_SUMMARY.txt`, "42");
+    await env.BUCKET.put(`${sessionPrefix(TENANT, emptied.session_id)}tool-results/1/1/agent1/1/look.txt`, "42");
 
     for (const { session_id } of [marked, emptied]) {
       expect((await erase(session_id)).status).toBe(204);

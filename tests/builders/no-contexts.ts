@@ -4,13 +4,14 @@ const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
 /** Contexts of a service that has none. */
 export const noContexts: ContextServices = {
-  reader: { newest: async () => null, open: async () => null },
+  reader: { newest: async () => new Map(), open: async () => null },
   store: {
     index: {
       begin: refuse,
       commit: refuse,
       isOpen: async () => false,
       newest: async () => null,
+      newestOf: async () => [],
       version: async () => null,
       page: async () => [],
       giveUp: refuse,

@@ -96,6 +96,7 @@ describe("what an event means to somebody who watches", () => {
     const line = event && turn && describeEvent(event, turn);
     return line ? paint(line, { width: 200, color: false }) : null;
   };
+  const touched = (refused: string | null) => ({ operation: "write" as const, path: "/peers/agent2/a", refused });
   const inRound = { attempt: 1, agent: "anna", round: 1 };
   it.each<{ body: b.Body; line: string | null }>([
     { body: b.roundStarted("anna", 2, ["agent2.1"]), line: "00:00  anna begins round 2 with agent2.1" },
@@ -121,6 +122,20 @@ describe("what an event means to somebody who watches", () => {
     {
       body: { type: "tool.unknown", ...inRound, tool_call: "t", name: "send_mail" },
       line: "00:00  anna send_mail was cut off: nobody knows whether it did its work",
+    },
+    {
+      body: { type: "files.accessed", ...inRound, tool_call: "t", name: "write_file", accesses: [touched("read_only")] },
+      line: "00:00  anna may not write /peers/agent2/a",
+    },
+    {
+      body: {
+        type: "files.accessed",
+        ...inRound,
+        tool_call: "t",
+        name: "read_file",
+        accesses: [touched("not_found"), touched(null)],
+      },
+      line: null,
     },
     { body: b.settled("anna", "agent1.1"), line: "00:00  settled by consensus: agent1.1 wins with 2 votes" },
     { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
@@ -158,6 +173,13 @@ describe("the summary of a turn", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([
       "failed  No agent gave an answer.",
       "        anna: 500",
+      "        ben: 500",
+    ]);
+  });
+  it("says why an agent's last call failed where money or time ended it for lack of another", () => {
+    const bodies = [...base, b.callStarted("anna", "c1"), b.callFailed("anna", "c1", null), b.failed("anna", "ben")];
+    expect(text(bodies).slice(1, 3)).toEqual([
+      "        anna: 500 Its last call failed: The model is overloaded.",
       "        ben: 500",
     ]);
   });

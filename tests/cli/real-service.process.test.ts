@@ -5,11 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildCli, CLI_FILE } from "../../scripts/cli-bundle";
 import { insertKey } from "../../scripts/keys/statements";
 import { ServiceProcess } from "../../scripts/service/service-process";
-import { answersThenVotes, byStage, hangs, newAnswer, vote } from "../../scripts/simulated-providers/scripts";
+import { answersThenVotes, byStage, hangs, newAnswer, tellsWhatCame, vote } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { eventsPath } from "../../src/protocol/api";
 import { hashSecret, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 import { LOCAL } from "../process/support/local";
+import { PNG, sha256 } from "../api/attachments";
 import { Ask } from "./ask-process";
 
 /** The command against the service itself, in the real runtime, with simulated models. */
@@ -32,6 +33,7 @@ const MODELS = {
     deciding: (situation) => vote(situation),
     presenting: () => ({ text: FINAL, pace: { ttftMs: 4_000 } }),
   }),
+  looker: tellsWhatCame(),
   stalls: hangs("body", { text: "Water boils at 100 °C, and", tokens: 5 }),
 };
 
@@ -101,6 +103,30 @@ describe("Ctrl+C, with the service itself", () => {
     expect(events.match(/^event: turn\..*$/gm)).toEqual(["event: turn.started", "event: turn.cancelled"]);
     const stalled = () => providers.requests().filter(({ model }) => model === "stalls");
     await expect.poll(() => stalled().map(({ outcome }) => outcome), { timeout: 2_000 }).toEqual(["closed"]);
+  });
+});
+
+describe("files that go along, with the service itself", () => {
+  it("reach the model: those of upload_files and those of --file", async () => {
+    const [picture, notes, team] = ["a.png", "notes.txt", "looking.yaml"].map((name) => path.join(folder, name));
+    await writeFile(picture ?? "", PNG);
+    await writeFile(notes ?? "", "seven ash trees");
+    const backend = `{type: chatcompletion, model: looker, base_url: "${providers.baseUrl}", api_key: simulated, upload_files: [{image_path: "${picture}"}]}`;
+    await writeFile(team ?? "", `agents:\n  - id: looker\n    backend: ${backend}\n`);
+    const ask = new Ask(["What is it?", "--config", team ?? "", "--file", notes ?? "", "--server", service.url]);
+    expect(await ask.ended(), ask.stderr).toBe(0);
+    expect(ask.stdout).toBe(`What came: image/png ${sha256(PNG).slice(0, 12)} | ${notes}:\n\nseven ash trees\n`);
+  });
+
+  it("are refused by name where the model cannot take them", async () => {
+    const picture = path.join(folder, "b.png");
+    await writeFile(picture, PNG);
+    const team = path.join(folder, "blind.yaml");
+    const backend = `{type: chatcompletion, model: gpt-oss-120b, base_url: "${providers.baseUrl}", api_key: simulated}`;
+    await writeFile(team, `agents:\n  - id: reader\n    backend: ${backend}\n`);
+    const ask = new Ask(["What is it?", "--config", team, "--file", picture, "--server", service.url]);
+    expect(await ask.ended()).toBe(1);
+    expect(ask.stderr).toContain('agent "reader" (gpt-oss-120b) does not take');
   });
 });
 

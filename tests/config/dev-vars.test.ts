@@ -16,6 +16,7 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   TENANT_USD_PER_DAY: "offered",
   TOOL_SECRETS: "offered",
   REPEATABLE_TOOLS: "offered",
+  MCP_SAFE_TOOLS: "offered",
   MAX_READERS: "offered",
   BACKGROUND_REPLIES: "offered",
 };

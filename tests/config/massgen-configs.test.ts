@@ -4,13 +4,14 @@ import { describe, expect, it } from "vitest";
 import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
 import { SERVED, type Served } from "../../src/config/needs";
 import { KEY_NAMES } from "../../src/providers/hosts";
+import { planBridge, TOKEN_SECRET } from "../../scripts/bridge/plan";
 import { ALL_SERVED } from "./teams";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
 const EXAMPLES = path.resolve("../shared/massgen-configs");
 const CONTEXT: ConfigContext = {
   storedKeys: KEY_NAMES,
-  contexts: [],
+  contexts: new Set(),
   allowedOrigins: [],
   variables: { AZURE_OPENAI_ENDPOINT: "https://ours.openai.azure.com" },
 };
@@ -54,6 +55,25 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     expect(check(name, { ...CONTEXT, allowedOrigins: ["http://localhost:*"] })).toMatchObject({ runnable: true });
   });
 
+  const BRIDGED = new Set(["stdio_mcp", "localhost_mcp"]);
+  it.each(
+    names.filter(
+      (name) =>
+        NEEDS[name]?.some((need) => BRIDGED.has(need)) &&
+        NEEDS[name]?.every((need) => BRIDGED.has(need) || !isUnserved(need, SERVED)),
+    ),
+  )("run with their servers bridged: %s", (name) => {
+    const options = { host: "127.0.0.1", port: 8765, urls: new Map(), variables: {}, directory: "/home/me" };
+    const { config, programs } = planBridge(readExample(name), options);
+    const origins = programs.map(({ port }) => `http://127.0.0.1:${port}`);
+    const context = {
+      ...CONTEXT,
+      allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
+      toolSecrets: [{ name: TOKEN_SECRET, origins }],
+    };
+    expect(checkTeam(config, context)).toMatchObject({ runnable: true, errors: [], refusals: [] });
+  });
+
   it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
     const codes = names.filter((name) => check(name).runnable).flatMap((name) => check(name).warnings);
     const others = codes.filter(({ code, pointer }) => code === "no_effect" && !QUIET.test(pointer));
@@ -69,7 +89,7 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
   });
 
   it("that need files of a machine run when these are uploaded and named", () => {
-    const context = { ...CONTEXT, served: ALL_SERVED, contexts: ["project"] };
+    const context = { ...CONTEXT, contexts: new Set(["project"]) };
     const kinds = ["workspace", "shell", "host_context_path"];
     const ready = names.filter(
       (name) => NEEDS[name]?.includes("host_context_path") && NEEDS[name].every((need) => kinds.includes(need)),

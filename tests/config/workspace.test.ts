@@ -47,14 +47,14 @@ describe("an agent has files", () => {
     },
   ])("$name", ({ a, is }) => expect(workspacesOf({ a })[0]).toEqual(is));
 
-  it("of what the team uploaded, in its own words where it names the same", () => {
+  it("of what the team uploaded, in its own words where it names the same, with what the team protects", () => {
     const lines = {
       a: "context_paths: [{path: docs, permission: write}]",
       orchestrator: "context_paths: [site, {path: docs, protected_paths: [LICENSE, 'private/', '*.pem']}]",
     };
     expect(workspacesOf(lines)[0]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
-      { name: "docs", permission: "write", protectedPaths: [] },
+      { name: "docs", permission: "write", protectedPaths: ["LICENSE", "private/", "*.pem"] },
     ]);
     expect(workspacesOf({ orchestrator: lines.orchestrator })[1]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
@@ -82,7 +82,17 @@ describe("people are told", () => {
     {
       name: "how files of their machine come here",
       lines: { orchestrator: "context_paths: [{path: src/app, permission: write}]" },
-      says: "host_context_path /orchestrator/context_paths: This team needs files of your machine (`src/app`): a path there means nothing to a hosted service, and nothing of that name is uploaded. Upload the files with `massgen-edge push`, then write the name they got as `path`.",
+      says: "host_context_path /orchestrator/context_paths: This team needs files of your machine (`src/app`): a path there means nothing to a hosted service, and nothing of that name is uploaded. Upload them first. Run `massgen-edge push src/app --name app` (then write `app` for it).",
+    },
+    {
+      name: "a command that runs nothing else",
+      lines: { orchestrator: `context_paths: ["-x", "it's $(reboot)"]` },
+      says: "Run `massgen-edge push ./-x --name x` (then write `x` for it), `massgen-edge push 'it'\\''s $(reboot)' --name it-s-reboot` (then",
+    },
+    {
+      name: "the command for each of them, whatever their machine calls a path",
+      lines: { orchestrator: "context_paths: ['C:\\My Files\\Web', '~', docs]" },
+      says: "Run `massgen-edge push 'C:\\My Files\\Web' --name web` (then write `web` for it), `massgen-edge push ~ --name project` (then write `project` for it).",
     },
     { name: "of a context without a name", lines: { a: "context_paths: [{permission: read}]" }, says: "path is missing" },
     { name: "of a permission that is none", lines: { a: "context_paths: [{path: s, permission: admin}]" }, says: "read, write" },
@@ -92,6 +102,11 @@ describe("people are told", () => {
       lines: { a: "context_paths: [{path: s, protected_paths: [../x]}]" },
       says: "/agents/0/backend/context_paths/0/protected_paths/0: A protected path is a path inside the context",
     },
+    ...["'~/x'", "'C:\\x'", "'*/*/*/*/*.pem'", "' '", "'a\\..\\b'", '"a\\nb"'].map((entry) => ({
+      name: `of the protected path ${entry}, which is none`,
+      lines: { a: `context_paths: [{path: s, protected_paths: [${entry}]}]` },
+      says: "is none: it ",
+    })),
     {
       name: "that an agent must have a way to its files",
       lines: { a: "cwd: w, exclude_file_operation_mcps: true" },
@@ -105,9 +120,11 @@ describe("people are told", () => {
   ])("$name", ({ lines, says }) => expect(told(lines).join("\n")).toContain(says));
 
   it("of a name that nothing uploaded has, where that is known", () => {
-    const context = { ...FULL_CONTEXT, contexts: ["site"] };
+    const context = { ...FULL_CONTEXT, contexts: new Set(["site"]) };
     expect(told({ a: "context_paths: [site]" }, context)).toEqual([]);
-    expect(told({ a: "context_paths: [sites]" }, context)).toEqual([expect.stringContaining("(`sites`)")]);
+    expect(told({ a: "context_paths: [sites]" }, context)).toEqual([
+      expect.stringMatching(/\(`sites`\).* Run `massgen-edge push --name sites`\.$/),
+    ]);
   });
 
   it("of each feature by name while sessions have none of them", () => {

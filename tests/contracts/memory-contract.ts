@@ -6,6 +6,7 @@ import { endpointAt } from "../fakes/endpoint";
 import { KEY, REQUEST } from "./contract-support";
 import { SSE_HEADERS } from "./raw-server";
 import type { Wire } from "./wire";
+import { sentText } from "../providers/sent-body";
 
 const CONVERSATION_BYTES = 8 * 1024 * 1024;
 
@@ -26,7 +27,7 @@ export function memoryContract(wire: Wire): void {
     const { request, letGo } = holdRequest(longRequest(), () => REQUEST.messages);
     let sentBytes = 0;
     const fetch: typeof globalThis.fetch = async (_, init) => {
-      sentBytes = typeof init?.body === "string" ? init.body.length : 0;
+      sentBytes = sentText(init?.body).length;
       letGo();
       return new Response(body.readable, { headers: SSE_HEADERS });
     };
@@ -52,5 +53,6 @@ const longRequest = () => ({
 
 function liveBytes(): number {
   collectGarbage();
-  return process.memoryUsage().heapUsed;
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { anAnswer, answers, aVote, decides, invalid, votes } from "./builders";
-import { allAnswer, table } from "./table";
+import { allAnswer, giveLarge, SIX, table } from "./table";
 import { World } from "./world";
 
 const LARGE = "x".repeat(128 * 1024 + 1);
@@ -143,6 +143,28 @@ describe("new_answer", () => {
       then: ["call.completed a", "answer.refused a team_limit"],
     },
     {
+      name: "is refused once those of the team fill 8 MB, those that were replaced among them",
+      world: SIX,
+      given: (world) => giveLarge(world, 64),
+      when: (world) => world.does("a", answers("Short")),
+      then: [
+        "call.completed a",
+        "answer.refused a size_limit",
+        "round.started a #14 context_full [agent1.12 agent2.12 agent3.12 agent4.12 agent5.11 agent6.11]",
+      ],
+    },
+    {
+      name: "is taken as long as there is room for its beginning",
+      world: SIX,
+      given: (world) => giveLarge(world, 63),
+      when: (world) => world.does("a", answers("y".repeat(128 * 1024))),
+      then: [
+        "call.completed a",
+        "answer.submitted a agent1.13",
+        "round.started a #14 answered [agent1.13 agent2.12 agent3.12 agent4.11 agent5.11 agent6.11]",
+      ],
+    },
+    {
       name: "at a limit brings the news its author is due",
       world: { rules: { max_new_answers_global: 4 } },
       given: (world) => {
@@ -268,7 +290,7 @@ describe("snapshots", () => {
       then: ["call.completed a", "answer.submitted a agent1.1"],
     },
     {
-      name: "an empty workspace never replaces",
+      name: "E15 an empty workspace never replaces what an answer before it has frozen",
       world: { agents: ["a", "b"], every: { workspace: true } },
       given: (world) => {
         world.does("a", answers("A", files(3)));

@@ -1,5 +1,5 @@
 import type { CallFailure, InputBody, Reply } from "../../src/coordination";
-import type { Decision, Usage } from "../../src/protocol/events";
+import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
 
 /** Small builders: a team, and what its models say when they are called. */
@@ -39,6 +39,15 @@ export const tool = (name: string, changes: Partial<ToolRule> = {}): ToolRule =>
   acts_outside: false,
   idempotent: false,
   ...changes,
+});
+
+/** What a tool server has; null: it cannot be reached. */
+export const listing = (server: string, tools: readonly ToolRule[] | null): ToolsListing => ({
+  server,
+  version: tools ? "2026-07-28" : null,
+  problem: tools ? null : "It could not be reached.",
+  tools: (tools ?? []).map((rule) => ({ ...rule, tool: rule.name, hash: `hash of ${rule.name}` })),
+  refused: [],
 });
 
 export const used = (input: number, output: number, cached = 0): Usage => ({

@@ -28,3 +28,17 @@ export function table(rows: Row[]): void {
 export function allAnswer(world: World): void {
   for (const id of world.ids) world.does(id, answers(id.toUpperCase()));
 }
+
+/** A team that may write more than there is room for. */
+export const SIX = {
+  agents: ["a", "b", "c", "d", "e", "f"],
+  rules: { max_new_answers_per_agent: 20, fairness_lead_cap_answers: null },
+};
+
+/** So many answers beside the first ones, as large as they may be, in turn. */
+export function giveLarge(world: World, count: number): void {
+  allAnswer(world);
+  for (let nth = 0; nth < count; nth += 1) {
+    world.does(world.ids[nth % world.ids.length] ?? "", answers(`${nth}`.padEnd(128 * 1024, "x")));
+  }
+}

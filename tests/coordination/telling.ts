@@ -7,6 +7,7 @@ export const tell = (events: readonly SessionEvent[]): string[] => events.map(li
 /** `call a`, or `call a in 500` when it must wait. */
 export const tellOwed = (effects: readonly Effect[], ids: readonly string[], now: number): string[] =>
   effects.map((effect) => {
+    if (effect.type === "tool_listing") return `listing ${ids[effect.agent]}`;
     if (effect.type === "tool_call") return `tool ${ids[effect.agent]} ${effect.name}`;
     return effect.notBefore > now ? `call ${ids[effect.agent]} in ${effect.notBefore - now}` : `call ${ids[effect.agent]}`;
   });
@@ -26,23 +27,21 @@ function details(event: SessionEvent): string[] {
     case "round.started":
       return [`#${event.round}`, event.cause, shown(event.labels), ...(event.purpose === "coordination" ? [] : [event.purpose])];
     case "call.started":
-      return [event.offers.join("|") || "nothing", ...(event.forced ? ["forced"] : [])];
+      return [event.compacts ? "compacts" : event.offers.join("|") || "nothing", ...(event.forced ? ["forced"] : [])];
+    case "call.waiting":
     case "call.failed":
-      return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
+    case "conversation.compacted":
+      return delayed(event);
     case "tool.started":
     case "tool.interrupted":
     case "tool.unknown":
       return [event.name];
     case "tool.completed":
       return [event.name, event.outcome];
+    case "tools.listed":
+      return listed(event);
     case "files.accessed":
-      return [
-        event.name,
-        ...event.accesses
-          .slice(0, 3)
-          .map(({ operation, path, refused }) => `${operation} ${path}${refused === null ? "" : `: ${refused}`}`),
-        ...(event.more === undefined ? [] : [`and ${event.more} more`]),
-      ];
+      return accessed(event);
     case "answer.submitted":
       return [
         event.label,
@@ -76,10 +75,30 @@ function details(event: SessionEvent): string[] {
   }
 }
 
+const accessed = ({ name, accesses, more }: EventOf<"files.accessed">): string[] => [
+  name,
+  ...accesses.slice(0, 3).map(({ operation, path, refused }) => `${operation} ${path}${refused === null ? "" : `: ${refused}`}`),
+  ...(more === undefined ? [] : [`and ${more} more`]),
+];
+
 /** The order is drawn by chance. */
 const shown = (labels: readonly string[]): string => `[${[...labels].sort().join(" ")}]`;
+
+const listed = ({ server, tools, refused, problem }: EventOf<"tools.listed">): string[] => [
+  server,
+  ...tools.map(({ name }) => name),
+  ...refused.map(({ tool }) => `not ${tool}`),
+  ...(problem === null ? [] : [`: ${problem}`]),
+];
 
 function settled({ ended_by, winner, label, tally, tie }: EventOf<"attempt.settled">): string[] {
   const votes = Object.entries(tally).map(([name, count]) => `${name}:${count}`);
   return [ended_by, winner ?? "-", label ?? "-", ...votes, ...(tie ? ["tie"] : [])];
+}
+
+/** What keeps a call from being made at once, or from being made at all. */
+function delayed(event: EventOf<"call.waiting" | "call.failed" | "conversation.compacted">): string[] {
+  if (event.type === "call.waiting") return [`${event.until - event.at} ms`];
+  if (event.type === "conversation.compacted") return [`${event.replies} replies`, `${event.tokens} tokens`];
+  return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
 }

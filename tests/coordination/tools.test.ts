@@ -52,7 +52,7 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "leave a trail of a thousand lines at most, the refusals first",
+      name: "leave a trail of six hundred lines at most, the refusals first",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
@@ -61,7 +61,7 @@ describe("an agent's own tools", () => {
           { ...read("/peers/x/a"), refused: "no_such_peer" },
         ]),
       then: [
-        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/0 read /workspace/1 and 201 more",
+        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/0 read /workspace/1 and 601 more",
         "tool.completed a write_file ok",
       ],
     },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { failInternally } from "../../src/coordination/turn-end";
 import { anAnswer, answers, aVote, cancel, decides, fails, says, tool, uses, votes } from "./builders";
-import { allAnswer } from "./table";
+import { allAnswer, giveLarge, SIX } from "./table";
 import { World, type WorldOptions } from "./world";
 
 /** What models and people are told, word for word: a refusal helps only if it says what to do instead. */
@@ -36,6 +36,13 @@ describe("a refused answer", () => {
       given: allAnswer,
       when: (world) => world.does("a", answers("A2")),
       words: "The team has given all the answers it may give. Vote.",
+    },
+    {
+      code: "size_limit",
+      world: SIX,
+      given: (world) => giveLarge(world, 64),
+      when: (world) => world.does("a", answers("A2")),
+      words: "The team's answers have filled the 8 MB they may take together. Vote.",
     },
     {
       code: "lead_limit",

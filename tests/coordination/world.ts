@@ -15,14 +15,15 @@ import {
 import {
   type EventOf,
   type EventType,
+  type PinnedContext,
   isTerminal,
   type Purpose,
   type FileAccess,
   type SessionEvent,
   type Usage,
 } from "../../src/protocol/events";
-import type { AgentRules, Budget, TeamRules } from "../../src/protocol/team";
-import { agentRules, type Move, says, teamRules } from "./builders";
+import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
+import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkStep } from "./step-check";
 import { tellOwed } from "./telling";
 
@@ -39,6 +40,7 @@ export type WorldOptions = {
   every?: Partial<AgentRules>;
   each?: Record<string, Partial<AgentRules>>;
   budget?: Budget;
+  contexts?: readonly PinnedContext[];
   seed?: number;
 };
 
@@ -66,25 +68,36 @@ export class World {
   toolMs = 100;
   files: number | null = null;
   readonly #budget: Budget;
+  readonly #contexts: readonly PinnedContext[];
   #seed: number;
   #given = 0;
   #pending: Pending[] = [];
   #turns: Record<string, number> = {};
 
-  constructor({ agents = ["a", "b", "c"], rules = {}, every = {}, each = {}, budget = {}, seed = 1 }: WorldOptions = {}) {
+  constructor({
+    agents = ["a", "b", "c"],
+    rules = {},
+    every = {},
+    each = {},
+    budget = {},
+    contexts = [],
+    seed = 1,
+  }: WorldOptions = {}) {
     this.ids = agents;
     this.rules = teamRules(
       agents.map((id) => agentRules(id, { ...every, ...each[id] })),
       rules,
     );
     this.#budget = budget;
+    this.#contexts = contexts;
     this.#seed = seed;
   }
 
   /** The user asks; answers with what follows. */
   ask(question = "What is best?"): SessionEvent[] {
     const rules = this.state.rules ? null : this.rules;
-    return this.give({ type: "turn_requested", rules, question, parentTurn: null, budget: this.#budget, timeoutMs: null });
+    const given = { budget: this.#budget, contexts: this.#contexts };
+    return this.give({ type: "turn_requested", rules, question, parentTurn: null, timeoutMs: null, ...given });
   }
 
   give(body: InputBody): SessionEvent[] {
@@ -119,6 +132,14 @@ export class World {
   tool(id: string, outcome: "ok" | "error" | "unknown" = "ok", accesses?: readonly FileAccess[]): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files, ...(accesses && { accesses }) });
+  }
+
+  /** The agent's servers say what they have: these tools by server; null: it cannot be used. Without any: nothing, each of them. */
+  lists(id: string, servers: readonly { server: string; tools: readonly ToolRule[] | null }[]): SessionEvent[] {
+    const agent = this.ids.indexOf(id);
+    const all = this.rules.agents[agent]?.tool_servers ?? [];
+    const told = servers.length > 0 ? servers : all.map((server) => ({ server, tools: [] }));
+    return this.give({ type: "tools_listed", agent, servers: told.map(({ server, tools }) => listing(server, tools)) });
   }
 
   startsTool(id: string): string {
@@ -204,9 +225,10 @@ export class World {
   /** Sends the first effect that is due and unsent; answers whether there was one. */
   #sendOwed(scripts: Record<string, Script>): boolean {
     const sent = new Set(this.#pending.map(({ effect }) => effect.id));
-    const effect = owed(this.state).find((one) => !sent.has(one.id) && (one.type === "tool_call" || one.notBefore <= this.now));
+    const effect = owed(this.state).find((one) => !sent.has(one.id) && (one.type !== "model_call" || one.notBefore <= this.now));
     if (!effect) return false;
     if (effect.type === "tool_call") this.#sendTool(effect);
+    else if (effect.type === "tool_listing") this.lists(this.ids[effect.agent] ?? "", []);
     else this.#sendCall(effect, scripts);
     return true;
   }

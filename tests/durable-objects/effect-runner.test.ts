@@ -11,14 +11,24 @@ const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
   notBefore,
 });
 const call = (id: string, notBefore = 0): Effect => underWay(id, notBefore);
+const tool = (id: string): Effect => ({ type: "tool_call", id, agent: 0, round: 1, toolCall: "t", name: "look" });
 const PATIENCE = 45_000;
 const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 
 /** A performer whose calls end when they are told to. */
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const seen: string[] = [];
+  const dropped: string[] = [];
   const open = new Map<string, { headers: () => void; end: () => void }>();
   const performer: Performer = {
+    admitCall: ({ id }, signal) => {
+      if (!id.startsWith("waiting")) return null;
+      const { promise, reject } = Promise.withResolvers<void>();
+      signal.addEventListener("abort", () => reject(signal.reason));
+      seen.push(`waits ${id}`);
+      return promise;
+    },
+    dropCall: ({ id }) => void dropped.push(id),
     prepareCall: ({ id }) => {
       if (refuses.has(id)) return null;
       if (id === "broken") throw new Error("cannot be put together");
@@ -40,7 +50,12 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       seen.push(`taken up ${id}`);
       return { send: async () => () => void seen.push(`settled ${id}`) };
     },
-    performTool: async ({ id }) => void seen.push(`tool ${id}`),
+    performTool: async ({ id }, _signal, enter) => {
+      const headers = id.startsWith("inside") ? () => {} : (await enter()).onHeaders;
+      seen.push(`tool ${id}`);
+      await new Promise<void>((resolve) => open.set(id, { headers, end: resolve }));
+    },
+    listTools: async ({ id }) => void seen.push(`listing ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
   const runner = new EffectRunner(performer, { slots, patienceMs: PATIENCE });
@@ -49,7 +64,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);
     else await soon();
   };
-  return { seen, open, sync, runner };
+  return { seen, dropped, open, sync, runner };
 }
 
 it("takes up a call that was under way, and tells its end like any other's", async () => {
@@ -93,6 +108,58 @@ it("aborts what is no longer wanted, sent or still queued, and settles neither",
   await sync([], []);
   await sync([call("c")]);
   expect(seen).toEqual(["prepared a", "aborted a", "prepared c"]);
+});
+
+it("lets others go while a tool works whose server has begun to answer", async () => {
+  const { seen, open, sync } = start(1);
+  await sync([tool("tool_1"), call("b")]);
+  expect(seen).toEqual(["tool tool_1"]);
+  open.get("tool_1")?.headers();
+  await soon();
+  expect(seen).toEqual(["tool tool_1", "prepared b"]);
+});
+
+it("holds no slot for a tool that asks no server, and lets it go while all slots are taken", async () => {
+  const { seen, open, sync } = start(1);
+  await sync([tool("inside"), call("a"), tool("far"), tool("inside too")]);
+  expect(seen).toEqual(["tool inside", "tool inside too", "prepared a"]);
+  open.get("a")?.headers();
+  await soon();
+  expect(seen.at(-1)).toBe("tool far");
+});
+
+it("gives back the slot of a tool that ends without a word of headers", async () => {
+  const { seen, open, sync } = start(1);
+  await sync([tool("far"), tool("farther")]);
+  open.get("far")?.end();
+  await soon();
+  expect(seen).toEqual(["tool far", "tool farther"]);
+});
+
+it("lets go of a tool that waits for a slot and is no longer wanted", async () => {
+  const { seen, open, sync } = start(1);
+  await sync([call("a"), tool("far")]);
+  await sync([], ["a"]);
+  open.get("a")?.end();
+  await soon();
+  expect(seen).toEqual(["prepared a", "settled a"]);
+});
+
+it("lists tools beside the calls: that has places of its own to wait in", async () => {
+  const { seen, sync } = start(1);
+  await sync([call("a"), call("queued"), { type: "tool_listing", id: "listing_1_1", agent: 0 }]);
+  expect(seen).toEqual(["listing listing_1_1", "prepared a"]);
+});
+
+it("holds no slot for a call that waits for its backend's limits, and ends the wait with the need", async () => {
+  const { seen, dropped, open, sync } = start(1);
+  await sync([call("waiting"), call("b")]);
+  expect(seen).toEqual(["waits waiting", "prepared b"]);
+  await sync([], ["b"]);
+  open.get("b")?.end();
+  await soon();
+  expect(seen).toEqual(["waits waiting", "prepared b", "settled b"]);
+  expect(dropped).toEqual(["waiting", "b"]);
 });
 
 it("gives its slot back when the rules refuse a call", async () => {

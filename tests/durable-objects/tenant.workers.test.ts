@@ -129,14 +129,14 @@ it("a turn's end reaches the tenant by the session's outbox, which is empty then
 it("the outbox keeps what was not heard, waits longer each time, and forgets what was", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
-    const outbox = new Outbox(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
     outbox.add(settled(1, 0));
     outbox.add(settled(2, 0));
     const waits: number[] = [];
     for (let now = 0, tries = 0; tries < 12; tries += 1) {
       const item = outbox.due(now);
       if (!item) throw new Error("nothing is due");
-      expect(item.settled.turn).toBe(1);
+      expect(item.body.turn).toBe(1);
       outbox.failed(item, now);
       storage.sql.exec("UPDATE outbox SET not_before = ? WHERE id = 2", now + 600_000);
       waits.push((outbox.nextAt(now) ?? 0) - now);
@@ -153,7 +153,7 @@ it("the outbox keeps what was not heard, waits longer each time, and forgets wha
 it("the outbox does not wait for a time that only a clock set back has put far away", async () => {
   await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
     createTables(storage.sql);
-    const outbox = new Outbox(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
     outbox.add(settled(1, 0));
     const item = outbox.due(0);
     if (!item) throw new Error("nothing is due");

@@ -98,8 +98,8 @@ describe("a call may start", () => {
     const limits = { tokensPerMinute: 100 };
     const spent = spentBy([0, 90], [SECOND, 10]);
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
-    expect(earliestStart(correct(spent, 0, -80), limits, 50, SECOND)).toBe(SECOND);
-    expect(earliestStart(correct(spent, 5 * HOUR, -80), limits, 50, SECOND)).toBe(61 * SECOND);
+    expect(earliestStart(correct(spent, { at: 0, tokensMore: -80 }), limits, 50, SECOND)).toBe(SECOND);
+    expect(earliestStart(correct(spent, { at: 5 * HOUR, tokensMore: -80 }), limits, 50, SECOND)).toBe(61 * SECOND);
   });
 });
 

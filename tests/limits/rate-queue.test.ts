@@ -113,6 +113,21 @@ describe("calls to one endpoint", () => {
       told: ["start", "start", 61 * SECOND],
     },
     {
+      name: "give their request back if they are not made",
+      steps: [{ ask: a, at: 0 }, { ask: b, at: 0 }, { leave: "a" }, { ask: c, at: SECOND }, { ask: d, at: SECOND }],
+      told: ["start", "start", "start", 61 * SECOND],
+    },
+    {
+      name: "have made a request although it took no token",
+      steps: [
+        { ask: a, at: 0 },
+        { ask: b, at: 0 },
+        { settle: "a", tokens: 0 },
+        { ask: c, at: SECOND },
+      ],
+      told: ["start", "start", 61 * SECOND],
+    },
+    {
       name: "give their tokens back if they are not made",
       steps: [{ ask: asker("a", 90, tpm), at: 0 }, { leave: "a" }, { ask: asker("b", 90, tpm), at: SECOND }],
       told: ["start", "start"],

@@ -144,14 +144,30 @@ describe("a presentation", () => {
 });
 
 describe("agents with files", () => {
-  const files = { shell: true, contexts: [{ name: "site", writable: false }] };
+  const files = { shell: true, contexts: [{ name: "site", access: "read" as const, protectedPaths: ["LICENSE"] }] };
+  const granted = (access: "later" | "write", protectedPaths: readonly string[] = []) => ({
+    shell: false,
+    contexts: [{ name: "site", access, protectedPaths }],
+  });
 
   it("are told where they are, and that answers carry them", () => {
     const text = coordinationSystem({ ...plain, files });
     expect(text).toContain("`/workspace` is yours alone");
     expect(text).toContain("`/peers/agent1`");
-    expect(text).toContain("`/contexts/site` was given by the user. It is read-only.");
+    expect(text).toContain("`/contexts/site` was given by the user. It is read-only: copy");
     expect(text).toContain("`run_command`");
+  });
+
+  it("are told what may be done with what the user gave, and when", () => {
+    const later = coordinationSystem({ ...plain, files: granted("later", ["LICENSE", "*.pem"]) });
+    expect(later).toContain("read-only while the team coordinates; whoever writes the final reply may change it");
+    expect(later).toContain("Nobody may change what is protected in it: `LICENSE`, `*.pem`.");
+    const now = presentationSystem({ systemMessage: null, persona: null, afterCoordination: true, files: granted("write") });
+    expect(now).toContain("`/contexts/site` was given by the user. You may change it, now");
+    expect(now).not.toContain("protected");
+    const many = Array.from({ length: 25 }, (_, nth) => `p${nth}`);
+    expect(coordinationSystem({ ...plain, files: granted("later", many) })).toContain("`p19` and 5 more.");
+    expect(coordinationSystem({ ...plain, files })).not.toContain("LICENSE");
   });
 
   it("are told nothing of files that they do not have", () => {

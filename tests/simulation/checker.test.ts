@@ -184,6 +184,13 @@ const ROWS: Row[] = [
     lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }),
     invariant: "hosted",
   },
+  { name: "a summary with tools at hand", lie: changes("call.started", { compacts: true }), invariant: "compaction" },
+  {
+    name: "a summary with room left in the window",
+    story: "single-agent",
+    lie: changes("call.started", { compacts: true, offers: [], forced: false }, 2),
+    invariant: "compaction",
+  },
   {
     name: "research by an agent that has its hosted tools beside functions",
     story: "hosted-tools",

@@ -31,6 +31,10 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
 });
 
 describe("what the simulation found", () => {
+  it("a process that died after all was done is brought back by whoever looks", async () => {
+    expect((await judge(situationOf(18_193))).breaches).toEqual([]);
+  });
+
   it("alarms do not ring all the while the tenant takes to answer", async () => {
     for (const seed of SEEDS) {
       const { run } = await judge(plain(seed, { faults: ["tenant_slow"] }));

@@ -84,6 +84,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "I8",
   },
   {
+    name: "an agent is called before its tool servers were asked",
+    file: `${RULES}/owed.ts`,
+    find: "if (waitsForTools(turn, agent.index, round)) {",
+    replace: "if (waitsForTools(turn, agent.index, round) && round.calls > 0) {",
+    invariant: "I12",
+  },
+  {
     name: "all tool calls of a reply share one key",
     file: `${RULES}/effects.ts`,
     find: "_${place.round}_${place.toolCall}`;",
@@ -120,9 +127,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a turn's end whose word was lost is not told again",
-    file: `${OBJECT}/engine.ts`,
-    find: "outbox.failed(item, this.#clock.now());",
-    replace: "outbox.done(item.id);",
+    file: `${OBJECT}/deliveries.ts`,
+    find: "outbox.failed(item, now());\n        logError(",
+    replace: "outbox.done(item.id);\n        logError(",
     invariant: "I12",
   },
   {

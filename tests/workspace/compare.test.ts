@@ -138,12 +138,16 @@ describe("two directories", () => {
     expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 100 })).toEqual({ same: true, text: "The same: 1" });
   });
 
-  it("are never called the same if there is more to compare", async () => {
+  it("are not compared in part", async () => {
     const rig = await Rig.of({ workspace: { "x/a": "A", "x/b": "B", "y/a": "A", "y/c": "C" } });
-    expect(compareDirectories(rig.open(), { left: "x", right: "y", most: 1 })).toEqual({
-      same: false,
-      text: "The same: 1\nOnly the first 1 files of each were compared.",
-    });
+    const compare = () => compareDirectories(rig.open(), { left: "x", right: "y", most: 1 });
+    expect(compare).toThrow("/workspace/x holds more than 1 files. Compare directories further down.");
+  });
+
+  it("may be all that the agent sees", async () => {
+    const rig = await Rig.of({ workspace: { a: "A" }, peers: { agent1: { a: "A" } } });
+    const { text } = compareDirectories(rig.open(), { left: "/", right: "/workspace", most: 9 });
+    expect(text).toBe("Only in / (2):\n  peers/agent1/a\n  workspace/a\nOnly in /workspace (1):\n  a\nThe same: 0");
   });
 
   it("are not two files", async () => {

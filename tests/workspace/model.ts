@@ -30,7 +30,9 @@ export const ODD: Readonly<Record<string, { code: string; shown: string }>> = {
 
 const up = (path: string): string => path.slice(0, path.lastIndexOf("/"));
 const isIn = (path: string, directory: string): boolean => path.startsWith(`${directory}/`);
-const isProtected = (path: string): boolean => isIn(path, "/contexts/site") && /\/secret(\/|$)|\.key(\/|$)/.test(path);
+const isProtected = (path: string): boolean =>
+  (isIn(path, "/contexts/site") && /\/secret(\/|$)|\.key(\/|$)/.test(path)) ||
+  (isIn(path, "/contexts/vault") && path.split("/").some((name) => /^readme$|^gen$|^(?!keep\.pem$).*\.pem$/i.test(name)));
 const bytes = (text: string): number => Buffer.byteLength(text);
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
 

@@ -19,7 +19,7 @@ const levels = (count: number): string => Array.from({ length: count }, () => "a
 
 type Row = { name: string; typed: string; leads: string };
 
-describe("a path an agent types", () => {
+describe("E9 a path an agent types", () => {
   it.each<Row>([
     { name: "is relative to the workspace", typed: "src/a.py", leads: "/workspace/src/a.py" },
     { name: "may be absolute", typed: "/workspace/src/a.py", leads: "/workspace/src/a.py" },
@@ -100,6 +100,11 @@ describe("a path an agent types", () => {
     expect(leads("re\u0301sume\u0301.txt")).toBe(leads("r\u00e9sum\u00e9.txt"));
   });
 
+  it("is never the same in other letters", () => {
+    expect(leads("README.md")).not.toBe(leads("readme.md"));
+    expect(leads("%2e%2e/x")).not.toBe(leads("../x"));
+  });
+
   it("is told back so that it leads to the same place, whatever was typed", () => {
     const piece = fc.constantFrom(
       "a",
@@ -139,7 +144,7 @@ describe("a path an agent types", () => {
   });
 });
 
-describe("a path inside a tree", () => {
+describe("E9 a path inside a tree", () => {
   it.each<Row>([
     { name: "is kept", typed: "src/a.py", leads: "src/a.py" },
     { name: "loses what archives put before it", typed: "./src//a.py", leads: "src/a.py" },

@@ -10,14 +10,25 @@ import { type Limits, Model, ODD, Refused, type Rights } from "./model";
 /** `FILE_OPERATIONS` sets how many operations are tried at least; what fails is shrunk and told with its seed. */
 const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? 10_000);
 const AGENTS = ["agent1", "agent2", "agent3"];
-const PRESENTER = 0;
+/** By context, the agent that may write it. */
+const WRITERS: Readonly<Record<string, number>> = { site: 0, vault: 1 };
 const CALLS = { least: 12, most: 20 };
 const OPERATIONS_OF_CALL = { least: 4, most: 7 };
 const LIMITS: Limits = { fileBytes: 6, files: 5, treeBytes: 18 };
-const CONTEXTS = { site: { "a/b": "site", "secret/c": "s", "b/k.key": "k" }, docs: { a: "large text", "b/c": "d" } };
+const CONTEXTS = {
+  site: { "a/b": "site", "secret/c": "s", "b/k.key": "k" },
+  vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p", "keep.pem": "q" },
+  docs: { a: "large text", "b/c": "d" },
+};
+const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
 /** What every round begins with. */
 const BASE = { b: "B", "c/a": "C" };
-const PROTECTED = ["secret/", "*.key"];
+/** A folder, a file and patterns; an exception, and another case. Files of these never change, whoever tries. */
+const PROTECTED: Readonly<Record<string, readonly string[]>> = {
+  site: ["secret/", "*.key"],
+  vault: ["README", "gen", "*.pem", "!keep.pem"],
+};
+const UNTOUCHED = { site: { "secret/c": "s", "b/k.key": "k" }, vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p" } };
 
 const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
 const KINDS = [...OFTEN, ...OFTEN, "write", "move", "makeDirectory", "list", "walk", "walk", "stat", "exists"] as const;
@@ -28,9 +39,10 @@ type Call = { agent: number; operations: Operation[]; ends: "settled" | "lost"; 
 /** Few names, so that operations meet; the workspace and the context that may be written more often than others. */
 const PREFIXES = [
   ...["", "", "", "", "", "", "./", "/workspace/", "peers/agent1/", "/peers/agent2/", "/peers/agent9/"],
-  ...["/contexts/site/", "/contexts/site/", "/contexts/site/", "contexts/docs/", "/contexts/no/", "../", "/"],
+  ...["/contexts/site/", "/contexts/site/", "/contexts/site/", "/contexts/vault/", "/contexts/vault/", "/contexts/vault/"],
+  ...["contexts/docs/", "/contexts/no/", "../", "/"],
 ];
-const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key"];
+const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key", "gen", "x.pem", "X.Pem", "keep.pem", "README"];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
 const anyPath = fc.oneof(
   { weight: 30, arbitrary: fc.tuple(fc.constantFrom(...PREFIXES), names).map(([prefix, parts]) => prefix + parts.join("/")) },
@@ -107,27 +119,27 @@ class Team {
     for (const [index, { tree, directories }] of this.#agents.entries()) {
       const model = this.#modelOf(index);
       expect(this.#inWords(tree)).toEqual(model.in("/workspace"));
-      expect([...directories].sort()).toEqual([
-        ...model.emptyDirectories("/contexts/site"),
-        ...model.emptyDirectories("/workspace"),
-      ]);
+      const roots = [...NAMES_OF_CONTEXTS.map((name) => `/contexts/${name}`), "/workspace"];
+      expect([...directories].sort()).toEqual(roots.flatMap((root) => model.emptyDirectories(root)).sort());
       for (const [alias, peer] of this.#peers) expect(this.#inWords(peer)).toEqual(model.in(`/peers/${alias}`));
       expect(model.in("/contexts/docs")).toEqual(CONTEXTS.docs);
     }
-    const site = this.#inWords(this.#contexts.get("site") ?? new Map());
-    expect(site).toEqual(this.#modelOf(PRESENTER).in("/contexts/site"));
-    expect(site).toMatchObject({ "secret/c": "s", "b/k.key": "k" });
+    for (const [name, untouched] of Object.entries(UNTOUCHED)) {
+      const files = this.#inWords(this.#contexts.get(name) ?? new Map());
+      expect(files).toEqual(this.#modelOf(WRITERS[name] ?? 0).in(`/contexts/${name}`));
+      expect(files).toMatchObject(untouched);
+    }
   }
 
   #rights(index: number): Rights {
-    const contexts = new Map(Object.keys(CONTEXTS).map((name) => [name, { writable: name === "site" && index === PRESENTER }]));
+    const contexts = new Map(NAMES_OF_CONTEXTS.map((name) => [name, { writable: WRITERS[name] === index }]));
     return { peers: new Set(this.#peers.keys()), contexts, limits: LIMITS };
   }
 
   #open(index: number): StagedFiles {
     const agent = this.#agent(index);
     const contexts = [...this.#contexts].map(
-      ([name, tree]) => [name, { tree, writable: name === "site" && index === PRESENTER, protectedPaths: PROTECTED }] as const,
+      ([name, tree]) => [name, { tree, writable: WRITERS[name] === index, protectedPaths: PROTECTED[name] ?? [] }] as const,
     );
     return new StagedFiles({
       workspace: agent.tree,
@@ -153,8 +165,8 @@ class Team {
     for (const path of own) agent.own.add(path);
     agent.directories = new Set(directories);
     for (const [place, model] of this.#models.entries()) {
-      if (place !== index && contexts.size > 0)
-        model.replace("/contexts/site", Object.entries(this.#inWords(this.#contexts.get("site") ?? new Map())));
+      for (const name of place === index ? [] : contexts.keys())
+        model.replace(`/contexts/${name}`, Object.entries(this.#inWords(this.#contexts.get(name) ?? new Map())));
     }
   }
 
@@ -166,7 +178,7 @@ class Team {
     for (const marks of [agent.read, agent.own, agent.directories]) marks.clear();
     const model = this.#modelOf(index);
     model.replace("/workspace", Object.entries(BASE));
-    model.replace("/contexts/site", Object.entries(model.in("/contexts/site")));
+    for (const name of NAMES_OF_CONTEXTS) model.replace(`/contexts/${name}`, Object.entries(model.in(`/contexts/${name}`)));
     model.known.clear();
   }
 

@@ -49,8 +49,12 @@ function faultyStatement(real: D1PreparedStatement, sql: string): D1PreparedStat
   return wrapped;
 }
 
+type RestOfPut = [contents: string | Uint8Array<ArrayBuffer>, options?: R2PutOptions];
+
 function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   return over(real, {
+    put: (key: string, ...rest: RestOfPut) => around("r2", `put ${key}`, () => real.put(key, ...rest)),
+    get: (key: string, options: R2GetOptions = {}) => around("r2", `get ${key}`, () => real.get(key, options)),
     list: (options: R2ListOptions) => around("r2", "list", () => real.list(options)),
     delete: (keys: string[]) => around("r2", "delete", () => real.delete(keys)),
   });

@@ -1,9 +1,11 @@
 import type { Env } from "../../../durable-objects/env";
 import { SessionObject as ShippedSession } from "../../../durable-objects/session";
 import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant";
+import { sessionPrefix } from "../../../r2-layout/session-files";
 import worker from "../../../src/worker";
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
+import { readStoredSnapshots } from "../../../tests/builders/stored-snapshots";
 import { faultyBindings } from "./bindings";
 import { enter, faultyContext, leave } from "./context";
 import { CONTROL_PATH } from "./orders";
@@ -44,6 +46,11 @@ export class SessionObject extends ShippedSession {
     await Promise.all(Array.from({ length: times }, () => this.alarm()));
   }
 
+  /** How much of its files is not where it belongs yet. */
+  async filesLeft(): Promise<number> {
+    return this.ctx.storage.sql.exec("SELECT id FROM file_duties").toArray().length;
+  }
+
   /** The platform takes the object down and makes it anew, as for a new version of the code. */
   async reset(): Promise<void> {
     this.ctx.abort("Durable Object reset because its code was updated.");
@@ -58,12 +65,16 @@ export class TenantObject extends ShippedTenant {
 
 type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<SessionObject> };
 
-/** Takes orders; with a session, makes its alarm ring or takes its object down. */
-async function control(request: Request, { SESSIONS }: FaultyEnv): Promise<Response> {
+/** Takes orders; with a session, makes its alarm ring, takes its object down, or tells what of its files lies in R2. */
+async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promise<Response> {
   const { searchParams } = new URL(request.url);
   const session = searchParams.get("session");
   if (session === null) return Response.json(obey(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
+  if (searchParams.has("stored")) {
+    const stored = await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session));
+    return Response.json({ ...stored, left: await object.filesLeft() });
+  }
   const rings = searchParams.get("rings");
   if (rings === null)
     await object.reset().catch(() => undefined); // whoever takes it down hears that it went down

@@ -1,3 +1,4 @@
+import { TOOL_PATH } from "../../simulated-providers/tool-path";
 import { awaits, reached } from "./state";
 
 /** Long enough for a commit to reach the disk, and for a request to reach the provider. */
@@ -5,28 +6,33 @@ const A_WHILE_MS = 30;
 
 /**
  * `fetch` with crash points: `send.before` the intent may not be on disk · `send.intended` it is, nothing has left ·
- * `send.sent` it has left, no headers yet · `send.headers` · `send.chunk` · `send.end` the reply is whole, nothing of it settled.
+ * `send.sent` it has left, no headers yet · `send.headers` · `send.chunk` · `send.end` the reply is whole, nothing of it settled. Of a tool's request:
+ * `tool.send.before` and so on.
  */
 export function crashingFetch(real: typeof fetch): typeof fetch {
   return async (input, init) => {
-    reached("send.before");
-    if (awaits("send.intended")) await scheduler.wait(A_WHILE_MS);
-    reached("send.intended");
-    const sent = awaits("send.sent") ? setTimeout(() => reached("send.sent"), A_WHILE_MS) : undefined;
+    const point = `${isTool(input) ? "tool." : ""}send`;
+    reached(`${point}.before`);
+    if (awaits(`${point}.intended`)) await scheduler.wait(A_WHILE_MS);
+    reached(`${point}.intended`);
+    const sent = awaits(`${point}.sent`) ? setTimeout(() => reached(`${point}.sent`), A_WHILE_MS) : undefined;
     const response = await real(input, init);
     clearTimeout(sent);
-    reached("send.headers");
-    return awaits("send.chunk") || awaits("send.end") ? watched(response) : response;
+    reached(`${point}.headers`);
+    return awaits(`${point}.chunk`) || awaits(`${point}.end`) ? watched(response, point) : response;
   };
 }
 
-function watched(response: Response): Response {
+const isTool = (input: RequestInfo | URL): boolean =>
+  new URL(input instanceof Request ? input.url : input).pathname.startsWith(TOOL_PATH);
+
+function watched(response: Response, point: string): Response {
   const pieces = new TransformStream<Uint8Array, Uint8Array>({
     transform(piece, controller) {
       controller.enqueue(piece);
-      reached("send.chunk");
+      reached(`${point}.chunk`);
     },
-    flush: () => reached("send.end"),
+    flush: () => reached(`${point}.end`),
   });
   return new Response(response.body?.pipeThrough(pieces) ?? null, response);
 }

@@ -1,8 +1,7 @@
 import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
-import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
-import { MODELS } from "../runs/kinds";
+import { startSurroundings } from "../runs/surroundings";
 import { crowd, MOST_READERS, slow, vanish } from "./crowd";
 import { history } from "./history";
 import { strangeIds } from "./ids";
@@ -49,7 +48,7 @@ export async function clients({
 }: ClientsOptions): Promise<ClientFigures> {
   const startedAt = performance.now();
   const inspectorPort = await freePort();
-  const providers = await startSimulatedProviders({ models: MODELS });
+  const providers = await startSurroundings();
   const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
   const figures: ClientFigures = { seed, histories, scenes: [], loud: null, seconds: 0 };
   const onFigures = (loud: LoudFigures) => {

@@ -1,4 +1,4 @@
-import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { Surroundings } from "../runs/kinds";
 import type { FaultyService } from "../faulty-service";
 
 /** Bytes of memory at their highest: `live` after a collection, `resident` of the process. */
@@ -10,7 +10,7 @@ export type LoudFigures = { agents: number; logBytes: number; seconds: number; p
 /** What clients that misbehave meet. */
 export type World = {
   service: FaultyService;
-  providers: SimulatedProviders;
+  providers: Surroundings;
   inspectorPort: number;
   seed: number;
   /** How many write the largest session. */

@@ -1,9 +1,8 @@
 import { Chance } from "../../../tests/simulation/world/random";
-import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
 import { keepBooks, keepEvidence } from "./evidence";
-import { MODELS } from "../runs/kinds";
+import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
 import { type Played, toPlayed, unsettled } from "../runs/tenant-books";
@@ -105,7 +104,7 @@ async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
 }
 
 async function playWithProviders(plan: Plan, { service, figures, onCase }: Lane): Promise<{ outcome: Outcome; books: Played }> {
-  const providers = await startSimulatedProviders({ models: MODELS }); // with a record of this case alone
+  const providers = await startSurroundings(); // with a record of this case alone
   try {
     const outcome = await play(plan, service, providers);
     await note(outcome, figures, service);

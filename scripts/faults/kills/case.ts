@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
-import type { SimulatedProviders } from "../../simulated-providers/server";
 import type { CrashPoint } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { KINDS, type KindName } from "../runs/kinds";
+import { KINDS, type KindName, type Surroundings } from "../runs/kinds";
 import { nameOf } from "./points";
 import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
@@ -40,7 +39,7 @@ function momentOf(chance: Chance, nth: number): number {
 }
 
 /** Plays a plan on a running service, to the end of its runs and the verdict on each. Never throws for what the service does. */
-export async function play(plan: Plan, service: FaultyService, providers: SimulatedProviders): Promise<Outcome> {
+export async function play(plan: Plan, service: FaultyService, providers: Surroundings): Promise<Outcome> {
   await service.order(ordersFor(plan.kills[0]));
   const party = new Party(plan.kinds, { service, providers, seed: plan.seed });
   const { runs, problems } = party;

@@ -27,7 +27,8 @@ const EVENTS: Readonly<Record<string, KindName>> = {
   "presentation.started": "story",
   "presentation.completed": "mixed",
   "attempt.restarted": "rejected",
-  "tool.started": "files",
+  "tools.listed": "served",
+  "tool.started": "tools",
   "files.accessed": "files",
   "tool.completed": "files",
   "turn.started": "again",
@@ -64,6 +65,8 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
     "tenant.commit.closed",
   ],
   mixed: ["send.chunk", "send.end"],
+  tools: ["tool.send.before", "tool.send.intended", "tool.send.sent", "tool.send.headers", "tool.send.end"],
+  files: ["r2.before", "r2.after"],
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
 
@@ -78,7 +81,7 @@ export const PLACES: readonly Place[] = [
 ];
 
 function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[]])[] {
-  const kinds: KindName[] = ["story", "mixed", "erased"];
+  const kinds: KindName[] = ["story", "mixed", "files", "tools", "erased"];
   return kinds.map((kind) => [kind, others[kind] ?? []] as const);
 }
 

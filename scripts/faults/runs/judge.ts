@@ -2,10 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { check } from "../../../tests/simulation/checker";
+import type { ReachedTool } from "../../../tests/simulation/checker/types";
 import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/process/support/verdict";
 import type { Watcher } from "../../../tests/process/support/watcher";
 import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../simulated-providers/ledger";
 import type { Run } from "./run";
+import { callOf, trailProblems } from "./trail";
 
 /** The platform lets six requests of an object wait for headers; four are for models (I14). */
 const MOST_AWAITING_HEADERS = 4;
@@ -23,7 +25,8 @@ export async function judgeRun(run: Run): Promise<string[]> {
   return [
     ...unlike(run, log),
     ...misnumbered(events),
-    ...broken(events),
+    ...broken(events, { ...(run.kind.hasTools && { tools: reachedTools(run, events) }) }),
+    ...unreached(events, run),
     ...misended(events, run),
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
@@ -32,6 +35,7 @@ export async function judgeRun(run: Run): Promise<string[]> {
     ...afterTheEnd(requests, run.cancelledAt),
     ...leaked(log, run.canary),
     ...twice(await run.listed(), run),
+    ...repeated(run.toolKeys()),
     ...(await misfiled(run, events)),
   ];
 }
@@ -76,17 +80,68 @@ function difference({ frames }: Watcher, wanted: readonly Buffer[], nth: number)
 
 const text = (frame: Buffer | undefined): string => frame?.toString().trim().slice(0, 300) ?? "nothing";
 
-/** I10: the turn's result has the winner's files, each as it was written, and every call that touched files is on record once. */
+/**
+ * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
+ * lies in R2 is what the answers had.
+ */
 async function misfiled(run: Run, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
   if (!files) return [];
   const found = await run.files();
-  const calls = events.flatMap((event) => (event.type === "files.accessed" ? [`${event.agent} ${event.tool_call}`] : []));
   return [
     ...(isDeepStrictEqual(found, files) ? [] : [`I10: the result has the files ${JSON.stringify(found)}`]),
-    ...(new Set(calls).size === calls.length ? [] : ["a call is twice in the trail of files"]),
+    ...trailProblems(events),
+    ...(await misstored(run, events)),
   ];
 }
+
+type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
+
+/** Whether it has a snapshot of its own. */
+const isFrozen = (event: WireEvent): event is Answer =>
+  event.type === "presentation.completed" || (event.type === "answer.submitted" && event.snapshot === event.label);
+
+/** I10: every snapshot is in R2, whole, with the files that the API lists, and there is nothing else to be done about files. */
+async function misstored(run: Run, events: readonly WireEvent[]): Promise<string[]> {
+  const { trees, problems, left } = await run.stored();
+  const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
+    return [`${turn}/${attempt}/${label}`, await run.answerFiles(attempt, label)] as const;
+  });
+  const wanted = Object.fromEntries(await Promise.all(listed));
+  const isThere = isDeepStrictEqual(trees, wanted);
+  return [
+    ...(left === 0 ? [] : [`I10: ${left} things are still to be done about its files`]),
+    ...(isThere ? [] : [`I10: in R2 there is ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
+    ...problems.map((problem) => `I10: ${problem}`),
+  ];
+}
+
+const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
+
+/** What reached the tools, by the places in the log that its keys tell: what the checks of I8 and I9 look at. */
+function reachedTools(run: Run, events: readonly WireEvent[]): ReachedTool[] {
+  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+  return run.toolCalls().map(({ name, key }) => {
+    const [, turn, attempt, nth, round, call] = KEY.exec(key) ?? [];
+    const place = { turn: Number(turn), attempt: Number(attempt), round: Number(round), tool_call: call ?? "none" };
+    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key };
+  });
+}
+
+/** A call that the log says was answered did reach its tool: or the checks of I8 and I9 looked at nothing. */
+function unreached(events: readonly WireEvent[], run: Run): string[] {
+  if (!run.kind.hasTools) return [];
+  const reached = new Set(reachedTools(run, events).map(callOf));
+  const answered = events.filter((event) => event.type === "tool.completed" && event.outcome === "ok").map(callOf);
+  return [
+    ...(answered.length > 0 ? [] : ["no tool was called"]),
+    ...answered.filter((call) => !reached.has(call)).map((call) => `I8: ${call} was answered and never reached its tool`),
+  ];
+}
+
+/** I8: no call of a tool that nobody knows to be safe reached its server twice. */
+const repeated = (keys: readonly string[]): string[] =>
+  keys.filter((key, nth) => keys.indexOf(key) !== nth).map((key) => `I8: the call ${key} reached its server twice`);
 
 /** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
 function misended(events: readonly WireEvent[], { kind, turns }: Run): string[] {

@@ -5,6 +5,14 @@ import { worksOnFiles } from "../../simulated-providers/coding";
 import { alwaysFails, answersThenVotes, paced, rejects } from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
 
+/** What runs reach: providers with the models of all kinds, and a tool server. */
+export type Surroundings = SimulatedProviders & {
+  /** Of the tool server. */
+  toolsUrl: string;
+  /** The key of each call that reached it, in order. */
+  toolKeys(): string[];
+};
+
 /** The story is over in about two seconds. */
 const SPEED = 2.8;
 const YES = "Yes, at 100 °C.";
@@ -20,7 +28,7 @@ export type Deed = "cancels it" | "erases it" | "asks again";
 
 /** A kind of run, and what must come of it however often the service is killed. */
 export type Kind = {
-  agents: (providers: SimulatedProviders) => readonly Agent[];
+  agents: (providers: Surroundings) => readonly Agent[];
   config?: Readonly<Record<string, unknown>>;
   /** Whether it may cost only so much that it matters. */
   isCapped?: boolean;
@@ -31,18 +39,20 @@ export type Kind = {
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
   files?: Readonly<Record<string, string>>;
+  /** Whether its agents have the tools of the tool server. */
+  hasTools?: boolean;
 };
 
 const chat =
   (id: string, model: string) =>
-  (providers: SimulatedProviders): Agent => ({
+  (providers: Surroundings): Agent => ({
     id,
     model,
     backend: backendOf("openai-chat", providers),
   });
 const story = STORY_AGENTS.map(({ id, model }) => chat(id, model));
 const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
-const mixed = STORY_AGENTS.map(({ id }) => (providers: SimulatedProviders): Agent => {
+const mixed = STORY_AGENTS.map(({ id }) => (providers: Surroundings): Agent => {
   const format = DIALECTS[id];
   return { id, model: modelOf(format, `story-${id}`), backend: backendOf(format, providers) };
 });
@@ -64,6 +74,17 @@ const looker = worksOnFiles({
   answer: YES,
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
 });
+/** It orders and takes notes before it answers, votes and presents. */
+const buyer = worksOnFiles({
+  first: [
+    ["place_order", { text: "a pot" }],
+    ["write_note", { text: "a pot is ordered" }],
+    ["place_order", { text: "a lid" }],
+  ],
+  answer: YES,
+  beforeVote: [["write_note", { text: "voted" }]],
+  last: [["place_order", { text: "water" }]],
+});
 const withFiles = (player: Player): Player => {
   return (providers) => {
     const { backend, ...agent } = player(providers);
@@ -71,8 +92,21 @@ const withFiles = (player: Player): Player => {
   };
 };
 
-type Player = (providers: SimulatedProviders) => Agent;
-const all = (players: readonly Player[]) => (providers: SimulatedProviders) => players.map((player) => player(providers));
+/** Has something added up before it answers and when it presents: by a tool that nobody knows to be safe. */
+const adder = worksOnFiles({
+  first: [["mcp__box__add", { a: 50, b: 50 }]],
+  answer: "At 100 °C, which a tool has added up of twice fifty.",
+  last: [["mcp__box__add", { a: 99, b: 1 }]],
+});
+const withServer = (player: Player): Player => {
+  return (providers) => {
+    const { backend, ...agent } = player(providers);
+    return { ...agent, backend: { ...backend, mcp_servers: { box: { url: providers.toolsUrl } } } };
+  };
+};
+
+type Player = (providers: Surroundings) => Agent;
+const all = (players: readonly Player[]) => (providers: Surroundings) => players.map((player) => player(providers));
 
 export const KINDS = {
   story: { agents: all(story), ends: ["turn.completed"], answer: FINAL },
@@ -100,6 +134,17 @@ export const KINDS = {
     answer: null,
     files: BUILT,
   },
+  tools: {
+    agents: all([chat("one", "buyer"), chat("two", "quick")]),
+    hasTools: true,
+    ends: ["turn.completed"],
+    answer: null,
+  },
+  served: {
+    agents: all([withServer(chat("one", "adder")), withServer(chat("two", "quick"))]),
+    ends: ["turn.completed"],
+    answer: null,
+  },
   erased: { agents: all(story), deed: "erases it", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof KINDS;
@@ -113,6 +158,8 @@ export const MODELS: Readonly<Record<string, Script>> = {
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
+  buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
+  adder: paced({ ttftMs: 60, tokensPerSecond: 200 }, adder),
   looker: paced({ ttftMs: 60, tokensPerSecond: 200 }, looker),
 };

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
-import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { KindName, Surroundings } from "./kinds";
 import { within } from "../../service/within";
 import type { FaultyService } from "../faulty-service";
 import { PatientClient } from "../patient-client";
 import { judgeRun } from "./judge";
-import type { KindName } from "./kinds";
 import { Run } from "./run";
 
 /** Once nothing goes wrong any more every run ends within this (I13): a watchdog's 10 s, a call's back-off, and the run itself. */
@@ -13,7 +12,7 @@ const OVER_WITHIN_MS = 60_000;
 /** To read its log again and ask what became of it. */
 const JUDGED_WITHIN_MS = 60_000;
 
-type Options = { service: FaultyService; providers: SimulatedProviders; seed: number };
+type Options = { service: FaultyService; providers: Surroundings; seed: number };
 
 /** Some runs under fire together, from their start to the verdict on each. */
 export class Party {
@@ -30,7 +29,7 @@ export class Party {
     const client = new PatientClient(service.url);
     this.#service = service;
     service.forgetOutput();
-    this.runs = kinds.map((kind) => new Run(kind, { client, providers, chance }));
+    this.runs = kinds.map((kind) => new Run(kind, { client, providers, tools: service.tools, chance }));
     const driven = this.runs.map((run) => run.drive().catch((error: unknown) => this.#note(run, [String(error)])));
     this.over = Promise.all(driven).then(() => "over" as const);
   }

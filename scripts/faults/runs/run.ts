@@ -5,15 +5,19 @@ import { SessionListSchema } from "../../../src/protocol/listings";
 import type { Chance } from "../../../tests/simulation/world/random";
 import { Watcher } from "../../../tests/process/support/watcher";
 import type { RecordedRequest } from "../../simulated-providers/ledger";
-import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { ReachedCall, ToolServer } from "../../simulated-providers/tool-server";
+import type { StoredSnapshots } from "../../../tests/builders/stored-snapshots";
+import { CONTROL_PATH } from "../build/orders";
 import type { Answered, PatientClient } from "../patient-client";
-import { type Kind, type KindName, kindOf } from "./kinds";
+import { type Kind, type KindName, kindOf, type Surroundings } from "./kinds";
 
 /** Caps that bind sooner or later; the whole story costs more than the least and less than the most. */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.02, 0.04] as const;
 const DEED_WITHIN_MS = 1_400;
+/** R2 that failed is asked again after a second, two, four and eight. */
+const STORED_WITHIN_MS = 30_000;
 
-type Options = { client: PatientClient; providers: SimulatedProviders; chance: Chance };
+type Options = { client: PatientClient; providers: Surroundings; tools: ToolServer; chance: Chance };
 
 /** One run under fire: it is started, watched, and perhaps cancelled or erased, by clients that do not give up. */
 export class Run {
@@ -71,6 +75,14 @@ export class Run {
     return this.#requests;
   }
 
+  /** All that reached the tools for it: every call of a tool brings a key that begins with its session. */
+  toolCalls(): ReachedCall[] {
+    return this.#options.tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
+  }
+
+  /** The keys of its calls that reached a tool server. */
+  toolKeys = (): string[] => this.#options.providers.toolKeys().filter((key) => key.startsWith(this.session));
+
   async status() {
     const { body } = await this.#options.client.ask(sessionPath(this.session));
     return SessionStatusSchema.parse(JSON.parse(body));
@@ -104,6 +116,24 @@ export class Run {
     return Object.fromEntries(await Promise.all(texts));
   }
 
+  /** The files of an answer of its first turn, or of a final, as the API lists them: `{sha256} {size}` by path. */
+  async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
+    const path = `${sessionPath(this.session)}/turns/1/answers/${label}/files?attempt=${attempt}`;
+    const { data } = SessionFilesSchema.parse(JSON.parse((await this.#options.client.ask(path)).body));
+    return Object.fromEntries(data.map(({ path: file, sha256, size }) => [file, `${sha256} ${size}`]));
+  }
+
+  /** What of its files lies in R2, once all of them should; `left`: what is still not there after a while. */
+  async stored(): Promise<StoredSnapshots & { left: number }> {
+    const giveUpAt = performance.now() + STORED_WITHIN_MS;
+    for (;;) {
+      const { body } = await this.#options.client.ask(`${CONTROL_PATH}?session=${this.session}&stored`);
+      const stored: StoredSnapshots & { left: number } = JSON.parse(body);
+      if (stored.left === 0 || performance.now() > giveUpAt) return stored;
+      await sleep(100);
+    }
+  }
+
   /** What an erased session's address answers. */
   look = (): Promise<Answered> => this.#options.client.ask(sessionPath(this.session));
 
@@ -112,10 +142,11 @@ export class Run {
   }
 
   #request() {
-    const { agents, config = {} } = this.kind;
+    const { agents, config = {}, hasTools = false } = this.kind;
+    const tools = hasTools ? { custom_tools: this.#options.tools.declared } : {};
     const team = agents(this.#options.providers).map(({ id, model, backend }) => ({
       id,
-      backend: { ...backend, model, api_key: this.canary },
+      backend: { ...backend, ...tools, model, api_key: this.canary },
     }));
     const budget = this.capUsd === null ? {} : { budget: { max_cost_usd: this.capUsd } };
     return { question: `When does water boil? ${this.mark}`, config: { agents: team, ...config }, ...budget };

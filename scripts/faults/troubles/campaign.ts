@@ -1,6 +1,5 @@
-import { startSimulatedProviders } from "../../simulated-providers/server";
 import { FaultyService } from "../faulty-service";
-import { MODELS } from "../runs/kinds";
+import { startSurroundings } from "../runs/surroundings";
 import { BOOKS, toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
@@ -26,7 +25,7 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
   const startedAt = performance.now();
   const wanted = TROUBLES.filter(({ name }) => name.includes(only));
   const [timely, others] = [wanted.filter(({ row }) => row === "Clock"), wanted.filter(({ row }) => row !== "Clock")];
-  const providers = await startSimulatedProviders({ models: MODELS });
+  const providers = await startSurroundings();
   const service = await FaultyService.prepare();
   const played: Troubled[] = [];
   const playAll = async (some: readonly Trouble[]) => {

@@ -85,6 +85,26 @@ export const TROUBLES: readonly Trouble[] = [
     from: withFailures(failing("r2", "fails", { times: 3 }), failing("r2", "slow", { times: 2, slowMs: 1_000 })),
   },
   {
+    row: "R2 and D1",
+    name: "R2 fails, loses its word, then is slow, while files are brought there",
+    kinds: ["files", "files"],
+    from: withFailures(
+      failing("r2", "fails", { match: "put", times: 4 }),
+      failing("r2", "lost", { match: "put", times: 2 }),
+      failing("r2", "slow", { match: "put", times: 2, slowMs: 1_000 }),
+    ),
+  },
+  {
+    row: "R2 and D1",
+    name: "R2 is away while files are brought there, and the service is killed",
+    kinds: ["files"],
+    from: withFailures(failing("r2", "fails", { match: "put", times: EVER })),
+    steps: [
+      { afterMs: 2_500, orders: withFailures(failing("r2", "fails", { match: "put", times: EVER })) },
+      { afterMs: 100, kills: true },
+    ],
+  },
+  {
     row: "Storage",
     name: "the answer to a start is lost on its way from the object",
     kinds: ["story", "again"],

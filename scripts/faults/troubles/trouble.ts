@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { KindName, Surroundings } from "../runs/kinds";
 import type { Orders } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import type { KindName } from "../runs/kinds";
 import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
 
@@ -34,7 +33,7 @@ export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; p
 export async function playTrouble(
   trouble: Trouble,
   service: FaultyService,
-  providers: SimulatedProviders,
+  providers: Surroundings,
   seed: number,
 ): Promise<Troubled> {
   const { kinds, from = {} } = trouble;

@@ -9,6 +9,7 @@ import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { readEvents } from "../read-events";
 import { readReply } from "../read-reply";
+import { withParts } from "../with-parts";
 import { continuation, MOST_CONTINUATIONS } from "./continuation";
 import { createDecoder, type Decoder } from "./decode";
 import { toBetas, toBody } from "./request";
@@ -60,7 +61,7 @@ async function* readOne(call: Call, decoder: Decoder): AsyncGenerator<ModelEvent
 }
 
 async function send({ options, request, signal, heard }: Call): Promise<AsyncIterable<unknown>> {
-  const { body, headers } = jsonBody(toBody(request));
+  const { body, headers } = jsonBody(toBody(await withParts(request, signal)));
   const response = await createClient(options, heard)
     .post("/v1/messages", { body, headers: { ...headers, ...toHeaders(options, request) }, stream: true, signal })
     .asResponse();

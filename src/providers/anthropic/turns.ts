@@ -1,5 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
+import { type Part, PDF_TYPE } from "../parts";
 import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
@@ -18,7 +19,7 @@ export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages"
 function toTurn(message: Message): Turn {
   switch (message.role) {
     case "user":
-      return { role: "user", blocks: toText(message.text) };
+      return { role: "user", blocks: [...(message.parts ?? []).flatMap(toPart), ...toText(message.text)] };
     case "tool":
       return { role: "user", blocks: [toResult(message)] };
     case "assistant":
@@ -28,6 +29,17 @@ function toTurn(message: Message): Turn {
 
 /** The API refuses texts that are empty or blank. */
 const toText = (text: string): Fields[] => (text.trim() === "" ? [] : [{ type: "text", text }]);
+
+function toPart(part: Part): Fields[] {
+  switch (part.type) {
+    case "text":
+      return toText(part.text);
+    case "image":
+      return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
+    case "pdf":
+      return [{ type: "document", source: { type: "base64", media_type: PDF_TYPE, data: part.base64 }, title: part.name }];
+  }
+}
 
 /** A result may be empty, but not one of a tool that failed. */
 function toResult({ toolCallId, text, isError }: Extract<Message, { role: "tool" }>): Fields {

@@ -3,16 +3,17 @@ import { withHostedUses } from "../hosted";
 import { reportedCount } from "../reported-count";
 import { fieldsOf } from "./schema";
 
-/** What one request reported so far. The input counts exclude one another. */
-export type Counts = { input: number; cacheRead: number; cacheWrite: number; output: number; thinking: number; searches: number };
+/** What one request reported so far, or several together. The input counts exclude one another. */
+export type Counts = Record<"requests" | "input" | "cacheRead" | "cacheWrite" | "output" | "thinking" | "searches", number>;
 
-export const NO_COUNTS: Counts = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, thinking: 0, searches: 0 };
+export const NO_COUNTS: Counts = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, thinking: 0, searches: 0 };
 
 /** The counts after another report. Reports are cumulative; what one leaves out stays as the report before it said. */
 export function readCounts(before: Counts, value: unknown): Counts {
   const usage = fieldsOf(value);
   const server = fieldsOf(usage["server_tool_use"]);
   return {
+    requests: 1,
     input: reportedCount(usage["input_tokens"], before.input),
     cacheRead: reportedCount(usage["cache_read_input_tokens"], before.cacheRead),
     cacheWrite: reportedCount(usage["cache_creation_input_tokens"], before.cacheWrite),
@@ -24,6 +25,7 @@ export function readCounts(before: Counts, value: unknown): Counts {
 
 export function addCounts(a: Counts, b: Counts): Counts {
   return {
+    requests: a.requests + b.requests,
     input: a.input + b.input,
     cacheRead: a.cacheRead + b.cacheRead,
     cacheWrite: a.cacheWrite + b.cacheWrite,
@@ -38,7 +40,7 @@ export function addCounts(a: Counts, b: Counts): Counts {
  * time of its machine, of which a call has one: however often it runs, that is one use.
  */
 export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
-  const { input, cacheRead, cacheWrite, output, thinking, searches } = counts;
+  const { requests, input, cacheRead, cacheWrite, output, thinking, searches } = counts;
   const all = input + cacheRead + cacheWrite;
   if (all === 0 && output === 0) return null;
   const usage: Usage = {
@@ -47,6 +49,7 @@ export function toUsage(counts: Counts, ranCode: boolean): Usage | null {
     reasoning_tokens: Math.min(thinking, output),
     cached_tokens: cacheRead,
     ...(cacheWrite > 0 && { cache_write_tokens: cacheWrite }),
+    ...(requests > 1 && { requests }),
   };
   return withHostedUses(usage, { web_search: searches, code_execution: ranCode ? 1 : 0 });
 }

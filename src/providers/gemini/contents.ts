@@ -1,5 +1,6 @@
 import type { Content, Part } from "@google/genai/web";
 import { isJsonObject, parseJson } from "../json";
+import { type Part as AttachedPart, PDF_TYPE } from "../parts";
 import type { Message, ReplyItem } from "../provider";
 import { readMarks, readPart } from "./schema";
 
@@ -25,10 +26,24 @@ export function toContents(messages: readonly Message[]): Content[] {
       continue;
     }
     results = null;
-    const parts = message.role === "user" ? [{ text: message.text }] : message.items.flatMap(toParts);
+    const parts =
+      message.role === "user"
+        ? [...(message.parts ?? []).map(toAttached), { text: message.text }]
+        : message.items.flatMap(toParts);
     if (parts.length > 0) contents.push({ role: message.role === "user" ? "user" : "model", parts }); // empty ones are refused
   }
   return contents;
+}
+
+function toAttached(part: AttachedPart): Part {
+  switch (part.type) {
+    case "text":
+      return { text: part.text };
+    case "image":
+      return { inlineData: { mimeType: part.mediaType, data: part.base64 } };
+    case "pdf":
+      return { inlineData: { mimeType: PDF_TYPE, data: part.base64 } };
+  }
 }
 
 /** Our ids of tool calls → the provider's own, where it gave one. */

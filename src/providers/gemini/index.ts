@@ -8,6 +8,7 @@ import { linkedAbort } from "../linked-abort";
 import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ProviderOptions } from "../provider";
 import { readEvents } from "../read-events";
 import { readReply } from "../read-reply";
+import { withParts } from "../with-parts";
 import { createDecoder } from "./decode";
 import { throwIfError } from "./errors";
 import { toParameters } from "./request";
@@ -77,7 +78,7 @@ async function send({ options, request, signal, heard }: Call): Promise<Response
   const { fetch, apiKey } = options;
   const allowedHeaders = apiKey === "" ? SENT_WITHOUT_KEY : SENT_HEADERS;
   const checked = checkedFetch({ fetch, allowedHeaders, secrets: [apiKey], heard });
-  const { model, contents, config } = toParameters(request);
+  const { model, contents, config } = toParameters(await withParts(request, signal));
   let sent = false;
   const reply = Promise.withResolvers<Response>();
   const client = createClient(options, async (input, init) => {

@@ -5,6 +5,7 @@ import { linkedAbort } from "../linked-abort";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions } from "../provider";
 import { readReply } from "../read-reply";
+import { withParts } from "../with-parts";
 import { createDecoder } from "./decode";
 import { toBody } from "./request";
 
@@ -30,7 +31,7 @@ async function* streamReply({ options, request, signal, heard }: Call): AsyncGen
   try {
     const { data, response } = await createOpenAiClient(options, heard)
       .post<AsyncIterable<unknown>>(pathOf(options, request), {
-        ...jsonBody(toBody(request, options.host)),
+        ...jsonBody(toBody(await withParts(request, link.signal), options.host)),
         stream: true,
         signal: link.signal,
       })

@@ -1,6 +1,7 @@
 import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
+import { dataUrl, type Part, PDF_TYPE } from "../parts";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
 import { resultText } from "../tool-result";
 import { returnedDetails } from "./reasoning-details";
@@ -53,11 +54,24 @@ function wordBetween(before: Message | undefined, message: Message, { wantsWordA
 function toMessage(message: Message, host: Host): Body[] {
   switch (message.role) {
     case "user":
-      return [{ role: "user", content: message.text }];
+      return [{ role: "user", content: message.parts ? toContent(message.parts, message.text) : message.text }];
     case "tool":
       return [{ role: "tool", tool_call_id: message.toolCallId, content: resultText(message) }];
     case "assistant":
       return toAssistant(message.items, host);
+  }
+}
+
+const toContent = (parts: readonly Part[], text: string): Body[] => [...parts.map(toPart), { type: "text", text }];
+
+function toPart(part: Part): Body {
+  switch (part.type) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return { type: "image_url", image_url: { url: dataUrl(part.mediaType, part.base64) } };
+    case "pdf":
+      return { type: "file", file: { filename: part.name, file_data: dataUrl(PDF_TYPE, part.base64) } };
   }
 }
 

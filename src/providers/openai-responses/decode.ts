@@ -97,7 +97,7 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
     case "response.output_text.delta":
       return shown(state, "text", event["delta"]);
     case "response.reasoning_summary_part.added":
-      return Number(event["summary_index"]) > 0 ? shown(state, "reasoning", PART_BREAK) : [];
+      return isLater(event["summary_index"]) ? shown(state, "reasoning", PART_BREAK) : [];
     case "response.reasoning_summary_text.delta":
     case "response.reasoning_text.delta":
       return shown(state, "reasoning", event["delta"]);
@@ -124,6 +124,9 @@ function eventsOf(state: State, event: Fields): ModelEvent[] {
       return [];
   }
 }
+
+/** Whether an index is one, and not the first. */
+const isLater = (index: unknown): boolean => typeof index === "number" && index > 0;
 
 function shown(state: State, type: "text" | "reasoning", delta: unknown): ModelEvent[] {
   const text = textOf(delta);

@@ -3,6 +3,7 @@ import { guarded } from "../guarded";
 import { jsonBody } from "../json";
 import { createOpenAiClient, explainFailure, isJsonReply, wholeReply } from "../openai-client";
 import type { ModelEvent, ModelRequest, Provider, ProviderOptions, ResumePoint } from "../provider";
+import { withParts } from "../with-parts";
 import { cancelReply, type Events, inBackground, resumedEvents } from "./background";
 import { createDecoder, type Decoder } from "./decode";
 import { toBody } from "./request";
@@ -67,7 +68,7 @@ async function* decodeAll(events: Events, decoder: Decoder): AsyncGenerator<Mode
 }
 
 async function sentEvents({ options, request, signal, heard }: Call, background: boolean): Promise<Events> {
-  const body = jsonBody(toBody(request, options.host, background));
+  const body = jsonBody(toBody(await withParts(request, signal), options.host, background));
   const { data, response } = await createOpenAiClient(options, heard)
     .post<AsyncIterable<unknown>>("/responses", { ...body, stream: true, signal })
     .withResponse();

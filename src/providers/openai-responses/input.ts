@@ -1,5 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
+import { dataUrl, type Part, PDF_TYPE } from "../parts";
 import type { Message, ReplyItem } from "../provider";
 import { resultText } from "../tool-result";
 import { textOf } from "./schema";
@@ -14,11 +15,24 @@ export function toInput(messages: readonly Message[]): Item[] {
 function toItems(message: Message): Item[] {
   switch (message.role) {
     case "user":
-      return [{ type: "message", role: "user", content: [{ type: "input_text", text: message.text }] }];
+      return [{ type: "message", role: "user", content: [...(message.parts ?? []).map(toPart), toText(message.text)] }];
     case "tool":
       return [{ type: "function_call_output", call_id: message.toolCallId, output: resultText(message) }];
     case "assistant":
       return toReply(message.items);
+  }
+}
+
+const toText = (text: string): Item => ({ type: "input_text", text });
+
+function toPart(part: Part): Item {
+  switch (part.type) {
+    case "text":
+      return toText(part.text);
+    case "image":
+      return { type: "input_image", detail: "auto", image_url: dataUrl(part.mediaType, part.base64) };
+    case "pdf":
+      return { type: "input_file", filename: part.name, file_data: dataUrl(PDF_TYPE, part.base64) };
   }
 }
 

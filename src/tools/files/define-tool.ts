@@ -12,16 +12,19 @@ export type FileToolDefinition<Schema extends z.ZodObject> = {
   /** What the model is told: what it does, its limits, no more. */
   description: string;
   schema: Schema;
+  /** As of `Tool`; absent: it does. */
+  staysInside?: boolean;
   /** The text of the result. Throws `FileError` for what the model did wrong. */
   run(args: z.infer<Schema>, files: AgentFiles, context: ToolContext): Promise<string | ToolResult>;
 };
 
 /** What it changes is staged until the call settles, so a repeated call does no more than one: `idempotent` to the rules. */
 export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolDefinition<Schema>): Tool {
-  const { name, description, schema } = definition;
+  const { name, description, schema, staysInside = true } = definition;
   return {
     spec: { name, description, parameters: toParameters(schema) },
     rule: { name, acts_outside: false, idempotent: true },
+    staysInside,
     async run(args, context) {
       const parsed = schema.safeParse(withoutNulls(args));
       if (!parsed.success) return failed(argumentProblems(name, parsed.error));

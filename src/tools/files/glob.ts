@@ -20,6 +20,12 @@ export function globMatcher(pattern: string): (path: string) => boolean {
   return (path) => matcher.test(path);
 }
 
+/** A file's path relative to the directory, or the file, that a search begins at: what patterns are held against. */
+export function below(file: string, root: string): string {
+  const relative = file.slice(root === "/" ? 1 : root.length + 1);
+  return relative === "" ? file.slice(file.lastIndexOf("/") + 1) : relative;
+}
+
 /** A regular expression in RE2's grammar. Throws `FileError` `pattern_invalid`, telling what is wrong with it. */
 export function compilePattern(expression: string, typed: string, { ignoreCase }: { ignoreCase: boolean }): RE2JS {
   if (typed.length > LONGEST) throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);

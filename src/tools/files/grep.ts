@@ -3,7 +3,7 @@ import type { AgentFiles } from "../../workspace/agent-files";
 import { beforePair, showControls } from "../results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { compilePattern, globMatcher } from "./glob";
+import { below, compilePattern, globMatcher } from "./glob";
 import type { FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 import { decodeText, linesOf } from "./text";
@@ -75,7 +75,7 @@ async function search({ files, args, limits, signal }: Search, matcher: LineMatc
     cut: more ? `only the first ${limits.searchedFiles} files` : null,
   };
   let bytes = 0;
-  for (const path of paths.filter((file) => isWanted(file.slice(root.length + 1) || nameOf(file)))) {
+  for (const path of paths.filter((file) => isWanted(below(file, root)))) {
     signal.throwIfAborted();
     bytes += files.stat(path).size;
     if (bytes > limits.searchedBytes) found.cut = `only ${limits.searchedBytes} bytes of files`;
@@ -156,5 +156,3 @@ function reportOf({ lines, matches, searched, binary, cut }: Found, args: Args, 
   const notes = `${hidden}${passedOver}${stopped}`.trim();
   return notes === "" ? text : `${text}\n[${notes}]`;
 }
-
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

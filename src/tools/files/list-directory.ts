@@ -3,6 +3,7 @@ import type { AgentFiles } from "../../workspace/agent-files";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import type { FileToolLimits } from "./limits";
+import { below } from "./glob";
 import { fittingLines } from "./page";
 
 const schema = z.strictObject({
@@ -36,6 +37,5 @@ function entriesIn(files: AgentFiles, root: string, most: number): Lines {
 
 function filesBelow(files: AgentFiles, root: string, most: number): Lines {
   const { paths, more } = files.walk(root, most);
-  const below = root === "/" ? 1 : root.length + 1;
-  return { lines: paths.map((path) => `${path.slice(below)}  ${files.stat(path).size}`), more };
+  return { lines: paths.map((path) => `${below(path, root)}  ${files.stat(path).size}`), more };
 }

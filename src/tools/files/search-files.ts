@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { globMatcher } from "./glob";
+import { below, globMatcher } from "./glob";
 import type { FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 
@@ -23,7 +23,7 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
       const matches = globMatcher(pattern);
       const root = files.resolve(path ?? "/workspace");
       const { paths, more } = files.walk(root, limits.searchedFiles);
-      const found = paths.filter((file) => matches(file.slice(root.length + 1) || nameOf(file)));
+      const found = paths.filter((file) => matches(below(file, root)));
       if (found.length === 0) return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
       const { text, left } = fittingLines(found.slice(0, limits.entries), limits.resultBytes);
       const hidden = left + Math.max(0, found.length - limits.entries);
@@ -37,4 +37,3 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
 
 const notAll = ({ searchedFiles }: FileToolLimits): string =>
   ` Only the first ${searchedFiles} files were looked at; narrow the path.`;
-const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

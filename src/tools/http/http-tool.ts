@@ -15,6 +15,7 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf): To
   return {
     spec: { name: definition.name, description: definition.description, parameters },
     rule: httpToolRule(definition),
+    leavesFiles: true,
     async run(args, context) {
       const problem = argumentProblem(parameters, args);
       if (problem !== null) return error(problem);
@@ -37,6 +38,7 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, contex
   try {
     const { url, headers, body } = request;
     const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
+    context.headersCame?.();
     status = response.status;
     return await toResult(response);
   } catch (cause) {

@@ -1,6 +1,7 @@
-import { INLINE_BYTES, LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, STREAM_HEADERS_MS } from "./limits";
-import type { Turnstile } from "./turnstile";
+import { INLINE_BYTES, LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
 import { readOutgoing } from "./schema";
+import type { SentSecrets } from "./sent-secrets";
+import type { Turnstile } from "./turnstile";
 
 /** A response that was not taken. `reached`: whether the server may have done what it was asked. */
 export class ResponseRefused extends Error {
@@ -18,7 +19,6 @@ export class ResponseRefused extends Error {
 /** What callers need of a response; cookies, refreshes and all the rest stay outside. */
 const KEPT_HEADERS = ["content-type", "www-authenticate", "mcp-session-id", "mcp-protocol-version", "retry-after"];
 const MAX_HEADER_CHARS = 8_192;
-const SHORTEST_SECRET = 8;
 
 /** The stream of a call ended without a reply, and cannot be taken up again. */
 export class StreamEnded extends Error {
@@ -29,16 +29,20 @@ export class StreamEnded extends Error {
 export type CallWatch = {
   /** Aborted, with the reason, as soon as no reply can come any more. */
   failed: AbortSignal;
-  /** To be called when the server marks places from which its stream can be taken up. */
-  resumable: () => void;
+  /** To be called with each mark of the server's from which its stream can be taken up. */
+  resumable: (mark: string) => void;
   /** Cuts whatever is still open of it; a reply that comes later finds nobody. */
   end: () => void;
 };
 
 type Watched = {
+  headersCame: () => void;
   open: AbortController;
   failed: AbortController;
-  resumable: boolean;
+  /** From where the stream can be taken up; null: it cannot. */
+  mark: string | null;
+  /** Tries in a row to take the stream up that failed. */
+  lost: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 };
 
@@ -50,8 +54,12 @@ type Options = {
   /** The server's address: only it is sent `headers`. */
   url: string;
   headers: ReadonlyMap<string, string>;
+  /** Told what is sent to show who we are. */
+  secrets: SentSecrets;
   /** Shared by all servers of a session. */
   large: Turnstile;
+  /** Taken by whatever is no call until its headers are there; absent: nothing is. */
+  enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 };
 
 /**
@@ -63,16 +71,10 @@ export class BoundedFetch {
   /** What a server may still send beside results of calls, in bytes. */
   #listingLeft = MAX_LISTING_BYTES;
   readonly #calls = new Map<string, Watched>();
-  readonly #secrets = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
-    for (const value of options.headers.values()) this.#keepSecret(value);
-  }
-
-  /** What was sent to show who we are; it must not come back in anything that is shown. */
-  get secrets(): readonly string[] {
-    return [...this.#secrets];
+    for (const value of options.headers.values()) options.secrets.addHeader(value);
   }
 
   /** Before a new listing: what earlier ones took is forgotten. */
@@ -80,14 +82,21 @@ export class BoundedFetch {
     this.#listingLeft = MAX_LISTING_BYTES;
   }
 
-  /** Before a call is sent under this key. */
-  watch(key: string): CallWatch {
-    const watched: Watched = { open: new AbortController(), failed: new AbortController(), resumable: false, timer: undefined };
+  /** Before a call is sent under this key. `headersCame`: told when the first headers of a response to it are there. */
+  watch(key: string, headersCame: () => void = () => undefined): CallWatch {
+    const watched: Watched = {
+      headersCame,
+      open: new AbortController(),
+      failed: new AbortController(),
+      mark: null,
+      lost: 0,
+      timer: undefined,
+    };
     this.#calls.set(key, watched);
     return {
       failed: watched.failed.signal,
-      resumable: () => {
-        watched.resumable = true;
+      resumable: (mark) => {
+        watched.mark = mark;
       },
       end: () => {
         clearTimeout(watched.timer);
@@ -99,12 +108,16 @@ export class BoundedFetch {
 
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const { callKey } = readOutgoing(init.body);
-    const call = callKey === null ? undefined : this.#calls.get(callKey);
     const own = new URL(input).href === this.#options.url;
     const headers = own ? this.#withOwn(init.headers) : new Headers(init.headers);
-    this.#keepSecret(headers.get("authorization") ?? "");
+    const resumed = own && init.method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
+    const call = resumed ?? (callKey === null ? undefined : this.#calls.get(callKey));
+    this.#options.secrets.addHeader(headers.get("authorization") ?? "");
     const signals = [init.signal, call?.open.signal].filter((signal) => signal !== null && signal !== undefined);
-    const response = await this.#send(input, { ...init, headers }, { signals, isStream: init.method === "GET" && own });
+    const isStream = init.method === "GET" && own;
+    const sent = this.#send(input, { ...init, headers }, { signals, isStream, isCall: call !== undefined });
+    const response = await (resumed ? takenUp(sent, resumed) : sent);
+    call?.headersCame();
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel().catch(() => undefined);
       throw new ResponseRefused("redirected", false, "answered with a redirect, which is not followed");
@@ -112,11 +125,16 @@ export class BoundedFetch {
     return this.#bounded(response, call);
   };
 
+  #callAt(mark: string | null): Watched | undefined {
+    return mark === null ? undefined : [...this.#calls.values()].find((call) => call.mark === mark);
+  }
+
   async #send(
     input: string | URL,
     init: RequestInit,
-    { signals, isStream }: { signals: AbortSignal[]; isStream: boolean },
+    { signals, isStream, isCall }: { signals: AbortSignal[]; isStream: boolean; isCall: boolean },
   ): Promise<Response> {
+    const leave = isCall ? undefined : await this.#options.enter?.(AbortSignal.any(signals));
     const late = new AbortController();
     const timer = isStream
       ? setTimeout(
@@ -129,6 +147,7 @@ export class BoundedFetch {
       return await this.#options.fetch(input, { ...init, redirect: "manual", signal });
     } finally {
       clearTimeout(timer);
+      leave?.();
     }
   }
 
@@ -139,11 +158,6 @@ export class BoundedFetch {
       if (!headers.has(name)) headers.set(name, value);
     }
     return headers;
-  }
-
-  /** Bare words are none: what is short may stand in any text. */
-  #keepSecret(value: string): void {
-    for (const part of [value, value.split(" ").at(-1) ?? ""]) if (part.length >= SHORTEST_SECRET) this.#secrets.add(part);
   }
 
   #bounded(response: Response, call: Watched | undefined): Response {
@@ -172,7 +186,8 @@ export class BoundedFetch {
     const ended = () => {
       leave?.();
       call.timer ??= setTimeout(() => {
-        if (!call.resumable) call.failed.abort(new StreamEnded("broke off its reply"));
+        call.timer = undefined;
+        if (call.mark === null) giveUp(call);
       }, READING_MS);
     };
     // Whoever is cut off while nobody reads must not keep others out.
@@ -188,6 +203,21 @@ export class BoundedFetch {
     };
     return counted(body, count, ended);
   }
+}
+
+const giveUp = ({ failed }: Watched): void => failed.abort(new StreamEnded("broke off its reply"));
+
+/** A try to take a call's stream up; after the last one that fails no reply can come any more. */
+async function takenUp(sent: Promise<Response>, call: Watched): Promise<Response> {
+  const response = await sent.catch((error: unknown) => {
+    call.lost += 1;
+    if (call.lost >= RESUME_TRIES) giveUp(call);
+    throw error;
+  });
+  call.lost = response.ok ? 0 : call.lost + 1;
+  // A server without such streams is not asked again.
+  if (response.status === 405 || call.lost >= RESUME_TRIES) giveUp(call);
+  return response;
 }
 
 /** A body that passes while `count` does not throw; `ended` is called once, however it ends. */

@@ -1,15 +1,19 @@
 import { type CallToolResult, Client, StreamableHTTPClientTransport, type Tool as McpTool } from "@modelcontextprotocol/client";
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/client/validators/cf-worker";
+import { silence } from "../../redaction/log";
 import type { BoundedFetch } from "./bounded-fetch";
-import { LONGEST_CALL_MS, MAX_PAGES } from "./limits";
+import { GOODBYE_MS, LONGEST_CALL_MS, LONGEST_RESUME_MS, MAX_PAGES, RESUME_MS, RESUME_TRIES } from "./limits";
 import { oauthProvider, type OAuthOptions } from "./oauth";
 import { CALL_KEY } from "./schema";
 import type { McpServer } from "./server";
 
+// The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
+silence("[mcp-sdk]");
+
 export type ConnectionOptions = {
   server: McpServer;
   out: BoundedFetch;
-  oauth: Omit<OAuthOptions, "auth">;
+  oauth: Omit<OAuthOptions, "auth" | "url">;
   /** The server says that its tools have changed. */
   changed: () => void;
 };
@@ -20,7 +24,8 @@ export type Call = {
   key: string;
   signal: AbortSignal;
   progress: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
-  /** The definition that was pinned: what is sent and how the result is checked follows it, not what the server says now. */
+  headersCame: (() => void) | undefined;
+  /** The definition that was pinned: what is sent follows it, not what the server says now. */
   tool: McpTool;
 };
 
@@ -32,6 +37,9 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
+  #users = 0;
+  /** Set by `retire`: told when the last user is gone. */
+  #left: PromiseWithResolvers<void> | null = null;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -41,6 +49,7 @@ export class Connection {
       {
         capabilities: {},
         versionNegotiation: { mode: "auto" },
+        // Never asked, see `call`; without it the SDK would take one that makes code from text where it can.
         jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
         inputRequired: { autoFulfill: false },
         listMaxPages: MAX_PAGES,
@@ -51,7 +60,13 @@ export class Connection {
     this.#client.onerror = () => undefined;
     this.#transport = new StreamableHTTPClientTransport(new URL(server.url), {
       fetch: out.fetch,
-      ...(server.auth && { authProvider: oauthProvider({ ...oauth, auth: server.auth }) }),
+      reconnectionOptions: {
+        maxRetries: RESUME_TRIES,
+        initialReconnectionDelay: RESUME_MS,
+        maxReconnectionDelay: LONGEST_RESUME_MS,
+        reconnectionDelayGrowFactor: 2,
+      },
+      ...(server.auth && { authProvider: oauthProvider({ ...oauth, auth: server.auth, url: server.url }) }),
     });
   }
 
@@ -68,6 +83,17 @@ export class Connection {
     await this.#client.connect(this.#transport, { timeout: this.#options.server.connectMs, signal });
   }
 
+  /** Works with it; as long as that goes on, `retire` does not close it. */
+  async use<T>(work: () => Promise<T>): Promise<T> {
+    this.#users += 1;
+    try {
+      return await work();
+    } finally {
+      this.#users -= 1;
+      if (this.#users === 0) this.#left?.resolve();
+    }
+  }
+
   /** All pages of the server's tools. */
   async list(signal: AbortSignal): Promise<McpTool[]> {
     this.#options.out.allowListing();
@@ -76,10 +102,13 @@ export class Connection {
     return tools;
   }
 
-  /** One try of one call. Whatever is still open of it when it ends is cut. */
-  async call({ name, args, key, signal, progress, tool }: Call): Promise<CallToolResult> {
+  /**
+   * One try of one call. Whatever is still open of it when it ends is cut. The result is held against no schema: the call was made,
+   * whatever form its result has, and a pattern of the server's would run here for as long as the server likes.
+   */
+  async call({ name, args, key, signal, progress, headersCame, tool }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
-    const watch = out.watch(key);
+    const watch = out.watch(key, headersCame);
     try {
       return await this.#client.callTool(
         { name, arguments: args, _meta: { [CALL_KEY]: key } },
@@ -90,7 +119,7 @@ export class Connection {
           maxTotalTimeout: LONGEST_CALL_MS,
           onprogress: progress,
           onresumptiontoken: watch.resumable,
-          toolDefinition: tool,
+          toolDefinition: { name, inputSchema: tool.inputSchema },
           allowInputRequired: true,
         },
       );
@@ -103,11 +132,23 @@ export class Connection {
 
   /** Ends the session with the server, as far as it can be told. */
   async close(): Promise<void> {
-    await this.#transport.terminateSession().catch(() => undefined);
+    const told = this.#transport.terminateSession().catch(() => undefined);
+    await Promise.race([told, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS))]);
     await this.abandon();
   }
 
-  /** Leaves without a word. */
+  /**
+   * Leaves without a word as soon as nobody works with it any more: what is under way may still end well, and has limits of its own.
+   * Nobody begins to use it afterwards. Resolves when it is closed.
+   */
+  async retire(): Promise<void> {
+    this.#left ??= Promise.withResolvers();
+    if (this.#users === 0) this.#left.resolve();
+    await this.#left.promise;
+    await this.abandon();
+  }
+
+  /** Leaves without a word; what is under way is cut. */
   async abandon(): Promise<void> {
     await this.#client.close();
   }

@@ -4,17 +4,29 @@ import type { Pins } from "./pins";
 import type { McpServer } from "./server";
 import type { ToolTrust } from "./trust";
 
+/** The operator has no such secret, or not for that server. */
+export class SecretMissing extends Error {
+  override readonly name = "SecretMissing";
+}
+
 /** What a session gives its tool servers. */
 export type McpEnvironment = {
   /** Guarded; the only way out. */
   fetch: typeof fetch;
-  /** The text of the operator's secret of this name; which may be sent to the server is checked already. Throws if it is not set. */
-  secretOf: (name: string, server: McpServer) => string;
+  /** The text of the operator's secret of this name, if it may be sent to this origin. Throws `SecretMissing` if there is none. */
+  secretOf: (name: string, origin: string) => string;
+  /**
+   * Taken by each request that is no call while it waits for headers, given back by what it gives. Throws the signal's reason.
+   * Absent: any number may wait.
+   */
+  enter?: (signal: AbortSignal) => Promise<() => void>;
+  /** How many tools the agent of this id has besides: providers take few altogether. Absent: none. */
+  ownTools?: (agent: string) => number;
   /** What the operator knows of tools. */
   trust: ToolTrust;
   /** Unix ms. */
   now(): number;
-  /** Told of renewed OAuth tokens, so that a later connection can begin with them; absent: they last as long as this one. */
+  /** Told of renewed OAuth tokens, whoever wants to keep them for longer than the session keeps the server. */
   renewed?: (server: McpServer, tokens: StoredOAuthTokens) => void;
   /** Told whenever a server's tools were listed, at first or anew. */
   listed?: (listing: ServerListing) => void;

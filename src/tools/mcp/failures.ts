@@ -1,12 +1,12 @@
 import { OAuthError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
 import { ResponseRefused, StreamEnded } from "./bounded-fetch";
-import { MAX_ERROR_CHARS } from "./limits";
+import { SecretMissing } from "./environment";
 import { ConsentMissing } from "./oauth";
-import { cutText, shown } from "./shown-text";
+import { shown } from "./shown-text";
 
 /** What went wrong with a request to a server. */
 export type McpFailure = {
-  /** Completes "The tool server …". In the server's words where it had some; secrets are still in it. */
+  /** Completes "The tool server …". In the server's words where it had some, all of them; secrets are still in it. */
   message: string;
   /** Whether the server may have done what it was asked. */
   reached: boolean;
@@ -19,13 +19,18 @@ export type McpFailure = {
 };
 
 const failure = (message: string, facts: Partial<Omit<McpFailure, "message">> = {}): McpFailure => ({
-  message: cutText(shown(message), MAX_ERROR_CHARS),
+  message: shown(message),
   reached: false,
   transient: false,
   fault: false,
   forgotten: false,
   ...facts,
 });
+
+const LATE = { reached: true, transient: true, fault: true };
+
+/** What `AbortSignal.timeout` aborts with. */
+export const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === "TimeoutError";
 
 /** Judges whatever a client threw. `hadSession`: whether the server had given the connection a session. Pure. */
 export function toFailure(error: unknown, hadSession: boolean): McpFailure {
@@ -35,8 +40,9 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (error instanceof SdkHttpError) return ofStatus(error, hadSession);
   if (error instanceof UnauthorizedError || error instanceof OAuthError)
     return failure(`refused us: ${error.message || error.name}`);
-  if (error instanceof ConsentMissing) return failure(`cannot be asked: ${error.message}`);
+  if (error instanceof ConsentMissing || error instanceof SecretMissing) return failure(`cannot be asked: ${error.message}`);
   if (error instanceof SdkError) return ofCode(error);
+  if (isTimeout(error)) return failure("did not answer in time", LATE);
   const message = error instanceof Error ? error.message : String(error);
   // Named by what throws them, above and below this layer.
   if (error instanceof Error && REFUSED_BY_US.test(`${error.name} ${error.constructor.name} ${codeOf(error)}`))
@@ -63,7 +69,7 @@ function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
 function ofCode(error: SdkError): McpFailure {
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
-      return failure("did not answer in time", { reached: true, transient: true, fault: true });
+      return failure("did not answer in time", LATE);
     case SdkErrorCode.ConnectionClosed:
     case SdkErrorCode.SendFailed:
       return failure("broke the connection off", { reached: true, transient: true, fault: true });

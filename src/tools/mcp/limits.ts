@@ -1,9 +1,15 @@
+import { WORKFLOW_TOOLS } from "../../coordination/offers";
+
 /** Every bound on what an MCP server may send or take. Sizes in UTF-16 characters or bytes as named, times in ms. */
 
 /** Tools of one server that are looked at; a listing with more is used up to here and said to be cut. */
 export const MAX_TOOLS = 10_000;
-/** Tools of one server that an agent is offered. More drown a model, and providers take few. */
-export const MAX_OFFERED = 128;
+/** Of one request, of whatever kind: providers take no more. */
+const MAX_FUNCTIONS = 128;
+/** Tools that an agent is offered besides those of the coordination: its own, then those of all its servers. */
+export const MAX_OFFERED = MAX_FUNCTIONS - WORKFLOW_TOOLS.length;
+/** Of the definitions of all its servers' tools together; hardly any model's window holds more. */
+export const MAX_OFFERED_CHARS = 512 * 1024;
 /** Of a description as models see it. */
 export const MAX_DESCRIPTION_CHARS = 4_096;
 /** Of a tool's schema as JSON; a larger one cannot be cut, so its tool is refused. */
@@ -28,6 +34,14 @@ export const CALL_MS = 300_000;
 export const LONGEST_CALL_MS = 840_000;
 /** Until the headers of a response. A stream that a server opens by itself holds one of few places until they come. */
 export const STREAM_HEADERS_MS = 10_000;
+
+/** For a server to hear that a session with it is over. */
+export const GOODBYE_MS = 2_000;
+
+/** Tries in a row to take up a stream that broke off, and the pause before the next; it doubles. */
+export const RESUME_TRIES = 2;
+export const RESUME_MS = 1_000;
+export const LONGEST_RESUME_MS = 30_000;
 
 /** Tries of one call that is known to be safe. */
 export const MAX_TRIES = 3;

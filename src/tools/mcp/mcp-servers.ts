@@ -1,15 +1,19 @@
+import type { ToolRule } from "../../protocol/team";
 import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
-import { describe, type NotOffered, type Offered, offerTo } from "./offer";
+import { describe, isWantedBy, type NotOffered, type Offered, offerTo } from "./offer";
 import type { Pins } from "./pins";
 import { ArgumentsSchema } from "./schema";
-import type { McpServer, McpTools } from "./server";
+import { type McpServer, type McpTools, serverId } from "./server";
 import { ServerLink } from "./server-link";
 import { trustOf } from "./trust";
 import { Turnstile } from "./turnstile";
 
-/** Names the pins of a server: another address is another server. */
-export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
+/** What one server has for one agent; see `ServerListing` for the fields of the same names. */
+export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" | "more"> & {
+  server: string;
+  tools: { offered: Offered; rule: ToolRule }[];
+};
 
 /**
  * The tool servers of a session. They are connected at once, once, and stay so for the session, over all agents, rounds and calls;
@@ -30,11 +34,22 @@ export class McpServers {
    * server that cannot be reached keeps nobody from the others; `list` says so. May be called again, with more agents too.
    */
   async connect(agents: ReadonlyMap<string, McpTools>, pins: ReadonlyMap<string, Pins>, signal: AbortSignal): Promise<void> {
+    this.know(agents, pins);
+    await this.refresh(signal);
+  }
+
+  /** The same without connecting: that happens when a tool is called or an agent's servers are listed. */
+  know(agents: ReadonlyMap<string, McpTools>, pins: ReadonlyMap<string, Pins>): void {
     for (const [agent, tools] of agents) {
       this.#agents.set(agent, tools);
       for (const server of tools.servers) this.#link(server, pins.get(serverId(server)) ?? {});
     }
-    await this.refresh(signal);
+  }
+
+  /** Lists one agent's servers anew, and connects those that are not connected. */
+  async refreshFor(agent: string, signal: AbortSignal): Promise<void> {
+    const servers = this.#agents.get(agent)?.servers ?? [];
+    await Promise.all(servers.map((server) => this.#links.get(linkKey(server))?.refresh(signal)));
   }
 
   /** Lists all servers anew, and connects what is not connected: before a round, say, so that it is offered what there is. */
@@ -51,6 +66,30 @@ export class McpServers {
     return this.#offerTo(agent).offered.map((tool) => this.#toTool(tool));
   }
 
+  /** The same by server, with all there is to say of each. */
+  offersFor(agent: string): ServerOffer[] {
+    const { offered, refused } = this.#offerTo(agent);
+    const tools = this.#agents.get(agent);
+    return (tools?.servers ?? []).flatMap((server) => {
+      const link = this.#links.get(linkKey(server));
+      if (!link || !tools) return [];
+      const { problem, version, listing } = link;
+      const unfit = listing.refused.filter((one) => isWantedBy(tools, server, one.tool));
+      const ofServer = <T>(all: readonly T[], nameOf: (one: T) => string) => all.filter((one) => nameOf(one) === server.name);
+      return {
+        server: server.name,
+        version,
+        problem,
+        tools:
+          problem === null
+            ? ofServer(offered, (one) => one.server.name).map((one) => ({ offered: one, rule: this.#ruleOf(one) }))
+            : [],
+        refused: problem === null ? [...unfit, ...ofServer(refused, (one) => one.server)] : [],
+        more: listing.more,
+      };
+    });
+  }
+
   /** What its own config keeps from it although servers have it, or what no name was left for. */
   refusedTo(agent: string): NotOffered[] {
     return this.#offerTo(agent).refused;
@@ -58,8 +97,9 @@ export class McpServers {
 
   /** Ends sessions with the servers; what is under way is cut. */
   async close(): Promise<void> {
-    await Promise.all([...this.#links.values()].map((link) => link.close()));
-    this.#links.clear();
+    const links = [...this.#links.values()];
+    this.#links.clear(); // first: whoever asks meanwhile gets new ones
+    await Promise.all(links.map((link) => link.close()));
   }
 
   #link(server: McpServer, pins: Pins): ServerLink {
@@ -84,25 +124,36 @@ export class McpServers {
       // Shared by agents whose filters may differ.
       return [server.name, offered.map((tool) => ({ ...tool, server }))] as const;
     });
-    return offerTo(tools, new Map(listings));
+    return offerTo(tools, new Map(listings), this.#env.ownTools?.(agent));
   }
 
-  #toTool(offered: Offered): Tool {
-    const { server, bareName, name, tool } = offered;
+  /** What operator and server together say of a tool. */
+  #ruleOf({ server, bareName, name, tool }: Offered): ToolRule {
     const { annotations: { readOnlyHint, idempotentHint } = {} } = tool;
     const { readOnly, idempotent } = trustOf(this.#env.trust, server.url, {
       name: bareName,
       hints: { readOnlyHint, idempotentHint },
     });
+    return { name, acts_outside: !readOnly, idempotent };
+  }
+
+  #toTool(offered: Offered): Tool {
+    return this.tool(offered, this.#ruleOf(offered));
+  }
+
+  /** A tool as it was offered, now or before a restart, under the rule it was offered by; its server must be known. */
+  tool(offered: Offered, rule: ToolRule): Tool {
+    const { server, name, tool } = offered;
     return {
       spec: { name, description: describe(offered), parameters: { ...tool.inputSchema } },
-      rule: { name, acts_outside: !readOnly, idempotent },
+      rule,
+      leavesFiles: true,
       run: async (args, context) => {
         const parsed = ArgumentsSchema.safeParse(args ?? {});
         const link = this.#links.get(linkKey(server));
         if (!parsed.success) return { outcome: "error", text: `The arguments of \`${name}\` must be a JSON object.` };
         if (!link) return { outcome: "error", text: `The tool server ${server.name} is not connected any more.` };
-        return link.call(offered, parsed.data, context, idempotent);
+        return link.call(offered, parsed.data, context, rule.idempotent);
       },
     };
   }

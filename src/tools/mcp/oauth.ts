@@ -3,8 +3,12 @@ import type { McpAuth } from "./server";
 
 export type OAuthOptions = {
   auth: McpAuth;
-  /** The text of a secret of this name; throws if there is none. */
-  secretOf: (name: string) => string;
+  /** Of the tool server. */
+  url: string;
+  /** The text of a secret of this name that may be sent to this origin; throws if there is none. */
+  secretOf: (name: string, origin: string) => string;
+  /** As they were last renewed; null: as the operator gave them. */
+  known: StoredOAuthTokens | null;
   /** Told when tokens were renewed, so that they outlive this connection. */
   renewed: (tokens: StoredOAuthTokens) => void;
 };
@@ -18,16 +22,18 @@ export class ConsentMissing extends Error {
  * What gives the client its bearer tokens. Everything is stamped with the issuer that the config names: the SDK sends nothing of it
  * to another authorisation server, whatever one the MCP server points to.
  */
-export function oauthProvider({ auth, secretOf, renewed }: OAuthOptions): OAuthClientProvider {
-  if (auth.type === "authorization_code") return new GivenTokens({ auth, secretOf, renewed });
+export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAuthClientProvider {
+  if (auth.type === "authorization_code") return new GivenTokens({ auth, secretOf, ...options });
   return new ClientCredentialsProvider({
     clientId: auth.clientId,
-    clientSecret: secretOf(auth.clientSecret),
+    clientSecret: secretOf(auth.clientSecret, originOf(auth.issuer)),
     clientName: "massgen-edge",
     expectedIssuer: auth.issuer,
     ...(auth.scope !== null && { scope: auth.scope }),
   });
 }
+
+const originOf = (url: string): string => new URL(url).origin;
 
 type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
 
@@ -46,18 +52,22 @@ class GivenTokens implements OAuthClientProvider {
   constructor(options: ByCode) {
     this.#options = options;
     const { accessToken, refreshToken, issuer } = options.auth;
-    this.#tokens = {
+    this.#tokens = options.known ?? {
       // Without an access token the first request is answered with 401, and that renews.
-      access_token: accessToken === null ? "" : options.secretOf(accessToken),
+      access_token: accessToken === null ? "" : options.secretOf(accessToken, originOf(options.url)),
       token_type: "Bearer",
       issuer,
-      ...(refreshToken !== null && { refresh_token: options.secretOf(refreshToken) }),
+      ...(refreshToken !== null && { refresh_token: options.secretOf(refreshToken, originOf(issuer)) }),
     };
   }
 
   clientInformation() {
     const { clientId, clientSecret, issuer } = this.#options.auth;
-    return { client_id: clientId, issuer, ...(clientSecret !== null && { client_secret: this.#options.secretOf(clientSecret) }) };
+    return {
+      client_id: clientId,
+      issuer,
+      ...(clientSecret !== null && { client_secret: this.#options.secretOf(clientSecret, originOf(issuer)) }),
+    };
   }
 
   tokens(): StoredOAuthTokens | undefined {

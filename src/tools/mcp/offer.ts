@@ -1,5 +1,5 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_SCHEMA_CHARS, MAX_TOOLS } from "./limits";
+import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_OFFERED_CHARS, MAX_SCHEMA_CHARS, MAX_TOOLS } from "./limits";
 import { distinct, fullName, isNamed, nameProblem } from "./names";
 import { checkPins, type Pins } from "./pins";
 import type { McpServer, McpTools } from "./server";
@@ -8,7 +8,7 @@ import { cutText, shown } from "./shown-text";
 /** A tool of a listing, and the hash of it as the server told it. */
 export type Hashed = { tool: McpTool; hash: string };
 
-/** A tool that an agent may be offered. */
+/** A tool that an agent may be offered. `tool` is its definition. */
 export type Offered = { server: McpServer; bareName: string; name: string; hash: string; tool: McpTool };
 
 /** A tool that is not offered, and why, as a clause. `changed`: it is not what was pinned. */
@@ -40,7 +40,7 @@ export function judgeListing(server: McpServer, listing: readonly Hashed[], pins
     bareName: name,
     name: fullName(server.name, name),
     hash,
-    tool,
+    tool: toDefinition(tool),
   }));
   return { offered, refused, pins: check.pins, added: check.added, more: listing.length - looked.length };
 }
@@ -48,44 +48,78 @@ export function judgeListing(server: McpServer, listing: readonly Hashed[], pins
 function toolProblem(tool: McpTool): string | null {
   const problem = nameProblem(tool.name);
   if (problem !== null) return problem;
-  const size = JSON.stringify(tool.inputSchema).length;
+  const size = Math.max(...[tool.inputSchema, tool.outputSchema ?? null].map((schema) => JSON.stringify(schema).length));
   return size > MAX_SCHEMA_CHARS ? `its schema has ${size} characters, more than ${MAX_SCHEMA_CHARS}` : null;
 }
 
-/** What one agent gets of the listings of its servers: filtered at both levels, each under a name of its own. */
+/**
+ * Of a tool all that is ever used: for the model, for a call, and for what the server claims of it. Bounded, and the same for the
+ * same tool wherever it is made, so that it can be kept. The description is data: shortened, with what cannot be seen shown. The
+ * form of its results is in the pin's hash only: see `Connection.call`.
+ */
+function toDefinition({ name, title, description, inputSchema, annotations }: McpTool): McpTool {
+  return {
+    name,
+    description: cutText(shown(description ?? title ?? "").trim(), MAX_DESCRIPTION_CHARS),
+    inputSchema,
+    ...(annotations && { annotations }),
+  };
+}
+
+/**
+ * What one agent gets of the listings of its servers: filtered at both levels, each under a name of its own, as many as it has room
+ * for beside `own` tools of its own; servers that come first in its config are served first.
+ */
 export function offerTo(
   agent: McpTools,
   listings: ReadonlyMap<string, readonly Offered[]>,
+  own = 0,
 ): { offered: Offered[]; refused: NotOffered[] } {
   const offered: Offered[] = [];
   const refused: NotOffered[] = [];
   const taken = new Set<string>();
-  for (const server of agent.servers) {
-    const wanted = (listings.get(server.name) ?? []).filter((tool) => isWanted(tool, server) && isWanted(tool, agent));
-    for (const [nth, tool] of wanted.entries()) {
-      const name = distinct(tool.name, tool.hash, taken);
-      const why =
-        nth >= MAX_OFFERED ? `an agent is offered at most ${MAX_OFFERED} tools of one server: choose with allowed_tools` : null;
-      if (why !== null || taken.has(name)) {
-        refused.push({ server: server.name, tool: tool.bareName, why: why ?? "another tool has its name", changed: false });
-        continue;
-      }
-      taken.add(name);
-      offered.push({ ...tool, name });
+  const room = Math.max(0, MAX_OFFERED - own);
+  let chars = 0;
+  const wanted = agent.servers.flatMap((server) =>
+    (listings.get(server.name) ?? []).filter((tool) => isWanted(tool, server) && isWanted(tool, agent)),
+  );
+  for (const tool of wanted) {
+    const name = distinct(tool.name, tool.hash, taken);
+    const size = JSON.stringify(tool.tool).length;
+    const why = tooMuch(offered.length + 1, room, chars + size);
+    if (why !== null || taken.has(name)) {
+      refused.push({ server: tool.server.name, tool: tool.bareName, why: why ?? "another tool has its name", changed: false });
+      continue;
     }
+    chars += size;
+    taken.add(name);
+    offered.push({ ...tool, name });
   }
   return { offered, refused };
 }
 
+/** Why these are too many for an agent; null: they are not. `chars`: of all their definitions. */
+function tooMuch(tools: number, room: number, chars: number): string | null {
+  if (tools > room) return `the agent has room for ${room} tools of all its servers, beside its own: choose with allowed_tools`;
+  if (chars <= MAX_OFFERED_CHARS) return null;
+  return `descriptions and schemas of all its servers' tools have at most ${MAX_OFFERED_CHARS} characters: choose with allowed_tools`;
+}
+
 type Filters = { allowedTools: readonly string[] | null; excludeTools: readonly string[] };
 
-function isWanted({ bareName, name, server }: Offered, { allowedTools, excludeTools }: Filters): boolean {
+/** Whether an agent's own filters let it have a tool of this server, by its bare name. */
+export function isWantedBy(agent: McpTools, server: McpServer, bareName: string): boolean {
+  const tool = { bareName, name: fullName(server.name, bareName), server };
+  return isWanted(tool, server) && isWanted(tool, agent);
+}
+
+function isWanted(
+  { bareName, name, server }: Pick<Offered, "bareName" | "name" | "server">,
+  { allowedTools, excludeTools }: Filters,
+): boolean {
   const names = [bareName, name, `mcp__${server.name}__${bareName}`];
   return (allowedTools === null || isNamed(allowedTools, names)) && !isNamed(excludeTools, names);
 }
 
-/** A description as models see it: data, shortened, with what cannot be seen shown. */
-export function describe({ server, tool }: Offered): string {
-  const said = cutText(shown(tool.description ?? tool.title ?? "").trim(), MAX_DESCRIPTION_CHARS);
-  return said === "" ? `A tool of the server ${server.name}.` : said;
-}
+/** A description as models see it. */
+export const describe = ({ server, tool }: Offered): string => tool.description || `A tool of the server ${server.name}.`;

@@ -1,18 +1,19 @@
-import type { CallToolResult } from "@modelcontextprotocol/client";
-import { redact } from "../../redaction/redact";
+import type { CallToolResult, StoredOAuthTokens } from "@modelcontextprotocol/client";
 import { fillSecrets } from "../http/definition";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
 import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "./breaker";
 import { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
-import { type McpFailure, toFailure } from "./failures";
+import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputAsked } from "./input-asked";
 import { judgeListing, type Listing, type Offered } from "./offer";
+import { MAX_ERROR_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { resultText } from "./results";
 import { nextTry } from "./retry";
 import { InputRequiredSchema } from "./schema";
+import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
 import { toolHash } from "./tool-hash";
@@ -33,12 +34,20 @@ export class ServerLink {
   readonly #options: LinkOptions;
   #connection: Connection | null = null;
   #opening: Promise<Connection> | null = null;
-  #out: BoundedFetch | null = null;
+  /** Out of use for what is new; calls on them are still under way. */
+  readonly #retired = new Set<Connection>();
+  /** Broken connections, and failures to connect, that the breaker has counted: each fails all who share it. */
+  readonly #counted = new WeakSet<object>();
+  readonly #secrets = new SentSecrets();
   #breaker: Breaker = CLOSED;
   #listing: Listing;
   #stale = true;
   #problem: string | null = null;
   #version: string | null = null;
+  #refreshing: Promise<void> | null = null;
+  #tokens: StoredOAuthTokens | null = null;
+  /** Aborted when nobody wants the server any more. */
+  readonly #closed = new AbortController();
 
   constructor(options: LinkOptions) {
     this.server = options.server;
@@ -60,8 +69,19 @@ export class ServerLink {
     return this.#version;
   }
 
-  /** Connects where that is needed, and lists anew. Never throws for a fault of the server; see `problem`. */
+  /**
+   * Connects where that is needed, and lists anew, both within the server's time limit. Never throws for a fault of the server (see
+   * `problem`), only the signal's reason. Whoever asks at the same time gets the same answer, and one who leaves keeps it from nobody.
+   */
   async refresh(signal: AbortSignal): Promise<void> {
+    this.#refreshing ??= this.#refresh().finally(() => {
+      this.#refreshing = null;
+    });
+    await until(this.#refreshing, signal);
+  }
+
+  async #refresh(): Promise<void> {
+    const signal = AbortSignal.any([AbortSignal.timeout(this.server.connectMs), this.#closed.signal]);
     const admitted = admit(this.#breaker, this.#options.env.now());
     if (!admitted.ok) return;
     this.#breaker = admitted.breaker;
@@ -94,7 +114,9 @@ export class ServerLink {
   async close(): Promise<void> {
     const connection = this.#connection;
     this.#connection = null;
-    await connection?.close().catch(() => undefined);
+    this.#closed.abort(new Error("the session has left its tool servers"));
+    const retired = [...this.#retired].map((one) => one.abandon());
+    await Promise.allSettled([connection?.close(), ...retired]);
   }
 
   /** One use of the connection, with what it shows of the server's health. */
@@ -102,46 +124,74 @@ export class ServerLink {
     signal: AbortSignal,
     use: (connection: Connection) => Promise<T>,
   ): Promise<{ value: T } | { failure: McpFailure }> {
+    let connection: Connection | null = null;
     try {
-      const connection = await this.#connected(signal);
-      if (this.#stale) await this.#list(connection, signal);
-      const value = await use(connection);
+      const used = await this.#connected(signal);
+      connection = used;
+      const value = await used.use(async () => {
+        if (this.#stale) await this.#list(used, signal);
+        return use(used);
+      });
       this.#breaker = succeeded();
       return { value };
     } catch (error) {
-      const failure = toFailure(error, this.#connection?.hasSession ?? false);
-      if (signal.aborted) this.#breaker = undecided(this.#breaker);
-      else this.#breaker = failure.fault ? failed(this.#breaker, this.#options.env.now()) : succeeded();
-      if (!signal.aborted && (failure.fault || failure.forgotten)) await this.#drop();
+      const failure = toFailure(error, connection?.hasSession ?? false);
+      const isLeft = signal.aborted && !isTimeout(signal.reason);
+      if (isLeft) this.#breaker = undecided(this.#breaker);
+      else this.#judge(failure, connection ?? error);
+      if (!isLeft && connection && (failure.fault || failure.forgotten)) this.#retire(connection);
       return { failure };
     }
   }
 
-  async #drop(): Promise<void> {
-    const connection = this.#connection;
-    this.#connection = null;
-    this.#stale = true; // another process may answer next time
-    await connection?.abandon().catch(() => undefined);
+  /** What a failure says of the server's health. `incident`: what others may fail by too; it counts once. */
+  #judge({ fault }: McpFailure, incident: unknown): void {
+    const known = typeof incident === "object" && incident !== null ? incident : {};
+    if (!fault) this.#breaker = succeeded();
+    else if (this.#counted.has(known)) this.#breaker = undecided(this.#breaker);
+    else this.#breaker = failed(this.#breaker, this.#options.env.now());
+    if (fault) this.#counted.add(known);
   }
 
-  /** One connection for all who want one at the same time. */
+  /** Nothing new is asked over it; what others have under way on it is not cut. */
+  #retire(connection: Connection): void {
+    if (this.#connection === connection) {
+      this.#connection = null;
+      this.#stale = true; // another process may answer next time
+    }
+    if (this.#retired.has(connection)) return;
+    this.#retired.add(connection);
+    const closed = connection.retire().catch(() => undefined);
+    void closed.finally(() => this.#retired.delete(connection));
+  }
+
+  /** One connection for all who want one at the same time; one who leaves does not end it for the others. */
   #connected(signal: AbortSignal): Promise<Connection> {
     if (this.#connection) return Promise.resolve(this.#connection);
-    this.#opening ??= this.#open(signal).finally(() => {
+    this.#opening ??= this.#open(this.#closed.signal).finally(() => {
       this.#opening = null;
     });
-    return this.#opening;
+    return until(this.#opening, signal);
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
     const { server, env, large } = this.#options;
-    const secretOf = (name: string) => env.secretOf(name, server);
-    const headers = new Map(Object.entries(server.headers).map(([name, value]) => [name, fillSecrets(value, secretOf)] as const));
-    this.#out = new BoundedFetch({ fetch: env.fetch, url: new URL(server.url).href, headers, large });
+    const { origin, href } = new URL(server.url);
+    const secretOf = (name: string, to: string) => this.#kept(env.secretOf(name, to));
+    const filled = (value: string) => fillSecrets(value, (name) => secretOf(name, origin));
+    const headers = new Map(Object.entries(server.headers).map(([name, value]) => [name, filled(value)] as const));
     const connection = new Connection({
       server,
-      out: this.#out,
-      oauth: { secretOf, renewed: (tokens) => env.renewed?.(server, tokens) },
+      out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, large, enter: env.enter }),
+      oauth: {
+        secretOf,
+        known: this.#tokens,
+        renewed: (tokens) => {
+          this.#tokens = tokens;
+          for (const token of [tokens.access_token, tokens.refresh_token, tokens.id_token]) this.#kept(token ?? "");
+          env.renewed?.(server, tokens);
+        },
+      },
       changed: () => this.distrust(),
     });
     try {
@@ -161,8 +211,19 @@ export class ServerLink {
       this.#stale = true;
       throw error;
     });
-    const hashed = await Promise.all(tools.map(async (tool) => ({ tool, hash: await toolHash(tool) })));
-    this.#listing = judgeListing(this.server, hashed, this.#listing.pins);
+    const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
+    const told = tools.filter((tool) => !betrays.has(tool));
+    const hashed = await Promise.all(told.map(async (tool) => ({ tool, hash: await toolHash(tool) })));
+    const listing = judgeListing(this.server, hashed, this.#listing.pins);
+    const why = "what the server says of it repeats what we showed the server to be let in";
+    const hidden = [...betrays].map(({ name }) => ({
+      server: this.server.name,
+      tool: this.#clean(shown(name)),
+      why,
+      changed: false,
+    }));
+    this.#listing = { ...listing, refused: [...hidden, ...listing.refused] };
+    this.#problem = null; // first: whoever is told of the listing is told of a server that answers
     this.#options.listed(this);
   }
 
@@ -179,13 +240,14 @@ export class ServerLink {
       args,
       key: context.idempotencyKey,
       signal: context.signal,
+      headersCame: context.headersCame,
       tool: tool.tool,
       progress: ({ progress, total, message }) =>
         context.tell?.({
           type: "progress",
           progress,
           total: total ?? null,
-          message: message === undefined ? null : this.#clean(cutText(shown(message), 500)),
+          message: message === undefined ? null : cutText(this.#clean(shown(message)), 500),
         }),
     });
     return this.#ofReply(result, context);
@@ -214,7 +276,9 @@ export class ServerLink {
   }
 
   #sentence({ message }: McpFailure): string {
-    return this.#clean(`The tool server ${this.server.name} ${message.replace(/[.\s]+$/, "")}.`);
+    // Cleaned before it is cut: half a secret is not recognised.
+    const said = cutText(this.#clean(message), MAX_ERROR_CHARS);
+    return `The tool server ${this.server.name} ${said.replace(/[.\s]+$/, "")}.`;
   }
 
   #waiting(ms: number): string {
@@ -222,10 +286,28 @@ export class ServerLink {
     return `The tool server ${this.server.name} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
   }
 
+  /** A secret that we are about to use. */
+  #kept(secret: string): string {
+    this.#secrets.add(secret);
+    return secret;
+  }
+
   /** Without what we showed the server to be let in, should it echo that. */
   #clean(text: string): string {
-    const secrets = this.#out?.secrets ?? [];
-    return secrets.some((secret) => text.includes(secret)) ? redact(text, secrets) : text;
+    return this.#secrets.clean(text);
+  }
+}
+
+/** What comes of it, unless the signal is aborted before; then its reason is thrown, and what comes later finds nobody. */
+async function until<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: left, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener("abort", leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    return await Promise.race([work, left]);
+  } finally {
+    signal.removeEventListener("abort", leave);
   }
 }
 

@@ -15,6 +15,9 @@ export type McpServer = {
   excludeTools: readonly string[];
 };
 
+/** Names the pins of a server: another address is another server. */
+export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
+
 /**
  * How the service shows who it is, beyond static headers. Secrets are names of the operator's. `issuer` is the only authorisation
  * server that ever sees one.

@@ -26,5 +26,7 @@ export type CommandOutcome = {
 export type CommandRunner = {
   /** What the model is told of the shell it gets: what there is, what it lacks, its limits. */
   readonly description: string;
+  /** Whether commands run here, so that none waits for a server. Absent: they may run elsewhere. */
+  readonly staysInside?: boolean;
   run(request: CommandRequest): Promise<CommandOutcome>;
 };

@@ -6,12 +6,14 @@ import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";
 import { StepMeter } from "./step-meter";
 
+const WATCH_MS = 200;
+
 /**
  * Commands in a bash that is written in TypeScript and runs here, over an agent's files. Nothing runs that this bash does not bring,
  * and nothing reaches the network. Loaded when the first command is run, since it is large.
  */
 export function justBashRunner(now: () => number, limits: ShellLimits = SHELL_LIMITS): CommandRunner {
-  return { description: SHELL_DESCRIPTION, run: (request) => run(request, now, limits) };
+  return { description: SHELL_DESCRIPTION, staysInside: true, run: (request) => run(request, now, limits) };
 }
 
 async function run(request: CommandRequest, now: () => number, limits: ShellLimits): Promise<CommandOutcome> {
@@ -31,11 +33,13 @@ async function run(request: CommandRequest, now: () => number, limits: ShellLimi
     // It patches globals of the whole isolate, which other sessions share.
     defenseInDepth: false,
     executionLimitProfile: "hardened",
-    executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs },
+    executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs + limits.waitMs },
     coverage: meter,
   });
   const signal = AbortSignal.any([request.signal, meter.signal]);
-  const { stdout, stderr, exitCode } = await executed(bash, request.command, signal);
+  // What sleeps takes no steps: somebody else has to look at the clock.
+  const watch = setInterval(() => meter.checkTime(), WATCH_MS);
+  const { stdout, stderr, exitCode } = await executed(bash, request.command, signal).finally(() => clearInterval(watch));
   request.signal.throwIfAborted();
   const stopped = meter.stopped ?? stoppedByShell(stderr, exitCode, timeoutMs);
   return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };

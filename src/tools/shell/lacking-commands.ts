@@ -1,7 +1,7 @@
 import type { CustomCommand, defineCommand } from "just-bash/browser";
 
 export const SHELL_DESCRIPTION =
-  "Runs a command line in a small bash over your files: /workspace (where it starts), and read-only /peers and /contexts. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
+  "Runs a command line in a small bash over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
 
 /** What models reach for and this shell does not have, and what to do instead. */
 const LACKING: Record<string, string> = {

@@ -7,6 +7,8 @@ const MIB = 1024 * KIB;
 export type ShellLimits = {
   /** Longest wall clock time, whatever the model asks for. An object may compute for 30 s at a stretch. */
   timeoutMs: number;
+  /** Longest time that it may wait for contents of files beside that: those of contexts come from far away, one by one. */
+  waitMs: number;
   /** Steps of scripts; about 10 microseconds each. */
   steps: number;
   readBytes: number;
@@ -14,7 +16,13 @@ export type ShellLimits = {
   scratchBytes: number;
 };
 
-export const SHELL_LIMITS: ShellLimits = { timeoutMs: 10_000, steps: 400_000, readBytes: 64 * MIB, scratchBytes: 16 * MIB };
+export const SHELL_LIMITS: ShellLimits = {
+  timeoutMs: 10_000,
+  waitMs: 60_000,
+  steps: 400_000,
+  readBytes: 64 * MIB,
+  scratchBytes: 16 * MIB,
+};
 
 /**
  * The shell's own limits. They are low because the shell never gives the thread back while it computes: the product of how often

@@ -21,6 +21,7 @@ export function runCommandTool(runner: CommandRunner, limits: RunCommandLimits =
   return defineFileTool({
     name: "run_command",
     description: runner.description,
+    staysInside: runner.staysInside ?? false,
     schema: z.strictObject({
       command: z.string().min(1).max(65_536).describe("The command line; may be a script of several lines."),
       directory: z.string().optional().describe("Where it starts; default /workspace."),

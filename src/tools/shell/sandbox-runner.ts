@@ -1,9 +1,10 @@
+import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import type { SandboxClient } from "./sandbox-client";
 import { quoted, SandboxFiles, type SandboxLimits } from "./sandbox-files";
 
 const DESCRIPTION =
-  "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), and read-only /peers and /contexts. What was changed elsewhere, links and processes in the background do not outlast the call.";
+  "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. What was changed elsewhere, links and processes in the background do not outlast the call.";
 
 export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 1024 * 1024 };
 
@@ -28,12 +29,31 @@ export function sandboxRunner(sandbox: SandboxClient, options: SandboxRunnerOpti
   return {
     description: DESCRIPTION,
     run(request) {
-      const running = last.then(() => run(sandbox, files, request));
-      last = running.catch(() => undefined);
-      return running;
+      const there = last.then(() => run(sandbox, files, request));
+      last = there.catch(() => undefined); // also when nobody waits for it any more
+      return heard(there, request.signal);
     },
   };
 }
+
+/** A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
+async function heard(there: Promise<CommandOutcome>, signal: AbortSignal): Promise<CommandOutcome> {
+  try {
+    return await Promise.race([there, aborted(signal)]);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof FileError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new FileError("sandbox_unavailable", `The container did not do its part (${reason}). Nothing was kept; try again.`);
+  }
+}
+
+/** Rejects as soon as nobody waits; what runs in the container ends by its own time limit. */
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 
 async function run(sandbox: SandboxClient, inSandbox: SandboxFiles, request: CommandRequest): Promise<CommandOutcome> {
   const { files, command, directory, timeoutMs, signal } = request;

@@ -61,7 +61,7 @@ export class ShellFileSystem implements IFileSystem {
     const bytes = await this.#run(
       "open",
       path,
-      (files) => files.read(path),
+      (files) => this.#meter.waiting(() => files.read(path)),
       (scratch) => scratch.readFileBuffer(path),
     );
     this.#meter.read(bytes.byteLength);

@@ -5,6 +5,8 @@ export type MeterLimits = {
   /** Bytes read from files. */
   readBytes: number;
   timeoutMs: number;
+  /** Longest time spent waiting for contents of files, beside that. */
+  waitMs: number;
 };
 
 /**
@@ -21,6 +23,7 @@ export class StepMeter {
   readonly #aborting = new AbortController();
   #steps = 0;
   #readBytes = 0;
+  #waitedMs = 0;
 
   constructor(limits: MeterLimits, now: () => number) {
     this.#limits = limits;
@@ -47,8 +50,20 @@ export class StepMeter {
     this.checkTime();
   }
 
+  /** Waits for what is no work of the script's. */
+  async waiting<T>(work: () => Promise<T>): Promise<T> {
+    const from = this.#now();
+    try {
+      return await work();
+    } finally {
+      this.#waitedMs += this.#now() - from;
+      if (this.#waitedMs > this.#limits.waitMs) this.stop(`it waited longer than ${this.#limits.waitMs / 1000} s for files`);
+    }
+  }
+
   checkTime(): void {
-    if (this.#now() - this.#began > this.#limits.timeoutMs) this.stop(`it took longer than ${this.#limits.timeoutMs / 1000} s`);
+    if (this.#now() - this.#began - this.#waitedMs > this.#limits.timeoutMs)
+      this.stop(`it took longer than ${this.#limits.timeoutMs / 1000} s`);
   }
 
   stop(why: string): void {

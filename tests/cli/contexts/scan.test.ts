@@ -51,13 +51,22 @@ describe("what of a folder goes", () => {
     expect((await scanned([name])).goes).toContain(name);
   });
 
+  it.each(["src/aux.js", "notes 10:30.md", "con/a.txt", "a./b.txt"])(
+    "is not %s, which the service would refuse",
+    async (name) => {
+      await fill({ [name]: "x", "a.txt": "x" });
+      const { goes, stays } = await scanned();
+      expect([goes, Object.values(stays)]).toEqual([["a.txt"], ["a name that other systems do not take"]]);
+    },
+  );
+
   it.each([".env.example", "id_rsa.pub", "environment.ts", "monkey.txt"])("may be %s", async (name) => {
     await fill({ [name]: "harmless" });
     expect((await scanned()).goes).toEqual([name]);
   });
 
   it.each([
-    { text: "//registry.example.org/:_authToken=npm_abc", goes: [] },
+    { text: "//packages.example.org/:_authToken=npm_abc", goes: [] },
     { text: "save-exact=true", goes: [".npmrc"] },
   ])("is an .npmrc only without a token: $text", async ({ text, goes }) => {
     await fill({ ".npmrc": text });

@@ -36,6 +36,11 @@ export class ServiceClient {
     return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`)).data;
   }
 
+  /** The session's next question. */
+  async ask(session: string, question: string): Promise<void> {
+    await this.#json(`/api/sessions/${session}/turns`, { method: "POST", body: JSON.stringify({ question }) });
+  }
+
   async cancel(session: string): Promise<void> {
     await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", body: "{}" });
   }
@@ -52,10 +57,10 @@ export class ServiceClient {
   }
 
   #json(path: string, init: RequestInit = {}): Promise<unknown> {
-    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#ask(path, init));
+    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#send(path, init));
   }
 
-  async #ask(path: string, init: RequestInit): Promise<unknown> {
+  async #send(path: string, init: RequestInit): Promise<unknown> {
     const headers = { "content-type": "application/json", accept: "application/json", connection: "close" };
     const response = await fetch(`${this.url}${path}`, { ...init, headers });
     const text = await response.text();

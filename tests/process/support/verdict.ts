@@ -7,6 +7,7 @@ import type { AgentRules } from "../../../src/protocol/team";
 import { toStatus } from "../../../src/protocol/status";
 import { apply, emptyView } from "../../../src/protocol/view";
 import { check } from "../../simulation/checker";
+import type { Outside } from "../../simulation/checker/types";
 
 /** What is known of a finished run from outside. */
 export type Evidence = {
@@ -52,9 +53,9 @@ function endings(log: readonly WireEvent[]): string[] {
   return problems;
 }
 
-/** The rules, as a reader checks them who knows nothing of their code. */
-export const broken = (log: readonly WireEvent[]): string[] =>
-  check(log, { finished: true }).map(
+/** The rules, as a reader checks them who knows nothing of their code, with what is known beside the log. */
+export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
+  check(log, { ...outside, finished: true }).map(
     ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
   );
 

@@ -4,6 +4,7 @@ import type { ModelEvent, ModelRequest } from "../../../src/providers/provider";
 import { endpointAt } from "../../fakes/endpoint";
 import { asks, block, calls, ends, says, start } from "./frames";
 import { request } from "./requests";
+import { sentText } from "../sent-body";
 
 /** A provider that pauses after a while of hosted work: its replies one after the other, and the bodies it was sent. */
 async function converse(
@@ -13,7 +14,7 @@ async function converse(
 ) {
   const bodies: Record<string, never>[] = [];
   const fetch = async (_: unknown, init?: RequestInit) => {
-    bodies.push(JSON.parse(String(init?.body)));
+    bodies.push(JSON.parse(sentText(init?.body)));
     const frames = replies[bodies.length - 1] ?? [];
     const text = frames.map((frame) => `event: x\ndata: ${JSON.stringify(frame)}\n\n`).join("");
     return new Response(text, { headers: { "content-type": "text/event-stream" } });
@@ -81,8 +82,8 @@ describe("a paused reply", () => {
 
   it("is charged for all of its requests, and reports none of them while others may follow", async () => {
     const { stop, events } = await converse([PAUSED, REST]);
-    const total = { input_tokens: 240, output_tokens: 70, reasoning_tokens: 0, cached_tokens: 0, hosted_uses: { web_search: 3 } };
-    expect(stop?.usage).toEqual(total);
+    const tokens = { input_tokens: 240, output_tokens: 70, reasoning_tokens: 0, cached_tokens: 0 };
+    expect(stop?.usage).toEqual({ ...tokens, hosted_uses: { web_search: 3 }, requests: 2 });
     expect(events.filter(({ type }) => type === "usage")).toEqual([]);
   });
 

@@ -6,6 +6,7 @@ import { collect, FULL, itemsOf, REQUEST } from "../../contracts/contract-suppor
 import { OPENAI_CHAT } from "../../contracts/openai-chat-wire";
 import type { Reply } from "../../contracts/wire";
 import { endpointAt } from "../../fakes/endpoint";
+import { sentText } from "../sent-body";
 
 const CALLS_ONLY: Reply = { calls: FULL.calls ?? [], stop: "tool_calls" };
 const ORIGIN = "https://ours.openai.azure.com";
@@ -13,7 +14,7 @@ const ORIGIN = "https://ours.openai.azure.com";
 async function ask(options: Partial<ProviderOptions>, change: Partial<ModelRequest> = {}, frames = OPENAI_CHAT.encode(FULL)) {
   const sent: { url: string; headers: Headers; body: Record<string, unknown> }[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
-    const body = typeof init?.body === "string" ? JSON.parse(init.body) : {};
+    const body = JSON.parse(sentText(init?.body));
     sent.push({ url: String(input), headers: new Headers(init?.headers), body });
     return new Response(frames.join(""), { headers: { "content-type": "text/event-stream" } });
   };

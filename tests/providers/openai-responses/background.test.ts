@@ -5,6 +5,7 @@ import { createOpenAiResponses } from "../../../src/providers/openai-responses";
 import type { ProviderOptions, ResumePoint } from "../../../src/providers/provider";
 import { collect, REQUEST } from "../../contracts/contract-support";
 import { endpointAt } from "../../fakes/endpoint";
+import { sentText } from "../sent-body";
 
 const FROM: ResumePoint = { id: "resp_1", after: 2 };
 const OUTPUT = [{ type: "message", content: [{ type: "output_text", text: "Hello there" }] }];
@@ -41,7 +42,7 @@ function start(answer: Answer, options: Partial<ProviderOptions> = {}) {
   const sent: Sent[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const { pathname, search } = new URL(String(input));
-    const body = typeof init?.body === "string" ? JSON.parse(init.body) : null;
+    const body = init?.body ? JSON.parse(sentText(init.body)) : null;
     const one = { method: init?.method ?? "GET", path: pathname + search, body, headers: new Headers(init?.headers) };
     sent.push(one);
     if (one.path.endsWith("/cancel")) return Response.json({ id: "resp_1", status: "cancelled" });

@@ -45,6 +45,14 @@ describe("the reply", () => {
     expect(itemsOf(events).map(({ type }) => type)).toEqual(["text", "tool_call"]);
   });
 
+  it.each([{ index: { toString: false } }, { index: "1" }, { index: null }, { index: 0 }])(
+    "has no new part of its reasoning at $index, which is no place of a later one",
+    ({ index }) => {
+      const { events } = decode([{ type: "response.reasoning_summary_part.added", summary_index: index }, completed()]);
+      expect(events.filter(({ type }) => type === "reasoning")).toEqual([]);
+    },
+  );
+
   it("is all its finished items where none says its place", () => {
     const finished = (item: object) => ({ type: "response.output_item.done", item });
     const events = [finished(message("text")), finished(call("a")), finished(call("b")), completed()];

@@ -68,6 +68,16 @@ describe("the plan of a bridge", () => {
     expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
   });
 
+  it.each([
+    { host: "127.0.0.1", url: "http://127.0.0.1:9000/mcp" },
+    { host: "::1", url: "http://[::1]:9000/mcp" },
+    { host: "192.168.0.7", url: "http://192.168.0.7:9000/mcp" },
+    { host: "0.0.0.0", url: "http://127.0.0.1:9000/mcp" },
+    { host: "::", url: "http://[::1]:9000/mcp" },
+  ])("names an address that can be called where it listens at $host", ({ host, url }) => {
+    expect(planBridge(TEAM, { ...OPTIONS, host }).programs[0]?.url).toBe(url);
+  });
+
   it("fills in the address of a tunnel", () => {
     const urls = new Map([["weather", "https://me.tunnel.example.com/mcp"]]);
     expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe("https://me.tunnel.example.com/mcp");

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FaultyService } from "../../../scripts/faults/faulty-service";
 import { play } from "../../../scripts/faults/kills/case";
-import { MODELS } from "../../../scripts/faults/runs/kinds";
+import type { Surroundings } from "../../../scripts/faults/runs/kinds";
 import { Party } from "../../../scripts/faults/runs/party";
+import { startSurroundings } from "../../../scripts/faults/runs/surroundings";
 import { isHealthy } from "../../../scripts/service/loopback";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../scripts/simulated-providers/server";
 
 /** A service that is left standing still answers nobody any more: the harness must always know of it. */
-let providers: SimulatedProviders;
+let providers: Surroundings;
 let service: FaultyService;
 
 beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: MODELS });
+  providers = await startSurroundings();
   service = await FaultyService.prepare();
   await service.start();
 });

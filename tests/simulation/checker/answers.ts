@@ -84,6 +84,7 @@ export const limits: Invariant = {
 const CLAIMS = new Map([
   ["answer_limit", "own"],
   ["team_limit", "team"],
+  ["size_limit", "size"],
   ["lead_limit", "lead"],
 ]);
 

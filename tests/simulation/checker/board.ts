@@ -1,5 +1,5 @@
 import type { EventOf, Purpose } from "../../../src/protocol/events";
-import type { AgentRules, TeamRules } from "../../../src/protocol/team";
+import type { AgentRules, TeamRules, ToolRule } from "../../../src/protocol/team";
 
 /**
  * What an observer knows who only reads the log. Built from the protocol's text, on purpose without the rules' own code, so
@@ -18,6 +18,7 @@ export type BoardRound = {
   last: EventOf<"call.completed"> | EventOf<"call.failed"> | null;
   counted: number;
   interrupted: number;
+  /** Its next call waits for room: in the budget, or within its backend's limits, where it must still be affordable. */
   deferred: boolean;
   executed: string[];
 };
@@ -62,6 +63,8 @@ export type Board = {
   openCalls: Map<string, EventOf<"call.started">>;
   openTools: OpenTool[];
   effects: number;
+  /** What tool servers said in this turn. */
+  listings: EventOf<"tools.listed">[];
 };
 
 export const newBoard = (): Board => ({
@@ -81,6 +84,7 @@ export const newBoard = (): Board => ({
   openCalls: new Map(),
   openTools: [],
   effects: 0,
+  listings: [],
 });
 
 export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
@@ -99,6 +103,13 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   released: false,
   failedInARow: 0,
 });
+
+/** A tool of an agent's: from its config, or as one of its servers last said in this turn. */
+export const toolOf = (board: Board, agent: string, name: string): ToolRule | undefined =>
+  [
+    ...(agentOf(board, agent)?.rules.tools ?? []),
+    ...board.listings.filter((listing) => listing.agent === agent).flatMap(({ tools }) => tools),
+  ].findLast((tool) => tool.name === name);
 
 export const agentOf = (board: Board, id: string): BoardAgent | undefined => board.agents.find((agent) => agent.id === id);
 export const liveOf = (board: Board): BoardAgent[] => board.agents.filter((agent) => agent.out === null);
@@ -128,11 +139,12 @@ export function graceEnd(board: Board): number | null {
 }
 
 /** Which limit keeps the agent from another answer; null if none does. First answers are never limited. */
-export function limitOn(board: Board, agent: BoardAgent): "own" | "team" | "lead" | null {
+export function limitOn(board: Board, agent: BoardAgent): "own" | "team" | "size" | "lead" | null {
   const { rules } = board;
   if (!rules || agent.answers === 0) return null;
   if (agent.answers >= rules.max_new_answers_per_agent) return "own";
   if (rules.max_new_answers_global !== null && board.answers.length >= rules.max_new_answers_global) return "team";
+  if (board.answers.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) >= 8 * 1024 * 1024) return "size";
   const rivals = liveOf(board).filter((other) => other.id !== agent.id && other.vote === null);
   if (rules.fairness_lead_cap_answers === null || rivals.length === 0) return null;
   const lowest = Math.min(...rivals.map(({ answers }) => answers));

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, type Board } from "./board";
+import { agentOf, type Board, toolOf } from "./board";
 import { isTool } from "./replay";
 import { type Invariant, unless } from "./types";
 
@@ -53,6 +53,10 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ...unless(idle, "a call began before all tool results were there"),
     ...unless(agent?.round?.purpose === event.purpose, `a ${event.purpose} call outside such a round`),
     ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
+    ...unless(
+      event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
+      "an agent was called before its tool servers were asked",
+    ),
     ...unless(presenting || agent?.out === null, "an agent that is out was called"),
     ...unless(
       !presenting || (agent?.out !== "failed" && board.settled !== null),
@@ -67,6 +71,11 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ),
   ];
 }
+
+const isListed = ({ agent }: EventOf<"call.started">, board: Board): boolean =>
+  (agentOf(board, agent)?.rules.tool_servers ?? []).every((server) =>
+    board.listings.some((listing) => listing.agent === agent && listing.server === server),
+  );
 
 /** Each tool call a reply asked for is started at most once unless it may be repeated, and gets exactly one result. */
 export const tools: Invariant = {
@@ -107,8 +116,7 @@ type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" 
 const statusOf = (board: Board, event: ToolEvent): "asked" | "started" | null =>
   board.openTools.find((tool) => isTool(tool, event))?.status ?? null;
 
-const ruleOf = (board: Board, event: ToolEvent) =>
-  agentOf(board, event.agent)?.rules.tools.find(({ name }) => name === event.name);
+const ruleOf = (board: Board, event: ToolEvent) => toolOf(board, event.agent, event.name);
 
 function mustPlan(board: Board, event: ToolEvent): boolean {
   const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";

@@ -44,7 +44,11 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
         (wait !== null) === cuts < 5,
         `after ${cuts} interruptions the call is ${wait === null ? "lost" : "tried again"}`,
       );
+    case "context_too_long":
+      return unless(wait === null || wait === 0, `a call that was too long is made again after ${wait} ms`);
     default:
+      if (board.openCalls.get(event.call)?.compacts)
+        return unless(wait === null || wait === 0, `after ${wait} ms without a summary`);
       return unless(wait === null, `a call that failed with ${event.class} is tried again`);
   }
 }

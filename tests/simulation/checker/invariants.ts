@@ -1,6 +1,7 @@
 import { answers, limits, novelty, voided } from "./answers";
 import { calls, tools } from "./effects";
 import { cancelled, oneEnd, oneFinal, totals } from "./endings";
+import { compaction } from "./compaction";
 import { failures, tries } from "./failures";
 import { hosted } from "./hosted";
 import { caps, ledger } from "./money";
@@ -41,6 +42,7 @@ export const INVARIANTS: readonly Invariant[] = [
   snapshots,
   hosted,
   research,
+  compaction,
   tries,
   failures,
   offers,

@@ -11,8 +11,8 @@ export const offers: Invariant = {
       if (event.type !== "call.started") return [];
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
-      const due = isResearch(event) ? [] : dueOffers(event, board, agent);
-      const nudged = event.purpose === "coordination" && (agent.round?.nudges ?? 0) > 0;
+      const due = isResearch(event) || event.compacts ? [] : dueOffers(event, board, agent);
+      const nudged = event.purpose === "coordination" && !event.compacts && (agent.round?.nudges ?? 0) > 0;
       return [
         ...unless(event.offers.join() === due.join(), `offered ${event.offers.join()} where ${due.join()} is due`),
         ...unless(!event.forced || agent.rules.forces_tools, "forced a tool where the provider cannot"),

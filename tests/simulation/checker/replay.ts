@@ -46,6 +46,7 @@ function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.openCalls = new Map();
   board.openTools = [];
   board.effects = 0;
+  board.listings = [];
 }
 
 function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
@@ -119,6 +120,10 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "hosted_tool.completed":
     case "citations.added":
     case "files.accessed":
+    case "conversation.compacted":
+      return;
+    case "tools.listed":
+      board.listings.push(event);
       return;
     default:
       return noteEffect(board, agent, event);
@@ -136,6 +141,7 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
       if (round) round.deferred = false;
       return;
     case "call.deferred":
+    case "call.waiting":
       if (round) round.deferred = true;
       return;
     case "call.completed": {

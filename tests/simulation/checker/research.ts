@@ -19,7 +19,7 @@ export const research: Invariant = {
 
 /** A coordinating agent that is offered nothing to decide with. */
 export const isResearch = (event: EventOf<"call.started"> | undefined): boolean =>
-  event?.purpose === "coordination" && event.offers.length === 0;
+  event?.purpose === "coordination" && event.offers.length === 0 && !event.compacts;
 
 function started(event: EventOf<"call.started">, board: Board): string[] {
   const agent = agentOf(board, event.agent);
@@ -40,7 +40,7 @@ function started(event: EventOf<"call.started">, board: Board): string[] {
 }
 
 const hasFunctions = ({ purpose }: EventOf<"call.started">, agent: BoardAgent): boolean =>
-  purpose !== "presentation" || agent.rules.tools.length > 0;
+  purpose !== "presentation" || agent.rules.tools.length + (agent.rules.tool_servers ?? []).length > 0;
 
 function completed(event: EventOf<"call.completed">, next: NumberedEvent | undefined): string[] {
   const own = next && "agent" in next && next.agent === event.agent ? next.type : null;
@@ -52,6 +52,6 @@ function completed(event: EventOf<"call.completed">, next: NumberedEvent | undef
 
 /** Newer answers, the next call, a withheld reply's lost round; or whatever ended the round from outside. */
 const AFTER: readonly string[] = [
-  ...["answers.injected", "round.started", "call.started", "call.deferred", "round.failed"],
+  ...["answers.injected", "round.started", "call.started", "call.deferred", "call.waiting", "round.failed"],
   ...["agent.failed", "agent.abstained", "attempt.settled", "answer.submitted"],
 ];

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, type Board } from "./board";
+import { agentOf, type Board, toolOf } from "./board";
 import { type Invariant, type ReachedTool, unless } from "./types";
 
 /** What tool servers themselves saw, against the log: the log may be wrong about what it caused. */
@@ -18,6 +18,7 @@ export const atMostOnce: Invariant = {
     return {
       see: ({ event, board }) => {
         if (event.type === "session.created") idempotent = namesOf(event);
+        if (event.type === "tools.listed") for (const tool of event.tools) if (tool.idempotent) idempotent.add(tool.name);
         if (event.type === "tool.started") count(started, callOf(event));
         if (event.type === "tool.interrupted") count(interrupted, callOf(event));
         if (event.type !== "tool.started" || tools === undefined) return [];
@@ -97,7 +98,7 @@ const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>
   new Set(rules.agents.flatMap(({ tools }) => tools.filter(({ idempotent }) => idempotent).map(({ name }) => name)));
 
 function mayRepeat(board: Board, event: EventOf<"tool.started">): boolean {
-  return agentOf(board, event.agent)?.rules.tools.find(({ name }) => name === event.name)?.idempotent === true;
+  return toolOf(board, event.agent, event.name)?.idempotent === true;
 }
 
 function count(counts: Map<string, number>, name: string): void {

@@ -7,10 +7,9 @@ const WINDOW = 20;
 
 /** Kinds of events that a session of today's service never has, and why. */
 export const NEVER: Readonly<Record<string, string>> = {
-  "tool.started": "no config can name an agent's own tool yet; the simulated rules have them",
-  "tool.interrupted": "as tool.started",
-  "tool.unknown": "as tool.started",
-  "files.accessed": "as tool.started",
+  "tools.listed": "tool servers have their own tests in the real runtime; the simulated rules have the event",
+  "call.waiting": "limits of backends have their own tests in the real runtime; the simulated rules have the event",
+  "conversation.compacted": "as call.waiting: conversations stay short here",
   "hosted_tool.completed": "hosted tools are the simulated rules' and the providers' own tests' part",
   "citations.added": "as hosted_tool.completed",
 };

@@ -11,6 +11,8 @@ export const FAULTS = [
   ...["connect_refused", "rate_limited", "server_error", "quota", "bad_key", "bad_request", "context_too_long"],
   ...["no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
   ...["cut_short", "content_filter", "no_usage", "odd_chunks"],
+  // Tools and files.
+  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
   // Those around it.
   ...["tenant_deaf", "tenant_answer_lost", "tenant_slow", "client_vanishes", "client_slow"],
 ] as const;
@@ -47,6 +49,7 @@ export type World = {
 const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
 const SELDOM: ReadonlySet<Fault> = new Set([
   ...["alarm_twice", "crash_in_alarm", "tenant_deaf", "tenant_answer_lost", "tenant_slow"],
+  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
 ]);
 
 /** Decides when which fault strikes. Each kind has its own source of chance, so that leaving one out leaves the others as they were. */

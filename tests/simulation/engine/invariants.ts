@@ -1,5 +1,6 @@
 import {
   fewAlarms,
+  i10Stored,
   i12Quiet,
   i13Progress,
   i14Slots,
@@ -25,6 +26,7 @@ const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
   ["I2", i2Acknowledged],
   ["I5", i5Shown],
+  ["I10", i10Stored],
   ["I12", i12Quiet],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -38,7 +38,7 @@ export function speak(
     case "judgement":
       return judgement(speaker);
     case "presentation":
-      return presentation(speaker);
+      return presentation(asked, speaker);
     case "first_answer":
     case "deciding":
     case "at_limit":
@@ -69,8 +69,36 @@ function judgement({ chance, has }: Speaker): Said {
   return does(["restart_orchestration", { reason: "shallow", instructions: "dig deeper" }]);
 }
 
-const presentation = ({ chance, has, mark }: Speaker): Said =>
-  says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
+function presentation(asked: Asked, speaker: Speaker): Said {
+  const { chance, has, mark } = speaker;
+  if (asked.asked.tools.some(({ name }) => name === "look_up") && chance.is(0.3)) return work(asked, speaker);
+  return says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
+}
+
+/** One to three calls of tools: files of few names, so that agents meet the same ones again, and calls far away. */
+function work({ shown }: Asked, { chance, mark }: Speaker): Said {
+  const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
+  const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
+  const one = (): [string, object] => {
+    switch (chance.weighted({ write: 5, read: 2, peek: 2, copy: 1, remove: 1, order: 4, look: 3 })) {
+      case "write":
+        return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
+      case "read":
+        return ["read_file", { path }];
+      case "peek":
+        return ["read_file", { path: `${peer}/a.txt` }];
+      case "copy":
+        return ["copy_file", { source: peer, destination: "/workspace/theirs" }];
+      case "remove":
+        return ["delete_file", { path }];
+      case "order":
+        return ["place_order", {}];
+      case "look":
+        return ["look_up", {}];
+    }
+  };
+  return does(...Array.from({ length: chance.int(1, 3) }, one));
+}
 
 function decision(asked: Asked, speaker: Speaker): Said {
   const { chance, has, character } = speaker;
@@ -78,6 +106,7 @@ function decision(asked: Asked, speaker: Speaker): Said {
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
   if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") return does(["no_such_tool", {}]);
+  if (asked.asked.tools.some(({ name }) => name === "look_up") && chance.is(0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

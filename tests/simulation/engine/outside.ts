@@ -48,6 +48,12 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
   return problems;
 };
 
+/** I10: what lies in R2 is what was frozen with each answer and final, whole. */
+export const i10Stored: OutsideCheck = ({ stored, frozen, stuck }) =>
+  stuck === null && !isDeepStrictEqual(stored.trees, frozen)
+    ? [...stored.problems, `in R2 there is ${JSON.stringify(stored.trees)}, frozen was ${JSON.stringify(frozen)}`]
+    : [...stored.problems];
+
 /** I11: what providers charged. */
 export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(log.flatMap((event) => (event.type === "call.started" ? [[event.call, event.turn] as const] : [])));
@@ -67,6 +73,7 @@ export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
   );
   return [
     ...(left.outbox === 0 ? [] : [`${left.outbox} turns' ends were never told`]),
+    ...(left.duties === 0 ? [] : [`${left.duties} things were never done about files`]),
     ...(left.points === 0 ? [] : [`${left.points} places of calls are kept although no call is under way`]),
     ...ends.flatMap((end) => {
       const told = platform.tenant.told.filter(({ turn }) => turn === end.turn);
@@ -214,7 +221,13 @@ export const wellFormed: OutsideCheck = ({ log }) =>
 /** The rules that can be read from the log alone, by the checker's ids. */
 export const ofLog = (run: RunRecord): Violation[] => {
   const asked = run.cancels[0];
-  return check(run.log, { ledger: ledgerOf(run), finished: true, ...(asked ? { cancelAskedAfter: asked.head } : {}) });
+  const { reached } = run.platform.tools;
+  return check(run.log, {
+    ledger: ledgerOf(run),
+    tools: reached,
+    finished: true,
+    ...(asked ? { cancelAskedAfter: asked.head } : {}),
+  });
 };
 
 const marksIn = (text: string): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);

@@ -3,23 +3,28 @@ import { ModelCalls } from "../../../durable-objects/model-calls";
 import { createTables } from "../../../durable-objects/schema";
 import { sessionWorkspaces } from "../../../durable-objects/session-files";
 import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log";
+import { RateWaits } from "../../../durable-objects/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant-api";
 import type { Team } from "../../../src/config/team";
-import type { Bucket } from "../../../r2-layout/bucket";
+import { SimulatedBucket } from "./bucket";
 import { Disk, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
 import { Providers } from "./providers";
 import { type Drawn, type EngineSituation, SESSION } from "./situation";
 import { Tenant } from "./tenant";
+import { ToolServer } from "./tools";
 import type { VirtualTime } from "./virtual-time";
+import { noContexts } from "../../builders/no-contexts";
 
 /** The process has just died; whatever is still on the stack ends here. */
 class Died extends Error {
   override readonly name = "Died";
 }
 
-/** No file of a simulated session is too large for a row. */
-const NO_BUCKET = {} as unknown as Bucket;
+/** No simulated team has limits to keep to. */
+const noGate = (): never => {
+  throw new Error("no call waits for a rate");
+};
 /** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
 const REVIVAL_MS = 1_700;
 /** A handler that threw is tried again, later each time, and then no more. */
@@ -35,6 +40,8 @@ export class Platform {
   readonly disk: Disk;
   readonly providers: Providers;
   readonly tenant: Tenant;
+  readonly tools: ToolServer;
+  readonly bucket: SimulatedBucket;
   /** What went wrong that no log shows. */
   readonly faults: string[] = [];
   /** Deaths, by when. */
@@ -73,14 +80,17 @@ export class Platform {
       schedule: (afterMs, run) => void time.timeline.schedule(time.now + afterMs, run),
     });
     this.disk.onAlarmSet = () => this.#setRing();
-    this.tenant = new Tenant({ time, faults, gate: () => this.disk.whenDurable() });
+    const gate = () => this.disk.whenDurable();
+    this.tenant = new Tenant({ time, faults, gate });
+    this.tools = new ToolServer({ seed: situation.seed, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.bucket = new SimulatedBucket({ time, faults, gate });
     this.providers = new Providers({
       situation,
       formats: drawn.formats,
       outputCaps: drawn.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
       time,
       faults,
-      gate: () => this.disk.whenDurable(),
+      gate,
       dies: (fault) => this.dies(fault),
     });
   }
@@ -126,6 +136,11 @@ export class Platform {
     return this.#engine;
   }
 
+  /** When it can be brought back, should it be gone. */
+  get backAt(): number {
+    return this.#revivesAt;
+  }
+
   /** Whether it is gone, with something left to do. */
   get isAway(): boolean {
     return this.#engine === null;
@@ -148,6 +163,8 @@ export class Platform {
     this.disk.crash();
     time.dropTimers();
     this.providers.disconnect();
+    this.tools.disconnect();
+    this.bucket.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
     // An alarm whose handler was cut off rings again: at least once.
     if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
@@ -182,22 +199,38 @@ export class Platform {
       (reason) => this.#abort(life, reason ?? ""),
     );
     const { sql } = ctx.storage;
+    // One for all tools of this life: those of an agent that touch files take turns.
+    let working: ModelCalls | null = null;
+    const calls = (engine: Engine): ModelCalls => {
+      working ??= this.#callsOf(engine, 0, "none");
+      return working;
+    };
     ctx.storage.transactionSync(() => createTables(sql));
     const log = new SessionLog(sql);
     this.#log = log;
     return new Engine({
       ctx,
       log,
-      workspaces: sessionWorkspaces({ sql, log, bucket: NO_BUCKET, tenant: "simulated", session: SESSION, team }),
+      workspaces: sessionWorkspaces({
+        storage: ctx.storage,
+        log,
+        bucket: this.bucket.bucket,
+        place: { tenant: "simulated", session: SESSION },
+        team,
+        contexts: noContexts.reader,
+      }),
       sessionId: SESSION,
       team,
       boot: life + 1,
       maxReaders: 50,
       nonce: (turn, attempt, agent) => `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
       performer: (engine) => ({
+        admitCall: () => null,
+        dropCall: () => {},
         prepareCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).prepareCall(effect),
         resumeCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).resumeCall(effect),
-        performTool: (effect, signal) => this.#callsOf(engine, effect.agent, effect.id).performTool(effect, signal),
+        performTool: (effect, signal, enter) => calls(engine).performTool(effect, signal, enter),
+        listTools: (effect, signal) => this.#callsOf(engine, effect.agent, effect.id).listTools(effect, signal),
         onFault: (error) => {
           this.#unhandled(life, error);
           engine.fault(error);
@@ -215,7 +248,12 @@ export class Platform {
       keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
       background: situation.habits.includes("background"),
       fetch: this.providers.fetchFor(agent, call),
-      toolsOf: () => [],
+      rates: new RateWaits({ session: SESSION, gate: noGate, now: () => engine.now() }),
+      tools: {
+        toolsOf: () => (situation.habits.includes("tools") ? this.tools.tools() : []),
+        list: () => Promise.reject(new Error("no agent here has tool servers")),
+      },
+      readAttachment: () => Promise.reject(new Error("nothing comes with the questions of this world")),
     });
   }
 

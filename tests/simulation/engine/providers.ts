@@ -8,6 +8,7 @@ import { speak } from "./model";
 import type { EngineSituation } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
+import { sentText } from "../../providers/sent-body";
 
 /** What reached a provider, as it knows it. Times are the world's. */
 export type Reached = {
@@ -81,7 +82,7 @@ export class Providers {
         agent,
         call,
         stage: null,
-        body: String(init?.body ?? ""),
+        body: sentText(init?.body),
         headers: JSON.stringify([...new Headers(init?.headers)]),
         origin: url.origin,
         sentAt: time.now,
@@ -113,14 +114,16 @@ export class Providers {
       if (plan.isKept && reached.charged) reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
+      signal?.removeEventListener("abort", aborted); // or it would keep alive what a dead process held
     };
-    this.#open.add(close);
-    signal?.addEventListener("abort", () => {
+    const aborted = (): void => {
       if (sending.isDead() || reached.endedAt !== null) return;
       close();
-      reject(signal.reason);
-      body?.error(signal.reason);
-    });
+      reject(signal?.reason);
+      body?.error(signal?.reason);
+    };
+    this.#open.add(close);
+    signal?.addEventListener("abort", aborted);
     const later = (ms: number, run: () => void): void => {
       stop = time.timeline.schedule(time.now + ms, () => {
         if (!sending.isDead() && reached.endedAt === null) run();

@@ -11,6 +11,8 @@ import { Faults } from "./faults";
 import { Platform } from "./platform";
 import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
 import { VirtualTime } from "./virtual-time";
+import { sessionPrefix } from "../../../r2-layout/session-files";
+import { readStoredSnapshots, type StoredSnapshots } from "../../builders/stored-snapshots";
 
 /** More than this is a livelock. */
 const MOST_STEPS = 60_000;
@@ -36,8 +38,12 @@ export type RunRecord = {
   folds: readonly string[];
   /** Why it did not come to an end; null if it did. */
   stuck: string | null;
+  /** The snapshots that lie in R2, and what is wrong with them. */
+  stored: StoredSnapshots;
+  /** The files of every answer and final as the session has them, by name; each as text by path. */
+  frozen: StoredSnapshots["trees"];
   state: SessionState | null;
-  left: { outbox: number; points: number };
+  left: { outbox: number; duties: number; points: number };
   steps: number;
   /** When the log grew. */
   grewAt: readonly number[];
@@ -106,7 +112,8 @@ class Run {
     this.#disturb();
     this.#ask(1);
     const stuck = await this.#toTheEnd();
-    return this.#record(startedAt, stuck);
+    const stored = await readStoredSnapshots(this.#platform.bucket.seen, sessionPrefix("simulated", SESSION));
+    return this.#record(startedAt, stuck, stored);
   }
 
   async #toTheEnd(): Promise<string | null> {
@@ -118,6 +125,7 @@ class Run {
       if (this.#time.timeline.nextAt() === null) {
         // Nobody asks and no alarm stands: then nothing may be left to do either. Whoever looks now brings the object back.
         if (!this.#platform.isAway || this.#hasWork()) return "nothing is left to happen";
+        this.#time.timeline.advanceTo(this.#platform.backAt);
         this.#platform.object();
         continue;
       }
@@ -253,7 +261,7 @@ class Run {
   }
 
   #hasWork(): boolean {
-    return this.#count("outbox") > 0 || this.#count("turns WHERE last_seq IS NULL") > 0;
+    return this.#count("outbox") > 0 || this.#count("file_duties") > 0 || this.#count("turns WHERE last_seq IS NULL") > 0;
   }
 
   #isOver(): boolean {
@@ -263,7 +271,7 @@ class Run {
     const { head, place } = this.#platform.whereIs(this.#turns);
     if (place?.lastSeq == null || disk.isDirty) return false;
     if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head))) return false;
-    return this.#count("outbox") === 0;
+    return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
   }
 
   /** The last id a client will be given. */
@@ -271,8 +279,21 @@ class Run {
     return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
   }
 
-  #count(table: "outbox" | "resume_points" | "turns WHERE last_seq IS NULL"): number {
+  #count(table: "outbox" | "file_duties" | "resume_points" | "turns WHERE last_seq IS NULL"): number {
     return this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]?.rows ?? 0;
+  }
+
+  /** Whatever is frozen, with the files that the API would give. */
+  #frozen(): StoredSnapshots["trees"] {
+    const engine = this.#platform.live;
+    const places = this.#platform.disk.read<{ turn: number; attempt: number; label: string }>(
+      "SELECT DISTINCT turn, attempt, label FROM snapshots",
+    );
+    const trees = places.map(({ turn, attempt, label }) => {
+      const { tree } = engine?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? { tree: [] };
+      return [`${turn}/${attempt}/${label}`, Object.fromEntries(tree.map(({ path, hash, size }) => [path, `${hash} ${size}`]))];
+    });
+    return Object.fromEntries(trees);
   }
 
   #rows(): LogRow[] {
@@ -286,10 +307,10 @@ class Run {
     if (engine) this.#compare(engine, "while it runs");
   }
 
-  /** I19: the live state is what folding the log from zero gives. */
+  /** I19: the live state is what folding the log from zero gives. Deltas change nothing in it, and are most of the log. */
   #compare(engine: Engine, when: string): void {
-    const folded = this.#rows()
-      .filter(({ type }) => type !== "stream.delta")
+    const folded = this.#platform.disk
+      .read<LogRow>("SELECT seq, turn, attempt, agent, type, at, body FROM events ORDER BY seq")
       .map((row): SessionEvent => JSON.parse(toJson(row, SESSION)))
       .reduce(evolve, emptySession);
     const live = engine.state;
@@ -299,7 +320,7 @@ class Run {
     if (!same) this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
   }
 
-  #record(startedAt: number, stuck: string | null): RunRecord {
+  #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
     const engine = this.#platform.live;
     if (engine) this.#compare(engine, "at the end");
     const rows = this.#rows();
@@ -315,8 +336,10 @@ class Run {
       cancels: this.#cancels,
       folds: this.#folds,
       stuck,
+      stored,
+      frozen: this.#frozen(),
       state: engine?.state ?? null,
-      left: { outbox: this.#count("outbox"), points: this.#count("resume_points") },
+      left: { outbox: this.#count("outbox"), duties: this.#count("file_duties"), points: this.#count("resume_points") },
       steps: this.#steps,
       grewAt: this.#grewAt,
       startedAt,

@@ -2,13 +2,14 @@ import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import { Chance } from "../world/random";
 import { FAULTS, type Fault } from "./faults";
+import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 
 /** Rules and habits that a run may have; each draws its own subset. */
 export const HABITS = [
   ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
   ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
-  ...["toolish", "endless_tools", "strict_judges", "long_trouble"],
+  ...["toolish", "endless_tools", "strict_judges", "long_trouble", "tools"],
 ] as const;
 export type Habit = string;
 
@@ -30,6 +31,9 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["mistakes", "long_trouble"],
   ["short_deadline", "stubborn"],
   ["silent_agents", "second_turn"],
+  ["tools", "long_trouble"],
+  ["tools", "second_turn"],
+  ["tools", "restarts", "strict_judges"],
 ];
 
 /** What leaves little else to happen. */
@@ -86,7 +90,7 @@ export function drawSession(situation: EngineSituation): Drawn {
   return {
     team: {
       rules,
-      agents: formats.map((format, index) => drawAgent(format, index)),
+      agents: formats.map((format, index) => ({ ...drawAgent(format, index), ...(has("tools") && { workspace: FILES }) })),
       planningInstruction: null,
       personas: has("personas") ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" } : null,
     },
@@ -116,6 +120,8 @@ function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRul
   };
 }
 
+const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
+
 type Draw = { chance: Chance; has: (habit: Habit) => boolean };
 
 function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
@@ -127,8 +133,8 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),
-    workspace: false,
-    tools: [],
+    workspace: has("tools"),
+    tools: has("tools") ? toolRules() : [],
   };
 }
 

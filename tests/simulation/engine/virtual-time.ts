@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Chance } from "../world/random";
 import { Timeline } from "../world/timeline";
 
@@ -6,6 +7,19 @@ const REPLACED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] 
 
 const nextTurn = setImmediate;
 const silence = (): void => undefined;
+
+/**
+ * `AbortSignal.any` as it is specified. Node keeps its own alive for as long as somebody listens, and with them all that a
+ * process held which died while it did: thousands of simulated ones would fill the memory.
+ */
+function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
+  const one = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) one.abort(signal.reason);
+    else signal.addEventListener("abort", () => one.abort(signal.reason), { once: true });
+  }
+  return one.signal;
+}
 
 /**
  * The only time and the only chance there is while a simulated session runs: `Date.now`, timers, `Math.random` and
@@ -61,16 +75,21 @@ export class VirtualTime {
     const { random } = Math;
     const { now } = Date;
     const { log, error } = console;
+    const { any } = AbortSignal;
+    AbortSignal.any = anyOf;
     Object.assign(globalThis, this.#timerFunctions());
     Date.now = () => this.wall;
     Math.random = () => this.#chance.unit() * 0.999_999;
     Object.defineProperty(crypto, "getRandomValues", { value: this.#fill, configurable: true });
+    Object.defineProperty(crypto.subtle, "digest", { value: digestNow, configurable: true });
     Object.assign(console, { log: silence, error: silence });
     return () => {
       Object.assign(globalThis, kept);
+      AbortSignal.any = any;
       Date.now = now;
       Math.random = random;
       Reflect.deleteProperty(crypto, "getRandomValues");
+      Reflect.deleteProperty(crypto.subtle, "digest");
       Object.assign(console, { log, error });
     };
   }
@@ -111,6 +130,14 @@ export class VirtualTime {
     if (!this.#isDead) arm();
     return timerHandle(id);
   }
+}
+
+/** SHA-256 without the machine's threads, which would answer whenever they are done. */
+async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer> {
+  const digest = createHash("sha256")
+    .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    .digest();
+  return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.byteLength);
 }
 
 /** As Node's timers are: an object that is also its number. */

@@ -38,7 +38,10 @@ function detailsOf(event: NumberedEvent): string[] {
     case "answers.injected":
       return [`via ${event.via}`];
     case "call.failed":
-      return [`class ${event.class}`];
+      return [
+        `class ${event.class}`,
+        ...(event.class === "context_too_long" && event.retry_at !== null ? ["too long and made again"] : []),
+      ];
     case "call.completed":
       return [`stop ${event.stop_reason}`];
     case "call.started":
@@ -46,6 +49,7 @@ function detailsOf(event: NumberedEvent): string[] {
         `call for ${event.purpose}`,
         `offers ${event.offers.join("+") || "nothing"}`,
         ...researchOf(event),
+        ...summaryOf(event),
         ...grantOf(event),
       ];
     case "round.started":
@@ -61,8 +65,13 @@ function detailsOf(event: NumberedEvent): string[] {
   }
 }
 
-function researchOf({ purpose, offers, try: nth }: EventOf<"call.started">): string[] {
-  if (purpose !== "coordination" || offers.length > 0) return [];
+function summaryOf({ compacts, try: nth }: EventOf<"call.started">): string[] {
+  if (!compacts) return [];
+  return nth > 1 ? ["a summary", "a summary tried again"] : ["a summary"];
+}
+
+function researchOf({ purpose, offers, compacts, try: nth }: EventOf<"call.started">): string[] {
+  if (purpose !== "coordination" || offers.length > 0 || compacts) return [];
   return nth > 1 ? ["research", "research tried again"] : ["research"];
 }
 

@@ -6,11 +6,14 @@ import {
   runningTurn,
   type SessionState,
   type ToolCallEffect,
+  type ToolListingEffect,
 } from "../../../src/coordination";
 import type { EventOf, SessionEvent, Usage } from "../../../src/protocol/events";
+import type { AgentRules } from "../../../src/protocol/team";
 import type { LedgerEntry, NumberedEvent } from "../checker";
 import type { ReachedTool } from "../checker/types";
 import { priceOf } from "../checker/price";
+import { canCompact, compactible, summedUp } from "./compacting";
 import type { Timeline } from "./timeline";
 import type { CallOutcome, World } from "./world";
 
@@ -53,9 +56,10 @@ export class Performer {
 
   /** Aborts what nobody waits for any more and takes up what is owed. */
   sync(): void {
-    const wanted = new Set(inFlight(this.#shell.state));
+    const owed = this.#shell.owed();
+    const wanted = new Set([...inFlight(this.#shell.state), ...owed.map(({ id }) => id)]);
     for (const [id, running] of this.#running) if (!wanted.has(id)) this.#stop(id, running);
-    for (const effect of this.#shell.owed()) {
+    for (const effect of owed) {
       if (this.#pending.has(effect.id) || this.#running.has(effect.id)) continue;
       const due = effect.type === "model_call" ? effect.notBefore : this.#shell.now;
       const stop = this.#shell.timeline.schedule(due, () => this.#enqueue(effect));
@@ -108,18 +112,29 @@ export class Performer {
       const effect = this.#queue.shift();
       if (!effect) return;
       this.#slotsTaken += 1;
-      const { afterMs, inputTokens } = this.#world.prepare(effect);
+      const { afterMs, inputTokens, heldMs = 0 } = this.#world.prepare(effect);
+      if (heldMs > 0) this.#hold(effect, heldMs, inputTokens);
       const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => this.#ready(effect, inputTokens));
       this.#pending.set(effect.id, { stop });
     }
   }
 
+  /** Limits of its backend: the wait is told, be it too late. */
+  #hold(effect: Effect, ms: number, inputTokens: number): void {
+    const { timeline, now } = this.#shell;
+    if (effect.type !== "model_call") return;
+    timeline.schedule(now, () => this.#shell.input({ type: "call_held", effect: effect.id, until: now + ms, inputTokens }));
+  }
+
   /** The request is put together: only now is it started, if it is still owed. */
   #ready(effect: Effect, inputTokens: number): void {
     this.#pending.delete(effect.id);
+    if (effect.type === "tool_listing") return this.#list(effect);
     const before = this.#shell.log.length;
-    if (effect.type === "model_call") this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens });
-    else this.#shell.input({ type: "tool_ready", effect: effect.id });
+    if (effect.type === "model_call") {
+      const compaction = canCompact(this.#shell.state, effect) ? { compactionTokens: inputTokens } : {};
+      this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens, ...compaction });
+    } else this.#shell.input({ type: "tool_ready", effect: effect.id });
     // A crash inside the input has emptied the slots already, and the effect was settled as interrupted.
     if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
     if (effect.type === "tool_call") return this.#runTool(effect);
@@ -132,6 +147,23 @@ export class Performer {
     this.#fillSlots();
   }
 
+  /** Nothing is logged before servers have said it, so a crash leaves it owed. */
+  #list(effect: ToolListingEffect): void {
+    const { afterMs, servers } = this.#world.listing(effect, this.#rulesOf(effect.agent));
+    const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
+      this.#running.delete(effect.id);
+      this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
+    });
+    this.#running.set(effect.id, { stop: cancel });
+    this.#freeSlot();
+  }
+
+  #rulesOf(agent: number): AgentRules {
+    const rules = this.#shell.state.turn?.rules.agents[agent];
+    if (!rules) throw new Error(`no agent at index ${agent}`);
+    return rules;
+  }
+
   #runTool(effect: ToolCallEffect): void {
     const { afterMs, outcome } = this.#world.tool(effect);
     const started = this.#shell.log.at(-1);
@@ -141,6 +173,8 @@ export class Performer {
     }
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
+      const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
+      if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
       const workspaceFiles = this.#world.files(effect.agent);
       const accesses = [{ operation: "write", path: `/workspace/${effect.name}`, refused: null }] as const;
       this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses });
@@ -150,7 +184,9 @@ export class Performer {
   }
 
   #runCall(effect: ModelCallEffect, { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number }): void {
-    const outcome = this.#world.call(effect, { state: this.#shell.state, started, inputTokens });
+    const { state } = this.#shell;
+    const drawn = this.#world.call(effect, { state, started, inputTokens });
+    const outcome = started.compacts ? summedUp(drawn) : canCompact(state, effect) ? compactible(drawn) : drawn;
     const { timeline } = this.#shell;
     const from = timeline.now;
     let holdsSlot = true;

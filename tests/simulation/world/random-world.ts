@@ -1,10 +1,11 @@
 import type { Effect, ModelCallEffect } from "../../../src/coordination";
-import type { Usage } from "../../../src/protocol/events";
+import type { ToolsListing, Usage } from "../../../src/protocol/events";
+import type { AgentRules } from "../../../src/protocol/team";
 import { drawFailure } from "./failing";
 import { drawUses, tokensOf } from "./hosting";
 import { Chance } from "./random";
 import { drawReply } from "./replying";
-import type { Feature, Situation } from "./situation";
+import { type Feature, SERVED_TOOLS, type Situation } from "./situation";
 import type { Character, Temper } from "./temper";
 import { drawText } from "./texts";
 import type { CallOutcome, Seen, World } from "./world";
@@ -18,13 +19,18 @@ export function randomWorld(situation: Situation): World {
   const hanging = has("hangs") ? chance.int(0, situation.agents - 1) : -1;
   const deathRate = has("crashes") ? chance.pick([0.01, 0.03, 0.1, 0.25]) : 0;
   return {
-    prepare: (effect) => ({ afterMs: chance.int(0, 3), inputTokens: inputOf(effect) }),
+    prepare: (effect) => {
+      const inputTokens = inputOf(effect);
+      return { afterMs: chance.int(0, 3), inputTokens, heldMs: inputTokens % 5 === 0 ? inputTokens : 0 };
+    },
     call: (effect, seen) => {
       const outcome = drawCall({ chance, has, character: characters[effect.agent] ?? "agreeable" }, effect, seen);
       const hangs = effect.agent === hanging && chance.is(0.5);
       return hangs ? { ...outcome, afterMs: Number.POSITIVE_INFINITY } : outcome;
     },
     tool: () => ({ afterMs: chance.latency(1, 20_000), outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }) }),
+    listing: (_, rules) => ({ afterMs: chance.latency(1, 20_000), servers: drawListings(chance, rules) }),
+    relisting: (_, rules) => (chance.is(0.1) ? drawListings(chance, rules) : null),
     files: () => chance.pick([null, 0, 1, 7]),
     diesNow: () => chance.is(deathRate),
     clockLagMs: () => (has("clock_jumps") && chance.is(0.1) ? chance.latency(1, 3_600_000) : 0),
@@ -45,6 +51,25 @@ export function randomWorld(situation: Situation): World {
 
 function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {
   return chance.weighted({ agreeable: 5, improver: 4, stubborn: has("stubborn") ? 8 : 0, careless: has("mistakes") ? 8 : 0 });
+}
+
+/** Mostly all that the server has; now and then one tool less, or nothing. */
+function drawListings(chance: Chance, { tool_servers = [] }: AgentRules): ToolsListing[] {
+  return tool_servers.map((server) => {
+    const isDown = chance.is(0.1);
+    const tools = SERVED_TOOLS.filter(() => !isDown && chance.is(0.9)).map((rule) => ({
+      ...rule,
+      tool: rule.name,
+      hash: rule.name,
+    }));
+    return {
+      server,
+      version: isDown ? null : "2026-07-28",
+      problem: isDown ? "It cannot be reached." : null,
+      tools,
+      refused: [],
+    };
+  });
 }
 
 function drawCall(temper: Temper, effect: ModelCallEffect, seen: Seen): CallOutcome {

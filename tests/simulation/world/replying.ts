@@ -2,7 +2,7 @@ import type { ModelCallEffect, Reply } from "../../../src/coordination";
 import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
 import { answered, type Temper } from "./temper";
-import { TOOLS } from "./situation";
+import { SERVED_TOOLS, TOOLS } from "./situation";
 import { drawText, drawUnusable } from "./texts";
 import type { Seen } from "./world";
 
@@ -72,7 +72,7 @@ function drawTools({ temper: { chance, has }, effect }: Drawing, rate: number): 
   const number = { one: 1, few: 3, dozen: 12, flood: 70 }[many];
   return Array.from({ length: number }, (_, nth) => ({
     toolCall: `${effect.id}_use_${nth + 1}`,
-    name: chance.is(0.05) ? "no_such_tool" : chance.pick(TOOLS).name,
+    name: chance.is(0.05) ? "no_such_tool" : chance.pick([...TOOLS, ...SERVED_TOOLS]).name,
   }));
 }
 

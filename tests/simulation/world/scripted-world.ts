@@ -26,6 +26,8 @@ export function scriptedWorld({ steps }: Script): World {
     prepare: () => ({ afterMs: 1, inputTokens: INPUT_TOKENS }),
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
     tool: () => ({ afterMs: 300, outcome: "ok" }),
+    listing: () => ({ afterMs: 100, servers: [] }),
+    relisting: () => null,
     files: () => null,
     diesNow: () => false,
     clockLagMs: () => 0,

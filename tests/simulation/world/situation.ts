@@ -69,6 +69,12 @@ export const TOOLS: readonly ToolRule[] = [
   { name: "look_up", acts_outside: true, idempotent: true },
 ];
 
+/** What the one tool server has, for agents that name it. */
+export const SERVED_TOOLS: readonly ToolRule[] = [
+  { name: "mcp__box__look", acts_outside: false, idempotent: true },
+  { name: "mcp__box__send", acts_outside: true, idempotent: false },
+];
+
 /** The last one's price is not known. */
 const HOSTED_TOOLS: readonly HostedToolRule[] = [
   { name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 2_000 },
@@ -109,6 +115,7 @@ function drawAgent(index: number, { chance, has }: Draw): AgentRules {
     forces_tools: chance.is(0.6),
     workspace: chance.is(0.5),
     tools: has("tools") ? TOOLS.filter(() => chance.is(0.75)) : [],
+    ...(has("tools") && index % 2 === 1 ? { tool_servers: ["box"] } : {}),
     ...(has("hosted_tools") || has("research") ? { hosted_tools: HOSTED_TOOLS.filter(() => chance.is(0.6)) } : {}),
     ...(has("research") && chance.is(0.7) ? { hosted_alone: true } : {}),
   };

@@ -1,12 +1,28 @@
-import type { CallFailure, Effect, ModelCallEffect, Reply, SessionState, ToolCallEffect } from "../../../src/coordination";
-import type { EventOf, Usage } from "../../../src/protocol/events";
+import type {
+  CallFailure,
+  Effect,
+  ModelCallEffect,
+  Reply,
+  SessionState,
+  ToolCallEffect,
+  ToolListingEffect,
+} from "../../../src/coordination";
+import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events";
+import type { AgentRules } from "../../../src/protocol/team";
 
 /** What surrounds the shell: providers, tools, files and mishaps. One implementation is random, one follows a script. */
 export type World = {
-  /** How long a request takes to put together, and an upper bound of its input. The same for the same effect. */
-  prepare(effect: Effect): { afterMs: number; inputTokens: number };
+  /**
+   * How long a request takes to put together, and an upper bound of its input, the same for the same effect. `heldMs`: how long it is
+   * said to wait for its backend's limits.
+   */
+  prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
   call(effect: ModelCallEffect, seen: Seen): CallOutcome;
   tool(effect: ToolCallEffect): { afterMs: number; outcome: "ok" | "error" | "unknown" };
+  /** What the agent's tool servers say, and when. */
+  listing(effect: ToolListingEffect, rules: AgentRules): { afterMs: number; servers: ToolsListing[] };
+  /** What they say anew while a tool runs; null: nothing. */
+  relisting(agent: number, rules: AgentRules): ToolsListing[] | null;
   /** Files in the agent's workspace; null where it has none. */
   files(agent: number): number | null;
   /** Whether the process dies right after this commit. */

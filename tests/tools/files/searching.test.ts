@@ -71,6 +71,13 @@ describe("search_files", () => {
     expect((await call("search_files", args)).text).toBe(found.map((path) => `/workspace/${path}`).join("\n"));
   });
 
+  it("finds by a path below the root, where all places lie", async () => {
+    const found = await call("search_files", { pattern: "peers/**/*.py", path: "/" });
+    expect(found.text).toBe("/peers/agent2/src/a.py");
+    const lines = await call("grep", { pattern: "22", path: "/", glob: "peers/**" });
+    expect(lines.text).toContain("/peers/agent2/src/a.py:5:");
+  });
+
   it("says that nothing matches, or that more does", async () => {
     expect((await call("search_files", { pattern: "*.rs" })).text).toBe("No file in /workspace matches *.rs.");
     expect((await call("search_files", { pattern: "*" }, { entries: 2 })).text).toContain("[6 more match.");
@@ -226,13 +233,13 @@ describe("compare_files and compare_directories", () => {
       name: "lists what differs",
       tool: "compare_directories",
       args: { first: "src", second: "/peers/agent2" },
-      says: "\n\n- a.py\n- deep/b.py\n- deep/b.test.py\n+ new.txt\n+ src/a.py",
+      says: "Only in /workspace/src (3):\n  a.py\n  deep/b.py\n  deep/b.test.py\nOnly in /peers/agent2 (2):\n  new.txt\n  src/a.py\nThe same: 0",
     },
     {
       name: "says that directories are the same",
       tool: "compare_directories",
       args: { first: "src", second: "src" },
-      says: "hold the same 3 files",
+      says: "The same: 3",
     },
   ])("$name", async ({ tool, args, says }) => {
     const { outcome, text } = await call(tool, args);
@@ -242,19 +249,21 @@ describe("compare_files and compare_directories", () => {
 
   it("tells files apart by their hashes, and reads none of them for it", async () => {
     const { text, files } = await call("compare_directories", { first: "/workspace/src", second: "/peers/agent2/src" });
-    expect(text).toContain("! a.py");
+    expect(text).toContain("Different (1):\n  a.py");
     expect(files.accessed.filter(({ operation }) => operation === "read")).toEqual([]);
   });
 
   it("does not compare for minutes", async () => {
     const lines = Array.from({ length: 9_000 }, (_, index) => `${index}`);
     const world = { workspace: { up: lines.join("\n"), down: lines.toReversed().join("\n") } };
-    expect((await call("compare_files", { first: "up", second: "down" }, {}, world)).text).toContain("too many to show");
+    expect((await call("compare_files", { first: "up", second: "down" }, {}, world)).text).toContain(
+      "differ in too many lines to tell them all",
+    );
   });
 
   it("refuses a file for a directory", async () => {
     expect((await call("compare_directories", { first: "src/a.py", second: "src" })).text).toContain(
-      "is a file. Use compare_files.",
+      "is a file, not a directory.",
     );
   });
 });

@@ -1,31 +1,20 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { freePort } from "../../../scripts/bridge/ports";
+import { startEverything } from "./everything";
 import { connected, context, server, toolOf } from "./support";
 
 /** The protocol's own reference server, over HTTP. */
-let child: ChildProcess;
+let everything: Awaited<ReturnType<typeof startEverything>>;
 let servers: McpServers;
-let url: string;
 
 beforeAll(async () => {
-  const port = await freePort();
-  const entry = path.join(
-    path.dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
-    "dist/index.js",
-  );
-  child = spawn(process.execPath, [entry, "streamableHttp"], { env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
-  url = `http://127.0.0.1:${port}/mcp`;
-  await vi.waitFor(() => fetch(url), { timeout: 30_000, interval: 100 });
-  servers = await connected([server(url, { name: "everything" })]);
+  everything = await startEverything();
+  servers = await connected([server(everything.url, { name: "everything" })]);
 });
 
 afterAll(async () => {
   await servers?.close();
-  child?.kill();
+  await everything?.kill();
 });
 
 const run = (name: string, args: unknown, more = context()) => toolOf(servers, `mcp__everything__${name}`).run(args, more);

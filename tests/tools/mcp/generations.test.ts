@@ -18,7 +18,7 @@ async function modern() {
 
 it("a server that speaks only 2026-07-28 is spoken to in it", async () => {
   const servers = await modern();
-  expect(servers.list()).toMatchObject([{ version: "2026-07-28", problem: null, tools: ["add", "ask"] }]);
+  expect(servers.list()).toMatchObject([{ version: "2026-07-28", problem: null, tools: ["add", "recite", "ask"] }]);
   expect(await toolOf(servers, "mcp__box__add").run({ a: 19, b: 23 }, context())).toEqual({ outcome: "ok", text: "42" });
 });
 

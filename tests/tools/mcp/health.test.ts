@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
 import { act, keep, only, serve } from "./kept";
-import { reply, type Script, text, tool } from "./scripted-server";
-import { connected, context, server, toolOf } from "./support";
+import { type Asked, flood, frame, reply, type Script, startStream, text, tool } from "./scripted-server";
+import { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import { SecretMissing } from "../../../src/tools/mcp/environment";
+import { connected, context, environment, server, toolOf } from "./support";
 
 /** Connections over time: kept, lost, found again, given a rest. */
 
@@ -26,12 +28,68 @@ describe("a connection", () => {
     expect(made.messages("tools/call")).toHaveLength(5);
   });
 
+  it("tells when a call waits for the server's first word no more", async () => {
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const made = await serve(
+      only(async ({ response, message }) => {
+        startStream(response);
+        await mayEnd;
+        response.end(frame({ jsonrpc: "2.0", id: message.id, result: text("done") }));
+      }),
+    );
+    const servers = keep(await connected([server(made.url)]));
+    const { promise: came, resolve: headersCame } = Promise.withResolvers<void>();
+    const call = toolOf(servers, "mcp__box__act").run({}, context({ headersCame }));
+    await came;
+    end();
+    expect(await call).toEqual({ outcome: "ok", text: "done" });
+  });
+
   it("is made with many servers at once, and one that is down keeps nobody from the others", async () => {
     const many = await Promise.all(Array.from({ length: 8 }, () => serve(only(done))));
     const down = server("http://127.0.0.1:9/mcp", { name: "down" });
     const servers = keep(await connected([down, ...many.map(({ url }, nth) => server(url, { name: `s${nth}` }))]));
     expect(servers.toolsFor("one")).toHaveLength(8);
     expect(servers.list()[0]).toMatchObject({ name: "down", problem: expect.stringMatching(/could not be reached/) });
+  });
+
+  it("with a server that never answers is given up at the time limit, and keeps nobody from the others", async () => {
+    const silent = await serve({ first: () => true });
+    const good = await serve(only(done));
+    const started = Date.now();
+    const mute = server(silent.url, { name: "mute", connectMs: 700 });
+    const servers = keep(await connected([mute, server(good.url)]));
+    expect(Date.now() - started).toBeLessThan(3_000);
+    expect(servers.list()).toMatchObject([{ problem: expect.stringMatching(/did not answer in time/) }, { problem: null }]);
+  });
+
+  it("is listed once for all who ask at the same time, and one who leaves keeps it from nobody", async () => {
+    const made = await serve(only(done));
+    const servers = new McpServers(environment());
+    keep(servers);
+    servers.know(new Map([["one", { servers: [server(made.url)], allowedTools: null, excludeTools: [] }]]), new Map());
+    const leaving = new AbortController();
+    const left = servers.refreshFor("one", leaving.signal);
+    const stays = servers.refreshFor("one", AbortSignal.timeout(5_000));
+    leaving.abort(new Error("not needed any more"));
+    await expect(left).rejects.toThrow("not needed any more");
+    await stays;
+    expect(servers.offersFor("one")).toMatchObject([
+      { server: "box", problem: null, tools: [{ rule: { name: "mcp__box__act" } }] },
+    ]);
+    expect(made.messages("tools/list")).toHaveLength(1);
+  });
+
+  it("is not made without the operator's secret, and says which is missing", async () => {
+    const made = await serve(only(done));
+    const secretOf = (name: string, origin: string): string => {
+      throw new SecretMissing(`the service has no ${name} for ${origin}`);
+    };
+    const servers = keep(await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }));
+    expect(servers.list()[0]?.problem).toBe(
+      `The tool server box cannot be asked: the service has no BOX_KEY for ${new URL(made.url).origin}.`,
+    );
+    expect(made.received).toEqual([]);
   });
 
   it("is made anew when the server has forgotten the session, and the call goes on", async () => {
@@ -46,6 +104,24 @@ describe("a connection", () => {
     };
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "done" });
     expect(made.messages("initialize")).toHaveLength(2);
+  });
+
+  it("of a server that was down is told as working with the first listing that comes, whoever asked for it", async () => {
+    let isDown = false;
+    const first: Script["first"] = ({ response }) => {
+      if (isDown) response.writeHead(503).end();
+      return isDown;
+    };
+    const made = await serve({ ...only(done), first });
+    const told: (string | null)[] = [];
+    const servers = keep(await connected([server(made.url)], { listed: ({ problem }) => told.push(problem) }));
+    isDown = true;
+    await servers.refreshFor("one", AbortSignal.timeout(5_000));
+    expect(servers.list()).toMatchObject([{ problem: expect.stringContaining("HTTP 503") }]);
+    isDown = false;
+    expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("done");
+    expect(told).toEqual([null, null]);
+    expect(servers.offersFor("one")).toMatchObject([{ problem: null, tools: [{ rule: { name: "mcp__box__act" } }] }]);
   });
 
   it("ends with the session: the server is told", async () => {
@@ -99,5 +175,92 @@ describe("a failed call", () => {
     expect(made.messages("tools/call")).toHaveLength(3);
     now += 10_000;
     expect((await run()).text).toBe("done");
+  });
+});
+
+describe("a connection that several calls share", () => {
+  /** A server with a tool that answers when it is told to, and one that fails at once. */
+  const shared = async (fail: Script["call"], { callMs = 5_000 } = {}) => {
+    const waiting: Asked[] = [];
+    const made = await serve({
+      tools: [tool("slow"), tool("bad")],
+      call: (asked) => (asked.message.params?.["name"] === "bad" ? fail?.(asked) : void waiting.push(asked)),
+    });
+    const servers = keep(await connected([server(made.url, { callMs })]));
+    const run = (name: string) => toolOf(servers, `mcp__box__${name}`).run({}, context());
+    const begun = async (count: number) => {
+      const calls = Array.from({ length: count }, () => run("slow"));
+      await expect.poll(() => waiting.length).toBe(count);
+      return calls;
+    };
+    const answerAll = () => {
+      for (const { response, message } of waiting.splice(0)) reply(response, message.id, text("done"));
+    };
+    const cutAll = () => {
+      for (const { response } of waiting.splice(0)) response.destroy();
+    };
+    return { made, servers, run, begun, answerAll, cutAll };
+  };
+
+  it.each([
+    { what: "fails with 503", fail: answers(503) },
+    { what: "is cut off", fail: (({ response }) => void response.destroy()) satisfies Script["call"] },
+    {
+      what: "is answered with too much",
+      fail: (({ response }) => void flood(response, "x".repeat(1_000_000), 30_000_000)) satisfies Script["call"],
+    },
+  ])("is not cut when one of them $what: the others get their results, and the next gets a new one", async ({ fail }) => {
+    const { made, run, begun, answerAll } = await shared(fail);
+    const others = await begun(3);
+    expect((await run("bad")).outcome).not.toBe("ok");
+    answerAll();
+    expect(await Promise.all(others)).toEqual(Array.from({ length: 3 }, () => ({ outcome: "ok", text: "done" })));
+    const [next] = await begun(1);
+    answerAll();
+    expect(await next).toEqual({ outcome: "ok", text: "done" });
+    expect(made.messages("initialize")).toHaveLength(2);
+  });
+
+  it("is not cut when one of them is late", async () => {
+    const { run, begun, answerAll } = await shared(() => undefined, { callMs: 1_500 });
+    const late = run("bad");
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const [other] = await begun(1);
+    expect(await late).toMatchObject({ outcome: "unknown", text: expect.stringContaining("did not answer in time") });
+    answerAll();
+    expect(await other).toEqual({ outcome: "ok", text: "done" });
+  });
+
+  it("counts once for the breaker when all of them fail with it", async () => {
+    const { begun, answerAll, cutAll } = await shared(undefined);
+    const all = await begun(5);
+    cutAll();
+    expect((await Promise.all(all)).map(({ outcome }) => outcome)).toEqual(Array.from({ length: 5 }, () => "unknown"));
+    const [next] = await begun(1);
+    answerAll();
+    expect(await next).toEqual({ outcome: "ok", text: "done" });
+  });
+
+  it("counts once when all of them wait for it and it cannot be made", async () => {
+    const { made, run, begun, answerAll } = await shared(answers(503));
+    await run("bad"); // the next needs a new connection
+    made.script.first = ({ response }) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    const all = await Promise.all(Array.from({ length: 5 }, () => run("slow")));
+    expect(all.map(({ text: said }) => said)).toEqual(Array.from({ length: 5 }, () => expect.stringContaining("HTTP 500")));
+    delete made.script.first;
+    const [next] = await begun(1);
+    answerAll();
+    expect(await next).toEqual({ outcome: "ok", text: "done" });
+  });
+
+  it("is closed with the session, and so is one that only old calls still use", async () => {
+    const { servers, run, begun } = await shared(answers(503));
+    const [old] = await begun(1);
+    await run("bad");
+    await servers.close();
+    expect(await old).toMatchObject({ outcome: "unknown" });
   });
 });

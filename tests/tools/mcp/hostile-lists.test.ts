@@ -50,6 +50,13 @@ describe("D13 what a server lists", () => {
     expect(servers.list()[0]?.tools).toHaveLength(10_000);
   });
 
+  it("an agent with tools of its own is offered so many fewer", async () => {
+    const { url } = await serve({ tools: Array.from({ length: 200 }, (_, nth) => tool(`t${nth}`)) });
+    const servers = keep(await connected([server(url)], { ownTools: (agent) => (agent === "one" ? 20 : 0) }));
+    expect(names(servers)).toHaveLength(MAX_OFFERED - 20);
+    expect(servers.offersFor("one")[0]?.refused).toHaveLength(200 - MAX_OFFERED + 20);
+  });
+
   it("more than it may send about itself ends the listing, not the service", async () => {
     const { url } = await serve({
       tools: ({ response, message }: Asked) => {

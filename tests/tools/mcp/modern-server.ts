@@ -19,6 +19,9 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
         },
         ({ a, b }) => ({ content: [{ type: "text", text: `${a + b}` }], structuredContent: { total: a + b } }),
       );
+      server.registerTool("recite", { description: "Says much.", inputSchema: fromJsonSchema({ type: "object" }) }, () => ({
+        content: [{ type: "text", text: "Water boils at 100 °C. ".repeat(8_000) }],
+      }));
       server.registerTool("ask", { description: "Asks a person first.", inputSchema: fromJsonSchema({ type: "object" }) }, () =>
         inputRequired({
           inputRequests: {

@@ -1,9 +1,16 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { McpAuth } from "../../../src/tools/mcp/server";
 import { type Received, startRawServer } from "../../contracts/raw-server";
 import { keep, serve } from "./kept";
 import { type Asked, reply, text, tool } from "./scripted-server";
 import { connected, context, server, toolOf } from "./support";
+
+/** What is warned of from the start of this file on, the SDK's own warnings too. */
+const warned = vi.hoisted(() => {
+  const lines: string[] = [];
+  console.warn = (...parts: unknown[]) => void lines.push(parts.map(String).join(" "));
+  return lines;
+});
 
 /** OAuth: an MCP server that wants a token, and an authorisation server that may not be what it says. */
 
@@ -13,7 +20,10 @@ type Metadata = { issuer?: string; [field: string]: unknown };
 async function authorisation(change: (honest: Metadata) => Metadata = (honest) => honest) {
   const raw = await startRawServer();
   const issuer = raw.origin;
-  raw.answer((response, { path, method }) => {
+  /** What the token endpoint refuses with; null: it gives a token. */
+  let refusal: ((asked: Received) => object) | null = null;
+  raw.answer((response, received) => {
+    const { path, method } = received;
     if (path.startsWith("/.well-known/oauth-authorization-server")) {
       const honest = {
         ...{ issuer, token_endpoint: `${issuer}/token`, authorization_endpoint: `${issuer}/authorize` },
@@ -25,13 +35,19 @@ async function authorisation(change: (honest: Metadata) => Metadata = (honest) =
       };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(change(honest)));
     }
+    if (path === "/token" && method === "POST" && refusal) {
+      return void response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(refusal(received)));
+    }
     if (path === "/token" && method === "POST") {
       const token = { access_token: "fresh-token-1", token_type: "Bearer", expires_in: 60 };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(token));
     }
     response.writeHead(404).end();
   });
-  return { issuer, received: raw.received, close: () => raw.close() };
+  const refuse = (how: (asked: Received) => object): void => {
+    refusal = how;
+  };
+  return { issuer, received: raw.received, refuse, close: () => raw.close() };
 }
 
 /** A tool server that takes only `fresh-token-1`, and sends whoever has none to the issuer. */
@@ -118,6 +134,25 @@ describe("tokens that a person's consent gave", () => {
     await auth.close();
   });
 
+  it("serve the next connection as they were renewed", async () => {
+    const auth = await authorisation();
+    const made = await guarded(() => auth.issuer);
+    const servers = keep(await connected([server(made.url, { auth: tokens(auth.issuer) })]));
+    const renewals = asked(auth.received, "/token");
+    let isLost = false;
+    const { call } = made.script;
+    made.script.call = (asked) => {
+      if (isLost) return call?.(asked);
+      isLost = true;
+      asked.response.destroy(); // the connection is lost with it
+    };
+    expect((await toolOf(servers, "mcp__box__act").run({}, context())).outcome).toBe("unknown");
+    expect((await toolOf(servers, "mcp__box__act").run({}, context())).text).toBe("let in");
+    expect(made.messages("initialize").length).toBeGreaterThan(1);
+    expect(asked(auth.received, "/token")).toBe(renewals);
+    await auth.close();
+  });
+
   it("say that a person has to consent again when there is nothing to renew them with", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
@@ -131,6 +166,58 @@ describe("tokens that a person's consent gave", () => {
     };
     const [listing] = keep(await connected([server(made.url, { auth: old })])).list();
     expect(listing?.problem).toMatch(/a person has to consent again/);
+    await auth.close();
+  });
+});
+
+describe("D21 an authorisation server that repeats what it was shown", () => {
+  const refuses = (methods: string[], said: (asked: Received) => string) => async () => {
+    const auth = await authorisation((honest) => ({ ...honest, token_endpoint_auth_methods_supported: methods }));
+    auth.refuse((one) => ({ error: "invalid_client", error_description: `the credentials '${said(one)}' are wrong` }));
+    return auth;
+  };
+  const form = ({ body }: Received) => new URLSearchParams(String(body));
+  const basic = ({ headers }: Received) => String(headers.authorization).split(" ").at(-1) ?? "";
+
+  it.each([
+    { what: "a client secret of a form", made: refuses(["client_secret_post"], (one) => form(one).get("client_secret") ?? "") },
+    { what: "the form itself", made: refuses(["client_secret_post"], (one) => String(one.body)) },
+    { what: "what Basic holds", made: refuses(["client_secret_basic"], (one) => Buffer.from(basic(one), "base64").toString()) },
+    { what: "Basic as it was sent", made: refuses(["client_secret_basic"], basic) },
+  ])("is shown and logged without $what", async ({ made }) => {
+    const auth = await made();
+    const tools = await guarded(() => auth.issuer);
+    const secret = "s3cr3t (of ours)/1";
+    const env = { secretOf: () => secret };
+    const told: unknown[] = [];
+    const listed = (listing: unknown) => void told.push(listing);
+    const servers = keep(await connected([server(tools.url, { auth: credentials(auth.issuer) })], { ...env, listed }));
+    expect(servers.list()[0]?.problem).toMatch(/the credentials '.*\[redacted\].*' are wrong/);
+    const all = JSON.stringify([servers.list(), servers.offersFor("one"), told, warned]);
+    for (const form of [secret, "s3cr3t", "of+ours", "of%20ours", btoa(`us:${secret}`)]) expect(all).not.toContain(form);
+    expect(asked(auth.received, "/token")).toBeGreaterThan(0);
+    expect(warned).toEqual([]);
+    await auth.close();
+  });
+
+  it("is shown without the beginning of a secret where its words are cut", async () => {
+    const auth = await refuses(["client_secret_basic"], () => `${"x".repeat(1_960)}${"s3cr3t-".repeat(20)}`)();
+    const tools = await guarded(() => auth.issuer);
+    const secretOf = () => "s3cr3t-".repeat(20);
+    const [listing] = keep(await connected([server(tools.url, { auth: credentials(auth.issuer) })], { secretOf })).list();
+    expect(listing?.problem).toMatch(/xxx/);
+    expect(listing?.problem).not.toContain("s3cr3t");
+    await auth.close();
+  });
+
+  it("is shown and logged without a refresh token", async () => {
+    const auth = await authorisation();
+    const tools = await guarded(() => auth.issuer);
+    auth.refuse((one) => ({ error: "invalid_grant", error_description: `no more ${form(one).get("refresh_token")}` }));
+    const [listing] = keep(await connected([server(tools.url, { auth: tokens(auth.issuer) })])).list();
+    expect(JSON.stringify([listing, warned])).not.toContain("planted-");
+    expect(listing?.problem).not.toBeNull();
+    expect(warned).toEqual([]);
     await auth.close();
   });
 });

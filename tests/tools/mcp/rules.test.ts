@@ -3,11 +3,13 @@ import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "../..
 import type { McpFailure } from "../../../src/tools/mcp/failures";
 import { inputAsked } from "../../../src/tools/mcp/input-asked";
 import { distinct, fullName, nameProblem } from "../../../src/tools/mcp/names";
+import { WORKFLOW_TOOLS } from "../../../src/coordination/offers";
 import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import { checkPins } from "../../../src/tools/mcp/pins";
 import { resultText } from "../../../src/tools/mcp/results";
 import { nextTry } from "../../../src/tools/mcp/retry";
 import { shown } from "../../../src/tools/mcp/shown-text";
+import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import { toolHash } from "../../../src/tools/mcp/tool-hash";
 import { parseToolTrust, trustOf } from "../../../src/tools/mcp/trust";
 import { server } from "./support";
@@ -199,11 +201,138 @@ describe("names and offers", () => {
     expect(byAgent.offered.map(({ bareName }) => bareName)).toEqual(offered);
   });
 
+  it("an agent is offered no more than a model could read", () => {
+    const wide = (name: string) => ({
+      tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
+      hash: name,
+    });
+    const { offered: all } = judgeListing(box, ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(wide), {});
+    const { offered, refused } = offerTo({ servers: [box], allowedTools: null, excludeTools: [] }, new Map([["box", all]]));
+    expect(offered.map(({ bareName }) => bareName).join("")).toBe("abcdefgh");
+    expect(refused).toMatchObject([{ tool: "i" }, { tool: "j", why: expect.stringContaining("choose with allowed_tools") }]);
+  });
+
+  describe("an agent with several servers", () => {
+    const ship = server("https://ship.example.com/mcp", { name: "ship" });
+    const both = { servers: [box, ship], allowedTools: null, excludeTools: [] };
+    const many = (count: number) => Array.from({ length: count }, (_, nth) => `t${nth}`);
+    const offersOf = (ofBox: Hashed[], ofShip: Hashed[], own: number) =>
+      offerTo(
+        both,
+        new Map([
+          ["box", judgeListing(box, ofBox, {}).offered],
+          ["ship", judgeListing(ship, ofShip, {}).offered],
+        ]),
+        own,
+      );
+    const counted = ({ offered, refused }: ReturnType<typeof offerTo>) =>
+      ["box", "ship"].map((name) => [
+        offered.filter((one) => one.server.name === name).length,
+        refused.filter((one) => one.server === name).length,
+      ]);
+
+    it.each([
+      {
+        name: "all of both where there is room",
+        sizes: [60, 60],
+        own: 3,
+        counts: [
+          [60, 0],
+          [60, 0],
+        ],
+      },
+      {
+        name: "of the second what the first left",
+        sizes: [100, 60],
+        own: 0,
+        counts: [
+          [100, 0],
+          [23, 37],
+        ],
+      },
+      {
+        name: "what its own tools left",
+        sizes: [100, 60],
+        own: 20,
+        counts: [
+          [100, 0],
+          [3, 57],
+        ],
+      },
+      {
+        name: "nothing where its own tools are enough",
+        sizes: [2, 2],
+        own: 200,
+        counts: [
+          [0, 2],
+          [0, 2],
+        ],
+      },
+    ])("is offered $name, and told of the rest", ({ sizes: [ofBox = 0, ofShip = 0], own, counts }) => {
+      const offers = offersOf(listing(...many(ofBox)), listing(...many(ofShip)), own);
+      expect(counted(offers)).toEqual(counts);
+      expect(offers.offered.length + own + WORKFLOW_TOOLS.length).toBeLessThanOrEqual(Math.max(128, own + WORKFLOW_TOOLS.length));
+      for (const { why } of offers.refused) expect(why).toContain("choose with allowed_tools");
+    });
+
+    it("reads no more of both together than a model could", () => {
+      const wide = (name: string) => ({
+        tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
+        hash: name,
+      });
+      const offers = offersOf(many(5).map(wide), [...many(5).map(wide), ...listing("small")], 0);
+      expect(counted(offers)).toEqual([
+        [5, 0],
+        [4, 2],
+      ]);
+      expect(offers.offered.map(({ bareName }) => bareName)).toContain("small");
+    });
+  });
+
   it("a schema that is too large keeps its tool out", () => {
     const huge = { name: "a", inputSchema: { type: "object" as const, description: "x".repeat(70_000) } };
     expect(judgeListing(box, [{ tool: huge, hash: "h" }], {}).refused).toMatchObject([
       { why: expect.stringContaining("its schema has") },
     ]);
+  });
+});
+
+describe("what the log says of a server", () => {
+  const box = server("https://box.example.com/mcp");
+  const agents = new Map([["a", { servers: [box], allowedTools: null, excludeTools: [] }]]);
+  const told = (agent: string, tools: readonly (readonly [string, string])[]) => ({
+    agent,
+    server: "box",
+    tools: tools.map(([tool, hash]) => ({ name: `mcp__box__${tool}`, tool, hash, acts_outside: true, idempotent: false })),
+  });
+
+  it.each([
+    {
+      name: "the first hash of each tool",
+      listings: [
+        told("a", [["x", "1"]]),
+        told("a", [
+          ["x", "2"],
+          ["y", "3"],
+        ]),
+      ],
+      pins: { x: "1", y: "3" },
+    },
+    { name: "nothing of what others have under the same name", listings: [told("b", [["x", "1"]])], pins: undefined },
+    { name: "any name as a name", listings: [told("a", [["__proto__", "1"]])], pins: JSON.parse('{"__proto__": "1"}') },
+  ])("pins $name", ({ listings, pins }) => {
+    expect(pinsOf(listings, agents).get("box https://box.example.com/mcp")).toEqual(pins);
+  });
+
+  it("names fifty tools that are not offered, and counts the rest", () => {
+    const refused = Array.from({ length: 60 }, (_, nth) => ({
+      server: "box",
+      tool: `t${nth}`,
+      why: "it has no name",
+      changed: false,
+    }));
+    const listing = toListing({ server: "box", version: null, problem: null, tools: [], refused, more: 3 });
+    expect([listing.refused.length, listing.more_refused]).toEqual([50, 13]);
   });
 });
 

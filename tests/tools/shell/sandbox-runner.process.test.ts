@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runnerFor } from "../../../durable-objects/session-tools";
 import { runCommandTool, sandboxRunner } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 import { type LocalSandbox, localSandbox } from "./local-sandbox";
@@ -25,7 +26,7 @@ describe("a sandbox as command runner", () => {
   it.each([
     {
       name: "starts in the workspace, with all files",
-      command: "pwd | sed 's/.*work/work/'; find . -type f | sort",
+      command: 'basename "$PWD"; find . -type f | sort',
       text: "workspace\n./a.txt\n./bin/b.bin\n./gone.txt\n./it's $HOME.txt",
     },
     {
@@ -119,5 +120,34 @@ describe("a sandbox as command runner", () => {
       outcome: "error",
       text: "There are more than 2 files: too many to run commands on.",
     });
+  });
+
+  it("is what agents get whose operator has bound containers, one for each of them", async () => {
+    const asked: string[] = [];
+    const bound = { idFromName: (name: string) => name, get: (id: string) => asked.push(id) && sandbox };
+    const tool = runCommandTool(runnerFor(bound as never, "session_1-1"));
+    expect(tool.spec.description).toContain("in a Linux container");
+    expect(asked).toEqual(["session_1-1"]);
+    expect(runCommandTool(runnerFor(undefined, "session_1-1")).spec.description).not.toContain("container");
+  });
+
+  it("that does not answer is told to the model, and ends nothing", async () => {
+    const broken = { ...sandbox, exec: () => Promise.reject(new Error("Network connection lost.")) };
+    const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root }));
+    expect(await runTool(tool, { command: "ls" }, await agentFiles(WORLD))).toMatchObject({
+      outcome: "error",
+      text: "The container did not do its part (Network connection lost.). Nothing was kept; try again.",
+    });
+  });
+
+  it("is not waited for once the turn is cancelled", async () => {
+    const stop = new AbortController();
+    const runner = sandboxRunner(sandbox, { root: sandbox.root });
+    const request = { command: "sleep 5", directory: "/workspace", timeoutMs: 10_000, signal: stop.signal };
+    const running = runner.run({ ...request, files: await agentFiles({}) });
+    setTimeout(() => stop.abort(new Error("cancelled")), 100);
+    const startedAt = performance.now();
+    await expect(running).rejects.toThrow("cancelled");
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
   });
 });

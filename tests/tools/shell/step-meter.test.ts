@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StepMeter } from "../../../src/tools/shell/step-meter";
 
-const LIMITS = { steps: 100, readBytes: 1_000, timeoutMs: 5_000 };
+const LIMITS = { steps: 100, readBytes: 1_000, timeoutMs: 5_000, waitMs: 60_000 };
 const meterAt = (clock: { at: number }) => new StepMeter(LIMITS, () => clock.at);
 
 describe("StepMeter", () => {
@@ -28,6 +28,18 @@ describe("StepMeter", () => {
     clock.at = 5_001;
     meter.read(1);
     expect(meter.stopped).toBe("it took longer than 5 s");
+  });
+
+  it("does not count as its time what it waits for files", async () => {
+    const clock = { at: 0 };
+    const meter = meterAt(clock);
+    const waits = (ms: number) => meter.waiting(async () => (clock.at += ms));
+    await waits(50_000);
+    clock.at += 5_000;
+    meter.read(1);
+    expect(meter.stopped).toBeNull();
+    await waits(10_001);
+    expect(meter.stopped).toBe("it waited longer than 60 s for files");
   });
 
   it("stops who reads too much", () => {

@@ -1,4 +1,5 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
+import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
@@ -33,6 +34,7 @@ export function read({ body, headers }: Sent): Asked {
     model,
     system: textOf(system),
     messages: messages.flatMap(toAsked),
+    attached: attachedIn("anthropic", body),
     tools: tools.flatMap(({ name, input_schema }) => (input_schema === undefined ? [] : [{ name, parameters: input_schema }])),
     hostedTools: tools.flatMap(({ name, input_schema }) => (input_schema === undefined ? (HOSTED[name] ?? []) : [])),
     forced: tool_choice !== undefined && tool_choice.type !== "auto" && tool_choice.type !== "none",

@@ -1,4 +1,5 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
+import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
@@ -37,6 +38,7 @@ export function read(sent: Sent): Asked {
     model: modelOf(sent),
     system: textIn(systemInstruction?.parts ?? []),
     messages: contents.flatMap(toAsked),
+    attached: attachedIn("gemini", body),
     tools: tools.flatMap(({ functionDeclarations = [] }) =>
       functionDeclarations.map(({ name, parameters, parametersJsonSchema }) => ({
         name,

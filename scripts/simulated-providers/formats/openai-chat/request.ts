@@ -1,3 +1,4 @@
+import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
@@ -32,6 +33,7 @@ export function read({ body }: Sent): Asked {
       .map(({ content }) => textOf(content))
       .join("\n"),
     messages: messages.filter((message) => !isSystem(message)).map(toAsked),
+    attached: attachedIn("openai-chat", body),
     tools: tools.map(({ function: { name, parameters } }) => ({ name, parameters })),
     hostedTools: [],
     forced: tool_choice !== undefined && tool_choice !== "auto" && tool_choice !== "none",

@@ -1,4 +1,5 @@
 import type { HostedToolName } from "../../../../src/protocol/hosted-tools";
+import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
@@ -44,6 +45,7 @@ export function read({ body, headers }: Sent): Asked {
       .filter(Boolean)
       .join("\n"),
     messages: items.filter((item) => !isSystem(item)).flatMap(toAsked),
+    attached: attachedIn("openai-responses", body),
     tools: tools.flatMap(({ type, name = "", parameters }) => (type === "function" ? [{ name, parameters }] : [])),
     hostedTools: tools.flatMap(({ type }) => HOSTED[type] ?? []),
     forced: isForced(request.tool_choice),

@@ -1,0 +1,61 @@
+import type { Team } from "../src/config/team";
+import type { ToolListingEffect } from "../src/coordination";
+import { logError } from "../src/redaction/log";
+import { SecretMissing } from "../src/tools/mcp/environment";
+import { parseToolTrust } from "../src/tools/mcp/trust";
+import { type CommandRunner, justBashRunner, sandboxRunner } from "../src/tools/shell";
+import type { Tool } from "../src/tools/tool";
+import type { Engine } from "./engine";
+import type { Env } from "./env";
+import type { SessionLog } from "./session-log";
+import { ToolDefinitions } from "./tool-definitions";
+import { toolSecret } from "./tool-secrets";
+import { ToolServers } from "./tool-servers";
+import { toolboxOf } from "./toolbox";
+
+type Options = { env: Env; engine: Engine; log: SessionLog; sql: SqlStorage; team: Team; fetch: typeof fetch };
+
+/** All that a session's agents have to work with. */
+export type SessionTools = {
+  /** An agent's own tools, by its index: those of its config, then those of its servers. */
+  toolsOf(agent: number): Tool[];
+  /** See `ToolServers`. */
+  list(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A container of the agent's own where the operator has bound some, else the shell that is part of the service. */
+export function runnerFor(sandboxes: Env["SANDBOX"], name: string): CommandRunner {
+  return sandboxes ? sandboxRunner(sandboxes.get(sandboxes.idFromName(name))) : justBashRunner(() => Date.now());
+}
+
+/** A session's tools, put together over its tables and what the operator has set. */
+export function sessionTools({ env, engine, log, sql, team, fetch }: Options): SessionTools {
+  const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
+  const fixed = team.agents.map((agent, index) => {
+    return toolboxOf(agent, { secretOf, runner: () => runnerFor(env.SANDBOX, `${engine.facts.sessionId}-${index + 1}`) });
+  });
+  const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
+  if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
+  const servers = new ToolServers({
+    engine,
+    log,
+    definitions: new ToolDefinitions(sql),
+    team,
+    environment: {
+      fetch,
+      trust,
+      ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
+      secretOf: (name, origin) => {
+        const secret = secretOf(name, origin);
+        if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${origin}`);
+        return secret;
+      },
+    },
+  });
+  return {
+    toolsOf: (agent) => [...(fixed[agent] ?? []), ...servers.toolsOf(agent)],
+    list: (effect, signal) => servers.list(effect, signal),
+    close: () => servers.close(),
+  };
+}

@@ -1,0 +1,67 @@
+import type { Env } from "../../durable-objects/env";
+
+/** What the platform charges a deployment by, counted as it happens. */
+export const operations = {
+  /** Of clients. */
+  workerRequests: 0,
+  /** Of one object by another, or by the Worker. */
+  objectRequests: 0,
+  alarms: 0,
+  d1Statements: 0,
+  /** R2's class A: what writes or lists. */
+  r2Writes: 0,
+  /** R2's class B. */
+  r2Reads: 0,
+};
+
+/** The deployment's bindings, each use of them counted. */
+export function countingBindings<Bindings extends Env>(env: Bindings): Bindings {
+  const objects = <Space extends { get(id: DurableObjectId): object }>(space: Space): Space =>
+    noting(space, {
+      get: (id: DurableObjectId) => everyCall(space.get(id), () => add("objectRequests")),
+    });
+  return {
+    ...env,
+    SESSIONS: objects(env.SESSIONS),
+    TENANTS: objects(env.TENANTS),
+    EVALS: objects(env.EVALS),
+    RATES: objects(env.RATES),
+    DB: noting(env.DB, {
+      prepare: (sql: string) => {
+        add("d1Statements");
+        return env.DB.prepare(sql);
+      },
+    }),
+    BUCKET: everyCall(env.BUCKET, (method) => {
+      if (method !== "delete") add(method === "get" || method === "head" ? "r2Reads" : "r2Writes");
+    }),
+  };
+}
+
+const add = (what: keyof typeof operations): void => {
+  operations[what] += 1;
+};
+
+/** Methods of the runtime's objects want to be called on those. */
+function noting<T extends object>(real: T, replaced: object): T {
+  return new Proxy(real, {
+    get(target, name) {
+      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
+      const member: unknown = Reflect.get(target, name, target);
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+}
+
+function everyCall<T extends object>(real: T, note: (method: string) => void): T {
+  return new Proxy(real, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        note(String(name));
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+}

@@ -1,0 +1,30 @@
+import { DurableObject } from "cloudflare:workers";
+import type { Env } from "../../../durable-objects/env";
+import { SnapshotCosts } from "./snapshot-costs";
+
+/** Stands in for the service: its session's object takes snapshots of a tree, and tells what each cost. */
+export { RateGateObject } from "../../../durable-objects/rate-gate";
+export { EvalRunObject, TenantObject } from "../../../src/worker";
+
+/**
+ * `POST /write?files=3` writes so many files anew, in another turn; `/snapshot` freezes the tree; `/copy` copies all of it;
+ * `/tidy` lets go of what the next turn does not need.
+ */
+export class SessionObject extends DurableObject<Env> {
+  #costs: SnapshotCosts | null = null;
+
+  override async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url);
+    this.#costs ??= new SnapshotCosts(this.ctx.storage, this.env.BUCKET, "snapshots");
+    if (pathname === "/tidy") return Response.json(await this.#costs.tidy());
+    if (pathname === "/write") return Response.json(await this.#costs.write(Number(searchParams.get("files"))));
+    return Response.json(await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()));
+  }
+}
+
+type BenchEnv = { SESSIONS: DurableObjectNamespace<SessionObject> };
+
+// biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
+export default {
+  fetch: (request, env) => env.SESSIONS.get(env.SESSIONS.idFromName("snapshots")).fetch(request),
+} satisfies ExportedHandler<BenchEnv>;

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Format, Json } from "./dialect";
+
+/** The images and files in a request, as each format carries them: their type, what they are called, and a hash of their bytes. */
+
+const source = z.object({ type: z.literal("base64"), media_type: z.string(), data: z.string() });
+const url = z.string().regex(/^data:[a-z]+\/[a-z-]+;base64,/);
+
+type Found = { mediaType: string; name: string; base64: string };
+
+const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
+  "openai-chat": z.union([
+    z
+      .object({ type: z.literal("image_url"), image_url: z.object({ url }) })
+      .transform(({ image_url }) => fromUrl(image_url.url, "")),
+    z
+      .object({ type: z.literal("file"), file: z.object({ filename: z.string(), file_data: url }) })
+      .transform(({ file }) => fromUrl(file.file_data, file.filename)),
+  ]),
+  "openai-responses": z.union([
+    z
+      .object({ type: z.literal("input_image"), detail: z.enum(["auto", "low", "high"]), image_url: url })
+      .transform(({ image_url }) => fromUrl(image_url, "")),
+    z
+      .object({ type: z.literal("input_file"), filename: z.string(), file_data: url })
+      .transform(({ filename, file_data }) => fromUrl(file_data, filename)),
+  ]),
+  anthropic: z
+    .object({ type: z.enum(["image", "document"]), source, title: z.string().default("") })
+    .transform(({ source: { media_type, data }, title }) => ({ mediaType: media_type, name: title, base64: data })),
+  gemini: z
+    .object({ inlineData: z.object({ mimeType: z.string(), data: z.string() }) })
+    .transform(({ inlineData: { mimeType, data } }) => ({ mediaType: mimeType, name: "", base64: data })),
+};
+
+function fromUrl(text: string, name: string): Found {
+  const [head = "", base64 = ""] = text.split(",");
+  return { mediaType: head.replace(/^data:|;base64$/g, ""), name, base64 };
+}
+
+/** One line for each: `image/png 1f2e3d4c5b6a`, files with their name where the format has one. */
+export function attachedIn(format: Format, body: Json): string[] {
+  const lists = [body["messages"], body["input"], body["contents"]].filter(Array.isArray).flat();
+  const parts = lists.flatMap((message: Json) => [message["content"], message["parts"]].filter(Array.isArray).flat());
+  return parts.flatMap((part: unknown) => {
+    const { data } = PARTS[format].safeParse(part);
+    if (!data) return [];
+    const hash = createHash("sha256").update(Buffer.from(data.base64, "base64")).digest("hex").slice(0, 12);
+    return [[data.mediaType, data.name, hash].filter(Boolean).join(" ")];
+  });
+}

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { TOOL_PATH } from "./tool-path";
+
+/** A request as it arrived. `key`: its `idempotency-key`. */
+export type ReachedCall = { name: string; key: string };
+
+/** Tools over HTTP as a config declares them, on loopback. */
+export type ToolServer = {
+  /** Entries of `custom_tools`: `place_order` must not be called twice for one call of a model's, `write_note` may. */
+  declared: readonly Readonly<Record<string, unknown>>[];
+  /** What the operator says may be called twice: `REPEATABLE_TOOLS`. */
+  repeatable: string;
+  /** Everything that arrived, in order, whether or not its answer did. */
+  reached(): readonly ReachedCall[];
+  /** Breaks what is open. */
+  close(): Promise<void>;
+};
+
+/** What a tool needs for its work: time enough to be killed in. */
+const WORK_MS = 60;
+const TOOLS = {
+  place_order: "Order pots. The answer is the order's number.",
+  write_note: "Write a note down. The answer is the note's number.",
+} as const;
+
+/** Starts the tools on a free loopback port. */
+export async function startToolServer(): Promise<ToolServer> {
+  const reached: ReachedCall[] = [];
+  /** Numbers of notes by key: a note that comes again is the same note. */
+  const notes = new Map<string, number>();
+  async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const name = req.url?.slice(TOOL_PATH.length) ?? "";
+    const key = String(req.headers["idempotency-key"]);
+    await json(req);
+    reached.push({ name, key });
+    const number = name === "write_note" ? (notes.get(key) ?? notes.size + 1) : reached.length;
+    if (name === "write_note") notes.set(key, number);
+    await sleep(WORK_MS);
+    res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ number }));
+  }
+  const server = createServer((req, res) => {
+    answer(req, res).catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
+  });
+  server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
+  await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
+  const address = server.address();
+  const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}${TOOL_PATH}`;
+  const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+  return {
+    declared: Object.entries(TOOLS).map(([name, description]) => ({
+      name,
+      description,
+      parameters,
+      method: "POST",
+      url: `${url}${name}`,
+    })),
+    repeatable: `${url}write_note`,
+    reached: () => reached,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}

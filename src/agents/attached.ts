@@ -1,0 +1,68 @@
+import { Buffer } from "node:buffer";
+import type { Team } from "../config/team";
+import { byteLength } from "../coordination";
+import { attachmentsHeader, textFileBlock } from "../prompts/attachments";
+import type { Attachment } from "../protocol/attachments";
+import { acceptsMedia, mediaTokens } from "../providers/accepted-media";
+import type { Part } from "../providers/parts";
+
+/** What a question brings along, for the agents of a team: who cannot take it, what it costs, how it is said. */
+
+/** An agent whose model does not take something. */
+export type NotAccepted = { agent: string; model: string; name: string; mediaType: string };
+
+/** Every agent of the team with everything it cannot take; none: all can be sent. */
+export function notAccepted({ agents }: Team, attachments: readonly Attachment[]): NotAccepted[] {
+  return agents.flatMap(({ id, backend }) =>
+    attachments
+      .filter(({ kind, media_type }) => kind !== "text" && !acceptsMedia(backend, media_type))
+      .map(({ name, media_type }) => ({ agent: id, model: backend.model, name, mediaType: media_type })),
+  );
+}
+
+/** What stands around each: its line in the list, its block. */
+const TOKENS_AROUND = 200;
+/** The announcement and the words before the list. */
+const TOKENS_BEFORE = 1_000;
+
+/** The most input tokens that any agent of the team reads for them in one call. */
+export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachment[]): number =>
+  Math.max(
+    0,
+    ...agents.map(({ backend }) => attachments.reduce((sum, one) => sum + tokensOf(backend.model, one), TOKENS_BEFORE)),
+  );
+
+/** A text's bytes bound its tokens. Its name stands before it and in the list. */
+function tokensOf(model: string, { kind, size, name }: Attachment): number {
+  const around = TOKENS_AROUND + 2 * byteLength(name);
+  return around + (kind === "text" ? size : mediaTokens(model, { kind, size }));
+}
+
+/**
+ * The parts that stand before an agent's first message. `read` gives the bytes of one, and is asked for one after the other. Throws
+ * what it throws.
+ */
+export async function toParts(
+  nonce: string,
+  attachments: readonly Attachment[],
+  read: (attachment: Attachment) => Promise<Uint8Array<ArrayBuffer>>,
+): Promise<Part[]> {
+  const parts: Part[] = [{ type: "text", text: attachmentsHeader(nonce, attachments) }];
+  for (const attachment of attachments) parts.push(toPart(nonce, attachment, await read(attachment)));
+  return parts;
+}
+
+function toPart(nonce: string, attachment: Attachment, bytes: Uint8Array<ArrayBuffer>): Part {
+  const { kind, name, media_type: mediaType } = attachment;
+  switch (kind) {
+    case "text":
+      return { type: "text", text: textFileBlock(nonce, attachment, new TextDecoder().decode(bytes)) };
+    case "image":
+      return { type: "image", mediaType, base64: toBase64(bytes) };
+    case "pdf":
+      return { type: "pdf", name, base64: toBase64(bytes) };
+  }
+}
+
+const toBase64 = (bytes: Uint8Array<ArrayBuffer>): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");

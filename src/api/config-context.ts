@@ -1,0 +1,12 @@
+import { type ConfigContext, checkTeam } from "../config/parse-team";
+import type { Call } from "./api-env";
+
+/** What the caller's config may rely on: what the deployment has, and which of the contexts it names the caller has uploaded. */
+export async function configContextFor(context: Call, source: unknown): Promise<ConfigContext> {
+  const { config, contexts } = context.env;
+  if (typeof source === "string" && !source.includes("context_paths")) return config;
+  const named = new Set<string>();
+  checkTeam(source, { ...config, contexts: { has: (name) => named.add(name).has(name) } });
+  if (named.size === 0) return config;
+  return { ...config, contexts: await contexts.reader.newest(context.var.principal.tenant, [...named]) };
+}

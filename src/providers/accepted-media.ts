@@ -1,0 +1,66 @@
+import type { Format } from "./registry";
+import { modelFacts } from "./models";
+
+/**
+ * What models take besides text, and how many tokens it may be. Facts by model and host; what nobody listed is taken to accept
+ * what its format can say. Figures as read in November 2026.
+ */
+
+/** A model where it runs, as a config names it. */
+export type Asked = { format: Format; host: string; model: string };
+
+const PNG_JPEG_WEBP = ["image/png", "image/jpeg", "image/webp"];
+const PDF = "application/pdf";
+
+const IN_FORMAT: Readonly<Record<Format, readonly string[]>> = {
+  "openai-chat": [...PNG_JPEG_WEBP, "image/gif", PDF],
+  "openai-responses": [...PNG_JPEG_WEBP, "image/gif", PDF],
+  anthropic: [...PNG_JPEG_WEBP, "image/gif", PDF],
+  gemini: [...PNG_JPEG_WEBP, PDF],
+};
+
+/** Models that read text only, by their name without the maker's before it. */
+const TEXT_ONLY: readonly RegExp[] = [
+  /^gpt-3\.5/,
+  /^gpt-oss/,
+  /^o1-(mini|preview)/,
+  /^o3-mini/,
+  /^deepseek-(chat|reasoner|coder|v3|r1)/,
+  /^llama-?3\.[13]/,
+  /^(codestral|mathstral)/,
+  /^grok-(3|code)/,
+  /^kimi-k2-/,
+  /^glm-(4\.[5-7]|5)(-|$)/,
+  /^qwen3-(coder|next|\d+b)/,
+];
+
+/** Hosts whose models read a PDF themselves. Others refuse it, or run a tool for it that no budget of ours knows. */
+const PDF_HOSTS: ReadonlySet<string> = new Set(["openai", "azure_openai", "anthropic", "google", "custom"]);
+
+/** Hosts that take fewer kinds of images than their format could say. */
+const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = { xai: ["image/png", "image/jpeg"] };
+
+/** Whether the model takes something of this media type as it is. Text files are no question: they are sent as text. */
+export function acceptsMedia({ format, host, model }: Asked, mediaType: string): boolean {
+  const name = (model.split("/").at(-1) ?? model).toLowerCase();
+  if (!IN_FORMAT[format].includes(mediaType) || TEXT_ONLY.some((names) => names.test(name))) return false;
+  if (mediaType === PDF) return PDF_HOSTS.has(host);
+  return HOST_IMAGES[host]?.includes(mediaType) ?? true;
+}
+
+/** Of one image, at most: no model in use divides one into more, but for those below. */
+const IMAGE_TOKENS = 16_384;
+const DEARER_IMAGES: readonly (readonly [RegExp, number])[] = [[/^gpt-4o-mini/, 50_000]];
+
+/**
+ * A page of nothing but text is some 4,600 tokens as text and as a picture, and 2.5 kB when it is packed: a guess on the safe side,
+ * since only a reader of PDF could count. No call takes more than the model's window.
+ */
+const PDF_TOKENS_PER_BYTE = 2;
+const PDF_BASE_TOKENS = 5_000;
+
+/** The most input tokens that something of this kind and size is to the model. */
+export function mediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
+  if (kind === "image") return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
+  return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * size);
+}

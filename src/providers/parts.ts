@@ -1,0 +1,12 @@
+/** What a question brings along, as requests carry it: parts before the text of the first message. */
+
+/** `base64`: the bytes, without anything around them. */
+export type Part =
+  | { type: "text"; text: string }
+  | { type: "image"; mediaType: string; base64: string }
+  | { type: "pdf"; name: string; base64: string };
+
+/** The bytes as an address that says what they are. */
+export const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`;
+
+export const PDF_TYPE = "application/pdf";

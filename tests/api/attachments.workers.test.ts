@@ -1,0 +1,195 @@
+import { Buffer } from "node:buffer";
+import { abortAllDurableObjects } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it } from "vitest";
+import { attachmentKey, sessionPrefix } from "../../r2-layout/session-files";
+import type { WireEvent } from "../../src/protocol/events";
+import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session-client";
+import { base64, file, GIF, image, PDF, PNG, sha256, teamOfAllFormats, text } from "./attachments";
+
+/** Images and files that come with a question, from the API to what the simulated providers were sent over their sockets. */
+
+const answersOf = (events: readonly WireEvent[]): Record<string, string> =>
+  Object.fromEntries(events.flatMap((event) => (event.type === "answer.submitted" ? [[event.agent, event.content]] : [])));
+
+const filesOf = async ({ session_id }: Run): Promise<string[]> => {
+  const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}attachments/`;
+  const { objects } = await env.BUCKET.list({ prefix });
+  return objects.map(({ key }) => key.slice(prefix.length));
+};
+
+const shortHash = (bytes: Uint8Array): string => sha256(bytes).slice(0, 12);
+
+const nextTurn = async ({ session_id }: Run, question: unknown): Promise<Run> => {
+  const response = await post(`/api/sessions/${session_id}/turns`, { question });
+  if (response.status !== 202) throw new Error(await response.text());
+  return response.json();
+};
+
+describe("what comes with a question", () => {
+  it("reaches every wire format: an image, a PDF and a text file", async () => {
+    const question = [
+      text("What do you see?"),
+      image(PNG, "photo.png"),
+      file(PDF, "report.pdf"),
+      file(new TextEncoder().encode("name,count\nash,7\n"), "trees.csv"),
+    ];
+    const run = await start(teamOfAllFormats("looker"), { question });
+    const { events, text: stream } = await follow(run);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+    const said = answersOf(events);
+    const table = "trees.csv:\n\nname,count\nash,7\n";
+    const [png, pdf] = [`image/png ${shortHash(PNG)}`, shortHash(PDF)];
+    expect(said).toEqual({
+      chat: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      responses: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      messages: `What came: ${png} | application/pdf report.pdf ${pdf} | ${table}`,
+      gemini: `What came: ${png} | application/pdf ${pdf} | ${table}`,
+    });
+    expect(stream).not.toContain(base64(PNG).slice(0, 40));
+  });
+
+  it("is named in the log and the turn by its hash, type, name and size, and lies in R2 by its hash", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    const { events } = await follow(run);
+    const named = { kind: "image", name: "photo.png", media_type: "image/png", size: PNG.byteLength, sha256: sha256(PNG) };
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({ question: "What is it?", attachments: [named] });
+    const turn = await request(`/api/sessions/${run.session_id}/turns/1`);
+    expect(await turn.json()).toMatchObject({ question: "What is it?", attachments: [named] });
+    expect(await filesOf(run)).toEqual([sha256(PNG)]);
+  });
+
+  it("is reserved for in every call", async () => {
+    const reserved = async (question: unknown) => {
+      const { events } = await follow(await start(teamOf(["looker"]), { question }));
+      const call = events.find((event) => event.type === "call.started");
+      return call?.type === "call.started" ? call.reserved.tokens : 0;
+    };
+    const plain = await reserved("What is it?");
+    const with_image = await reserved([text("What is it?"), image(PNG)]);
+    expect(with_image - plain).toBeGreaterThanOrEqual(16_384);
+  });
+
+  it("reaches every wire format at the most that is taken", async () => {
+    const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
+    const { events } = await follow(
+      await start(teamOfAllFormats("looker"), { question: [text("What is it?"), file(pdf, "a.pdf")] }),
+    );
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining(shortHash(pdf)) });
+    expect(Object.values(answersOf(events)).filter((answer) => answer.includes(shortHash(pdf)))).toHaveLength(4);
+    expect(events.filter(({ type }) => type === "call.failed")).toEqual([]);
+  });
+
+  it("is there at the presentation, too", async () => {
+    const { events } = await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: `What came: image/png ${shortHash(PNG)}` });
+  });
+
+  it("is named, and not sent again, in the next turn", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    await follow(run);
+    const { events } = await follow(await nextTurn(run, "And now?"));
+    expect(events.at(-1)).toMatchObject({ answer: "What came: (With it came, not sent again: photo.png, image/png.)" });
+  });
+
+  it("may come again in a later turn by its hash", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    await follow(run);
+    const again = await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]);
+    const { events } = await follow(again);
+    expect(events.at(-1)).toMatchObject({ answer: expect.stringContaining(`image/png ${shortHash(PNG)}`) });
+  });
+
+  it("is there after a restart in the middle of a call", async () => {
+    const run = await start(teamOf(["looker", "slow"]), { question: [text("What is it?"), image(PNG)] });
+    await abortAllDurableObjects();
+    const { events } = await follow(run);
+    expect(events.filter((event) => event.type === "call.failed" && event.class === "interrupted")).not.toEqual([]);
+    expect(answersOf(events)["a0"]).toBe(`What came: image/png ${shortHash(PNG)}`);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("fails the agents in clear words where its bytes are lost", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG, "photo.png")] });
+    await follow(run);
+    await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
+    const { events } = await follow(await nextTurn(run, [text("And now?"), { type: "image", sha256: sha256(PNG) }]));
+    const message = "The contents of photo.png are lost. Attach it again.";
+    expect(events.at(-1)).toMatchObject({ type: "turn.failed", agents: [{ agent: "a0", code: "attachment_lost", message }] });
+  });
+
+  it("goes with its session", async () => {
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] });
+    await follow(run);
+    expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(204);
+    expect(await filesOf(run)).toEqual([]);
+  });
+});
+
+describe("what a config names in upload_files", () => {
+  const config = () => {
+    const { agents } = teamOf(["looker"]) as { agents: { id: string; backend: object }[] };
+    return {
+      agents: agents.map((agent) => ({ ...agent, backend: { ...agent.backend, upload_files: [{ image_path: "img/a.png" }] } })),
+    };
+  };
+
+  it("is there if the question brings it by that name", async () => {
+    const { events } = await follow(await start(config(), { question: [text("What is it?"), image(PNG, "img/a.png")] }));
+    expect(events.at(-1)).toMatchObject({ answer: `What came: image/png ${shortHash(PNG)}` });
+  });
+
+  it("is refused with the way to send it if not", async () => {
+    const response = await post("/api/runs", { question: "What is it?", config: config() });
+    const problem = await response.json<{ code: string; detail: string; errors: { need?: string }[] }>();
+    expect([response.status, problem.code, problem.errors[0]?.need]).toEqual([422, "config_invalid", "upload_files"]);
+    expect(problem.detail).toContain("send the question in parts");
+  });
+
+  it.each([
+    { attached: ["img/a.png"], runnable: true },
+    { attached: ["a.png"], runnable: false },
+  ])("can run by its check with $attached: $runnable", async ({ attached, runnable }) => {
+    const response = await post("/api/configs/validate", { config: config(), attached });
+    expect(await response.json()).toMatchObject({ runnable });
+  });
+});
+
+describe("what a team cannot take is refused before it runs", () => {
+  const refused = async (config: unknown, question: unknown) => {
+    const response = await post("/api/runs", { config, question });
+    return { status: response.status, body: await response.json<{ code: string; detail: string; errors?: unknown }>() };
+  };
+
+  it("names the agent, its model and the part", async () => {
+    const { status, body } = await refused(teamOf(["looker", "gpt-oss-looker"]), [text("What is it?"), image(PNG, "photo.png")]);
+    expect([status, body.code]).toEqual([422, "attachment_refused"]);
+    expect(body.detail).toContain('agent "a1" (gpt-oss-looker) does not take "photo.png" (image/png)');
+    expect(body.detail).not.toContain('"a0"');
+  });
+
+  it("goes by the kind of image, too", async () => {
+    const { body } = await refused(teamOfAllFormats("looker"), [text("What is it?"), image(GIF, "a.gif")]);
+    expect(body.detail).toContain('agent "gemini" (looker) does not take "a.gif" (image/gif)');
+    expect(body.detail).not.toContain('"messages"');
+  });
+
+  it("takes text files everywhere", async () => {
+    const question = [text("What is it?"), file(new TextEncoder().encode("ash"), "trees.txt")];
+    const { events } = await follow(await start(teamOf(["gpt-oss-looker"]), { question }));
+    expect(events.at(-1)).toMatchObject({ answer: "What came: trees.txt:\n\nash" });
+  });
+
+  it("says so for a hash that no earlier turn brought", async () => {
+    const { status, body } = await refused(teamOf(["looker"]), [text("What?"), { type: "image", sha256: sha256(PNG) }]);
+    expect([status, body.code]).toEqual([422, "attachment_not_found"]);
+  });
+
+  it("leaves nothing behind", async () => {
+    const before = await env.BUCKET.list();
+    await refused(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
+    expect((await env.BUCKET.list()).objects.length).toBe(before.objects.length);
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { detectMedia } from "../../src/api/detect-media";
+import { GIF, PDF, PNG } from "./attachments";
+
+const bytes = (latin1: string): Uint8Array => Buffer.from(latin1, "latin1");
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+describe("what bytes are", () => {
+  it.each([
+    { name: "a PNG", given: PNG, kind: "image", mediaType: "image/png" },
+    { name: "a JPEG", given: bytes("\xff\xd8\xff\xe0\x00\x10JFIF"), kind: "image", mediaType: "image/jpeg" },
+    { name: "a GIF", given: GIF, kind: "image", mediaType: "image/gif" },
+    { name: "an old GIF", given: bytes("GIF87a\x01\x00"), kind: "image", mediaType: "image/gif" },
+    { name: "a WebP", given: bytes("RIFF\x1a\x00\x00\x00WEBPVP8 "), kind: "image", mediaType: "image/webp" },
+    { name: "a PDF", given: PDF, kind: "pdf", mediaType: "application/pdf" },
+    { name: "a text", given: utf8("Größe: 5\r\n\tund mehr\n"), kind: "text", mediaType: "text/plain" },
+    { name: "an SVG, which is text", given: utf8("<svg/>"), said: "image/svg+xml", kind: "text", mediaType: "text/plain" },
+    { name: "a table that is called one", given: utf8("a,b\n"), said: "text/csv", kind: "text", mediaType: "text/csv" },
+    { name: "a PNG that is called a PDF", given: PNG, said: "application/pdf", kind: "image", mediaType: "image/png" },
+  ])("$name is told by its bytes", ({ given, said, kind, mediaType }) => {
+    expect(detectMedia(given, said)).toEqual({ kind, mediaType });
+  });
+
+  it.each([
+    { name: "a program", given: bytes("\x7fELF\x02\x01\x01\x00") },
+    { name: "a sound in RIFF", given: bytes("RIFF\x1a\x00\x00\x00WAVEfmt ") },
+    { name: "a zip", given: bytes("PK\x03\x04") },
+    { name: "text in Latin-1", given: bytes("Gr\xf6\xdfe") },
+    { name: "text with a NUL", given: utf8("a\0b") },
+    { name: "text with an escape sequence", given: utf8("\x1b[2J") },
+    { name: "a PDF that does not begin as one", given: bytes("\x00%PDF-1.4") },
+  ])("$name is none of them, whatever it is called", ({ given }) => {
+    expect(detectMedia(given, "text/plain")).toBeNull();
+  });
+});

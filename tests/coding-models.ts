@@ -1,0 +1,60 @@
+import { worksOnFiles } from "../scripts/simulated-providers/coding";
+import type { Script } from "../scripts/simulated-providers/reply";
+
+/** Models that work on files, for the tests in workerd. */
+export const CODING_MODELS: Readonly<Record<string, Script>> = {
+  builder: worksOnFiles({
+    first: [
+      ["write_file", { path: "src/sum.sh", content: "echo $((6 * 7))\n" }],
+      ["run_command", { command: "sh src/sum.sh && ls -R" }],
+    ],
+    answer: "It is 42: run src/sum.sh to see it for yourself, it multiplies six by seven.",
+    beforeVote: [["run_command", { command: "grep -r echo /peers" }]],
+    last: [["write_file", { path: "NOTES.md", content: "Run src/sum.sh.\n" }]],
+  }),
+  critic: worksOnFiles({
+    first: [["write_file", { path: "src/other.txt", content: "forty-two" }]],
+    answer: "42.",
+    beforeVote: [["read_file", { path: "/peers/{best}/src/sum.sh" }]],
+  }),
+  printer: worksOnFiles({
+    first: [["run_command", { command: "seq 1 3000" }]],
+    answer: "It is 42: count them.",
+    beforeVote: [["run_command", { command: "ls /workspace/.tool_results /peers/*" }]],
+  }),
+  hoarder: worksOnFiles({
+    first: Array.from({ length: 2 }, (): [string, Record<string, unknown>] => [
+      "run_command",
+      { command: "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b" },
+    ]),
+    answer: "It is 42, and all that is in the heap besides, which is more than anybody needs.",
+  }),
+  reader: worksOnFiles({ first: [["look_up", {}]], answer: "It is 42: I looked it up in a long book." }),
+  refiner: worksOnFiles({
+    first: [["write_file", { path: "src/sum.sh", content: "echo $((6 * 7))\n" }]],
+    answer: "It is 42.",
+    improved: "It is 42: run src/sum.sh to see it for yourself, six rows of seven make it so, and no other number does.",
+  }),
+  burglar: worksOnFiles({
+    first: [
+      ["read_file", { path: "../a1/src/other.txt" }],
+      ["read_file", { path: "/peers/a1/src/other.txt" }],
+      ["read_file", { path: "/etc/passwd" }],
+      ["write_file", { path: "/peers/agent2/src/other.txt", content: "mine" }],
+      ["run_command", { command: "cat /proc/self/environ ../../a1/* ; echo x > /peers/agent1/a" }],
+    ],
+    answer: "It is 42, though I was kept out everywhere.",
+  }),
+  reciter: worksOnFiles({
+    answer: "I had it recited.",
+    last: [
+      ["mcp__box__recite", {}],
+      ["list_directory", { path: ".tool_results" }],
+    ],
+  }),
+  adder: worksOnFiles({
+    first: [["mcp__box__add", { a: 40, b: 2 }]],
+    answer: "It is 42: I had it added up by a tool, which is surer than by heart.",
+    last: [["mcp__box__add", { a: 1, b: 1 }]],
+  }),
+};

@@ -1,0 +1,46 @@
+import { worksOnFiles } from "../scripts/simulated-providers/coding";
+import type { Script } from "../scripts/simulated-providers/reply";
+
+export const PACE = { ttftMs: 60, tokensPerSecond: 200 };
+export const LONG = "A long answer that takes its time to be written down, word by word and line by line. ".repeat(12);
+
+/** Models that work on contexts, for the tests in workerd. What they do is in their names. */
+export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
+  // Given /contexts/site, of which LICENSE and *.pem are protected.
+  editor: worksOnFiles({
+    first: [
+      ["read_file", { path: "/contexts/site/index.html" }],
+      ["write_file", { path: "/contexts/site/index.html", content: "too early" }],
+      ["run_command", { command: "cp -r /contexts/site . && grep -rl page site" }],
+    ],
+    answer: "The page needs the number 42.",
+    last: [
+      ["edit_file", { path: "/contexts/site/index.html", old_string: "page", new_string: "page 42" }],
+      ["write_file", { path: "/contexts/site/LICENSE", content: "mine" }],
+      ["run_command", { command: "echo x > /contexts/site/keys/a.pem" }],
+      ["run_command", { command: "cd /contexts/site && mkdir new && echo 42 > new/n" }],
+      ["write_file", { path: "/contexts/site/draft", content: "not for long" }],
+      ["run_command", { command: "cd /contexts/site && rm draft && cat old.txt && mv old.txt new/old.txt" }],
+      ["write_file", { path: "/contexts/docs/a.md", content: "given to read" }],
+    ],
+  }),
+  // Does nothing but change the context at the end.
+  careless: worksOnFiles({
+    answer: "42 it is.",
+    last: [["write_file", { path: "/contexts/site/index.html", content: "42" }]],
+  }),
+  silent: worksOnFiles({
+    answer: "42, I would say.",
+    last: [["write_file", { path: "/contexts/site/index.html", content: "lost" }]],
+    final: { text: "" },
+  }),
+  dawdler: worksOnFiles({
+    answer: "42, I would say.",
+    last: [["write_file", { path: "/contexts/site/index.html", content: "lost" }]],
+    final: { text: LONG, pace: PACE },
+  }),
+  scribe: worksOnFiles({
+    answer: "42.",
+    last: [["write_file", { path: "/contexts/handbook/sums.txt", content: "six times seven" }]],
+  }),
+};

@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { type Attached, decide, emptySession, evolve, type Input, runningTurn } from "../../src/coordination";
+import { leastCallUsd } from "../../src/coordination/budget";
+import { SessionEventSchema } from "../../src/protocol/events";
+import { agentRules, teamRules } from "./builders";
+
+const ATTACHED: Attached = {
+  attachments: [{ kind: "image", name: "a.png", media_type: "image/png", size: 68, sha256: "0".repeat(64) }],
+  tokens: 17_600,
+};
+const rules = teamRules([agentRules("a"), agentRules("b")]);
+
+const begin = (attached: Attached | null) => {
+  const input: Input = {
+    type: "turn_requested",
+    rules,
+    question: "What is it?",
+    attached,
+    parentTurn: null,
+    budget: {},
+    timeoutMs: null,
+    at: 1_800_000_000_000,
+    seed: 1,
+    partials: {},
+  };
+  const events = decide(emptySession, input);
+  return { events, turn: runningTurn(events.reduce(evolve, emptySession)) };
+};
+
+describe("what comes with a question", () => {
+  it("is told by the turn's first fact, and known to whoever folds it again", () => {
+    const { events, turn } = begin(ATTACHED);
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
+      attachments: ATTACHED.attachments,
+      attachment_tokens: ATTACHED.tokens,
+    });
+    expect(turn?.attached).toEqual(ATTACHED);
+    const stored = events.map((event) => SessionEventSchema.parse(JSON.parse(JSON.stringify(event))));
+    expect(runningTurn(stored.reduce(evolve, emptySession))).toEqual(turn);
+  });
+
+  it("leaves no trace where nothing comes", () => {
+    const { events, turn } = begin(null);
+    expect(Object.keys(events.find(({ type }) => type === "turn.started") ?? {})).not.toContain("attachments");
+    expect(turn && "attached" in turn).toBe(false);
+  });
+
+  it("is part of the least that a turn may cost", () => {
+    const more = leastCallUsd(rules.agents, 100 + ATTACHED.tokens) - leastCallUsd(rules.agents, 100);
+    expect(more).toBeCloseTo(ATTACHED.tokens / 1_000_000, 9);
+  });
+});

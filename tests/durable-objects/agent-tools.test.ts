@@ -1,0 +1,93 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { httpTool } from "../../src/tools/http/http-tool";
+import type { Tool } from "../../src/tools/tool";
+import { toolAt } from "../tools/http/tool-builders";
+import { type ToolCall, workingAgent } from "./tool-rig";
+
+/** What an agent's tool calls of one reply keep waiting, and what they do not. */
+
+/** A real server: whoever asks for a path waits until so many do, or until it is let go; with headers at once or not. */
+const waiting: ServerResponse[] = [];
+const answerAll = () => void waiting.splice(0).map((response) => response.end("done"));
+let server: Server;
+let origin: string;
+beforeAll(async () => {
+  server = createServer(({ url }, response) => {
+    const { pathname, searchParams } = new URL(url ?? "", "http://x");
+    waiting.push(response);
+    if (pathname === "/drips") response.writeHead(200, { "content-type": "text/plain" }).flushHeaders();
+    if (waiting.length >= Number(searchParams.get("together") ?? Number.POSITIVE_INFINITY)) answerAll();
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.closeAllConnections());
+
+const look = (path: string): Tool => httpTool(toolAt(origin + path, { timeoutMs: 20_000 }), () => undefined);
+
+/** As a deployment's own may be: it may touch files, and asks a server. */
+const clerk: Tool = {
+  spec: { name: "clerk", description: "Asks, and files the answer.", parameters: { type: "object" } },
+  rule: { name: "clerk", acts_outside: true, idempotent: false },
+  run: async (_, { fetch, signal }) => ({
+    outcome: "ok",
+    text: await (await fetch(`${origin}/hangs?together=2`, { signal })).text(),
+  }),
+};
+
+const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
+const times = (count: number, name: string): ToolCall[] => Array.from({ length: count }, () => ({ name }));
+
+describe("an agent's tool calls", () => {
+  let agent: ReturnType<typeof workingAgent>;
+  const working = (tools: readonly Tool[], calls: readonly ToolCall[]) => {
+    agent = workingAgent(tools, calls);
+    agent.ask();
+    return agent;
+  };
+  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 3_000);
+  afterEach(async () => {
+    answerAll();
+    await vi.waitFor(() => {
+      answerAll();
+      expect(agent.isOver()).toBe(true);
+    }, 5_000);
+    expect(agent.faults).toEqual([]);
+    agent.close();
+  });
+
+  it("over HTTP are made side by side, beside its files", async () => {
+    const { ended } = working([look("/hangs?together=2")], times(2, "look"));
+    await isOver();
+    expect(ended()).toEqual(["look ok", "look ok"]);
+  });
+
+  it("over HTTP make nobody wait once their server has begun to answer", async () => {
+    const { ended } = working([look("/drips?together=6")], times(6, "look"));
+    await isOver();
+    expect(ended()).toEqual(Array.from({ length: 6 }, () => "look ok"));
+  });
+
+  it("on files go on while as many as may wait for servers", async () => {
+    const { ended } = working([look("/hangs")], [...times(5, "look"), write("a"), write("b")]);
+    await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 3_000);
+    await vi.waitFor(() => expect(waiting).toHaveLength(3), 3_000);
+  });
+
+  it("that wait for their turn keep no place from others", async () => {
+    const { ended } = working([clerk, look("/hangs?together=2")], [...times(4, "clerk"), { name: "look" }]);
+    // The server answers when it has heard of both.
+    await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 3_000);
+  });
+
+  it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {
+    const { events } = working([], [write("a"), write("b"), write("c")]);
+    await isOver();
+    const story = events().flatMap((event) =>
+      event.type === "tool.started" || event.type === "tool.completed" ? [`${event.type} ${event.tool_call}`] : [],
+    );
+    expect(story).toEqual(["t0", "t1", "t2"].flatMap((id) => [`tool.started ${id}`, `tool.completed ${id}`]));
+  });
+});

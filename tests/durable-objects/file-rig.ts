@@ -1,0 +1,118 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { createTables } from "../../durable-objects/schema";
+import { fileStores } from "../../durable-objects/session-files";
+import type { SnapshotPlace } from "../../durable-objects/snapshot-store";
+import { sessionPrefix } from "../../r2-layout/session-files";
+import type { Bucket } from "../../r2-layout/bucket";
+import { hashOf } from "../../src/workspace/hash";
+import type { FileEntry, Tree } from "../../src/workspace/types";
+import { readStoredSnapshots } from "../builders/stored-snapshots";
+
+/** A session's files over the runtime's own SQLite and R2, without a session. */
+
+const TENANT = "files";
+type Contents = Readonly<Record<string, string | Uint8Array>>;
+
+/** Counts what reaches R2, and lets calls fail: `breaks` is asked before and after each, and may throw. */
+export type Watched = { calls: string[]; breaks: (call: string, when: "before" | "after") => void };
+
+export type FileRig = Awaited<ReturnType<typeof makeRig>>;
+
+/** Each with a session of its own. */
+export const withFiles = (work: (rig: FileRig) => Promise<void>): Promise<void> =>
+  runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    await work(await makeRig(storage));
+  });
+
+async function makeRig(storage: DurableObjectStorage) {
+  createTables(storage.sql);
+  const session = `session_${crypto.randomUUID()}`;
+  const watched: Watched = { calls: [], breaks: () => undefined };
+  const state = { latest: { turn: 1, isRunning: false } };
+  const places = { storage, bucket: watchedBucket(env.BUCKET, watched), place: { tenant: TENANT, session } };
+  const started = () => fileStores(places, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), latest: () => state.latest });
+  /** Whatever was in memory is lost with `restart`. */
+  const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
+  const inBucket = bucketViews(sessionPrefix(TENANT, session));
+  return Object.assign(rig, inBucket, {
+    commit: (contents: Contents, brought?: "forgotten") => commit(rig, contents, brought),
+    answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
+    work: () => work(rig),
+    text: async (entry: FileEntry | undefined): Promise<string> =>
+      new TextDecoder().decode(await rig.blobs.read(entry ?? { hash: "none" })),
+    rows: (table: "blobs" | "stored_blobs"): number =>
+      storage.sql.exec<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`).one().rows,
+  });
+}
+
+type Stores = ReturnType<typeof fileStores> & { storage: DurableObjectStorage; restart: () => void };
+
+/** Writes contents as a tool call does that settles; `forgotten`: as one that is cut off before. */
+async function commit({ blobs, storage }: Stores, contents: Contents, brought?: "forgotten"): Promise<Tree> {
+  const tree = new Map<string, FileEntry>();
+  const staged = new Map<string, Uint8Array>();
+  for (const [path, content] of Object.entries(contents)) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const hash = await hashOf(bytes);
+    tree.set(path, { hash, size: bytes.byteLength });
+    staged.set(hash, bytes);
+  }
+  await blobs.spill(staged);
+  if (brought !== "forgotten") storage.transactionSync(() => blobs.add(staged));
+  return tree;
+}
+
+/** Freezes a tree with an answer, and writes down that it is to be uploaded. */
+async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Promise<Tree> {
+  const tree = await commit(rig, contents);
+  rig.storage.transactionSync(() => {
+    rig.snapshots.write(place, tree);
+    rig.outbox.add({ type: "upload_snapshot", ...place, at: 7 });
+  });
+  return tree;
+}
+
+/** Does all that is written down, as often as it takes, from nothing but what is stored; gives how often something failed. */
+async function work(rig: Stores): Promise<number> {
+  let failures = 0;
+  for (let item = rig.outbox.due(Number.MAX_SAFE_INTEGER); item; item = rig.outbox.due(Number.MAX_SAFE_INTEGER)) {
+    if (failures > 100) throw new Error("it never comes to an end");
+    try {
+      if ((await rig.duties.perform(item.body)) === "later") throw new Error("later");
+      rig.outbox.done(item.id);
+    } catch {
+      failures += 1;
+      rig.restart();
+    }
+  }
+  return failures;
+}
+
+function bucketViews(prefix: string) {
+  const objects = async () => (await env.BUCKET.list({ prefix })).objects;
+  return {
+    keys: async (): Promise<string[]> => (await objects()).map(({ key }) => key.slice(prefix.length)),
+    /** What is in R2 under each key; writing it again would be another version. */
+    versions: async () => (await objects()).map(({ key, version }) => `${key} ${version}`),
+    stored: () => readStoredSnapshots(env.BUCKET, prefix),
+  };
+}
+
+/** The same bucket, with every call counted and perhaps broken. */
+function watchedBucket(real: Bucket, watched: Watched): Bucket {
+  return new Proxy(real, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) => {
+        const call = String(name);
+        watched.calls.push(call);
+        watched.breaks(call, "before");
+        const result: unknown = await Reflect.apply(member, target, args);
+        watched.breaks(call, "after");
+        return result;
+      };
+    },
+  });
+}

@@ -1,0 +1,175 @@
+import { RoundChanges } from "../../durable-objects/round-changes";
+import { createTables } from "../../durable-objects/schema";
+import { SessionContexts } from "../../durable-objects/session-contexts";
+import { fileStores } from "../../durable-objects/session-files";
+import { Workspaces } from "../../durable-objects/workspaces";
+import type { Bucket } from "../../r2-layout/bucket";
+import type { WorkspaceSettings } from "../../src/config/team";
+import type { ContextReader, OpenContext } from "../../src/contexts/context-reader";
+import type { SessionEvent } from "../../src/protocol/events";
+import type { AgentFiles, Staged } from "../../src/workspace/agent-files";
+import { hashOf } from "../../src/workspace/hash";
+import type { FileEntry } from "../../src/workspace/types";
+import type { Move } from "../coordination/builders";
+import type { World } from "../coordination/world";
+import { Disk } from "../simulation/engine/disk";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** R2 as far as these tests use it. */
+class Drawer {
+  readonly objects = new Map<string, Uint8Array>();
+  /** It takes nothing. */
+  isDown = false;
+
+  get bucket(): Bucket {
+    const asked = {
+      put: async (key: string, bytes: Uint8Array) => {
+        if (this.isDown) throw new Error("R2 is away");
+        this.objects.set(key, bytes);
+      },
+      head: async (key: string) => (this.objects.has(key) ? {} : null),
+      get: async (key: string) => {
+        const bytes = this.objects.get(key);
+        return bytes ? { arrayBuffer: async () => bytes.slice().buffer } : null;
+      },
+    };
+    return asked as unknown as Bucket;
+  }
+}
+const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+const decoder = new TextDecoder();
+
+/** Uploaded contexts in memory, with what was asked of them; they can be erased, and be out of reach. */
+export class Shelf implements ContextReader {
+  readonly #versions = new Map<string, Texts>();
+  readonly asked: string[] = [];
+  isDown = false;
+
+  put(version: string, files: Texts): void {
+    this.#versions.set(version, files);
+  }
+
+  erase(version: string): void {
+    this.#versions.delete(version);
+  }
+
+  newest = async () => new Map();
+
+  async open(_: string, name: string, version: string | null): Promise<OpenContext | null> {
+    if (this.isDown) throw new Error("We encountered an internal error.");
+    const files = this.#versions.get(version ?? "");
+    if (!files) return null;
+    const entries = await Promise.all(
+      Object.entries(files).map(async ([path, text]) => [path, await entryOf(text), text] as const),
+    );
+    const texts = new Map(entries.map(([, { hash }, text]) => [hash, text]));
+    const read = async ({ hash }: FileEntry) => {
+      this.asked.push(texts.get(hash) ?? "");
+      if (this.isDown || !this.#versions.has(version ?? "")) throw new Error("Contents of a context are gone.");
+      return new TextEncoder().encode(texts.get(hash));
+    };
+    return {
+      version: { id: version ?? "", name, treeHash: "", files: entries.length, bytes: 0, createdAt: 0 },
+      tree: new Map(entries.map(([path, entry]) => [path, entry])),
+      manifest: new Map(),
+      has: (hash) => texts.has(hash),
+      read,
+      stream: () => Promise.reject(new Error("nobody streams")),
+    };
+  }
+}
+
+async function entryOf(text: string): Promise<FileEntry> {
+  const bytes = new TextEncoder().encode(text);
+  return { hash: await hashOf(bytes), size: bytes.byteLength };
+}
+
+/** The files of a session over real tables, told of what the rules of a `World` decide. */
+export class FilesSession {
+  readonly #disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => run(), toWorld: (at) => at });
+  readonly #storage = this.#disk.state(
+    () => {},
+    () => {},
+  ).storage;
+  readonly drawer = new Drawer();
+  readonly #world: World;
+  readonly #shelf: Shelf;
+  readonly #settings: WorkspaceSettings;
+  #workspaces: Workspaces;
+
+  constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
+    createTables(this.#storage.sql);
+    [this.#world, this.#shelf, this.#settings] = [world, shelf, settings];
+    this.#workspaces = this.#make();
+  }
+
+  get workspaces(): Workspaces {
+    return this.#workspaces;
+  }
+
+  /** Only what is on disk is left. */
+  restart(): void {
+    this.#workspaces = this.#make();
+  }
+
+  /** The agent calls the tool it is owed, and this is what the tool does. Gives what went wrong. */
+  async tool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+    const { turn, ids } = this.#world;
+    this.#world.startsTool(id);
+    let staged: Staged | null = null;
+    let problem: unknown = null;
+    try {
+      await this.#workspaces.prepare(turn);
+      const files = this.#workspaces.open(this.#world.turn, ids.indexOf(id));
+      await work(files);
+      staged = files.staged();
+      await this.#workspaces.spill({ staged, result: null }, new AbortController().signal);
+    } catch (error) {
+      problem = error;
+      staged = null;
+    }
+    const before = this.#world.state;
+    const events = this.#world.tool(id, problem === null ? "ok" : "error");
+    const ended = events.find((event) => event.type === "tool.completed");
+    const brought = staged && ended ? { toolCall: ended.tool_call, staged, result: null } : null;
+    this.#workspaces.write(this.#workspaces.entry(before, events, brought));
+    return problem;
+  }
+
+  /** The agent's call comes to this end. */
+  does(id: string, move: Move): void {
+    this.#world.starts(id);
+    this.#kept(() => this.#world.does(id, move));
+  }
+
+  /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
+  async changes(turn = 1): Promise<string[]> {
+    const told: string[] = [];
+    for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
+      for (const [path, entry] of changes) {
+        const contents = entry && (await this.#workspaces.contents(entry.hash));
+        told.push(`${context}@${version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`);
+      }
+    }
+    return told;
+  }
+
+  #kept(act: () => SessionEvent[]): void {
+    const before = this.#world.state;
+    const events = act();
+    this.#workspaces.write(this.#workspaces.entry(before, events, null));
+  }
+
+  #make(): Workspaces {
+    const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" } };
+    const { turns, ...stores } = fileStores(places, { parentOf: () => null, latest: () => null });
+    return new Workspaces({
+      ...stores,
+      changes: new RoundChanges(this.#storage.sql),
+      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t" }),
+      settingsOf: () => this.#settings,
+      close: () => turns.close(),
+    });
+  }
+}

@@ -1,0 +1,85 @@
+import type { Bucket } from "../../../r2-layout/bucket";
+import type { Faults } from "./faults";
+import type { VirtualTime } from "./virtual-time";
+
+type Options = {
+  time: VirtualTime;
+  faults: Faults;
+  /** When everything written so far is on disk; nothing leaves an object before. */
+  gate: () => Promise<void>;
+};
+
+/** R2 as far as a session uses it. May fail, be slow, or do its part and lose the answer. */
+export class SimulatedBucket {
+  readonly #objects = new Map<string, Uint8Array>();
+  readonly #options: Options;
+  #life = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The process at the other end is gone: what is under way comes about, and nobody hears of it. */
+  disconnect(): void {
+    this.#life += 1;
+  }
+
+  /** As the service is given it. */
+  get bucket(): Bucket {
+    const asked = {
+      put: (key: string, value: Uint8Array | string) => this.#ask(() => this.#put(key, value)),
+      get: (key: string, options?: { range: { offset: number; length: number } }) =>
+        this.#ask(() => this.#get(key, options?.range)),
+      head: (key: string) => this.#ask(() => (this.#objects.has(key) ? {} : null)),
+      delete: (keys: string[]) => this.#ask(() => this.#delete(keys)),
+    };
+    return asked as unknown as Bucket;
+  }
+
+  /** As somebody else reads it, at any time and without trouble. */
+  get seen(): Bucket {
+    const seen = {
+      list: async ({ prefix }: { prefix: string }) => ({
+        objects: [...this.#objects.keys()].filter((key) => key.startsWith(prefix)).map((key) => ({ key })),
+      }),
+      get: async (key: string) => this.#get(key),
+    };
+    return seen as unknown as Bucket;
+  }
+
+  /** All that is written is written once: `onlyIf` there is nothing yet. */
+  #put(key: string, value: Uint8Array | string): object | null {
+    if (this.#objects.has(key)) return null;
+    this.#objects.set(key, typeof value === "string" ? new TextEncoder().encode(value) : new Uint8Array(value));
+    return {};
+  }
+
+  #get(key: string, range?: { offset: number; length: number }) {
+    const found = this.#objects.get(key);
+    if (!found) return null;
+    const bytes = range ? found.slice(range.offset, range.offset + range.length) : found.slice();
+    return { arrayBuffer: async () => bytes.buffer, text: async () => new TextDecoder().decode(bytes) };
+  }
+
+  #delete(keys: readonly string[]): void {
+    for (const key of keys) this.#objects.delete(key);
+  }
+
+  async #ask<T>(act: () => T): Promise<T> {
+    const { time, faults, gate } = this.#options;
+    const life = this.#life;
+    await gate();
+    const fails = faults.strikes("r2_fails");
+    const isSlow = faults.strikes("r2_slow", 30_000);
+    const afterMs = isSlow ? faults.chance("r2_slow").latency(1_000, 30_000) : 20;
+    return new Promise((resolve, reject) => {
+      time.timeline.schedule(time.now + afterMs, () => {
+        const done = fails ? null : { result: act() };
+        if (life !== this.#life) return;
+        if (done === null || faults.strikes("r2_answer_lost"))
+          reject(new Error("We encountered an internal error. Please try again."));
+        else resolve(done.result);
+      });
+    });
+  }
+}

@@ -1,0 +1,27 @@
+import { agentAt, type ModelCallEffect, runningTurn, type SessionState } from "../../../src/coordination";
+import type { CallOutcome } from "./world";
+
+/** Simulated conversations can be summed up once something was said in them. */
+export function canCompact(state: SessionState, { agent }: ModelCallEffect): boolean {
+  const turn = runningTurn(state);
+  return turn !== null && (agentAt(turn.attempt, agent).round?.calls ?? 0) > 0;
+}
+
+/** A call that may be made again, shorter, if it is too long. */
+export function compactible(outcome: CallOutcome): CallOutcome {
+  const { ends } = outcome;
+  if (ends.type !== "failure") return outcome;
+  return { ...outcome, ends: { ...ends, failure: { ...ends.failure, compactible: ends.failure.class === "context_too_long" } } };
+}
+
+const DROPPED = { replies: 1, tool_calls: 0, tool_results: 0, notes: 0, tokens: 20_000 };
+
+/** What a model would have replied, as a summary: nothing of it decides, and one without a word is none. */
+export function summedUp(outcome: CallOutcome): CallOutcome {
+  const { ends } = outcome;
+  if (ends.type !== "reply") return outcome;
+  const { reply } = ends;
+  const isSummary = reply.stopReason === "stop" || reply.stopReason === "tool_calls";
+  const plain = { ...reply, tools: [], decisions: [], verdict: null, personas: null, hosted: [], citations: [] };
+  return { ...outcome, partial: null, ends: { ...ends, reply: isSummary ? { ...plain, dropped: DROPPED } : plain } };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { STORE } from "../../durable-objects/limits";
+import { byteLength } from "../../src/coordination/byte-length";
+import { LIMITS } from "../../src/coordination/limits";
+import type { FileAccess } from "../../src/protocol/events";
+import { AuditTrail } from "../../src/workspace/audit-trail";
+import { PATH_LIMITS } from "../../src/workspace/paths";
+import { FileError } from "../../src/workspace/types";
+
+const { nameBytes, pathBytes, typed } = PATH_LIMITS;
+/** Four names and what is left, in quotes, each of which JSON makes two bytes of. */
+const name = '"'.repeat(nameBytes);
+const longest = [name, name, name, name].join("/").slice(0, pathBytes);
+
+/** The line that an operation on this path leaves, refused or not. */
+function lineOf(path: string): FileAccess {
+  const trail = new AuditTrail();
+  try {
+    trail.attempt("delete", path, () => {
+      throw new FileError("read_before_delete", "");
+    });
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+  }
+  const [line] = trail.lines;
+  if (!line) throw new Error("nothing is on record");
+  return line;
+}
+
+describe("an event of the audit trail", () => {
+  it.each([
+    { name: "of the longest paths there are", path: `/contexts/${name}/${longest}`, bytes: 2 * (nameBytes + pathBytes) },
+    { name: "of text that leads nowhere and that nobody can see", path: "\u{202e}".repeat(typed), bytes: 8 * 200 },
+  ])("fits into its row with all the lines it may have, $name", ({ path, bytes }) => {
+    const line = lineOf(path);
+    expect(byteLength(JSON.stringify(line.path))).toBeGreaterThan(bytes);
+    const event = { type: "files.accessed", accesses: Array.from({ length: LIMITS.accessesPerEvent }, () => line) };
+    const room = 100_000; // for its other fields
+    expect(byteLength(JSON.stringify(event))).toBeLessThan(STORE.eventRowBytes - room);
+  });
+});
