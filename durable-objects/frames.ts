@@ -1,4 +1,4 @@
-import type { SessionEvent } from "../src/protocol/events";
+import type { SessionEvent, WireEvent } from "../src/protocol/events";
 import { STORE } from "./limits";
 
 /** A row of the log, as it lies in its table. `body` is the JSON of the event's own fields. */
@@ -39,17 +39,22 @@ export function toRow(event: SessionEvent): NewRow {
   return { turn: event.turn, attempt, agent, type: event.type, at: event.at, body };
 }
 
+const headOf = (row: LogRow, sessionId: string) => ({
+  type: row.type,
+  sequence_number: row.seq,
+  at: row.at,
+  session_id: sessionId,
+  turn: row.turn,
+  ...(row.attempt === null ? {} : { attempt: row.attempt }),
+  ...(row.agent === null ? {} : { agent: row.agent }),
+});
+
+/** The event as clients get it, parsed: what `JSON.parse` gives of `toJson`, without writing it first. Throws as it does. */
+export const toWire = (row: LogRow, sessionId: string): WireEvent => ({ ...headOf(row, sessionId), ...JSON.parse(row.body) });
+
 /** The event as clients get it, on one line. */
 export function toJson(row: LogRow, sessionId: string): string {
-  const head = JSON.stringify({
-    type: row.type,
-    sequence_number: row.seq,
-    at: row.at,
-    session_id: sessionId,
-    turn: row.turn,
-    ...(row.attempt === null ? {} : { attempt: row.attempt }),
-    ...(row.agent === null ? {} : { agent: row.agent }),
-  });
+  const head = JSON.stringify(headOf(row, sessionId));
   return row.body === "{}" ? head : `${head.slice(0, -1)},${row.body.slice(1)}`;
 }
 

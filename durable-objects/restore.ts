@@ -2,7 +2,7 @@ import { emptySession, evolve, type SessionState } from "../src/coordination";
 import type { SessionEvent } from "../src/protocol/events";
 import type { TeamRules } from "../src/protocol/team";
 import { billOf } from "./bill";
-import { toJson } from "./frames";
+import { toWire } from "./frames";
 import type { SessionLog, TurnPlace } from "./session-log";
 
 /** What the log says about the session now. `broken`: the open turn does not fold; the state is that before it. */
@@ -30,8 +30,7 @@ type Range = { after: number; upTo: number };
 function fold(log: SessionLog, sessionId: string, from: SessionState, range: Range): SessionState {
   let state = from;
   for (const row of log.read({ ...range, deltas: false })) {
-    const event: SessionEvent = JSON.parse(toJson(row, sessionId));
-    state = evolve(state, event);
+    state = evolve(state, toWire(row, sessionId));
   }
   return state;
 }

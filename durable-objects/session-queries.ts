@@ -3,7 +3,7 @@ import type { Attachment } from "../src/protocol/attachments";
 import type { WireEvent } from "../src/protocol/events";
 import { toStatus, toTurn } from "../src/protocol/status";
 import { apply, emptyView, type SessionView, type TurnView } from "../src/protocol/view";
-import { type LogRow, toJson } from "./frames";
+import { type LogRow, toJson, toWire } from "./frames";
 import type { AnswerText, EventPage, PageRequest } from "./session-api";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { STORE, STREAM } from "./limits";
@@ -165,7 +165,7 @@ export class SessionQueries {
   }
 
   #parse(row: LogRow): WireEvent {
-    return JSON.parse(toJson(row, this.#sessionId));
+    return toWire(row, this.#sessionId);
   }
 }
 

@@ -65,7 +65,7 @@ function rangesOf(from: number, seeds: number, jobs: number): Range[] {
 /** Plays a range in a process of its own. Throws if that breaks down. */
 async function inProcess(range: Range, workers: Set<ChildProcess>, onTold: (told: Told) => void): Promise<void> {
   const argv = ["--worker", JSON.stringify(range)];
-  const worker = fork(fileURLToPath(import.meta.url), argv, { execArgv: ["--enable-source-maps"] });
+  const worker = fork(fileURLToPath(import.meta.url), argv, { execArgv: ["--enable-source-maps", "--max-semi-space-size=64"] });
   workers.add(worker);
   worker.on("message", onTold);
   const [code] = await once(worker, "exit");

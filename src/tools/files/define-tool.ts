@@ -22,7 +22,7 @@ export type FileToolDefinition<Schema extends z.ZodObject> = {
 export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolDefinition<Schema>): Tool {
   const { name, description, schema, staysInside = true } = definition;
   return {
-    spec: { name, description, parameters: toParameters(schema) },
+    spec: { name, description, parameters: knownParameters(schema) },
     rule: { name, acts_outside: false, idempotent: true },
     staysInside,
     async run(args, context) {
@@ -41,6 +41,15 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolD
 }
 
 const failed = (text: string): ToolResult => ({ outcome: "error", text });
+
+/** Tools are made anew for each call of an agent, their schemas are not: turning one into JSON Schema takes longer than all else. */
+const parametersOf = new WeakMap<z.ZodObject, Record<string, unknown>>();
+
+function knownParameters(schema: z.ZodObject): Record<string, unknown> {
+  const known = parametersOf.get(schema) ?? toParameters(schema);
+  parametersOf.set(schema, known);
+  return known;
+}
 
 /** JSON Schema as providers take it: no `$schema`, and no bound that only says that a number is one. */
 function toParameters(schema: z.ZodObject): Record<string, unknown> {

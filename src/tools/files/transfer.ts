@@ -38,12 +38,14 @@ export const moveFileTool = (): Tool =>
     },
   });
 
+const deleted = z.strictObject({ path: z.string().describe("The file or directory.") });
+
 /** `delete_file`. */
 export const deleteFileTool = (): Tool =>
   defineFileTool({
     name: "delete_file",
     description: "Deletes a file, or a directory with all that is in it. What you did not write yourself must be read before.",
-    schema: z.strictObject({ path: z.string().describe("The file or directory.") }),
+    schema: deleted,
     async run({ path }, files) {
       files.remove(path);
       return `Deleted ${files.resolve(path)}.`;

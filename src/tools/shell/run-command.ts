@@ -16,17 +16,21 @@ export type RunCommandLimits = {
 
 export const RUN_COMMAND_LIMITS: RunCommandLimits = { mostSeconds: 10, defaultSeconds: 10, outputBytes: 512 * 1024 };
 
+const schemaFor = ({ mostSeconds, defaultSeconds }: RunCommandLimits) =>
+  z.strictObject({
+    command: z.string().min(1).max(65_536).describe("The command line; may be a script of several lines."),
+    directory: z.string().optional().describe("Where it starts; default /workspace."),
+    timeout_seconds: z.number().positive().max(mostSeconds).optional().describe(`Default ${defaultSeconds}.`),
+  });
+const usualSchema = schemaFor(RUN_COMMAND_LIMITS);
+
 /** `run_command`, in whatever shell the operator gives agents. What a command that was stopped had changed is dropped with its call. */
 export function runCommandTool(runner: CommandRunner, limits: RunCommandLimits = RUN_COMMAND_LIMITS): Tool {
   return defineFileTool({
     name: "run_command",
     description: runner.description,
     staysInside: runner.staysInside ?? false,
-    schema: z.strictObject({
-      command: z.string().min(1).max(65_536).describe("The command line; may be a script of several lines."),
-      directory: z.string().optional().describe("Where it starts; default /workspace."),
-      timeout_seconds: z.number().positive().max(limits.mostSeconds).optional().describe(`Default ${limits.defaultSeconds}.`),
-    }),
+    schema: limits === RUN_COMMAND_LIMITS ? usualSchema : schemaFor(limits),
     async run({ command, directory, timeout_seconds }, files, { signal }) {
       const start = files.resolve(directory ?? "/workspace");
       if (files.stat(start).kind !== "directory") throw new FileError("not_a_directory", `${start} is a file, not a directory.`);

@@ -123,8 +123,8 @@ export class Disk {
   }
 
   /** Rows as an observer reads them, whatever the object does. */
-  read<T>(query: string): T[] {
-    return this.#statement(query).all() as T[];
+  read<T>(query: string, ...values: SQLInputValue[]): T[] {
+    return this.#statement(query).all(...values) as T[];
   }
 
   #exec(query: string, values: SQLInputValue[]): Row[] {

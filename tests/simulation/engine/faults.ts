@@ -34,6 +34,8 @@ const RATES: readonly number[] = [0.02, 0.06, 0.15, 0.4];
 /** Trouble that lasts must leave the session on its feet. */
 const RATES_OF_LASTING: readonly number[] = [0.004, 0.02, 0.06];
 const LASTING_MS = 400_000;
+/** A process that died so often only repeats itself, and each new one reads the whole log. */
+const MOST_CRASHES = 60;
 /** Shortly before what seldom comes about, faults strike oftener. */
 const CLOSE = { times: 2, most: 0.3 };
 
@@ -61,6 +63,7 @@ export class Faults {
   readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
   readonly #allowed: ReadonlySet<number> | null;
   #drawn = 0;
+  #crashes = 0;
 
   constructor(plan: FaultPlan, world: World) {
     this.#plan = plan;
@@ -80,6 +83,10 @@ export class Faults {
     if (!kind || this.#world.now >= this.#calmAt || !kind.chance.is(this.#rate(kind.rate))) return false;
     this.#drawn += 1;
     if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
+    if (fault.startsWith("crash_")) {
+      if (this.#crashes >= MOST_CRASHES) return false;
+      this.#crashes += 1;
+    }
     const { now, head } = this.#world;
     this.struck.push({ nth: this.#drawn, fault, at: now, until: now + lastsMs, head });
     return true;
