@@ -56,12 +56,12 @@ export default defineConfig({
     chaiConfig: { truncateThreshold: 200 },
     // CI counts from a report what really ran.
     reporters: [
-      "default",
       contractTable,
       faultTable,
       sampleTable,
       badInputsTable,
       ...(REPORT ? [["json", { outputFile: REPORT }] satisfies [string, object]] : []),
+      "default", // last, so that what failed and the counts stand below the tables
     ],
     projects: [
       {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { acceptanceProblems } from "./checks/acceptance";
-import { countTests, TestReportSchema } from "./checks/test-report";
+import { countTests, failuresOf, TestReportSchema } from "./checks/test-report";
 
 /** Ends a CI run: whether every test file ran, and the runner's own count as the last line. Reads the report at TEST_REPORT. */
 const reportPath = process.env["TEST_REPORT"];
@@ -18,6 +18,7 @@ const held = report.testResults.flatMap(({ name, assertionResults }) => {
 });
 const problems = [...gaps, ...acceptanceProblems(held)];
 
+for (const failure of failuresOf(report)) console.error(`${failure}\n`);
 for (const problem of problems) console.error(problem);
 console.log(`${report.testResults.length} of ${files.length} test files ran`);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);

@@ -6,8 +6,15 @@ export const TestReportSchema = z.object({
     z.object({
       name: z.string(),
       status: z.string(),
+      message: z.string().optional(),
       assertionResults: z.array(
-        z.object({ status: z.string(), fullName: z.string(), title: z.string(), ancestorTitles: z.array(z.string()) }),
+        z.object({
+          status: z.string(),
+          fullName: z.string(),
+          title: z.string(),
+          ancestorTitles: z.array(z.string()),
+          failureMessages: z.array(z.string()).default([]),
+        }),
       ),
     }),
   ),
@@ -39,6 +46,23 @@ export function countTests(report: TestReport, files: string[]): TestCount {
       ...skipped.filter(({ fullName }) => !REASON.test(fullName)).map(({ fullName }) => `skipped without a reason: ${fullName}`),
     ],
   };
+}
+
+/** Of a test's failure, so many characters are shown: what is left out stands above, in the runner's own words. */
+const SHOWN = 1_500;
+
+/** What failed, for the end of a log of which often only the end is kept: each failed test by file and name, with its message. */
+export function failuresOf(report: TestReport): string[] {
+  return report.testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === "failed");
+    const whole = status === "failed" && failed.length === 0 ? [`FAILED ${name}\n${(message ?? "").slice(0, SHOWN)}`] : [];
+    return [
+      ...whole,
+      ...failed.map(
+        ({ fullName, failureMessages }) => `FAILED ${name}\n  ${fullName}\n${failureMessages.join("\n").slice(0, SHOWN)}`,
+      ),
+    ];
+  });
 }
 
 /** Skipping for a stated reason may empty a file; nothing else may. */

@@ -1,10 +1,16 @@
 import { expect, it } from "vitest";
-import { countTests } from "../../../scripts/checks/test-report";
+import { countTests, failuresOf } from "../../../scripts/checks/test-report";
 
 const file = (name: string, ...tests: [status: string, fullName: string][]) => ({
   name,
   status: tests.some(([status]) => status === "failed") ? "failed" : "passed",
-  assertionResults: tests.map(([status, fullName]) => ({ status, fullName, title: fullName, ancestorTitles: [] })),
+  assertionResults: tests.map(([status, fullName]) => ({
+    status,
+    fullName,
+    title: fullName,
+    ancestorTitles: [],
+    failureMessages: [],
+  })),
 });
 const PASSED: [string, string] = ["passed", "works"];
 
@@ -43,4 +49,20 @@ it.each([
 it("counts what passed, failed and was skipped", () => {
   const ran = [file("/a", PASSED, ["failed", "x"], ["skipped", "y [needs z]"]), file("/b", PASSED)];
   expect(countTests({ testResults: ran }, ["/a", "/b"])).toMatchObject({ passed: 2, failed: 1, skipped: 1 });
+});
+
+it("names each failed test with its message, and a file that broke before its tests", () => {
+  const test = { fullName: "team > votes", title: "votes", ancestorTitles: ["team"] };
+  const testResults = [
+    {
+      name: "/a",
+      status: "failed",
+      assertionResults: [
+        { ...test, status: "failed", failureMessages: ["expected 1 to be 2"] },
+        { ...test, status: "passed", failureMessages: [] },
+      ],
+    },
+    { name: "/b", status: "failed", message: "Cannot find module", assertionResults: [] },
+  ];
+  expect(failuresOf({ testResults })).toEqual(["FAILED /a\n  team > votes\nexpected 1 to be 2", "FAILED /b\nCannot find module"]);
 });
