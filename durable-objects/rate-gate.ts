@@ -1,5 +1,5 @@
 import { DurableObject } from "cloudflare:workers";
-import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../src/limits/rate-queue";
+import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../src/limits/rate-queue";
 import type { Env } from "./env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 
@@ -12,11 +12,12 @@ const LOOK_AGAIN_MS = 250;
 
 /**
  * A tenant's calls to endpoints with limits, all its sessions together: each starts when there is room for it. A shell: the rules
- * lie in `limits/`. What is spent is written down, since it counts for a day; who waits asks again.
+ * lie in `limits/`. What is spent is written down, since it counts for a day, and erased after it; who waits asks again.
  */
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
+  #isSwept = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -50,20 +51,39 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     this.#wakeAll(endpoint);
   }
 
+  /** Erases what counts no more, and looks again when the next may. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    let next = Number.POSITIVE_INFINITY;
+    const rows = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints").toArray();
+    for (const { id, spent } of rows) {
+      const until = forgottenAt(keptOf(spent));
+      if (until > now) next = Math.min(next, until);
+      else {
+        this.ctx.storage.sql.exec("DELETE FROM endpoints WHERE id = ?", id);
+        if (this.#queues.get(id)?.waiting.length === 0) this.#queues.delete(id);
+      }
+    }
+    this.#isSwept = next < Number.POSITIVE_INFINITY;
+    if (this.#isSwept) await this.ctx.storage.setAlarm(next);
+  }
+
   #queue(endpoint: string): RateQueue {
     const known = this.#queues.get(endpoint);
     if (known) return known;
-    const [row] = this.ctx.storage.sql.exec<{ spent: string }>("SELECT spent FROM endpoints WHERE id = ?", endpoint);
-    const kept: Pick<RateQueue, "spent" | "granted"> = row ? JSON.parse(row.spent) : EMPTY_QUEUE;
-    return { ...kept, waiting: [] };
+    const [row] = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints WHERE id = ?", endpoint);
+    return { ...(row ? keptOf(row.spent) : EMPTY_QUEUE), waiting: [] };
   }
 
   /** `isSpent`: whether more has changed than who waits, so that it must outlive this object's memory. */
   #keep(endpoint: string, queue: RateQueue, isSpent: boolean): void {
     this.#queues.set(endpoint, queue);
+    if (!isSpent) return;
     const { spent, granted } = queue;
-    if (isSpent)
-      this.ctx.storage.sql.exec("INSERT OR REPLACE INTO endpoints VALUES (?, ?)", endpoint, JSON.stringify({ spent, granted }));
+    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO endpoints VALUES (?, ?)", endpoint, JSON.stringify({ spent, granted }));
+    if (this.#isSwept) return;
+    this.#isSwept = true;
+    void this.ctx.storage.setAlarm(forgottenAt(queue));
   }
 
   /** Until it may start, somebody else's doing makes it worth asking again, or it is waited for no more. */
@@ -84,3 +104,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
     for (const waiter of this.#waiters) if (waiter.endpoint === endpoint) waiter.wake("again");
   }
 }
+
+type Row = { id: string; spent: string };
+
+const keptOf = (text: string): Pick<RateQueue, "spent" | "granted"> => JSON.parse(text);

@@ -64,6 +64,10 @@ export const correct = (spent: Spent, correction: Correction): Spent => ({
   day: corrected(spent.day, "day", correction),
 });
 
+/** When nothing of it counts any more; 0: nothing does. */
+export const countsUntil = ({ minute, day }: Spent): number =>
+  Math.max(0, ...minute.map((bucket) => endOf(bucket, "minute")), ...day.map((bucket) => endOf(bucket, "day")));
+
 const endOf = ({ start }: Bucket, window: WindowName): number => start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
 
 const alive = (spent: Spent, window: WindowName, now: number): readonly Bucket[] =>

@@ -1,5 +1,5 @@
 import type { RateLimits } from "../providers/rate-limits";
-import { correct, earliestStart, NOTHING_SPENT, type Spent, spend } from "./backend-rates";
+import { correct, countsUntil, earliestStart, NOTHING_SPENT, type Spent, spend } from "./backend-rates";
 
 /**
  * Who may start a call to one endpoint, and who waits for room: in the order in which they asked, among those who keep to the same
@@ -37,6 +37,10 @@ export function askToStart(before: RateQueue, asker: Asker, now: number): RateVe
   const waiting = place < 0 ? [...queue.waiting, renewed] : queue.waiting.with(place, renewed);
   return { queue: { ...queue, waiting }, granted: false, startsAt: Math.max(startsAt, ...ahead.map(startOf(queue, now))) };
 }
+
+/** From when on it says no more than an empty one, if nobody asks until then. */
+export const forgottenAt = ({ spent, granted }: Omit<RateQueue, "waiting">): number =>
+  Math.max(countsUntil(spent), ...granted.map(({ at }) => at + KEPT_MS));
 
 const startOf =
   ({ spent }: RateQueue, now: number) =>

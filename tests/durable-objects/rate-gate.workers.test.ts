@@ -1,4 +1,4 @@
-import { env, evictDurableObject } from "cloudflare:test";
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { HOLD_MS, type RateWish } from "../../durable-objects/rate-gate-api";
 
@@ -75,5 +75,26 @@ describe("a tenant's gate", () => {
     expect(await Promise.race([other, soon(300).then(() => "waits")])).toBe("waits");
     await gate.leave(wish("a").endpoint, "b");
     expect(await other).toEqual({ type: "left" });
+  });
+
+  it("erases what counts no more, and only that", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    await gate.start(wish("b", { endpoint: "another" }));
+    const rows = () =>
+      runInDurableObject(gate, (_, { storage }) =>
+        storage.sql
+          .exec("SELECT id FROM endpoints")
+          .toArray()
+          .map(({ id }) => id),
+      );
+    await runInDurableObject(gate, (_, { storage }) => {
+      const longAgo = { minute: [], day: [{ start: 0, requests: 1, tokens: 100 }] };
+      storage.sql.exec("UPDATE endpoints SET spent = ? WHERE id = 'another'", JSON.stringify({ spent: longAgo, granted: [] }));
+    });
+    expect(await runDurableObjectAlarm(gate)).toBe(true);
+    expect(await rows()).toEqual([wish("a").endpoint]);
+    const alarm = await runInDurableObject(gate, (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(Date.now() + 23 * 3_600_000);
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type Asker, askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../src/limits/rate-queue";
+import {
+  type Asker,
+  askToStart,
+  EMPTY_QUEUE,
+  forgottenAt,
+  leaveQueue,
+  type RateQueue,
+  settleCall,
+} from "../../src/limits/rate-queue";
 
 const SECOND = 1_000;
 const asker = (id: string, tokens = 10, limits: Asker["limits"] = { requestsPerMinute: 2 }): Asker => ({ id, limits, tokens });
@@ -140,5 +148,30 @@ describe("calls to one endpoint", () => {
     expect(
       play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted.length,
     ).toBeLessThanOrEqual(89);
+  });
+});
+
+describe("a queue that nobody asks any more", () => {
+  const DAY = 86_400_000;
+  it.each<{ name: string; steps: Step[]; at: number }>([
+    { name: "says nothing from the beginning, without calls", steps: [], at: 0 },
+    {
+      name: "is forgotten when its last call has left the day",
+      steps: [
+        { ask: a, at: 0 },
+        { ask: b, at: SECOND },
+      ],
+      at: DAY + 300_000,
+    },
+    {
+      name: "is forgotten a day after its last call",
+      steps: [
+        { ask: a, at: 0 },
+        { ask: b, at: DAY },
+      ],
+      at: 2 * DAY + 300_000,
+    },
+  ])("$name", ({ steps, at }) => {
+    expect(forgottenAt(play(steps).queue)).toBe(at);
   });
 });
