@@ -58,6 +58,7 @@ export async function startLoudProvider(): Promise<LoudProvider> {
   };
 }
 
-const longText = (nth: number): string => `Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12)).slice(0, ANSWER_CHARS);
+/** One letter beyond Latin-1 is enough for the runtime to keep all of a text at two bytes a character. */
+const longText = (nth: number): string => `→ ${`Answer ${nth}. `.repeat(Math.ceil(ANSWER_CHARS / 12))}`.slice(0, ANSWER_CHARS);
 const pieces = (whole: string): string[] => whole.match(new RegExp(`[^]{1,${PIECE_CHARS}}`, "g")) ?? [];
 const firstAlias = (parameters: unknown): string => AliasesSchema.parse(parameters).properties.agent_id.enum[0] ?? "";
