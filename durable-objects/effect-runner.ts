@@ -28,7 +28,7 @@ export type Performer = {
 
 export type PreparedCall = {
   /** Sends it. Never throws except `signal.reason`. */
-  send(signal: AbortSignal, slot: Slot): Promise<() => void>;
+  send(signal: AbortSignal, slot: CallSlot): Promise<() => void>;
 };
 
 /** What a call has to do with the slot it holds until its headers are there. */
@@ -37,6 +37,11 @@ export type Slot = {
   onHeaders: () => void;
   /** Aborted with the ProviderError that the call fails with, should it have to go before its headers came. */
   giveWay: AbortSignal;
+};
+
+export type CallSlot = Slot & {
+  /** The request is put together and leaves: the next one may be made. */
+  onSent: () => void;
 };
 
 /**
@@ -58,6 +63,8 @@ type Options = {
 export class EffectRunner {
   readonly #performer: Performer;
   readonly #slots: Slots;
+  /** What a request is made of may be several times its size, so one is made at a time; that takes no time but the processor's. */
+  readonly #making: Slots;
   readonly #patienceMs: number;
   readonly #running = new Map<string, AbortController>();
   /** Calls one of whose tries gave way: those that follow may take as long as the provider's time limits allow. */
@@ -66,6 +73,7 @@ export class EffectRunner {
   constructor(performer: Performer, { slots, patienceMs }: Options) {
     this.#performer = performer;
     this.#slots = new Slots(slots, patienceMs);
+    this.#making = new Slots(1, patienceMs);
     this.#patienceMs = patienceMs;
   }
 
@@ -133,8 +141,13 @@ export class EffectRunner {
       return () => {};
     }
     const slot = await enter();
-    const call = resumed ?? this.#performer.prepareCall(effect);
-    return call ? call.send(signal, slot) : () => {};
+    const onSent = await this.#making.take(signal, null);
+    try {
+      const call = resumed ?? this.#performer.prepareCall(effect);
+      return call ? await call.send(signal, { ...slot, onSent }) : () => {};
+    } finally {
+      onSent();
+    }
   }
 }
 

@@ -26,7 +26,7 @@ import { SYSTEM_TIMERS, withTimeLimits } from "../src/providers/time-limits";
 import { AttachedParts, type AttachedRequest } from "./attached-parts";
 import { AgentTools } from "./agent-tools";
 import { type Compaction, Compactions } from "./compactions";
-import type { Enter, Performer, PreparedCall, Slot } from "./effect-runner";
+import type { CallSlot, Enter, Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "./engine";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 import { type HeldRequest, holdRequest } from "./held-request";
@@ -215,7 +215,11 @@ export class ModelCalls implements Performer {
     let tokens: number | null = null;
     try {
       const performed = await performCall({
-        provider: this.#provider(agent.backend, found.key, lettingGo({ held, sent }, waitingFetch(this.#fetch, slot, headers))),
+        provider: this.#provider(
+          agent.backend,
+          found.key,
+          lettingGo({ held, sent, slot }, waitingFetch(this.#fetch, slot, headers)),
+        ),
         request: held.request,
         signal,
         ...(from && { from }),
@@ -282,13 +286,14 @@ type StartedCompaction = Compaction & { started: EventOf<"call.started"> };
 type Listeners = Pick<CallOptions, "onDelta" | "onResumePoint">;
 
 /** `sent`: to be told that the request leaves. */
-type Sending = { held: HeldRequest; sent: () => void; slot: Slot; signal: AbortSignal; from?: ResumePoint };
+type Sending = { held: HeldRequest; sent: () => void; slot: CallSlot; signal: AbortSignal; from?: ResumePoint };
 
 /** When a request leaves, all of it is in its body. */
-const lettingGo = ({ held, sent }: Pick<Sending, "held" | "sent">, send: typeof fetch): typeof fetch => {
+const lettingGo = ({ held, sent, slot }: Pick<Sending, "held" | "sent" | "slot">, send: typeof fetch): typeof fetch => {
   return (input, init) => {
     held.letGo();
     sent();
+    slot.onSent();
     return send(input, init);
   };
 };

@@ -19,7 +19,7 @@ const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
 function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
   const seen: string[] = [];
   const dropped: string[] = [];
-  const open = new Map<string, { headers: () => void; end: () => void }>();
+  const open = new Map<string, { headers: () => void; sent: () => void; end: () => void }>();
   const performer: Performer = {
     admitCall: ({ id }, signal) => {
       if (!id.startsWith("waiting")) return null;
@@ -34,9 +34,10 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
       if (id === "broken") throw new Error("cannot be put together");
       seen.push(`prepared ${id}`);
       return {
-        send: (signal, { onHeaders, giveWay }) =>
+        send: (signal, { onHeaders, onSent, giveWay }) =>
           new Promise((resolve, reject) => {
-            open.set(id, { headers: onHeaders, end: () => resolve(() => void seen.push(`settled ${id}`)) });
+            if (!id.startsWith("large")) onSent();
+            open.set(id, { headers: onHeaders, sent: onSent, end: () => resolve(() => void seen.push(`settled ${id}`)) });
             giveWay.addEventListener("abort", () => resolve(() => void seen.push(`failed ${id}: ${giveWay.reason}`)));
             signal.addEventListener("abort", () => {
               seen.push(`aborted ${id}`);
@@ -53,7 +54,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     performTool: async ({ id }, _signal, enter) => {
       const headers = id.startsWith("inside") ? () => {} : (await enter()).onHeaders;
       seen.push(`tool ${id}`);
-      await new Promise<void>((resolve) => open.set(id, { headers, end: resolve }));
+      await new Promise<void>((resolve) => open.set(id, { headers, sent: () => {}, end: resolve }));
     },
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
@@ -93,6 +94,27 @@ it("waits for nobody's body, only for headers: the next call goes when they are 
   open.get("a")?.headers();
   await soon();
   expect(seen).toEqual(["prepared a", "prepared b"]);
+});
+
+it("makes one request at a time: the next when it has left, or never will", async () => {
+  const { seen, open, sync } = start(4);
+  await sync([call("large a"), call("large b"), call("c")]);
+  expect(seen).toEqual(["prepared large a"]);
+  open.get("large a")?.sent();
+  await soon();
+  expect(seen).toEqual(["prepared large a", "prepared large b"]);
+  open.get("large b")?.end();
+  await soon();
+  expect(seen).toEqual(["prepared large a", "prepared large b", "settled large b", "prepared c"]);
+});
+
+it("makes no request for what is no longer wanted when its turn comes", async () => {
+  const { seen, open, sync } = start(4);
+  await sync([call("large a"), call("b")]);
+  await sync([], ["large a"]);
+  open.get("large a")?.sent();
+  await soon();
+  expect(seen).toEqual(["prepared large a"]);
 });
 
 it("leaves alone what is not due", async () => {
