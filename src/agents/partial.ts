@@ -15,7 +15,7 @@ type Written = {
 };
 
 /**
- * What the agents of the latest attempt have written so far, as `protocol.md` §8 counts partial text. Fed with every piece as
+ * What the agents of the latest attempt have written so far, as the protocol counts partial text. Fed with every piece as
  * it comes; after a restart, with the stored ones in their order. Holds a bounded amount and decodes only what is asked for.
  */
 export class PartialTexts {

@@ -1,4 +1,4 @@
-/** The rules of `protocol.md`: pure, and all that the rest of the service needs to know of them. */
+/** The rules of the coordination protocol: pure, and all that the rest of the service needs to know of them. */
 export { byteLength } from "./byte-length";
 export { wantsCompaction } from "./compaction";
 export { decide } from "./decide";

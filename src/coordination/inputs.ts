@@ -18,7 +18,7 @@ export type Input = InputBody & {
   at: number;
   /** Seed for whatever this input makes the rules draw. */
   seed: number;
-  /** By agent index: the partial text of `protocol.md` §8 of agents without an answer, and of the presenter. */
+  /** By agent index: the partial text of agents without an answer, and of the presenter. */
   partials: Readonly<Record<number, string>>;
   /**
    * By effect id: what calls in flight have reported so far. A call that this input makes needless is charged that, and without

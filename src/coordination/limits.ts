@@ -1,4 +1,4 @@
-/** The caps of `protocol.md` §4–§9, in one place. Times in ms, sizes in UTF-8 bytes. */
+/** The caps of the protocol, in one place. Times in ms, sizes in UTF-8 bytes. */
 export const LIMITS = {
   agents: 32,
   roundsPerAgent: 20,

@@ -115,7 +115,7 @@ export type ProviderOptions = {
 /** A call that failed. `message` is for people, in the provider's words, keys removed; `code` is stable. */
 export class ProviderError extends Error {
   constructor(
-    /** Which rule of `protocol.md` §7 applies. */
+    /** Which of the protocol's rules for failed calls applies. */
     readonly failureClass: FailureClass,
     /** Stable, snake_case: `rate_limited`, `overloaded`, `server_error`, `timeout`, `connection_refused`, `connection_failed`, `stream_cut` … */
     readonly code: string,

@@ -1,5 +1,5 @@
 /**
- * Every key of MassGen's configuration (`massgen-config.md` §1), by section, and what becomes of it here. `obeyed`: accepted and
+ * Every key of MassGen's configuration, by section, and what becomes of it here. `obeyed`: accepted and
  * quiet. `warned`: accepted, and said to mean nothing here. `refused`: named, with the way out. `old`: of MassGen's first version.
  * `wrong`: a mistake in MassGen too. Values are as a config may have them; a key of another wire format names its backend type.
  */
