@@ -18,6 +18,7 @@ import {
 import { type DeltaItem, isTerminal, type SessionEvent, type Usage } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
 import type { ResumePoint } from "../src/providers/provider";
+import type { ContainerDuty, Containers } from "./containers";
 import { Deliveries } from "./deliveries";
 import type { DeltaSource } from "./delta-buffer";
 import { EffectRunner, type Performer } from "./effect-runner";
@@ -26,6 +27,7 @@ import { type Entry, Journal } from "./journal";
 import type { FileDuty } from "./file-duties";
 import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
+import { Outbox } from "./outbox";
 import { isPlatformFault } from "./platform-fault";
 import { brokenEnd, restore } from "./restore";
 import { type Brought, RoundRecords } from "./round-records";
@@ -52,6 +54,8 @@ type Options = SessionFacts & {
   maxReaders: number;
   /** Makes the performer of effects; it tells the engine what came of them. */
   performer: (engine: Engine) => Performer;
+  /** Where agents' commands run; absent: in no container. */
+  containers?: Pick<Containers, "duties" | "perform">;
   /** Tells the tenant of a turn that has ended. Throws if it did not hear. */
   settle: (turn: SettledTurn) => Promise<void>;
 };
@@ -71,6 +75,9 @@ export class Engine {
   readonly #wakeUp: WakeUp;
   readonly #tellings: Deliveries<SettledTurn>;
   readonly #fileWork: Deliveries<FileDuty>;
+  readonly #containerDuties: Outbox<ContainerDuty>;
+  readonly #containerWork: Deliveries<ContainerDuty>;
+  readonly #containers: Options["containers"];
   readonly #written = new PartialTexts();
   #state: SessionState = emptySession;
   readonly #usages = new Map<string, Usage>();
@@ -109,6 +116,17 @@ export class Engine {
       outbox: this.workspaces.outbox,
       deliver: (duty) => this.workspaces.perform(duty),
       complaint: ["files were not brought to R2", sessionId],
+      ...idle,
+    });
+    this.#containers = options.containers;
+    this.#containerDuties = new Outbox(ctx.storage.sql, "container_duties");
+    this.#containerWork = new Deliveries({
+      outbox: this.#containerDuties,
+      deliver: async (duty) => {
+        await this.#containers?.perform(duty);
+        return "done";
+      },
+      complaint: ["a container was not destroyed", sessionId],
       ...idle,
     });
   }
@@ -285,29 +303,49 @@ export class Engine {
   }
 
   #nextDeliveryAt(now: number): number | null {
-    const next = [this.#tellings.nextAt(now), this.#fileWork.nextAt(now)].filter((at) => at !== null);
+    const next = this.#deliveries.map((work) => work.nextAt(now)).filter((at) => at !== null);
     return next.length === 0 ? null : Math.min(...next);
   }
 
   /** Does what outlives turns; what fails waits for its next time, to which the alarm is set. */
   #empty(): void {
-    for (const run of [this.#tellings.start(), this.#fileWork.start()]) if (run) this.#ctx.waitUntil(run);
+    for (const run of this.#deliveries.map((work) => work.start())) if (run) this.#ctx.waitUntil(run);
+  }
+
+  get #deliveries(): readonly Pick<Deliveries<unknown>, "start" | "nextAt">[] {
+    return [this.#tellings, this.#fileWork, this.#containerWork];
   }
 
   /**
-   * Stops for good, before the session is erased: what runs is cancelled, every turn's end is told, nothing is brought to R2 any
-   * more, streams end, no timer stands.
-   * Throws if an end could not be told; then it may be called again.
+   * Stops for good, before the session is erased: what runs is cancelled, every turn's end is told, containers are destroyed, nothing
+   * is brought to R2 any more, streams end, no timer stands.
+   * Throws if an end could not be told or a container not be destroyed; then it may be called again, and that is tried again meanwhile.
    */
   async stop(): Promise<void> {
     this.handle({ type: "cancel_requested" });
-    await this.#tellings.finish();
+    this.#oweContainers();
+    try {
+      await this.#tellings.finish();
+      await this.#containerWork.finish();
+    } catch (error) {
+      this.#arm(this.#clock.now());
+      throw error;
+    }
     // What came to R2 after the session's files are erased there would stay for ever.
     await Promise.all([this.#fileWork.stop(), this.workspaces.close()]);
     // Readers are told of the last events only once those are on disk.
     await this.#ctx.storage.sync();
     this.journal.streams.end();
     await this.#wakeUp.arm(false, null);
+  }
+
+  /** A container whose end is owed already is owed it once. */
+  #oweContainers(): void {
+    const owed = new Set(this.#containerDuties.all().map(({ name }) => name));
+    const duties = this.#containers?.duties() ?? [];
+    this.#ctx.storage.transactionSync(() => {
+      for (const duty of duties) if (!owed.has(duty.name)) this.#containerDuties.add(duty);
+    });
   }
 
   /** What agents had written before the restart, for partial texts. */

@@ -39,6 +39,8 @@ export type Env = {
   MCP_SAFE_TOOLS?: string;
   /** Containers for agents' commands, as `@cloudflare/sandbox` has them; absent: commands run in the service's own shell. */
   SANDBOX?: Namespace<SandboxClient>;
+  /** `none`: these containers reach no network, so that a command may run twice. */
+  SANDBOX_NETWORK?: string;
   /** Readers of one session's streams at a time; a number. */
   MAX_READERS?: string;
   /** `on`: replies are written in the background where a provider can, so that a restart does not pay for them twice. */

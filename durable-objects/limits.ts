@@ -6,6 +6,9 @@ export const FILES = {
   treeBytes: 128 * 1024 * 1024,
 } as const;
 
+/** How long a container may take to be destroyed before that is tried anew. */
+export const CONTAINER_PATIENCE_MS = 30_000;
+
 /** Contents of contexts kept in memory, and the largest of them. Bytes. */
 export const CONTEXT_CACHE = { bytes: 16_000_000, fileBytes: 1_000_000 } as const;
 

@@ -5,6 +5,7 @@ const LONGEST_WAIT_MS = 600_000;
 /** What is to be done, as it was written down. */
 export type OutboxItem<Body> = { id: number; tries: number; notBefore: number; body: Body };
 
+type Table = "outbox" | "file_duties" | "container_duties";
 type Row = { id: number; tries: number; not_before: number; body: string };
 
 /**
@@ -13,10 +14,10 @@ type Row = { id: number; tries: number; not_before: number; body: string };
  */
 export class Outbox<Body> {
   readonly #sql: SqlStorage;
-  readonly #table: string;
+  readonly #table: Table;
 
   /** `table`: each sort of work has its own, so that none waits for another. */
-  constructor(sql: SqlStorage, table: "outbox" | "file_duties") {
+  constructor(sql: SqlStorage, table: Table) {
     this.#sql = sql;
     this.#table = table;
   }

@@ -15,6 +15,8 @@ const TABLES = [
   "CREATE TABLE outbox (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // What is still to be brought to R2 or erased there; a row goes when it is done.
   "CREATE TABLE file_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
+  // Containers that are to be destroyed as the session is erased; a row goes when it is done.
+  "CREATE TABLE container_duties (id INTEGER PRIMARY KEY, tries INTEGER NOT NULL, not_before INTEGER NOT NULL, body TEXT NOT NULL)",
   // Which turn each start with an idempotency key has begun.
   "CREATE TABLE starts (id TEXT PRIMARY KEY, turn INTEGER NOT NULL) WITHOUT ROWID",
   // What agents changed in their workspaces, by the round that did: on top of the tree the round began with. No hash: gone. A path

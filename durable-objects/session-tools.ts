@@ -3,8 +3,8 @@ import type { ToolListingEffect } from "../src/coordination";
 import { logError } from "../src/redaction/log";
 import { SecretMissing } from "../src/tools/mcp/environment";
 import { parseToolTrust } from "../src/tools/mcp/trust";
-import { type CommandRunner, justBashRunner, sandboxRunner } from "../src/tools/shell";
 import type { Tool } from "../src/tools/tool";
+import type { Containers } from "./containers";
 import type { Engine } from "./engine";
 import type { Env } from "./env";
 import type { SessionLog } from "./session-log";
@@ -13,7 +13,15 @@ import { toolSecret } from "./tool-secrets";
 import { ToolServers } from "./tool-servers";
 import { toolboxOf } from "./toolbox";
 
-type Options = { env: Env; engine: Engine; log: SessionLog; sql: SqlStorage; team: Team; fetch: typeof fetch };
+type Options = {
+  env: Env;
+  engine: Engine;
+  log: SessionLog;
+  sql: SqlStorage;
+  team: Team;
+  containers: Containers;
+  fetch: typeof fetch;
+};
 
 /** All that a session's agents have to work with. */
 export type SessionTools = {
@@ -24,16 +32,11 @@ export type SessionTools = {
   close(): Promise<void>;
 };
 
-/** A container of the agent's own where the operator has bound some, else the shell that is part of the service. */
-export function runnerFor(sandboxes: Env["SANDBOX"], name: string): CommandRunner {
-  return sandboxes ? sandboxRunner(sandboxes.get(sandboxes.idFromName(name))) : justBashRunner(() => Date.now());
-}
-
 /** A session's tools, put together over its tables and what the operator has set. */
-export function sessionTools({ env, engine, log, sql, team, fetch }: Options): SessionTools {
+export function sessionTools({ env, engine, log, sql, team, containers, fetch }: Options): SessionTools {
   const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
   const fixed = team.agents.map((agent, index) => {
-    return toolboxOf(agent, { secretOf, runner: () => runnerFor(env.SANDBOX, `${engine.facts.sessionId}-${index + 1}`) });
+    return toolboxOf(agent, { secretOf, runner: () => containers.runnerOf(index) });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);

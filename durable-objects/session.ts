@@ -8,6 +8,7 @@ import { unpricedAgents } from "../src/protocol/team";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { acceptAttachments, AttachmentStore } from "./attachments";
+import { Containers } from "./containers";
 import { contextServices } from "./context-services";
 import { Engine } from "./engine";
 import type { Env } from "./env";
@@ -34,6 +35,7 @@ import { RateWaits } from "./rate-waits";
 import { TeamKeys } from "./team-keys";
 import { TenantLink } from "./tenant-link";
 import { Tickets } from "./tickets";
+import { commandsOf } from "./tool-secrets";
 import { pinnedContexts } from "./turn-contexts";
 
 /** A turn with all that it is given. */
@@ -254,6 +256,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const log = this.#sessionLog;
     const fetch = outgoingFetch(this.env);
     const attachments = this.#attachments(this.#tenant, sessionId);
+    const containers = new Containers({ sandboxes: this.env.SANDBOX, place: commandsOf(this.env), session: sessionId, team });
     const engine = new Engine({
       ctx: this.ctx,
       log: this.#sessionLog,
@@ -272,7 +275,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) => {
-        const tools = sessionTools({ env: this.env, engine, log, sql, team, fetch });
+        const tools = sessionTools({ env: this.env, engine, log, sql, team, containers, fetch });
         this.#tools = tools;
         return new ModelCalls({
           engine,
@@ -288,6 +291,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
           readAttachment: (attachment) => attachments.read(attachment),
         });
       },
+      containers,
       settle: (turn) => link.settle(turn),
     });
     const keys = new KeyStore(this.env.DB);

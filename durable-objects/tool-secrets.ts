@@ -1,5 +1,6 @@
 import type { ConfigContext } from "../src/config/context";
 import { parseToolSecrets } from "../src/config/tool-secrets";
+import { type CommandPlace, commandPlace } from "../src/tools/shell";
 import { type Env, readSecret } from "./env";
 
 type SecretEnv = Pick<Env, "TOOL_SECRETS">;
@@ -10,13 +11,21 @@ export function toolSecret(env: SecretEnv, name: string, origin: string): string
   return isBound ? readSecret(env, name) : undefined;
 }
 
-/** For the configs' context: which secrets there are, and which tools may be called twice. Names and addresses, never secrets. */
+/** Where the deployment has agents' commands run. */
+export const commandsOf = (env: Pick<Env, "SANDBOX" | "SANDBOX_NETWORK">): CommandPlace =>
+  commandPlace({ containers: env.SANDBOX !== undefined, network: env.SANDBOX_NETWORK });
+
+/**
+ * For the configs' context: which secrets there are, which tools may be called twice, where commands run. Names and addresses, never
+ * secrets.
+ */
 export function toolFacts(
-  env: SecretEnv & Pick<Env, "REPEATABLE_TOOLS">,
-): Required<Pick<ConfigContext, "toolSecrets" | "repeatableTools">> {
+  env: SecretEnv & Pick<Env, "REPEATABLE_TOOLS" | "SANDBOX" | "SANDBOX_NETWORK">,
+): Required<Pick<ConfigContext, "toolSecrets" | "repeatableTools" | "commands">> {
   const addresses = (env.REPEATABLE_TOOLS ?? "").split(",").map((address) => address.trim());
   return {
     toolSecrets: parseToolSecrets(env.TOOL_SECRETS).filter(({ name }) => readSecret(env, name) !== undefined),
     repeatableTools: addresses.filter((address) => address !== ""),
+    commands: commandsOf(env),
   };
 }

@@ -11,6 +11,7 @@ import { quote } from "../prompts/quote";
 import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
+import { commandsActOutside, hasCommands } from "../tools/shell";
 import { contextsOf, pathsAsShown } from "../workspace/mounts";
 
 /** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
@@ -121,7 +122,7 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
     access: permission === "write" ? granted : permission,
     protectedPaths: grants.find((grant) => grant.name === name)?.protectedPaths ?? [],
   }));
-  return { shell: rules.tools.some(({ name }) => name === "run_command"), contexts };
+  return { shell: hasCommands(rules.tools), actsOutside: commandsActOutside(rules.tools), contexts };
 }
 
 function identityOf(context: StartContext): Identity {

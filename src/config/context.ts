@@ -1,4 +1,5 @@
 import type { OperatorVariables } from "../providers/hosts";
+import type { CommandPlace } from "../tools/shell";
 import type { Served } from "./needs";
 
 /** A secret for tool servers, and the origins it may be sent to. */
@@ -16,6 +17,8 @@ export type ConfigContext = {
   toolSecrets?: readonly ToolSecret[];
   /** Addresses of tools of which the operator says that a call may be sent twice, with all that lies below them; absent: none. */
   repeatableTools?: readonly string[];
+  /** Where agents' commands run; absent: in the service. */
+  commands?: CommandPlace;
   /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */
   contexts?: { has(name: string): boolean };
   /** Names of what comes with the question; absent: nothing does. */

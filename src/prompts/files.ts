@@ -2,6 +2,8 @@
 export type FilesPrompt = {
   /** Whether it has a shell. */
   shell: boolean;
+  /** Whether its commands may reach more than its files; absent: they do not. */
+  actsOutside?: boolean;
   /** What the user uploaded and the agent sees. */
   contexts: readonly ContextPrompt[];
 };
@@ -60,5 +62,10 @@ function protectedLine({ access, protectedPaths }: ContextPrompt): string {
   return ` Nobody may change what is protected in it: ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
-const shellLine = ({ shell }: FilesPrompt): string =>
-  shell ? "\n- `run_command` runs a shell over the same files. It has no network." : "";
+function shellLine({ shell, actsOutside }: FilesPrompt): string {
+  if (!shell) return "";
+  const reach = actsOutside
+    ? "It may reach a network: what a command does there stays done, also if the command fails."
+    : "It has no network.";
+  return `\n- \`run_command\` runs a shell over the same files. ${reach}`;
+}

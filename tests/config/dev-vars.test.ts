@@ -17,6 +17,7 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   TOOL_SECRETS: "offered",
   REPEATABLE_TOOLS: "offered",
   MCP_SAFE_TOOLS: "offered",
+  SANDBOX_NETWORK: "offered",
   MAX_READERS: "offered",
   BACKGROUND_REPLIES: "offered",
 };

@@ -1,10 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { checkTeam, type ConfigContext } from "../../src/config/parse-team";
+import { acceptAttachments } from "../../durable-objects/attachments";
+import { checkTeam, type ConfigContext, parseTeam } from "../../src/config/parse-team";
 import { SERVED, type Served } from "../../src/config/needs";
 import { KEY_NAMES } from "../../src/providers/hosts";
 import { planBridge, TOKEN_SECRET } from "../../scripts/bridge/plan";
+import { questionTo } from "./sample-question";
+import { isMet } from "./sample-table";
 import { ALL_SERVED } from "./teams";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
@@ -27,17 +30,37 @@ const check = (name: string, context = CONTEXT) => checkTeam(readExample(name), 
 const isUnserved = (need: string, served: Served) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> = names.length > 0 ? JSON.parse(readExample("needs.json")) : {};
+/** Of those that name files for the question: one names an address, one sound. Nothing is sent of either. */
+const NOT_SENT = new Set([
+  "basic/single/single_gpt5nano_file_search.yaml",
+  "basic/single/single_openrouter_audio_understanding.yaml",
+]);
+const expectedNeeds = (name: string): string[] | undefined =>
+  NEEDS[name]?.filter((need) => (need === "upload_files" ? NOT_SENT.has(name) : isUnserved(need, SERVED)));
+
+/** A config whose files of a machine were uploaded as `project`. */
+const withContextsNamed = (yaml: string) => yaml.replaceAll(/^(\s+- path:) .*$/gm, "$1 project");
+
+/** A config whose tool servers were started beside the user, and where these listen. */
+function bridged(source: string): { yaml: string; origins: string[] } {
+  const options = { host: "127.0.0.1", port: 8765, urls: new Map(), variables: {}, directory: "/home/me" };
+  const { config, programs } = planBridge(source, options);
+  return { yaml: config, origins: programs.map(({ port }) => `http://127.0.0.1:${port}`) };
+}
 
 describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen-configs]", () => {
   it("are the files whose needs are known", () => expect(names.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
 
   for (const name of names) {
-    it(`${name} runs, or is refused once for each thing it needs`, ({ task }) => {
-      const { runnable, errors, refusals } = check(name);
+    it(`${name} runs with the files it sends, or is refused once for each thing it needs`, async ({ task }) => {
+      const { yaml, names: sent, attachments } = await questionTo(readExample(name), EXAMPLES);
+      const { runnable, errors, refusals } = checkTeam(yaml, { ...CONTEXT, attached: sent });
       const needs = refusals.flatMap(({ need }) => need ?? []);
-      task.meta.sample = { file: name, needs };
+      task.meta.sample = { file: name, needs, sent };
       expect(errors).toEqual([]);
-      expect(needs.toSorted()).toEqual(NEEDS[name]?.filter((need) => isUnserved(need, SERVED)));
+      expect(needs.toSorted()).toEqual(expectedNeeds(name));
+      const parsed = parseTeam(yaml, { ...CONTEXT, attached: sent });
+      if (parsed.ok) expect(acceptAttachments(parsed.team, attachments, () => [])).toMatchObject({ ok: true });
       expect(runnable).toBe(needs.length === 0);
       for (const { line, detail } of refusals) {
         expect(line).toBeGreaterThan(0);
@@ -55,23 +78,32 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     expect(check(name, { ...CONTEXT, allowedOrigins: ["http://localhost:*"] })).toMatchObject({ runnable: true });
   });
 
-  const BRIDGED = new Set(["stdio_mcp", "localhost_mcp"]);
-  it.each(
-    names.filter(
-      (name) =>
-        NEEDS[name]?.some((need) => BRIDGED.has(need)) &&
-        NEEDS[name]?.every((need) => BRIDGED.has(need) || !isUnserved(need, SERVED)),
-    ),
-  )("run with their servers bridged: %s", (name) => {
-    const options = { host: "127.0.0.1", port: 8765, urls: new Map(), variables: {}, directory: "/home/me" };
-    const { config, programs } = planBridge(readExample(name), options);
-    const origins = programs.map(({ port }) => `http://127.0.0.1:${port}`);
+  it.each(names.filter((name) => NEEDS[name]?.includes("upload_files")))(
+    "are refused for their files where nothing comes with the question: %s",
+    (name) => {
+      const { runnable, refusals } = check(name);
+      expect([runnable, refusals.map(({ need }) => need)]).toEqual([false, ["upload_files"]]);
+    },
+  );
+
+  it.each(names.filter((name) => expectedNeeds(name)?.every(isMet)))("run as the table says: %s", async (name) => {
+    const sent = await questionTo(readExample(name), EXAMPLES);
+    const { yaml, origins } = bridged(withContextsNamed(sent.yaml));
     const context = {
       ...CONTEXT,
+      attached: sent.names,
+      contexts: new Set(["project"]),
       allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
       toolSecrets: [{ name: TOKEN_SECRET, origins }],
     };
-    expect(checkTeam(config, context)).toMatchObject({ runnable: true, errors: [], refusals: [] });
+    expect(checkTeam(yaml, context)).toMatchObject({ runnable: true, errors: [], refusals: [] });
+  });
+
+  it("are refused by nothing else where they need only files, commands, uploads and tool servers", () => {
+    const had = new Set(["workspace", "shell", "host_context_path", "upload_files", "http_mcp", "stdio_mcp", "localhost_mcp"]);
+    const ready = names.filter((name) => NEEDS[name]?.every((need) => had.has(need)));
+    expect(ready.length).toBeGreaterThan(20);
+    expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([...NOT_SENT]);
   });
 
   it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {
@@ -86,18 +118,5 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     const ready = names.filter((name) => NEEDS[name]?.length && NEEDS[name].every((need) => kinds.includes(need)));
     expect(ready.length).toBeGreaterThan(2);
     for (const name of ready) expect([name, check(name, context).errors, check(name, context).refusals]).toEqual([name, [], []]);
-  });
-
-  it("that need files of a machine run when these are uploaded and named", () => {
-    const context = { ...CONTEXT, contexts: new Set(["project"]) };
-    const kinds = ["workspace", "shell", "host_context_path"];
-    const ready = names.filter(
-      (name) => NEEDS[name]?.includes("host_context_path") && NEEDS[name].every((need) => kinds.includes(need)),
-    );
-    expect(ready.length).toBeGreaterThan(0);
-    for (const name of ready) {
-      const named = readExample(name).replaceAll(/^(\s+- path:) .*$/gm, "$1 project");
-      expect([name, checkTeam(named, context).errors, checkTeam(named, context).refusals]).toEqual([name, [], []]);
-    }
   });
 });

@@ -1,26 +1,32 @@
 import { expect, it } from "vitest";
 import { drawSamples } from "./sample-table";
 
-it("shows files that run before those that are refused, each with what it needs and why it is not had, or how it runs all the same", () => {
+it("shows files that run, then those that run if somebody sees to it, then those that are refused, each with what it needs and why it is not had, or how it runs all the same", () => {
   const table = drawSamples([
-    { file: "tools/shell.yaml", needs: ["shell_docker", "skills"] },
-    { file: "tools/program.yaml", needs: ["claude_code", "local_inference"] },
-    { file: "two.yaml", needs: [] },
-    { file: "one.yaml", needs: [] },
-    { file: "site.yaml", needs: ["host_context_path"] },
-    { file: "site-and-memory.yaml", needs: ["host_context_path", "persistent_memory"] },
-    { file: "weather.yaml", needs: ["stdio_mcp"] },
-    { file: "weather-of-site.yaml", needs: ["stdio_mcp", "host_context_path"] },
+    { file: "tools/shell.yaml", needs: ["shell_docker", "skills"], sent: [] },
+    { file: "tools/program.yaml", needs: ["claude_code", "local_inference"], sent: [] },
+    { file: "two.yaml", needs: [], sent: [] },
+    { file: "one.yaml", needs: [], sent: [] },
+    { file: "site.yaml", needs: ["host_context_path"], sent: [] },
+    { file: "site-and-memory.yaml", needs: ["host_context_path", "persistent_memory"], sent: [] },
+    { file: "weather.yaml", needs: ["stdio_mcp"], sent: [] },
+    { file: "picture.yaml", needs: [], sent: ["a.png"] },
+    { file: "picture-by-tool.yaml", needs: ["stdio_mcp"], sent: ["a.png"] },
+    { file: "sound.yaml", needs: ["upload_files"], sent: [] },
+    { file: "weather-of-site.yaml", needs: ["stdio_mcp", "host_context_path"], sent: [] },
   ]);
   expect(table.split("\n")).toEqual([
-    "Sample configs: 2 of 8 run",
+    "Sample configs: 3 of 11 run, 4 more as their rows say",
     "  one.yaml              runs",
+    "  picture.yaml          runs with its files, which `massgen-edge` sends along",
     "  two.yaml              runs",
-    "  site-and-memory.yaml  refused: persistent_memory (this service does not have that yet); else it runs once its files are pushed",
+    "  picture-by-tool.yaml  runs with its files, which `massgen-edge` sends along and with `npm run bridge`",
     "  site.yaml             runs once its files are pushed",
-    "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
-    "  tools/shell.yaml      refused: shell_docker (there is no Docker here), skills (this service does not have that yet)",
     "  weather-of-site.yaml  runs with `npm run bridge` and once its files are pushed",
     "  weather.yaml          runs with `npm run bridge`",
+    "  site-and-memory.yaml  refused: persistent_memory (this service does not have that yet); else it runs once its files are pushed",
+    "  sound.yaml            refused: upload_files (what has an address must be downloaded first; sound and video are not taken yet)",
+    "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
+    "  tools/shell.yaml      refused: shell_docker (there is no Docker here), skills (this service does not have that yet)",
   ]);
 });

@@ -6,12 +6,12 @@ import { NEEDS } from "../../src/config/needs.ts";
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
   interface TaskMeta {
-    /** Needs of one sample file that are not served; empty: it runs. */
-    sample?: { file: string; needs: readonly string[] };
+    sample?: Sample;
   }
 }
 
-export type Sample = { file: string; needs: readonly string[] };
+/** Needs of one sample file that are not served; none: it runs. `sent`: files of its own that come with the question. */
+export type Sample = { file: string; needs: readonly string[]; sent: readonly string[] };
 
 export const sampleTable: Reporter = {
   onTestRunEnd(modules) {
@@ -21,15 +21,14 @@ export const sampleTable: Reporter = {
   },
 };
 
-/** Files in the order of their names, those that run first. */
+/** Files in the order of their names; first those that run, then those that run if somebody does something, last the others. */
 export function drawSamples(samples: readonly Sample[]): string {
-  const sorted = samples.toSorted(
-    (a, b) => Number(a.needs.length > 0) - Number(b.needs.length > 0) || a.file.localeCompare(b.file, "en"),
-  );
+  const sorted = samples.toSorted((a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"));
   const width = Math.max(...sorted.map(({ file }) => file.length)) + 2;
-  const rows = sorted.map(({ file, needs }) => `  ${file.padEnd(width)}${standingOf(needs)}`);
+  const rows = sorted.map((sample) => `  ${sample.file.padEnd(width)}${standingOf(sample)}`);
   const running = sorted.filter(({ needs }) => needs.length === 0).length;
-  return [`Sample configs: ${running} of ${sorted.length} run`, ...rows].join("\n");
+  const more = sorted.filter(({ needs }) => needs.length > 0 && needs.every(isMet)).length;
+  return [`Sample configs: ${running} of ${sorted.length} run, ${more} more as their rows say`, ...rows].join("\n");
 }
 
 /** Needs that whoever runs the team can meet: completes "runs …". */
@@ -40,14 +39,26 @@ const MET_BY: Readonly<Record<string, string>> = {
   localhost_mcp: "where the operator allows its server's address, or through a tunnel to it",
 };
 
+/** The same of a team that names files for the question. */
+const SENDS = "with its files, which `massgen-edge` sends along";
+
 /** Needs that are none of the list are kinds of backends. */
 const NO_BACKEND = "no backend that runs in a service";
-const REASONS = new Map(Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const));
+const REASONS = new Map([
+  ...Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const),
+  // What can be sent has been sent by then.
+  ["upload_files", "what has an address must be downloaded first; sound and video are not taken yet"] as const,
+]);
 
-function standingOf(needs: readonly string[]): string {
-  const ways = needs.flatMap((need) => MET_BY[need] ?? []);
+/** Whether whoever runs the team can meet this need. */
+export const isMet = (need: string): boolean => MET_BY[need] !== undefined;
+
+const rankOf = (needs: readonly string[]): number => (needs.length === 0 ? 0 : needs.every(isMet) ? 1 : 2);
+
+function standingOf({ needs, sent }: Sample): string {
+  const ways = [...(sent.length > 0 ? [SENDS] : []), ...needs.flatMap((need) => MET_BY[need] ?? [])];
   const runs = ["runs", ways.join(" and ")].filter(Boolean).join(" ");
-  const unmet = needs.filter((need) => MET_BY[need] === undefined);
+  const unmet = needs.filter((need) => !isMet(need));
   if (unmet.length === 0) return runs;
   const reasons = unmet.map((need) => `${need} (${REASONS.get(need) ?? NO_BACKEND})`);
   return `refused: ${reasons.join(", ")}${ways.length > 0 ? `; else it ${runs}` : ""}`;

@@ -1,4 +1,5 @@
 import { AgentTools } from "../../durable-objects/agent-tools";
+import type { Containers } from "../../durable-objects/containers";
 import type { Performer } from "../../durable-objects/effect-runner";
 import { Engine } from "../../durable-objects/engine";
 import { createTables } from "../../durable-objects/schema";
@@ -14,11 +15,14 @@ import type { Tool } from "../../src/tools/tool";
 import { noContexts } from "../builders/no-contexts";
 import { FULL_CONTEXT, teamOf } from "../config/teams";
 import { used } from "../coordination/builders";
-import { Disk } from "../simulation/engine/disk";
+import { Disk, Gone } from "../simulation/engine/disk";
 
 /** No file of these tests is too large for a row; their upload, which nobody waits for, comes to nothing. */
 const NO_BUCKET = { put: async () => null, delete: async () => {} } as unknown as Bucket;
 const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+
+/** What an agent works with instead of file tools and what a test adds; made anew with each life of the session. */
+type Own = { team: Team; containers: () => Containers; tools: (containers: Containers) => readonly Tool[] };
 
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
@@ -26,35 +30,45 @@ export type ToolCall = { name: string; args?: Record<string, unknown> };
  * One agent with files whose first reply makes these calls, and whose second is its answer. Engine, runner and tools are the
  * service's own, over real tables; only the model is not there.
  */
-export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[]) {
+export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[], own?: Own) {
   const disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => void setTimeout(run, 0), toWorld: (at) => at });
   const faults: unknown[] = [];
-  const ctx = disk.state(
-    (work) => void work.catch((error: unknown) => faults.push(error)),
-    () => {},
-  );
-  createTables(ctx.storage.sql);
-  const log = new SessionLog(ctx.storage.sql);
-  const tools = [...fileTools(), ...more];
-  const team = teamWith(tools);
-  const place = { tenant: "t", session: "s" };
-  const workspaces = sessionWorkspaces({
-    storage: ctx.storage,
-    log,
-    bucket: NO_BUCKET,
-    place,
-    team,
-    contexts: noContexts.reader,
-  });
-  const engine = new Engine({
-    ...{ ctx, log, workspaces, team, sessionId: "s", boot: 1, maxReaders: 1, nonce: () => "n0nce" },
-    performer: (made) => performer(made, { tools, calls, faults }),
-    settle: async () => {},
-  });
+  const replies = { given: 0 };
+  const team = own?.team ?? teamWith([...fileTools(), ...more]);
+  const begin = (boot: number): Engine => {
+    const ctx = disk.state(
+      (work) => void work.catch((error: unknown) => faults.push(error)),
+      () => {},
+    );
+    createTables(ctx.storage.sql);
+    const { storage } = ctx;
+    const log = new SessionLog(storage.sql);
+    const place = { tenant: "t", session: "s" };
+    const workspaces = sessionWorkspaces({ storage, log, bucket: NO_BUCKET, place, team, contexts: noContexts.reader });
+    const containers = own?.containers();
+    const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
+    return new Engine({
+      ...{ ctx, log, workspaces, team, sessionId: "s", boot, maxReaders: 1, nonce: () => "n0nce" },
+      performer: (made) => performer(made, { tools, calls, faults, replies }),
+      ...(containers && { containers }),
+      settle: async () => {},
+    });
+  };
+  let engine = begin(1);
   const events = (): WireEvent[] => disk.read<Row>("SELECT type, body FROM events ORDER BY seq").map(toEvent);
   return {
     faults,
     events,
+    engine: () => engine,
+    alarmAt: () => disk.alarmAt,
+    /** What is on disk is all that is left, and a new life begins. */
+    restart: async () => {
+      await disk.whenDurable();
+      disk.crash();
+      disk.revive();
+      engine = begin(2);
+      engine.boot();
+    },
     ask: () =>
       void engine.handle({
         ...{ type: "turn_requested", rules: team.rules, question: "What is there?", parentTurn: null, budget: {} },
@@ -76,24 +90,24 @@ function teamWith(tools: readonly Tool[]): Team {
   return { ...team, rules: { ...team.rules, agents } };
 }
 
-type Work = { tools: readonly Tool[]; calls: readonly ToolCall[]; faults: unknown[] };
+type Work = { tools: readonly Tool[]; calls: readonly ToolCall[]; faults: unknown[]; replies: { given: number } };
 
-function performer(engine: Engine, { tools, calls, faults }: Work): Performer {
+function performer(engine: Engine, { tools, calls, faults, replies }: Work): Performer {
   const working = new AgentTools({ engine, toolsOf: () => tools, fetch, calibrationOf: () => 1 });
-  let nth = 0;
   return {
     admitCall: () => null,
     dropCall: () => {},
     prepareCall: (effect) => {
       engine.handle({ type: "call_ready", effect: effect.id, inputTokens: 1_000 });
-      nth += 1;
-      const made = nth === 1 ? calls : [];
+      replies.given += 1;
+      const made = replies.given === 1 ? calls : [];
       return { send: async () => () => replied(engine, effect, made) };
     },
     resumeCall: () => null,
     performTool: (...given) => working.perform(...given),
     listTools: async () => {},
     onFault: (error) => {
+      if (error instanceof Gone) return; // what a life before this one had begun
       faults.push(error);
       engine.fault(error);
     },

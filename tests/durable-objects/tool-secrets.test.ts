@@ -20,10 +20,14 @@ describe("a secret for tools", () => {
   });
 });
 
-it("configs may know names and addresses of what is set", () => {
+it("configs may know names and addresses of what is set, and where commands run", () => {
   expect(toolFacts(ENV)).toEqual({
     toolSecrets: [{ name: "WEATHER", origins: ["https://api.weather.net"] }],
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
+    commands: "service",
   });
-  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [] });
+  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [], commands: "service" });
+  const bound = { SANDBOX: {} as never };
+  expect(toolFacts(bound).commands).toBe("open_container");
+  expect(toolFacts({ ...bound, SANDBOX_NETWORK: "none" }).commands).toBe("closed_container");
 });

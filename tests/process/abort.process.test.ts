@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ServiceProcess } from "../../scripts/service/service-process";
+import { afterEach, describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { answersThenVotes, hangs, paced } from "../../scripts/simulated-providers/scripts";
-import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
-import { LOCAL } from "./support/local";
-import { ServiceClient } from "./support/service-client";
+import { runningService } from "./support/running-service";
 
 /** A call that nobody waits for any more costs money and a slot: its connection is closed at once. */
 const CLOSED_WITHIN_MS = 2_000;
@@ -16,33 +13,21 @@ const MODELS = {
 };
 const agents = (...models: (keyof typeof MODELS)[]) => models.map((model, index) => ({ id: `${model}-${index}`, model }));
 
-let service: ServiceProcess;
-let providers: SimulatedProviders;
-let client: ServiceClient;
+const on = runningService(MODELS);
 let before = 0;
 
-beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: MODELS });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
-});
 afterEach(() => {
-  before = providers.requests().length;
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
+  before = on.providers.requests().length;
 });
 
-const requests = (): readonly RecordedRequest[] => providers.requests().slice(before);
+const requests = (): readonly RecordedRequest[] => on.providers.requests().slice(before);
 const now = (): number => performance.timeOrigin + performance.now();
 
 async function until(holds: () => boolean, withinMs: number): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   while (!holds()) {
     if (performance.now() > giveUpAt)
-      throw new Error(`Not within ${withinMs} ms: ${JSON.stringify(requests(), null, 1)}\n${service.log}`);
+      throw new Error(`Not within ${withinMs} ms: ${JSON.stringify(requests(), null, 1)}\n${on.service.log}`);
     await sleep(5);
   }
 }
@@ -61,26 +46,26 @@ describe("cancelling closes the provider's connection within 2 s", () => {
     { name: "while it waits for headers", model: "mute", ready: (request: RecordedRequest) => request.status === 0 },
     { name: "while the body has stopped", model: "stalls", ready: (request: RecordedRequest) => request.tokensSent === 5 },
   ] as const)("$name", async ({ model, ready }) => {
-    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: agents(model, model, model) });
+    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents(model, model, model) });
     await until(() => requests().filter(ready).length === 3, 5_000);
     await sleep(200);
     expect(requests().map(({ outcome }) => outcome)).toEqual(["open", "open", "open"]);
     const askedAt = now();
-    await client.cancel(id);
+    await on.client.cancel(id);
     const after = await closings(askedAt, model);
     console.log(`closed ${after.map(Math.round).join(", ")} ms after the cancellation`);
     expect(Math.max(...after)).toBeLessThan(CLOSED_WITHIN_MS);
-    expect((await client.turn(id)).status).toBe("cancelled");
+    expect((await on.client.turn(id)).status).toBe("cancelled");
     await sleep(1_000);
     expect(requests()).toHaveLength(3); // nothing new begins after it
   });
 
   it("also for calls that wait in the queue, which are never sent", async () => {
     const team = agents("mute", "mute", "mute", "mute", "mute", "mute");
-    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: team });
+    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: team });
     await until(() => requests().length === 4, 5_000);
     await sleep(300);
-    await client.cancel(id);
+    await on.client.cancel(id);
     await closings(now(), "mute");
     await sleep(500);
     expect(requests()).toHaveLength(4);
@@ -89,7 +74,7 @@ describe("cancelling closes the provider's connection within 2 s", () => {
 
 describe("time that is up closes the provider's connection within 2 s", () => {
   it("when coordination, then the turn, has no time left", async () => {
-    const run = await client.start({ baseUrl: providers.baseUrl, agents: agents("stalls", "stalls"), timeout_seconds: 4 });
+    const run = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents("stalls", "stalls"), timeout_seconds: 4 });
     const startedAt = now();
     await until(() => requests().length === 2, 2_000);
     await sleep(3_200 - (now() - startedAt)); // a fifth of the time is kept for the presentation
@@ -100,7 +85,7 @@ describe("time that is up closes the provider's connection within 2 s", () => {
           .every(({ outcome }) => outcome === "closed"),
       CLOSED_WITHIN_MS,
     );
-    const turn = await client.ended(run.session_id, 6_000);
+    const turn = await on.client.ended(run.session_id, 6_000);
     expect(turn).toMatchObject({
       status: "completed",
       finish_reason: "deadline",
@@ -114,11 +99,11 @@ describe("time that is up closes the provider's connection within 2 s", () => {
 
   it("when an agent's first round has lasted too long, and the others go on without it", async () => {
     const config = { timeout_settings: { initial_round_timeout_seconds: 2 } };
-    const run = await client.start({ baseUrl: providers.baseUrl, agents: agents("good", "mute", "good"), config });
+    const run = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents("good", "mute", "good"), config });
     const startedAt = now();
     await sleep(2_000);
     const after = await closings(startedAt + 2_000, "mute");
     expect(Math.max(...after)).toBeLessThan(CLOSED_WITHIN_MS);
-    expect(await client.ended(run.session_id, 10_000)).toMatchObject({ status: "completed", answer: "At 100 °C." });
+    expect(await on.client.ended(run.session_id, 10_000)).toMatchObject({ status: "completed", answer: "At 100 °C." });
   });
 });

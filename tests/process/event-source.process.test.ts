@@ -1,28 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { EventSource } from "eventsource";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { ServiceProcess } from "../../scripts/service/service-process";
-import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
+import { expect, it } from "vitest";
 import { SessionEventSchema } from "../../src/protocol/events";
-import { LOCAL } from "./support/local";
-import { ServiceClient } from "./support/service-client";
+import { runningService } from "./support/running-service";
 import { STORY, STORY_AGENTS } from "./support/story";
 
 /** The client most programs have, against the real runtime: it comes back by itself and stops by itself. */
-let service: ServiceProcess;
-let providers: SimulatedProviders;
-let client: ServiceClient;
-
-beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: STORY });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
-});
+const on = runningService(STORY);
 
 const TYPES = SessionEventSchema.options.map(({ shape }) => shape.type.value);
 
@@ -50,13 +34,13 @@ function followed(url: string): { seen: Seen; over: Promise<void> } {
 }
 
 it("an EventSource has every event once, over a kill of the service, and closes after the last", async () => {
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
-  const { seen, over } = followed(`${service.url}/api/sessions/${id}/turns/1/events`);
+  const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: STORY_AGENTS });
+  const { seen, over } = followed(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   while (seen.ids.length < 5) await sleep(10);
-  await service.kill();
-  await service.start();
+  await on.service.kill();
+  await on.service.start();
   await over;
-  const events = (await client.events(id)).filter(({ turn }) => turn === 1);
+  const events = (await on.client.events(id)).filter(({ turn }) => turn === 1);
   expect(seen.texts.map((text) => JSON.parse(text))).toEqual(events);
   expect(seen.ids).toEqual(events.map(({ sequence_number }) => String(sequence_number)));
   expect(seen.connections).toBeGreaterThan(1);

@@ -1,51 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { ServiceProcess } from "../../scripts/service/service-process";
+import { expect, it } from "vitest";
 import { refusesOver, worksAtLength } from "../../scripts/simulated-providers/long-work";
 import { answersThenVotes, paced } from "../../scripts/simulated-providers/scripts";
-import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import type { WireEvent } from "../../src/protocol/events";
-import { LOCAL } from "./support/local";
-import { ServiceClient } from "./support/service-client";
+import { runningService } from "./support/running-service";
 
 /** SIGKILL of the real runtime while a conversation is being summed up, and while a call waits for its backend's limits. */
 const WITHIN_MS = 120_000;
 const LONG_ENOUGH = { ttftMs: 700 };
 
-let service: ServiceProcess;
-let client: ServiceClient;
-let providers: SimulatedProviders;
-
-beforeAll(async () => {
-  const work = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_500 } };
-  providers = await startSimulatedProviders({
-    models: {
-      lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(work))),
-      quick: answersThenVotes({ answer: "Yes." }),
-    },
-  });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
+const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_500 } };
+const on = runningService({
+  lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
+  quick: answersThenVotes({ answer: "Yes." }),
 });
 
 const WORKSPACE = { orchestrator: { snapshot_storage: "s", agent_temporary_workspace: "t" } };
 const worker = { id: "worker", model: "lengthy", backend: { cwd: "work" } };
 const start = () =>
-  client.start({ baseUrl: providers.baseUrl, agents: [worker, { id: "other", model: "quick" }], config: WORKSPACE });
+  on.client.start({ baseUrl: on.providers.baseUrl, agents: [worker, { id: "other", model: "quick" }], config: WORKSPACE });
 
 async function until(session: string, isMeant: (events: readonly WireEvent[]) => boolean): Promise<void> {
-  while (!isMeant(await client.events(session))) await sleep(20);
+  while (!isMeant(await on.client.events(session))) await sleep(20);
 }
 
 async function restart(): Promise<void> {
-  await service.kill();
+  await on.service.kill();
   await sleep(300);
-  await service.start();
+  await on.service.start();
 }
 
 const summaries = (events: readonly WireEvent[]) =>
@@ -53,7 +35,7 @@ const summaries = (events: readonly WireEvent[]) =>
 const compacted = (events: readonly WireEvent[]) => events.filter(({ type }) => type === "conversation.compacted");
 /** The conversations a model was sent that hold a summary of its own, as JSON, in order. */
 const goingOn = () =>
-  providers
+  on.providers
     .requests()
     .map(({ body }) => JSON.stringify(body["messages"]))
     .filter((messages) => messages.includes("SUMMARY OF YOUR WORK"));
@@ -65,9 +47,9 @@ it(
     await until(id, (events) => summaries(events).length === 1);
     await sleep(300); // under way at the provider
     await restart();
-    const turn = await client.ended(id, WITHIN_MS);
+    const turn = await on.client.ended(id, WITHIN_MS);
     expect(turn.status).toBe("completed");
-    const events = await client.events(id);
+    const events = await on.client.events(id);
     const [first, second] = summaries(events);
     expect(events.find((event) => event.type === "call.failed" && event.call === first)).toMatchObject({ class: "interrupted" });
     expect(compacted(events)[0]).toMatchObject({ call: second });
@@ -84,7 +66,7 @@ it(
     await until(id, (events) => compacted(events).length === 1);
     while (goingOn().length === before) await sleep(10); // the call that goes on from the summary has been sent
     await restart();
-    expect((await client.ended(id, WITHIN_MS)).status).toBe("completed");
+    expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
     const [cut, again] = goingOn().slice(before);
     expect(again).toBe(cut);
   },
@@ -95,19 +77,19 @@ it(
   "a kill while a call waits for its backend's limits: it waits on, within what is left of the minute",
   async () => {
     const limited = { id: "a", model: "quick", backend: { api_key: "limited", rate_limits: { rpm: 1 } } };
-    const begin = () => client.start({ baseUrl: providers.baseUrl, agents: [limited] });
+    const begin = () => on.client.start({ baseUrl: on.providers.baseUrl, agents: [limited] });
     const { session_id: first } = await begin();
-    await client.ended(first, WITHIN_MS);
+    await on.client.ended(first, WITHIN_MS);
     const { session_id: second } = await begin();
     await until(second, (events) => events.some(({ type }) => type === "call.waiting"));
     await restart();
-    const { status } = await client.ended(second, WITHIN_MS);
+    const { status } = await on.client.ended(second, WITHIN_MS);
     expect(status).toBe("completed");
-    const startedAt = async (id: string) => (await client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
+    const startedAt = async (id: string) => (await on.client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
     const [one, two] = [await startedAt(first), await startedAt(second)];
     expect(two - one).toBeGreaterThan(59_000);
     expect(two - one).toBeLessThan(75_000);
-    expect((await client.events(second)).filter(({ type }) => type === "call.waiting")).toHaveLength(1);
+    expect((await on.client.events(second)).filter(({ type }) => type === "call.waiting")).toHaveLength(1);
   },
   WITHIN_MS,
 );

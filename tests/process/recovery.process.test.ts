@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ServiceProcess } from "../../scripts/service/service-process";
+import { describe, expect, it } from "vitest";
 import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
-import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { toSituation } from "../../scripts/simulated-providers/situation";
 import { Chance } from "../simulation/world/random";
-import { LOCAL, median } from "./support/local";
-import { ServiceClient } from "./support/service-client";
+import { median } from "./support/local";
+import { runningService } from "./support/running-service";
 import { FINAL, STORY, STORY_AGENTS } from "./support/story";
 
 /** How soon a run goes on after a kill, and that it does so, and ends, with nobody there. */
@@ -15,31 +13,18 @@ const ALONE_MS = 13_000;
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 
 const chance = new Chance(SEED);
-let service: ServiceProcess;
-let providers: SimulatedProviders;
-let client: ServiceClient;
-
-beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: STORY });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
-});
+const on = runningService(STORY);
 
 type Run = { id: string; question: string };
 
 async function startRun(): Promise<Run> {
   const question = `When does water boil? ${crypto.randomUUID()}`;
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS, question });
+  const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents: STORY_AGENTS, question });
   return { id, question };
 }
 
 const requestsOf = ({ question }: Run): RecordedRequest[] =>
-  providers.requests().filter(({ asked }) => toSituation(asked).question === question);
+  on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
 /** Waits for the providers' word, never the service's: asking it would wake it. */
 async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T> {
@@ -47,7 +32,7 @@ async function heard<T>(what: () => T | undefined, withinMs: number): Promise<T>
   for (;;) {
     const found = what();
     if (found !== undefined) return found;
-    if (performance.now() > giveUpAt) throw new Error(`The providers did not hear it within ${withinMs} ms.\n${service.log}`);
+    if (performance.now() > giveUpAt) throw new Error(`The providers did not hear it within ${withinMs} ms.\n${on.service.log}`);
     await sleep(5);
   }
 }
@@ -70,14 +55,14 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     for (let sample = 0; sample < 6; sample += 1) {
       const run = await startRun();
       await sleep(chance.int(50, 450)); // before the second answer sets a timer: the alarm is seconds away
-      await service.kill();
+      await on.service.kill();
       const killedAt = now();
-      await service.start();
+      await on.service.start();
       const askedAt = now();
-      await client.status(run.id);
+      await on.client.status(run.id);
       const { startedAt } = await nextRequest(run, killedAt, WITH_A_REQUEST_MS);
       samples.push(startedAt - askedAt);
-      await client.cancel(run.id);
+      await on.client.cancel(run.id);
     }
     console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
     expect(Math.min(...samples)).toBeGreaterThan(0); // the request did it, not the alarm
@@ -90,9 +75,9 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
       runs.push(await startRun());
       await sleep(chance.int(100, 400));
     }
-    await service.kill();
+    await on.service.kill();
     const killedAt = now();
-    await service.start();
+    await on.service.start();
     const samples = await Promise.all(runs.map(async (run) => (await nextRequest(run, killedAt, ALONE_MS)).startedAt - killedAt));
     console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
     expect(Math.max(...samples)).toBeLessThan(ALONE_MS);
@@ -100,7 +85,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await sleep(1_000);
     const askedAt = now();
     for (const run of runs) {
-      const turn = await client.turn(run.id);
+      const turn = await on.client.turn(run.id);
       expect(turn).toMatchObject({ status: "completed", answer: FINAL });
       expect(turn.ended_at).toBeLessThan(askedAt / 1000);
     }
@@ -109,10 +94,10 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
   it("an alarm that came due while nothing ran makes it go on soon after the start", async () => {
     const run = await startRun();
     await sleep(300);
-    await service.kill();
+    await on.service.kill();
     await sleep(10_500);
     const startedAt = now();
-    await service.start();
+    await on.service.start();
     const { startedAt: wokenAt } = await nextRequest(run, startedAt, ALONE_MS);
     console.log(`next call by an overdue alarm: ${Math.round(wokenAt - startedAt)} ms after the start`);
     expect(wokenAt - startedAt).toBeLessThan(5_000);
@@ -126,7 +111,7 @@ describe("with no client connected", () => {
     const { endedAt } = await presented(run, 20_000);
     await sleep(1_000);
     const askedAt = now();
-    const turn = await client.turn(run.id);
+    const turn = await on.client.turn(run.id);
     expect(turn).toMatchObject({ status: "completed", answer: FINAL });
     expect(turn.ended_at).toBeLessThan(askedAt / 1000);
     expect(endedAt).toBeLessThan(askedAt);

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HEADER_PATIENCE_MS } from "../../durable-objects/limits";
-import { ServiceProcess } from "../../scripts/service/service-process";
 import { peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { alwaysFails, answersThenVotes, hangs, paced } from "../../scripts/simulated-providers/scripts";
-import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { toSituation } from "../../scripts/simulated-providers/situation";
-import { LOCAL } from "./support/local";
-import { ServiceClient } from "./support/service-client";
+import { runningService } from "./support/running-service";
 
 /** The platform lets six requests of an object wait for headers; four are ours for models. Local workerd counts nothing. */
 const SLOTS = 4;
@@ -25,23 +22,10 @@ const MODELS = {
   mute: hangs("headers"),
 };
 
-let service: ServiceProcess;
-let providers: SimulatedProviders;
-let client: ServiceClient;
-
-beforeAll(async () => {
-  providers = await startSimulatedProviders({ models: MODELS });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
-});
-afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
-});
+const on = runningService(MODELS);
 
 const requestsFor = (question: string): RecordedRequest[] =>
-  providers.requests().filter(({ asked }) => toSituation(asked).question === question);
+  on.providers.requests().filter(({ asked }) => toSituation(asked).question === question);
 
 /** A request as if it began with its first byte. */
 const fromFirstByte = (request: RecordedRequest): RecordedRequest => ({
@@ -54,8 +38,8 @@ describe.concurrent("a large team", () => {
   it(`of ${TEAM} comes to consensus with at most ${SLOTS} calls waiting for headers, and all of them streaming at once`, async () => {
     const question = "When does water boil, all of you?";
     const agents = Array.from({ length: TEAM }, (_, index) => ({ id: `agent-${index}`, model: "crowd" }));
-    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, question });
-    const turn = await client.ended(id, 60_000);
+    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents, question });
+    const turn = await on.client.ended(id, 60_000);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
     const requests = requestsFor(question);
     expect(peakAwaitingHeaders(requests)).toBe(SLOTS);
@@ -76,11 +60,11 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
     ];
     const config = { timeout_settings: { initial_round_timeout_seconds: seconds } };
     const startedAt = performance.now();
-    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, question, config });
-    const turn = await client.ended(id, 120_000);
+    const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents, question, config });
+    const turn = await on.client.ended(id, 120_000);
     console.log(`with one ${name}: ${Math.round(performance.now() - startedAt)} ms`);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
-    const { agents: states } = await client.status(id);
+    const { agents: states } = await on.client.status(id);
     expect(["error", "timeout"]).toContain(states["bad"]?.status);
   });
 });
@@ -91,15 +75,15 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     const mute = Array.from({ length: SLOTS }, (_, index) => ({ id: `mute-${index}`, model: "mute" }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
     const config = { timeout_settings: { initial_round_timeout_seconds: HEADER_PATIENCE_MS / 1_000 + 15 } };
-    const { session_id: id } = await client.start({
-      baseUrl: providers.baseUrl,
+    const { session_id: id } = await on.client.start({
+      baseUrl: on.providers.baseUrl,
       agents: [...mute, ...speaking],
       question,
       config,
     });
-    const turn = await client.ended(id, 120_000);
+    const turn = await on.client.ended(id, 120_000);
     expect(turn).toMatchObject({ status: "completed", finish_reason: "consensus", answer: BEST });
-    const events = await client.events(id);
+    const events = await on.client.events(id);
     const startedAt = events.find(({ type }) => type === "turn.started")?.at ?? Number.NaN;
     const answeredAt = events.flatMap((event) => (event.type === "answer.submitted" ? [event.at - startedAt] : []));
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);

@@ -158,6 +158,13 @@ describe("agents with files", () => {
     expect(text).toContain("`run_command`");
   });
 
+  it("are told whether a command may reach more than files", () => {
+    expect(coordinationSystem({ ...plain, files })).toContain("It has no network.");
+    const outside = coordinationSystem({ ...plain, files: { ...files, actsOutside: true } });
+    expect(outside).toContain("It may reach a network: what a command does there stays done");
+    expect(outside).not.toContain("It has no network.");
+  });
+
   it("are told what may be done with what the user gave, and when", () => {
     const later = coordinationSystem({ ...plain, files: granted("later", ["LICENSE", "*.pem"]) });
     expect(later).toContain("read-only while the team coordinates; whoever writes the final reply may change it");

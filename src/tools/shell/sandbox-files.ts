@@ -8,6 +8,9 @@ const PLACES = ["/workspace", "/peers", "/contexts"];
 /** Outside of them, so that nothing of an agent can be in the way. */
 const NAMES = "/tmp/.agent-names";
 
+/** What commands need of it. */
+export type RunningSandbox = Pick<SandboxClient, "exec" | "writeFile" | "readFile">;
+
 export type SandboxLimits = {
   /** Files an agent may have to work on there. */
   files: number;
@@ -23,12 +26,12 @@ type Listing = { hashes: ReadonlyMap<string, string>; executable: ReadonlySet<st
  * still holds the files of the last command gets next to nothing. A file that is carried there counts as read.
  */
 export class SandboxFiles {
-  readonly #sandbox: SandboxClient;
+  readonly #sandbox: RunningSandbox;
   readonly #limits: SandboxLimits;
   /** Where the places lie in the container; "" for its root. */
   readonly root: string;
 
-  constructor(sandbox: SandboxClient, root: string, limits: SandboxLimits) {
+  constructor(sandbox: RunningSandbox, root: string, limits: SandboxLimits) {
     this.#sandbox = sandbox;
     this.#limits = limits;
     this.root = root;

@@ -1,7 +1,7 @@
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import type { SandboxClient } from "./sandbox-client";
-import { quoted, SandboxFiles, type SandboxLimits } from "./sandbox-files";
+import { quoted, type RunningSandbox, SandboxFiles, type SandboxLimits } from "./sandbox-files";
 
 const DESCRIPTION =
   "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. What was changed elsewhere, links and processes in the background do not outlast the call.";
@@ -12,7 +12,12 @@ export type SandboxRunnerOptions = {
   limits?: SandboxLimits;
   /** Where `/workspace`, `/peers` and `/contexts` lie in the container; default: its root. */
   root?: string;
+  /** Whether commands may reach more than their files; default: they do not. */
+  actsOutside?: boolean;
 };
+
+/** `underWay`: ends with the last of what was begun there; null where nothing is. */
+export type SandboxRunner = CommandRunner & { underWay(): Promise<void> | null };
 
 /** How long the container may take beyond a command's own time, before the call counts as lost. */
 const GRACE_MS = 10_000;
@@ -22,29 +27,58 @@ const TIMED_OUT = new Set([124, 137]);
 /**
  * Commands in a container of its own, for operators who bind one. One sandbox belongs to one agent: its commands run one after the
  * other, each over the files of its own call. Whatever the container can reach, commands can reach: that is the operator's to limit.
+ * Once a call is aborted, nothing more is asked of the container for it.
  */
-export function sandboxRunner(sandbox: SandboxClient, options: SandboxRunnerOptions = {}): CommandRunner {
-  const files = new SandboxFiles(sandbox, options.root ?? "", options.limits ?? SANDBOX_LIMITS);
-  let last: Promise<unknown> = Promise.resolve();
+export function sandboxRunner(sandbox: SandboxClient, options: SandboxRunnerOptions = {}): SandboxRunner {
+  const { root = "", limits = SANDBOX_LIMITS, actsOutside = false } = options;
+  let last: Promise<void> = Promise.resolve();
+  let begun = 0;
   return {
     description: DESCRIPTION,
+    underWay: () => (begun > 0 ? last : null),
     run(request) {
-      const there = last.then(() => run(sandbox, files, request));
-      last = there.catch(() => undefined); // also when nobody waits for it any more
-      return heard(there, request.signal);
+      const own = untilAborted(sandbox, request.signal);
+      begun += 1;
+      const there = last.then(() => run(own, new SandboxFiles(own, root, limits), request));
+      const settled = () => {
+        begun -= 1;
+      };
+      last = there.then(settled, settled); // also when nobody waits for it any more
+      return heard(there, request.signal, actsOutside);
+    },
+  };
+}
+
+/** Of what is under way nobody hears; what would come next is not begun. */
+function untilAborted(sandbox: SandboxClient, signal: AbortSignal): RunningSandbox {
+  return {
+    async exec(...args) {
+      signal.throwIfAborted();
+      return sandbox.exec(...args);
+    },
+    async writeFile(...args) {
+      signal.throwIfAborted();
+      return sandbox.writeFile(...args);
+    },
+    async readFile(...args) {
+      signal.throwIfAborted();
+      return sandbox.readFile(...args);
     },
   };
 }
 
 /** A container that does not do its part is no fault of the service's: the call has failed, and nothing it changed is kept. */
-async function heard(there: Promise<CommandOutcome>, signal: AbortSignal): Promise<CommandOutcome> {
+async function heard(there: Promise<CommandOutcome>, signal: AbortSignal, actsOutside: boolean): Promise<CommandOutcome> {
   try {
     return await Promise.race([there, aborted(signal)]);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof FileError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
-    throw new FileError("sandbox_unavailable", `The container did not do its part (${reason}). Nothing was kept; try again.`);
+    const left = actsOutside
+      ? "None of its files were kept; what the command did elsewhere, nobody knows. Look there before you try again."
+      : "Nothing was kept; try again.";
+    throw new FileError("sandbox_unavailable", `The container did not do its part (${reason}). ${left}`);
   }
 }
 
@@ -55,7 +89,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 
-async function run(sandbox: SandboxClient, inSandbox: SandboxFiles, request: CommandRequest): Promise<CommandOutcome> {
+async function run(sandbox: RunningSandbox, inSandbox: SandboxFiles, request: CommandRequest): Promise<CommandOutcome> {
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
   await inSandbox.bringIn(files);

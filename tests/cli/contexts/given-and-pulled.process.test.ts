@@ -5,12 +5,9 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ServiceProcess } from "../../../scripts/service/service-process";
 import { worksOnFiles } from "../../../scripts/simulated-providers/coding";
 import { paced } from "../../../scripts/simulated-providers/scripts";
-import { type SimulatedProviders, startSimulatedProviders } from "../../../scripts/simulated-providers/server";
-import { LOCAL } from "../../process/support/local";
-import { ServiceClient } from "../../process/support/service-client";
+import { runningService } from "../../process/support/running-service";
 import { Watcher } from "../../process/support/watcher";
 import { runAt } from "../commands/terminal";
 
@@ -48,25 +45,17 @@ const FILES = {
   "untouched.txt": "same\n",
 };
 
-let service: ServiceProcess;
-let providers: SimulatedProviders;
-let client: ServiceClient;
+const on = runningService(MODELS);
 let folder = "";
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), "given-"));
-  providers = await startSimulatedProviders({ models: MODELS });
-  service = await ServiceProcess.prepare(LOCAL);
-  await service.start();
-  client = new ServiceClient(service.url);
 });
 afterAll(async () => {
-  await service?.stop();
-  await providers?.close();
   await rm(folder, { recursive: true, force: true });
 });
 
-const cli = (cwd: string, ...args: string[]) => runAt({ cwd }, ...args, "--server", service.url);
+const cli = (cwd: string, ...args: string[]) => runAt({ cwd }, ...args, "--server", on.service.url);
 const text = (at: string, file: string) => readFile(path.join(at, file), "utf8");
 const isThere = (at: string, file: string) =>
   stat(path.join(at, file)).then(
@@ -90,8 +79,8 @@ const TEAM = {
   backend: { enable_mcp_command_line: true },
 };
 const ask = () =>
-  client.start({
-    baseUrl: providers.baseUrl,
+  on.client.start({
+    baseUrl: on.providers.baseUrl,
     agents: ["one", "two"].map((id) => ({ id, model: "editor" })),
     question: "Make the start page better.",
     ...TEAM,
@@ -106,16 +95,16 @@ it("changes what the presenter may change, through a kill, and comes home as a l
   expect((await cli(here, "push")).stdout).toContain("site is pushed");
 
   const { session_id: id } = await ask();
-  const watcher = new Watcher(`${service.url}/api/sessions/${id}/turns/1/events`);
+  const watcher = new Watcher(`${on.service.url}/api/sessions/${id}/turns/1/events`);
   const hasWritten = () => watcher.frames.some((frame) => frame.includes('"path":"/contexts/site/docs/new.md"'));
   await expect.poll(hasWritten, { timeout: 60_000, interval: 10 }).toBe(true);
-  await service.kill();
+  await on.service.kill();
   await sleep(200);
-  await service.start();
-  await client.status(id);
+  await on.service.start();
+  await on.client.status(id);
   await watcher.ended;
-  expect(await client.turn(id)).toMatchObject({ status: "completed" });
-  const events = await client.events(id);
+  expect(await on.client.turn(id)).toMatchObject({ status: "completed" });
+  const events = await on.client.events(id);
   expect(
     events.some((event) => event.type === "tool.interrupted" || (event.type === "call.failed" && event.class === "interrupted")),
   ).toBe(true);
@@ -153,7 +142,7 @@ it("changes what the presenter may change, through a kill, and comes home as a l
 });
 
 it("of a session of nobody's, and of a turn that changed nothing, is said in words", async () => {
-  const quiet = await client.start({ baseUrl: providers.baseUrl, agents: [{ id: "one", model: "editor" }] });
-  await client.ended(quiet.session_id, 20_000);
+  const quiet = await on.client.start({ baseUrl: on.providers.baseUrl, agents: [{ id: "one", model: "editor" }] });
+  await on.client.ended(quiet.session_id, 20_000);
   await expect(cli(folder, "pull", "--session", quiet.session_id)).rejects.toThrow("Turn 1 changed no context");
 });

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runnerFor } from "../../../durable-objects/session-tools";
-import { runCommandTool, sandboxRunner } from "../../../src/tools/shell";
+import { readdir } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runCommandTool, type SandboxClient, sandboxRunner } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 import { type LocalSandbox, localSandbox } from "./local-sandbox";
 
@@ -122,15 +122,6 @@ describe("a sandbox as command runner", () => {
     });
   });
 
-  it("is what agents get whose operator has bound containers, one for each of them", async () => {
-    const asked: string[] = [];
-    const bound = { idFromName: (name: string) => name, get: (id: string) => asked.push(id) && sandbox };
-    const tool = runCommandTool(runnerFor(bound as never, "session_1-1"));
-    expect(tool.spec.description).toContain("in a Linux container");
-    expect(asked).toEqual(["session_1-1"]);
-    expect(runCommandTool(runnerFor(undefined, "session_1-1")).spec.description).not.toContain("container");
-  });
-
   it("that does not answer is told to the model, and ends nothing", async () => {
     const broken = { ...sandbox, exec: () => Promise.reject(new Error("Network connection lost.")) };
     const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root }));
@@ -138,6 +129,43 @@ describe("a sandbox as command runner", () => {
       outcome: "error",
       text: "The container did not do its part (Network connection lost.). Nothing was kept; try again.",
     });
+  });
+
+  it("that does not answer may have done anything where it has a network", async () => {
+    const broken = { ...sandbox, exec: () => Promise.reject(new Error("Network connection lost.")) };
+    const tool = runCommandTool(sandboxRunner(broken, { root: sandbox.root, actsOutside: true }));
+    const { text } = await runTool(tool, { command: "ls" }, await agentFiles(WORLD));
+    expect(text).toContain("what the command did elsewhere, nobody knows");
+    expect(text).not.toContain("Nothing was kept; try again");
+  });
+
+  it("loses what runs there and all it holds when it is destroyed; the next command has a fresh one", async () => {
+    const runner = sandboxRunner(sandbox, { root: sandbox.root });
+    const tool = runCommandTool(runner, { mostSeconds: 30, defaultSeconds: 30, outputBytes: 1_000 });
+    const running = runTool(tool, { command: "echo x > here; sleep 25" }, await agentFiles({}));
+    await vi.waitFor(async () => expect(await readdir(`${sandbox.root}/workspace`)).toEqual(["here"]), 5_000);
+    await sandbox.destroy();
+    expect((await running).outcome).toBe("error");
+    expect(runner.underWay()).toBeNull();
+    expect(await runTool(tool, { command: "ls" }, await agentFiles({}))).toEqual({ outcome: "ok", text: "[no output]" });
+    expect(sandbox.started).toBe(2);
+  });
+
+  it("is asked for nothing more once its call is aborted", async () => {
+    const stop = new AbortController();
+    const aborting: SandboxClient = {
+      ...sandbox,
+      writeFile(...args) {
+        stop.abort(new Error("cancelled"));
+        return sandbox.writeFile(...args);
+      },
+    };
+    const runner = sandboxRunner(aborting, { root: sandbox.root });
+    const request = { command: "ls", directory: "/workspace", timeoutMs: 10_000, signal: stop.signal };
+    await expect(runner.run({ ...request, files: await agentFiles(WORLD) })).rejects.toThrow("cancelled");
+    await runner.underWay();
+    expect(sandbox.written).toHaveLength(1);
+    expect(runner.underWay()).toBeNull();
   });
 
   it("is not waited for once the turn is cancelled", async () => {

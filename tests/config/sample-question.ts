@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { chooseTeam } from "../../cli/team-choice";
+import { uploadsIn, withUploads } from "../../cli/uploads";
+import type { WantedAttachment } from "../../durable-objects/attachments";
+import { toQuestion } from "../../src/api/question-parts";
+
+/** The smallest bytes that are taken for a file of this ending. */
+const SMALL: Readonly<Record<string, Buffer>> = {
+  ".jpg": Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex"),
+  ".png": Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
+  ".pdf": Buffer.from("%PDF-1.4\n%%EOF\n"),
+  ".txt": Buffer.from("text\n"),
+};
+
+/** A config as it is sent, and what comes with its question as the service takes it. */
+export type SampleQuestion = { yaml: string; names: string[]; attachments: readonly WantedAttachment[] };
+
+/**
+ * What the command line sends of a config in a folder where the files are that it names: those of `examples`, and small ones of
+ * their kind for those that are not there.
+ */
+export async function questionTo(yaml: string, examples: string): Promise<SampleQuestion> {
+  const cwd = await mkdtemp(path.join(tmpdir(), "sample-"));
+  try {
+    await writeFile(path.join(cwd, "team.yaml"), yaml);
+    for (const name of uploadsIn(yaml)) await place(name, examples, cwd);
+    const { request, attached } = await chooseTeam({ config: "team.yaml" }, { cwd, home: cwd });
+    const { attachments } = await toQuestion(withUploads("What is there?", attached));
+    const names = attachments.flatMap((one) => ("bytes" in one ? [one.attachment.name] : []));
+    return { yaml: request.config_yaml ?? "", names, attachments };
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
+}
+
+async function place(name: string, examples: string, cwd: string): Promise<void> {
+  const file = path.join(cwd, name);
+  const small = SMALL[path.extname(name)];
+  const own = path.join(examples, name);
+  if (!file.startsWith(cwd + path.sep)) throw new Error(`${name} lies outside of the folder`);
+  await mkdir(path.dirname(file), { recursive: true });
+  if (existsSync(own)) await copyFile(own, file);
+  else if (small) await writeFile(file, small);
+  else throw new Error(`${name} is of no kind that is known here`);
+}
