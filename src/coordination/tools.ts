@@ -1,10 +1,9 @@
 import type { FileAccess } from "../protocol/events";
 import type { ToolRule } from "../protocol/team";
-import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
-import { effectsLeft, owed } from "./owed";
+import { effectsLeft, owed, toolInFlight } from "./owed";
 import type { ToolState } from "./state";
 import { isNews, listedTools } from "./tool-listings";
 
@@ -75,7 +74,7 @@ function boundedAccesses(accesses: readonly FileAccess[]): { accesses: FileAcces
 
 /** Gives the agent whose reply has now all its results; null while some are missing. */
 export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Settled): number | null {
-  const found = findStarted(draft, effect);
+  const found = toolInFlight(draft.turn, effect);
   if (!found) return null;
   const { index, tool } = found;
   const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
@@ -86,7 +85,7 @@ export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Set
 
 /** A restart cut the tool off: run it again if that is safe, else the model is told that nobody knows. */
 export function interruptTool(draft: Draft, effectId: string): number | null {
-  const found = findStarted(draft, effectId);
+  const found = toolInFlight(draft.turn, effectId);
   if (!found) return null;
   const { index, tool } = found;
   const mayRepeat = tool.interruptions + 1 < LIMITS.interruptionsPerCall && effectsLeft(draft.turn) > 0;
@@ -95,13 +94,4 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
     return null;
   }
   return settleTool(draft, { effect: effectId, outcome: "unknown" });
-}
-
-function findStarted(draft: Draft, effectId: string): { index: number; tool: ToolState } | null {
-  const entry = draft.turn.inFlight[effectId];
-  if (entry?.type !== "tool_call") return null;
-  const round = draft.round(entry.agent);
-  const place = { turn: draft.turn.number, attempt: draft.attempt.number, agent: entry.agent, round: round.number };
-  const tool = round.tools.find(({ id }) => toolEffectId({ ...place, toolCall: id }) === effectId);
-  return tool ? { index: entry.agent, tool } : null;
 }

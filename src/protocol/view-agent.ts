@@ -38,6 +38,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   call: null,
   retryAt: null,
   tools: [],
+  inputRequired: null,
   stream: null,
   lastError: null,
   callError: null,
@@ -93,6 +94,17 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "tool.started":
       agent.tools.push({ toolCall: event.tool_call, name: event.name });
       return;
+    case "tool.progressed": {
+      const { origin, progress, total, message } = event;
+      const tool = agent.tools.find(({ toolCall }) => toolCall === event.tool_call);
+      if (tool) tool.progress = { origin, progress, total, message };
+      return;
+    }
+    case "tool.input_required": {
+      const { name: tool, origin, requests, more, at } = event;
+      agent.inputRequired = { tool, at, origin, requests, ...(more !== undefined && { more }) };
+      return;
+    }
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":

@@ -230,7 +230,7 @@ describe("what a server says of the form of things", () => {
 describe("D18 questions to a person", () => {
   it("an elicitation without leave is refused, and nothing is answered", async () => {
     const answers: unknown[] = [];
-    const { result } = await act({
+    const { result, news } = await act({
       tools: [tool("act")],
       first: ({ message, received, response }) => {
         if (message.method !== undefined || received.method !== "POST") return false;
@@ -252,6 +252,46 @@ describe("D18 questions to a person", () => {
     });
     expect(answers).toMatchObject([{ id: "ask-1", error: { code: -32601 } }]);
     expect(result.text).toBe("nobody told me");
+    const requests = [{ kind: "form", message: "Your password?", url: null, refused: null }];
+    expect(news).toEqual([{ type: "input_asked", origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), requests }]);
+  });
+
+  it("an address that must be visited first is shown with the server's origin, and ends the call", async () => {
+    const { result, news } = await act({
+      tools: [tool("act")],
+      call: ({ response, message }) => {
+        const elicitations = [
+          { mode: "url", elicitationId: "1", url: "https://pay.example.com/x", message: "Pay" },
+          { mode: "url", elicitationId: "2", url: "javascript:alert(1)", message: "Or this" },
+          "nonsense",
+        ];
+        const error = { code: -32042, message: "Visit it", data: { elicitations } };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+      },
+    });
+    expect(result).toEqual({ outcome: "error", text: expect.stringContaining("open https://pay.example.com/x: Pay") });
+    expect(news).toMatchObject([
+      {
+        requests: [
+          { url: "https://pay.example.com/x", refused: null },
+          { url: null, refused: "its scheme is javascript, and only https is shown" },
+        ],
+      },
+    ]);
+  });
+
+  it("a list of them that is none is an error like others", async () => {
+    const { result, news } = await act({
+      tools: [tool("act")],
+      call: ({ response, message }) => {
+        const error = { code: -32042, message: "Visit it", data: { elicitations: { length: 3 } } };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+      },
+    });
+    expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
+    expect(news).toMatchObject([{ type: "input_asked", requests: [] }]);
   });
 });
 
