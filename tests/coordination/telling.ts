@@ -38,6 +38,15 @@ function details(event: SessionEvent): string[] {
       return [event.name];
     case "tool.completed":
       return [event.name, event.outcome];
+    case "tool.progressed":
+      return [event.name, `${event.progress}/${event.total ?? "?"}`, ...(event.message === null ? [] : [event.message])];
+    case "tool.input_required":
+      return [
+        event.name,
+        event.origin,
+        ...event.requests.map(({ kind }) => kind),
+        ...(event.more ? [`and ${event.more} more`] : []),
+      ];
     case "tools.listed":
       return listed(event);
     case "files.accessed":

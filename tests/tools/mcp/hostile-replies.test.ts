@@ -230,7 +230,7 @@ describe("what a server says of the form of things", () => {
 describe("D18 questions to a person", () => {
   it("an elicitation without leave is refused, and nothing is answered", async () => {
     const answers: unknown[] = [];
-    const { result, news } = await act({
+    const { result, told } = await act({
       tools: [tool("act")],
       first: ({ message, received, response }) => {
         if (message.method !== undefined || received.method !== "POST") return false;
@@ -253,11 +253,11 @@ describe("D18 questions to a person", () => {
     expect(answers).toMatchObject([{ id: "ask-1", error: { code: -32601 } }]);
     expect(result.text).toBe("nobody told me");
     const requests = [{ kind: "form", message: "Your password?", url: null, refused: null }];
-    expect(news).toEqual([{ type: "input_asked", origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), requests }]);
+    expect(told.news).toEqual([{ type: "input_asked", origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), requests }]);
   });
 
   it("an address that must be visited first is shown with the server's origin, and ends the call", async () => {
-    const { result, news } = await act({
+    const { result, told } = await act({
       tools: [tool("act")],
       call: ({ response, message }) => {
         const elicitations = [
@@ -271,7 +271,7 @@ describe("D18 questions to a person", () => {
       },
     });
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("open https://pay.example.com/x: Pay") });
-    expect(news).toMatchObject([
+    expect(told.news).toMatchObject([
       {
         requests: [
           { url: "https://pay.example.com/x", refused: null },
@@ -282,7 +282,7 @@ describe("D18 questions to a person", () => {
   });
 
   it("a list of them that is none is an error like others", async () => {
-    const { result, news } = await act({
+    const { result, told } = await act({
       tools: [tool("act")],
       call: ({ response, message }) => {
         const error = { code: -32042, message: "Visit it", data: { elicitations: { length: 3 } } };
@@ -291,7 +291,7 @@ describe("D18 questions to a person", () => {
       },
     });
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
-    expect(news).toMatchObject([{ type: "input_asked", requests: [] }]);
+    expect(told.news).toMatchObject([{ type: "input_asked", requests: [] }]);
   });
 });
 
