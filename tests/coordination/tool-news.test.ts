@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { inFlight, owed } from "../../src/coordination";
 import { asksPerson, progress, tool, uses } from "./builders";
 import { table } from "./table";
 import { World } from "./world";
@@ -115,7 +116,8 @@ describe("what a tool's server tells while the tool runs", () => {
       world,
       given: runs("search"),
       when: (at) => {
-        const [effect = ""] = Object.keys(at.turn.inFlight).filter((id) => id.startsWith("tool_"));
+        const effect = inFlight(at.state).find((id) => id.startsWith("tool_")) ?? "";
+        expect(effect).not.toBe("");
         at.tool("a");
         return [
           ...at.give({ type: "tool_told", effect, news: progress(9) }),
@@ -128,7 +130,11 @@ describe("what a tool's server tells while the tool runs", () => {
       name: "before it was started concerns nobody",
       world,
       given: (at) => at.does("a", uses(["search"])),
-      when: (at) => at.give({ type: "tool_told", effect: "tool_1_1_1_1_own1-0", news: progress(9) }),
+      when: (at) => {
+        const effects = owed(at.state).filter(({ type }) => type === "tool_call");
+        expect(effects).toHaveLength(1);
+        return effects.flatMap(({ id }) => at.give({ type: "tool_told", effect: id, news: progress(9) }));
+      },
       then: [],
     },
   ]);

@@ -339,6 +339,26 @@ describe("D21 echoes of keys", () => {
     expect(said).not.toContain("planted-KEY");
   });
 
+  it("nor is it in what people are told of its progress and its questions", async () => {
+    const secret = "planted-KEY";
+    const made = await serve(
+      only(({ response, message }) => {
+        startStream(response);
+        const params = { progressToken: message.id, progress: 1, message: `${"x".repeat(492)}${secret}` };
+        response.write(frame({ jsonrpc: "2.0", method: "notifications/progress", params }));
+        const elicitations = [{ mode: "url", url: `https://pay.example.com/?key=${secret}`, message: `Is it ${secret}?` }];
+        const error = { code: -32042, message: secret, data: { elicitations } };
+        response.end(frame({ jsonrpc: "2.0", id: message.id, error }));
+      }),
+    );
+    const servers = keep(await connected([server(made.url, { headers: { "x-api-key": "${KEY}" } })]));
+    const told = context();
+    const { text: said } = await toolOf(servers, "mcp__box__act").run({}, told);
+    expect(told.news.map(({ type }) => type)).toEqual(["progress", "input_asked"]);
+    expect(`${JSON.stringify(told.news)} ${said}`).toContain("https://pay.example.com/?key=");
+    expect(`${JSON.stringify(told.news)} ${said}`).not.toContain("planted");
+  });
+
   it("a tool that repeats it in what is said of it is not offered, nor is what it repeats shown", async () => {
     const made = await serve({
       tools: [tool("act", { description: "Send planted-KEY on." }), tool("of-planted-KEY"), tool("honest")],
