@@ -37,7 +37,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   D11: ["tests/config/bad-inputs.test.ts", "tests/process/canaries.process.test.ts"],
   // What is shown of a question, and that whoever watches a session sees it.
   D18: [
-    "tests/tools/mcp/rules.test.ts",
+    "tests/tools/mcp/input-asked.test.ts",
     "tests/tools/mcp/generations.test.ts",
     "tests/durable-objects/tool-servers.workers.test.ts",
   ],

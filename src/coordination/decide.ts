@@ -7,8 +7,7 @@ import { advancePresentation } from "./presentation";
 import { afterTools, callReplied } from "./reply";
 import type { SessionState } from "./state";
 import { holdCall, startCall } from "./calls";
-import { interruptTool, listTools, settleTool, startTool } from "./tools";
-import { tellNews } from "./tool-news";
+import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tools";
 import { startTurn } from "./turn-start";
 import { cancelTurn } from "./turn-end";
 

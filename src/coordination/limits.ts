@@ -15,7 +15,7 @@ export const LIMITS = {
   /** How often one call's server is heard about what it wants of a person, and how much of it each time. */
   inputsPerCall: 3,
   requestsPerInput: 5,
-  /** How often the progress of one call is told; after each the pause is longer, from this one on (`tool-news.ts`). */
+  /** How often the progress of one call is told, and the first pause; later ones are longer (`tool-news.ts`). */
   progressPerCall: 20,
   progressPauseMs: 1_000,
   /** Of each text that a tool's server tells people, in UTF-16 code units. */

@@ -1,7 +1,5 @@
 import type { EventOf } from "../protocol/events";
 import type { InputRequired, ToolNews, ToolProgress } from "../protocol/tool-news";
-import type { Draft } from "./draft";
-import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
 import { toolInFlight } from "./owed";
 import type { Told, ToolState, TurnState } from "./state";
@@ -23,16 +21,6 @@ export function isWorthTelling(turn: TurnState, effect: string, news: ToolNews, 
   return told.progress < LIMITS.progressPerCall && at - told.progressAt >= pauseAfter(told.progress);
 }
 
-type ToolTold = Extract<InputBody, { type: "tool_told" }>;
-
-export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
-  const found = toolInFlight(draft.turn, effect);
-  if (!found || !isWorthTelling(draft.turn, effect, news, draft.at)) return;
-  const base = { ...draft.inRound(found.index), tool_call: found.tool.id, name: found.tool.name };
-  if (news.type === "progress") draft.add({ type: "tool.progressed", ...base, ...boundedProgress(news) });
-  else draft.add({ type: "tool.input_required", ...base, ...boundedInput(news) });
-}
-
 /** What people have been told of the tool, this event included. */
 export function toldNow({ told = NOTHING }: ToolState, event: EventOf<"tool.progressed" | "tool.input_required">): Told {
   if (event.type === "tool.input_required") return { ...told, inputs: told.inputs + 1 };
@@ -42,14 +30,16 @@ export function toldNow({ told = NOTHING }: ToolState, event: EventOf<"tool.prog
 /** Twice as long after every second time: what a call may be told of lasts for the longest call there is. */
 const pauseAfter = (times: number): number => (times === 0 ? 0 : LIMITS.progressPauseMs * 2 ** Math.floor(times / 2));
 
-const boundedProgress = ({ origin, progress, total, message }: ToolProgress): ToolProgress => ({
+/** As much of it as one event tells. */
+export const boundedProgress = ({ origin, progress, total, message }: ToolProgress): ToolProgress => ({
   origin: cut(origin),
   progress,
   total,
   message: message === null ? null : cut(message),
 });
 
-function boundedInput({ origin, requests, more = 0 }: InputRequired): InputRequired {
+/** As much of it as one event tells. */
+export function boundedInput({ origin, requests, more = 0 }: InputRequired): InputRequired {
   const left = more + Math.max(0, requests.length - LIMITS.requestsPerInput);
   const shown = requests.slice(0, LIMITS.requestsPerInput).map(({ kind, message, url, refused }) => ({
     kind,

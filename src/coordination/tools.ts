@@ -6,6 +6,7 @@ import { LIMITS } from "./limits";
 import { effectsLeft, owed, toolInFlight } from "./owed";
 import type { ToolState } from "./state";
 import { isNews, listedTools } from "./tool-listings";
+import { boundedInput, boundedProgress, isWorthTelling } from "./tool-news";
 
 /** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
 
@@ -59,6 +60,17 @@ export function startTool(draft: Draft, effectId: string): void {
   const effect = owed(draft.state).find(({ id }) => id === effectId);
   if (effect?.type !== "tool_call") return;
   draft.add({ type: "tool.started", ...draft.inRound(effect.agent), tool_call: effect.toolCall, name: effect.name });
+}
+
+type ToolTold = Extract<InputBody, { type: "tool_told" }>;
+
+/** A tool that runs tells people something. */
+export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
+  const found = toolInFlight(draft.turn, effect);
+  if (!found || !isWorthTelling(draft.turn, effect, news, draft.at)) return;
+  const base = { ...draft.inRound(found.index), tool_call: found.tool.id, name: found.tool.name };
+  if (news.type === "progress") draft.add({ type: "tool.progressed", ...base, ...boundedProgress(news) });
+  else draft.add({ type: "tool.input_required", ...base, ...boundedInput(news) });
 }
 
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;

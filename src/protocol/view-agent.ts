@@ -92,6 +92,28 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
       applyCall(agent, event);
       return;
     case "tool.started":
+    case "tool.progressed":
+    case "tool.input_required":
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+      applyTool(agent, event);
+      return;
+    case "hosted_tool.completed":
+      agent.hostedUses[event.name] = (agent.hostedUses[event.name] ?? 0) + 1;
+      return;
+    case "round.nudged":
+    case "answer.refused":
+    case "vote.refused":
+      return; // the call that follows shows it
+    default:
+      event satisfies never;
+  }
+}
+
+function applyTool(agent: AgentView, event: ToolEvent): void {
+  switch (event.type) {
+    case "tool.started":
       agent.tools.push({ toolCall: event.tool_call, name: event.name });
       return;
     case "tool.progressed": {
@@ -110,13 +132,6 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "tool.unknown":
       agent.tools = agent.tools.filter(({ toolCall }) => toolCall !== event.tool_call);
       return;
-    case "hosted_tool.completed":
-      agent.hostedUses[event.name] = (agent.hostedUses[event.name] ?? 0) + 1;
-      return;
-    case "round.nudged":
-    case "answer.refused":
-    case "vote.refused":
-      return; // the call that follows shows it
     default:
       event satisfies never;
   }

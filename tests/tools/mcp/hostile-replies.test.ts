@@ -256,40 +256,29 @@ describe("D18 questions to a person", () => {
     expect(told.news).toEqual([{ type: "input_asked", origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), requests }]);
   });
 
-  it("an address that must be visited first is shown with the server's origin, and ends the call", async () => {
-    const { result, told } = await act({
-      tools: [tool("act")],
-      call: ({ response, message }) => {
-        const elicitations = [
-          { mode: "url", elicitationId: "1", url: "https://pay.example.com/x", message: "Pay" },
-          { mode: "url", elicitationId: "2", url: "javascript:alert(1)", message: "Or this" },
-          "nonsense",
-        ];
+  /** As a server of 2025-11-25 ends a call before which a person must go somewhere. */
+  const mustVisit = (elicitations: unknown) =>
+    act(
+      only(({ response, message }) => {
         const error = { code: -32042, message: "Visit it", data: { elicitations } };
         response.writeHead(200, { "content-type": "application/json" });
         response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
-      },
-    });
+      }),
+    );
+
+  it("an address that must be visited first is shown with the server's origin, and ends the call", async () => {
+    const pay = { mode: "url", elicitationId: "1", url: "https://pay.example.com/x", message: "Pay" };
+    const { result, told } = await mustVisit([pay, { ...pay, url: "javascript:alert(1)" }, "nonsense"]);
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("open https://pay.example.com/x: Pay") });
-    expect(told.news).toMatchObject([
-      {
-        requests: [
-          { url: "https://pay.example.com/x", refused: null },
-          { url: null, refused: "its scheme is javascript, and only https is shown" },
-        ],
-      },
-    ]);
+    const [shown, hidden] = [
+      { url: pay.url, refused: null },
+      { url: null, refused: expect.stringContaining("javascript") },
+    ];
+    expect(told.news).toMatchObject([{ origin: expect.stringMatching(/^http:/), requests: [shown, hidden] }]);
   });
 
-  it("a list of them that is none is an error like others", async () => {
-    const { result, told } = await act({
-      tools: [tool("act")],
-      call: ({ response, message }) => {
-        const error = { code: -32042, message: "Visit it", data: { elicitations: { length: 3 } } };
-        response.writeHead(200, { "content-type": "application/json" });
-        response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
-      },
-    });
+  it("a list of them that is none asks for nothing, and ends the call too", async () => {
+    const { result, told } = await mustVisit({ length: 3 });
     expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
     expect(told.news).toMatchObject([{ type: "input_asked", requests: [] }]);
   });
