@@ -1,6 +1,6 @@
 import type { EventOf, WireEvent } from "../src/protocol/events";
 import type { TurnView } from "../src/protocol/view";
-import { formatDuration, plural } from "./format";
+import { formatDuration, formatProgress, plural } from "./format";
 import { didUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
@@ -134,6 +134,18 @@ function tellListed({ server, problem, tools, refused }: EventOf<"tools.listed">
   return { text: `has ${plural(tools.length, "tool")} of ${server}${off}`, ...(off !== "" && { tone: "bad" as const }) };
 }
 
+/** In the server's words, as text: nobody is asked, and no address is a link. */
+function tellInputRequired({ name, origin, requests, more }: EventOf<"tool.input_required">): Told {
+  const asked = requests.map(({ kind, message, url, refused }) => {
+    if (kind === "form") return `to fill in a form: ${message}`;
+    if (kind === "other") return `something else: ${message}`;
+    return `to open ${url ?? `an address that is not shown, as ${refused ?? "it is refused"}`}: ${message}`;
+  });
+  const others = more === undefined ? [] : [`${more} more`];
+  const wants = [...asked, ...others].join("; ") || "something it does not name";
+  return { text: `${name}: ${origin} wants a person ${wants}. Nobody answers it`, tone: "bad" };
+}
+
 type WorkEvent = EventOf<
   | "round.started"
   | "round.failed"
@@ -142,6 +154,8 @@ type WorkEvent = EventOf<
   | "conversation.compacted"
   | "call.failed"
   | "tool.started"
+  | "tool.progressed"
+  | "tool.input_required"
   | "tool.completed"
   | "tool.interrupted"
   | "tool.unknown"
@@ -172,6 +186,10 @@ function tellWork(event: WorkEvent): Told {
     }
     case "tool.started":
       return { text: `uses ${event.name}` };
+    case "tool.progressed":
+      return { text: `${event.name}: ${formatProgress(event)}`, tone: "dim" };
+    case "tool.input_required":
+      return tellInputRequired(event);
     case "tool.completed":
       return event.outcome === "ok" ? null : { text: `${event.name}: ${event.outcome}` };
     case "tool.interrupted":

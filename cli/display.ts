@@ -1,7 +1,7 @@
 import type { WireEvent } from "../src/protocol/events";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
-import { formatDuration, formatTokens, formatUsd, plural } from "./format";
+import { formatDuration, formatProgress, formatTokens, formatUsd, plural } from "./format";
 import { doesUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
@@ -85,7 +85,7 @@ function agentLine(agent: AgentView, [name = "", status = "", ...rest]: string[]
 /** What it is doing now, as far as there is room to say it. */
 function activity(agent: AgentView, width: number, now: number): string {
   if (width < 8) return "";
-  if (agent.tools.length > 0) return fitStart(`uses ${agent.tools.map(({ name }) => toLine(name)).join(", ")}`, width);
+  if (agent.tools.length > 0) return fitStart(`uses ${agent.tools.map(toolAtWork).join(", ")}`, width);
   if (agent.retryAt !== null && agent.lastError) {
     const wait = Math.max(0, Math.ceil((agent.retryAt - now) / 1000));
     return fitStart(`tries again in ${wait} s: ${toLine(agent.lastError.message)}`, width);
@@ -93,6 +93,9 @@ function activity(agent: AgentView, width: number, now: number): string {
   if (agent.out !== null && agent.lastError) return fitStart(toLine(agent.lastError.message), width);
   return agent.status === "streaming" ? fitEnd(glimpse(agent), width) : "";
 }
+
+const toolAtWork = ({ name, progress }: AgentView["tools"][number]): string =>
+  toLine(progress ? `${name} (${formatProgress(progress)})` : name);
 
 /** The end of what it is writing. */
 function glimpse({ stream }: AgentView): string {

@@ -1,3 +1,5 @@
+import type { ToolProgress } from "../src/protocol/tool-news";
+
 /** Figures as people read them. */
 
 /** `1,234` up to ten thousand, then `12.3k` and `1.2M`. */
@@ -17,6 +19,12 @@ export function formatDuration(ms: number): string {
   const hours = Math.floor(seconds / 3600);
   const two = (value: number) => String(value).padStart(2, "0");
   return `${hours > 0 ? `${hours}:` : ""}${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** `3 of 10, reads pages (https://tools.example.com)`. */
+export function formatProgress({ origin, progress, total, message }: ToolProgress): string {
+  const far = total === null ? `${progress}` : `${progress} of ${total}`;
+  return `${message ? `${far}, ${message}` : far} (${origin})`;
 }
 
 /** `1 answer`, `2 answers`. */

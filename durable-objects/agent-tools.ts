@@ -1,6 +1,7 @@
 import { objectFields } from "../src/agents/call-arguments";
-import { agentAt, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
+import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
 import type { FileAccess } from "../src/protocol/events";
+import type { ToolNews } from "../src/protocol/tool-news";
 import type { ToolSpec } from "../src/providers/provider";
 import { keepResult, previewOf, RESULT_LIMITS } from "../src/tools/results";
 import type { Tool, ToolResult } from "../src/tools/tool";
@@ -131,7 +132,15 @@ export class AgentTools {
       headersCame,
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
+      tell: (news) => this.#tell(effect, news),
     });
+  }
+
+  /** A server may tell thousands of things a second: the rules are given only what they pass on. */
+  #tell({ id }: ToolCallEffect, news: ToolNews): void {
+    const { engine } = this.#options;
+    const turn = runningTurn(engine.state);
+    if (turn && isWorthTelling(turn, id, news, engine.now())) engine.handle({ type: "tool_told", effect: id, news });
   }
 
   /** What would fill the conversation goes to R2 and into a file of the agent's; without room for one it sees the beginning only. */

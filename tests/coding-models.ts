@@ -52,6 +52,10 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
       ["list_directory", { path: ".tool_results" }],
     ],
   }),
+  asker: worksOnFiles({
+    answer: "It is 42, as far as one can tell without a tool that wants a key.",
+    last: [["mcp__box__ask", {}]],
+  }),
   adder: worksOnFiles({
     first: [["mcp__box__add", { a: 40, b: 2 }]],
     answer: "It is 42: I had it added up by a tool, which is surer than by heart.",

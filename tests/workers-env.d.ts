@@ -21,6 +21,7 @@ declare module "vitest" {
   interface ProvidedContext {
     providersUrl: string;
     toolServerUrl: string;
+    askingServerUrl: string;
     /** The same behind headers that no provider should send. */
     rudeProvidersUrl: string;
   }

@@ -23,11 +23,6 @@ export const NOT_REACHED: Readonly<Record<string, string>> = {
   B20: "there are no webhooks",
 };
 
-/** Rows met in part: what of them waits for a part that the service does not have. */
-export const MET_IN_PART: Readonly<Record<string, string>> = {
-  D18: "a tool server's question to a person ends its call and goes to the model, with its origin; no event shows it to whoever watches",
-};
-
 /** Rows that ask for more than one kind of test can show: files that must each hold one. */
 export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // The answers, and that they take the same time.
@@ -40,6 +35,12 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   ],
   // Refused as a config, and planted keys that arrive nowhere.
   D11: ["tests/config/bad-inputs.test.ts", "tests/process/canaries.process.test.ts"],
+  // What is shown of a question, and that whoever watches a session sees it.
+  D18: [
+    "tests/tools/mcp/input-asked.test.ts",
+    "tests/tools/mcp/generations.test.ts",
+    "tests/durable-objects/tool-servers.workers.test.ts",
+  ],
   // What agents type, and what archives and manifests bring.
   E9: ["tests/workspace/paths.test.ts"],
   // Both kinds of archives, and a gzip that expands.

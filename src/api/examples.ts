@@ -113,6 +113,7 @@ export const STATUS = {
       times_restarted: 1,
       last_activity: STARTED + 30,
       error: null,
+      input_required: null,
       provider: "custom",
       model: "model-c",
       round: 2,

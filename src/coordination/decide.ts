@@ -7,7 +7,7 @@ import { advancePresentation } from "./presentation";
 import { afterTools, callReplied } from "./reply";
 import type { SessionState } from "./state";
 import { holdCall, startCall } from "./calls";
-import { interruptTool, listTools, settleTool, startTool } from "./tools";
+import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tools";
 import { startTurn } from "./turn-start";
 import { cancelTurn } from "./turn-end";
 
@@ -42,6 +42,8 @@ function judge(draft: Draft, input: Input): void {
       return callFailed(draft, input.effect, input.failure);
     case "tool_ready":
       return startTool(draft, input.effect);
+    case "tool_told":
+      return tellNews(draft, input);
     case "tool_settled":
       return goOn(draft, settleTool(draft, input), input.workspaceFiles);
     case "tools_listed":

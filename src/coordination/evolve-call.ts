@@ -13,6 +13,7 @@ import {
   type ToolState,
   type TurnState,
 } from "./state";
+import { toldNow } from "./tool-news";
 
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
 export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | EventOf<"conversation.compacted">): TurnState {
@@ -32,6 +33,12 @@ export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | Event
       return withRound(turn, index, (round) => ({ ...round, contextTokens: Math.max(0, round.contextTokens - event.tokens) }));
     case "tool.started":
       return toolStarted(turn, index, event);
+    case "tool.progressed":
+    case "tool.input_required":
+      return withRound(turn, index, (round) => ({
+        ...round,
+        tools: round.tools.map((tool) => (tool.id === event.tool_call ? { ...tool, told: toldNow(tool, event) } : tool)),
+      }));
     case "tool.completed":
     case "tool.unknown":
       return toolSettled(turn, index, event);

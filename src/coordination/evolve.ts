@@ -80,6 +80,8 @@ function evolveTurn(turn: TurnState, event: WithinTurn): TurnState {
     case "call.completed":
     case "call.failed":
     case "tool.started":
+    case "tool.progressed":
+    case "tool.input_required":
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":

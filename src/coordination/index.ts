@@ -21,4 +21,5 @@ export { SteadyClock } from "./steady-clock";
 export { count } from "./tally";
 export { isListed, isNews, listingsOf } from "./tool-listings";
 export { nextTimerAt } from "./timers";
+export { isWorthTelling } from "./tool-news";
 export { failInternally } from "./turn-end";

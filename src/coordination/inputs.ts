@@ -10,6 +10,7 @@ import type {
 } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import type { Budget, TeamRules } from "../protocol/team";
+import type { ToolNews } from "../protocol/tool-news";
 import type { Attached } from "./state";
 
 /** What happens at the edge, told to `decide`. Every input brings the time and a seed, so that a log can be reproduced. */
@@ -51,6 +52,8 @@ export type InputBody =
   | { type: "call_replied"; effect: string; reply: Reply }
   | { type: "call_failed"; effect: string; failure: CallFailure }
   | { type: "tool_ready"; effect: string }
+  /** What a tool that runs tells people. */
+  | { type: "tool_told"; effect: string; news: ToolNews }
   | {
       type: "tool_settled";
       effect: string;

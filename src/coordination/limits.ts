@@ -12,6 +12,14 @@ export const LIMITS = {
   toolsAtOnce: 8,
   /** How often one server's tools are listed for one agent in a turn; later news of them are left out. */
   listingsPerServer: 8,
+  /** How often one call's server is heard about what it wants of a person, and how much of it each time. */
+  inputsPerCall: 3,
+  requestsPerInput: 5,
+  /** How often the progress of one call is told, and the first pause; later ones are longer (`tool-news.ts`). */
+  progressPerCall: 20,
+  progressPauseMs: 1_000,
+  /** Of each text that a tool's server tells people, in UTF-16 code units. */
+  newsChars: 2_048,
   /** Lines of one event of the audit trail: so many of the longest paths, as JSON, fit into its row. */
   accessesPerEvent: 600,
   answerBytes: 128 * 1024,

@@ -1,7 +1,15 @@
 import { reserve } from "./budget";
 import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
-import { type AgentState, agentAt, type RoundState, runningTurn, type SessionState, type TurnState } from "./state";
+import {
+  type AgentState,
+  agentAt,
+  type RoundState,
+  runningTurn,
+  type SessionState,
+  type ToolState,
+  type TurnState,
+} from "./state";
 import { waitsForTools } from "./tool-listings";
 
 /**
@@ -34,6 +42,18 @@ export function callInFlight(state: SessionState, id: string): ModelCallEffect |
     purpose: round.purpose,
     notBefore: round.call.notBefore,
   };
+}
+
+/** The tool call with this id and its agent's index, if it was started and nobody has said yet how it ended. */
+export function toolInFlight(turn: TurnState, id: string): { index: number; tool: ToolState } | null {
+  const entry = turn.inFlight[id];
+  if (entry?.type !== "tool_call") return null;
+  const { agent: index } = entry;
+  const { round } = agentAt(turn.attempt, index);
+  if (!round) return null;
+  const place = { turn: turn.number, attempt: turn.attempt.number, agent: index, round: round.number };
+  const tool = round.tools.find(({ id: toolCall }) => toolEffectId({ ...place, toolCall }) === id);
+  return tool ? { index, tool } : null;
 }
 
 /** How many more effects the turn may start, when the tools that are owed have run. */

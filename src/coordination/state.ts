@@ -179,7 +179,17 @@ export type CallState = {
   compacted?: true;
 };
 
-export type ToolState = { id: string; name: string; status: "owed" | "started" | "settled"; interruptions: number };
+/** `told`: what people have been told of it; absent: nothing. */
+export type ToolState = {
+  id: string;
+  name: string;
+  status: "owed" | "started" | "settled";
+  interruptions: number;
+  told?: Told;
+};
+
+/** How often each; `progressAt`: when the latest progress was told, unix ms. */
+export type Told = { inputs: number; progress: number; progressAt: number };
 
 export const emptySession: SessionState = { lastAt: 0, rules: null, turns: 0, turn: null };
 

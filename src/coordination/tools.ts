@@ -1,12 +1,12 @@
 import type { FileAccess } from "../protocol/events";
 import type { ToolRule } from "../protocol/team";
-import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
-import { effectsLeft, owed } from "./owed";
+import { effectsLeft, owed, toolInFlight } from "./owed";
 import type { ToolState } from "./state";
 import { isNews, listedTools } from "./tool-listings";
+import { boundedInput, boundedProgress, isWorthTelling } from "./tool-news";
 
 /** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
 
@@ -62,6 +62,17 @@ export function startTool(draft: Draft, effectId: string): void {
   draft.add({ type: "tool.started", ...draft.inRound(effect.agent), tool_call: effect.toolCall, name: effect.name });
 }
 
+type ToolTold = Extract<InputBody, { type: "tool_told" }>;
+
+/** A tool that runs tells people something. */
+export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
+  const found = toolInFlight(draft.turn, effect);
+  if (!found || !isWorthTelling(draft.turn, effect, news, draft.at)) return;
+  const base = { ...draft.inRound(found.index), tool_call: found.tool.id, name: found.tool.name };
+  if (news.type === "progress") draft.add({ type: "tool.progressed", ...base, ...boundedProgress(news) });
+  else draft.add({ type: "tool.input_required", ...base, ...boundedInput(news) });
+}
+
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
 type Settled = Pick<ToolSettled, "effect" | "outcome" | "accesses">;
 
@@ -75,7 +86,7 @@ function boundedAccesses(accesses: readonly FileAccess[]): { accesses: FileAcces
 
 /** Gives the agent whose reply has now all its results; null while some are missing. */
 export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Settled): number | null {
-  const found = findStarted(draft, effect);
+  const found = toolInFlight(draft.turn, effect);
   if (!found) return null;
   const { index, tool } = found;
   const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
@@ -86,7 +97,7 @@ export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Set
 
 /** A restart cut the tool off: run it again if that is safe, else the model is told that nobody knows. */
 export function interruptTool(draft: Draft, effectId: string): number | null {
-  const found = findStarted(draft, effectId);
+  const found = toolInFlight(draft.turn, effectId);
   if (!found) return null;
   const { index, tool } = found;
   const mayRepeat = tool.interruptions + 1 < LIMITS.interruptionsPerCall && effectsLeft(draft.turn) > 0;
@@ -95,13 +106,4 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
     return null;
   }
   return settleTool(draft, { effect: effectId, outcome: "unknown" });
-}
-
-function findStarted(draft: Draft, effectId: string): { index: number; tool: ToolState } | null {
-  const entry = draft.turn.inFlight[effectId];
-  if (entry?.type !== "tool_call") return null;
-  const round = draft.round(entry.agent);
-  const place = { turn: draft.turn.number, attempt: draft.attempt.number, agent: entry.agent, round: round.number };
-  const tool = round.tools.find(({ id }) => toolEffectId({ ...place, toolCall: id }) === effectId);
-  return tool ? { index: entry.agent, tool } : null;
 }

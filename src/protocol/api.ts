@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AttachmentSchema, ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "./attachments";
 import { EndedBySchema, UsageSchema } from "./events";
 import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
+import { InputRequiredSchema } from "./tool-news";
 
 /**
  * Requests and responses of the service's own routes, shared by the API, its OpenAPI page and the clients. Strict with what
@@ -160,6 +161,8 @@ export const AgentStateSchema = z
     times_restarted: z.int(),
     last_activity: seconds,
     error: z.object({ type: z.string(), message: z.string(), timestamp: seconds }).nullable(),
+    /** What one of its tool servers wanted of a person, the latest; nobody has answered it. */
+    input_required: InputRequiredSchema.extend({ tool: z.string(), timestamp: seconds }).nullable(),
     provider: z.string(),
     model: z.string(),
     round: z.int(),

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AttachmentSchema } from "./attachments";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
 import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
+import { InputRequiredSchema, ToolProgressSchema } from "./tool-news";
 
 /**
  * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
@@ -239,6 +240,10 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
    */
   z.object({ type: z.literal("tools.listed"), ...ofAgent, ...ToolsListingSchema.shape }),
   z.object({ type: z.literal("tool.started"), ...ofTool }),
+  /** How far a running tool is, by its server; now and then, not each time the server says so. */
+  z.object({ type: z.literal("tool.progressed"), ...ofTool, ...ToolProgressSchema.shape }),
+  /** What a tool's server wants of a person. Nobody is asked and nothing is answered: it is shown. */
+  z.object({ type: z.literal("tool.input_required"), ...ofTool, ...InputRequiredSchema.shape }),
   z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
   /** Cut off by a restart and safe to repeat: it is owed again. */
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
@@ -356,7 +361,9 @@ export type EventType = SessionEvent["type"];
 export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;
 export type CallEvent = EventOf<"call.started" | "call.deferred" | "call.waiting" | "call.completed" | "call.failed">;
 /** Of an agent's own tool. */
-export type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown">;
+export type ToolEvent = EventOf<
+  "tool.started" | "tool.progressed" | "tool.input_required" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+>;
 
 /** An event as clients get it. */
 export const WireEventSchema = z.intersection(

@@ -103,7 +103,7 @@ function toMeta(view: SessionView, turn: TurnView, { now }: StatusMeta): Session
 }
 
 function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentStateSchema> {
-  const { vote, lastError } = agent;
+  const { vote, lastError, inputRequired } = agent;
   return {
     status: agent.status,
     answer_count: agent.answers,
@@ -116,6 +116,7 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     times_restarted: agent.restarts,
     last_activity: toSeconds(agent.lastActivityAt),
     error: lastError && { type: lastError.code, message: lastError.message, timestamp: toSeconds(lastError.at) },
+    input_required: inputRequired && toInputRequired(inputRequired),
     provider: agent.provider,
     model: agent.model,
     round: agent.round,
@@ -124,6 +125,10 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     cost_usd: agent.costUsd,
     hosted_uses: { ...agent.hostedUses },
   };
+}
+
+function toInputRequired({ at, ...required }: NonNullable<AgentView["inputRequired"]>) {
+  return { ...required, requests: [...required.requests], timestamp: toSeconds(at) };
 }
 
 function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {

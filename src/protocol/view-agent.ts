@@ -38,6 +38,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   call: null,
   retryAt: null,
   tools: [],
+  inputRequired: null,
   stream: null,
   lastError: null,
   callError: null,
@@ -91,12 +92,12 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
       applyCall(agent, event);
       return;
     case "tool.started":
-      agent.tools.push({ toolCall: event.tool_call, name: event.name });
-      return;
+    case "tool.progressed":
+    case "tool.input_required":
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":
-      agent.tools = agent.tools.filter(({ toolCall }) => toolCall !== event.tool_call);
+      applyTool(agent, event);
       return;
     case "hosted_tool.completed":
       agent.hostedUses[event.name] = (agent.hostedUses[event.name] ?? 0) + 1;
@@ -105,6 +106,32 @@ export function applyWork(agent: AgentView, event: WorkEvent): void {
     case "answer.refused":
     case "vote.refused":
       return; // the call that follows shows it
+    default:
+      event satisfies never;
+  }
+}
+
+function applyTool(agent: AgentView, event: ToolEvent): void {
+  switch (event.type) {
+    case "tool.started":
+      agent.tools.push({ toolCall: event.tool_call, name: event.name });
+      return;
+    case "tool.progressed": {
+      const { origin, progress, total, message } = event;
+      const tool = agent.tools.find(({ toolCall }) => toolCall === event.tool_call);
+      if (tool) tool.progress = { origin, progress, total, message };
+      return;
+    }
+    case "tool.input_required": {
+      const { name: tool, origin, requests, more, at } = event;
+      agent.inputRequired = { tool, at, origin, requests, ...(more !== undefined && { more }) };
+      return;
+    }
+    case "tool.completed":
+    case "tool.interrupted":
+    case "tool.unknown":
+      agent.tools = agent.tools.filter(({ toolCall }) => toolCall !== event.tool_call);
+      return;
     default:
       event satisfies never;
   }

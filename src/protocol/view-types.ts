@@ -2,6 +2,7 @@ import type { Attachment } from "./attachments";
 import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
 import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
+import type { InputRequired, ToolProgress } from "./tool-news";
 
 /**
  * What people and programs see of a session: a projection of the log, plain data (`structuredClone` and JSON keep it whole).
@@ -137,8 +138,10 @@ export type AgentView = {
   call: CallView | null;
   /** Unix ms of the next try of a failed call. */
   retryAt: number | null;
-  /** The agent's own tools that are running. */
-  tools: { toolCall: string; name: string }[];
+  /** The agent's own tools that are running, and how far they are by their servers' word; absent: nobody has said. */
+  tools: { toolCall: string; name: string; progress?: ToolProgress }[];
+  /** What a tool's server wanted of a person, the latest of the attempt. */
+  inputRequired: (InputRequired & { tool: string; at: number }) | null;
   /** What its latest call has written so far. */
   stream: StreamView | null;
   lastError: { code: string; message: string; at: number } | null;

@@ -77,6 +77,8 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "call.completed":
     case "call.failed":
     case "tool.started":
+    case "tool.progressed":
+    case "tool.input_required":
     case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":

@@ -1,4 +1,5 @@
 import type { ToolRule } from "../protocol/team";
+import type { ToolNews } from "../protocol/tool-news";
 import type { ToolSpec } from "../providers/provider";
 import type { AgentFiles } from "../workspace/agent-files";
 
@@ -19,14 +20,12 @@ export type ToolContext = {
   now(): number;
   /** To be told when the tool waits for a server's first word no more: few may do so at a time. Absent: nobody counts. */
   headersCame?: (() => void) | undefined;
-  /** Told how it goes while the tool runs, for people who watch; absent: nobody listens. */
+  /**
+   * Told how it goes while the tool runs, for people who watch, with texts that are safe to be shown. May be told as often as one
+   * likes: how much of it is passed on is the rules' affair. Absent: nobody listens.
+   */
   tell?(news: ToolNews): void;
 };
-
-/** `input_asked`: a server wanted something of a person, which nobody answered; `text` says what, and who asked. */
-export type ToolNews =
-  | { type: "progress"; progress: number; total: number | null; message: string | null }
-  | { type: "input_asked"; origin: string; text: string };
 
 /**
  * What came of a call. `error`: it went wrong and the model is told how. `unknown`: it may or may not have happened.

@@ -59,6 +59,14 @@ describe("the lines of a turn", () => {
       after: [{ type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t", name: "read_file" } as const],
       shows: /uses read_file$/,
     },
+    {
+      name: "how far a tool is, and by whose word",
+      after: [
+        { type: "tool.started", attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "mcp__box__ask" } as const,
+        b.progressed("anna", 3, "reads\n\x1b[2Jpages"),
+      ],
+      shows: /uses mcp__box__ask \(3 of 10, reads pages \(https:\/\/box\.example\.com\)\)$/,
+    },
   ])("show $name", ({ after, shows }) => {
     expect(drawn([...base, ...after])[1]).toMatch(shows);
   });
@@ -137,6 +145,11 @@ describe("what an event means to somebody who watches", () => {
       },
       line: null,
     },
+    { body: b.progressed("anna", 4), line: "00:00  anna mcp__box__ask: 4 of 10 (https://box.example.com)" },
+    {
+      body: b.progressed("anna", 4, "reads", null),
+      line: "00:00  anna mcp__box__ask: 4, reads (https://box.example.com)",
+    },
     { body: b.settled("anna", "agent1.1"), line: "00:00  settled by consensus: agent1.1 wins with 2 votes" },
     { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
     { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
@@ -144,6 +157,19 @@ describe("what an event means to somebody who watches", () => {
     { body: b.delta("anna", { call: "c", offset: 0, text: "x" }), line: null },
   ])("$body.type: $line", ({ body, line }) => {
     expect(told(body)).toBe(line);
+  });
+});
+
+describe("D18 what a tool's server wants of a person", () => {
+  it("is shown as text, with its origin, and a refused address by its reason", () => {
+    const events = b.log([...base, b.inputRequired("anna")]);
+    const [event, turn] = [events.at(-1), turnOf(b.view(events))];
+    const line = event && turn ? describeEvent(event, turn) : null;
+    expect(paint(line ?? [], { width: 1_000, color: false })).toBe(
+      "00:00  anna mcp__box__ask: https://box.example.com wants a person to fill in a form: Your password?; to open " +
+        "https://pay.example.com/x: Pay; to open an address that is not shown, as its scheme is javascript, and only https is " +
+        "shown: Open this; something else: sampling/createMessage. Nobody answers it",
+    );
   });
 });
 

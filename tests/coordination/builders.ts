@@ -1,6 +1,7 @@
 import type { CallFailure, InputBody, Reply } from "../../src/coordination";
 import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
+import type { ToolNews, ToolProgress } from "../../src/protocol/tool-news";
 
 /** Small builders: a team, and what its models say when they are called. */
 
@@ -48,6 +49,22 @@ export const listing = (server: string, tools: readonly ToolRule[] | null): Tool
   problem: tools ? null : "It could not be reached.",
   tools: (tools ?? []).map((rule) => ({ ...rule, tool: rule.name, hash: `hash of ${rule.name}` })),
   refused: [],
+});
+
+const BOX = "https://box.example.com";
+export const progress = (done: number, changes: Partial<ToolProgress> = {}): ToolNews => ({
+  type: "progress",
+  origin: BOX,
+  progress: done,
+  total: 10,
+  message: null,
+  ...changes,
+});
+/** A tool's server wants a form filled in, so many times. */
+export const asksPerson = (times = 1, message = "Your password?"): ToolNews => ({
+  type: "input_asked",
+  origin: BOX,
+  requests: Array.from({ length: times }, () => ({ kind: "form", message, url: null, refused: null })),
 });
 
 export const used = (input: number, output: number, cached = 0): Usage => ({

@@ -1,5 +1,5 @@
 import type { Effect } from "../../src/coordination";
-import type { EventOf, SessionEvent } from "../../src/protocol/events";
+import type { EventOf, SessionEvent, ToolEvent } from "../../src/protocol/events";
 
 /** Events and effects as short lines, so that a table row says exactly what happened, in order, and fits on a screen. */
 export const tell = (events: readonly SessionEvent[]): string[] => events.map(line);
@@ -33,11 +33,12 @@ function details(event: SessionEvent): string[] {
     case "conversation.compacted":
       return delayed(event);
     case "tool.started":
+    case "tool.progressed":
+    case "tool.input_required":
+    case "tool.completed":
     case "tool.interrupted":
     case "tool.unknown":
-      return [event.name];
-    case "tool.completed":
-      return [event.name, event.outcome];
+      return [event.name, ...ofTool(event)];
     case "tools.listed":
       return listed(event);
     case "files.accessed":
@@ -73,6 +74,14 @@ function details(event: SessionEvent): string[] {
     default:
       return "code" in event ? [event.code] : [];
   }
+}
+
+function ofTool(event: ToolEvent): string[] {
+  if (event.type === "tool.completed") return [event.outcome];
+  if (event.type === "tool.progressed")
+    return [`${event.progress}/${event.total ?? "?"}`, ...(event.message === null ? [] : [event.message])];
+  if (event.type !== "tool.input_required") return [];
+  return [event.origin, ...event.requests.map(({ kind }) => kind), ...(event.more ? [`and ${event.more} more`] : [])];
 }
 
 const accessed = ({ name, accesses, more }: EventOf<"files.accessed">): string[] => [

@@ -23,6 +23,7 @@ import {
   type Usage,
 } from "../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules, ToolRule } from "../../src/protocol/team";
+import type { ToolNews } from "../../src/protocol/tool-news";
 import { agentRules, listing, type Move, says, teamRules } from "./builders";
 import { checkStep } from "./step-check";
 import { tellOwed } from "./telling";
@@ -132,6 +133,12 @@ export class World {
   tool(id: string, outcome: "ok" | "error" | "unknown" = "ok", accesses?: readonly FileAccess[]): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
     return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files, ...(accesses && { accesses }) });
+  }
+
+  /** The tool an agent has running, or else the next it is owed, tells people something. */
+  tells(id: string, news: ToolNews): SessionEvent[] {
+    const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
+    return this.give({ type: "tool_told", effect, news });
   }
 
   /** The agent's servers say what they have: these tools by server; null: it cannot be used. Without any: nothing, each of them. */

@@ -75,6 +75,48 @@ describe("agents with tool servers", () => {
     expect(hashes(after)[0]).toHaveLength(3);
   });
 
+  it("D18 show whoever watches what a server wants of a person, with its origin, and answer nothing", async () => {
+    const url = inject("askingServerUrl");
+    const { text, events } = await follow(await start(withServers(["asker"], [box({ url })])));
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("and nobody was asked") });
+    const { origin } = new URL(url);
+    const place = { turn: 1, attempt: 1, agent: "a0", round: 1, name: "mcp__box__ask", origin };
+    const nowhere = { kind: "url", url: null };
+    expect(ofType(events, "tool.input_required")).toMatchObject([
+      {
+        ...place,
+        tool_call: expect.any(String),
+        requests: [
+          { kind: "form", message: "Your API key?\\u{202e}\\u{7} It is safe with us.", url: null, refused: null },
+          { ...nowhere, message: "Open this", refused: "its scheme is javascript, and only https is shown" },
+          { ...nowhere, message: "Or this", refused: "it names a user before its host" },
+          { kind: "url", message: "Pay", url: "https://pay.example.com/x", refused: null },
+        ],
+      },
+    ]);
+    expect(outcomes(events)).toEqual(["a0 mcp__box__ask error"]);
+    expect(text).not.toMatch(/javascript:|bank\.example\.com/);
+  });
+
+  it("tell of their tools' progress now and then, with its origin, however often a server does", async () => {
+    const url = inject("askingServerUrl");
+    const { events } = await follow(await start(withServers(["asker"], [box({ url })])));
+    const progress = ofType(events, "tool.progressed");
+    expect(progress[0]).toMatchObject({
+      agent: "a0",
+      name: "mcp__box__ask",
+      origin: new URL(url).origin,
+      progress: 1,
+      total: 1_000,
+    });
+    expect(progress[0]?.message).toBe("reads\\u{7} pages");
+    expect(progress.length).toBeLessThan(5);
+    const types = events.map(({ type }) => type);
+    const order = ["tool.started", "tool.progressed", "tool.input_required", "tool.completed"] as const;
+    expect(order.map((type) => types.indexOf(type))).toEqual(order.map((type) => types.indexOf(type)).toSorted((a, b) => a - b));
+    expect(types).toEqual(expect.arrayContaining([...order]));
+  });
+
   it("find what is too large for a conversation in a file of their own", async () => {
     const { events } = await follow(await start(withServers(["reciter"], [box()], { cwd: "work" })));
     expect(events.at(-1)).toMatchObject({

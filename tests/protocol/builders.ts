@@ -269,3 +269,23 @@ export const story: Body[] = [
   presented("anna", "Use quicksort."),
   completed("anna", "Use quicksort."),
 ];
+
+export const REQUESTS = [
+  { kind: "form" as const, message: "Your password?", url: null, refused: null },
+  { kind: "url" as const, message: "Pay", url: "https://pay.example.com/x", refused: null },
+  { kind: "url" as const, message: "Open this", url: null, refused: "its scheme is javascript, and only https is shown" },
+  { kind: "other" as const, message: "sampling/createMessage", url: null, refused: null },
+];
+const asking = (agent: string) => ({ attempt: 1, agent, round: 1, tool_call: "t1", name: "mcp__box__ask" });
+const BOX = "https://box.example.com";
+export const inputRequired = (agent: string): Body => ({
+  type: "tool.input_required",
+  ...asking(agent),
+  origin: BOX,
+  requests: REQUESTS,
+});
+export const progressed = (agent: string, progress: number, message: string | null = null, total: number | null = 10): Body => ({
+  type: "tool.progressed",
+  ...asking(agent),
+  ...{ origin: BOX, progress, total, message },
+});

@@ -62,6 +62,7 @@ describe("toStatus", () => {
       times_restarted: 1,
       last_activity: b.START / 1000 + 2.3,
       error: { type: "overloaded", message: "The model is overloaded.", timestamp: b.START / 1000 + 0.9 },
+      input_required: null,
       provider: "chatcompletion",
       model: "model-of-ben",
       round: 2,
@@ -69,6 +70,16 @@ describe("toStatus", () => {
       tokens: 160,
       cost_usd: 0.75,
       hosted_uses: {},
+    });
+  });
+
+  it("D18 shows what a tool's server wanted of a person, with its origin", () => {
+    const story = [b.created("anna"), b.turnStarted("anna"), b.attemptStarted(), b.inputRequired("anna")];
+    expect(toStatus(b.view(b.log(story)), { now: 0 })?.agents["anna"]?.input_required).toEqual({
+      tool: "mcp__box__ask",
+      origin: "https://box.example.com",
+      requests: b.REQUESTS,
+      timestamp: expect.any(Number),
     });
   });
 

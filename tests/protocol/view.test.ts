@@ -150,6 +150,21 @@ describe("what an agent has done", () => {
     expect(anna(turnAfter(...after))).toMatchObject(has);
   });
 
+  it("shows how far a tool is by its server's latest word, while it runs", () => {
+    const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "mcp__box__ask" };
+    const running = [{ type: "tool.started" as const, ...tool }, b.progressed("anna", 1), b.progressed("anna", 2, "reads")];
+    const progress = { origin: "https://box.example.com", progress: 2, total: 10, message: "reads" };
+    expect(anna(turnAfter(...running))?.tools).toEqual([{ toolCall: "t1", name: "mcp__box__ask", progress }]);
+    const over = turnAfter(...running, { type: "tool.unknown" as const, ...tool }, b.progressed("anna", 3));
+    expect(anna(over)?.tools).toEqual([]);
+  });
+
+  it("D18 shows what a tool's server wanted of a person, after its call too, until the next attempt", () => {
+    const asked = { tool: "mcp__box__ask", origin: "https://box.example.com", requests: b.REQUESTS };
+    expect(anna(turnAfter(b.inputRequired("anna")))?.inputRequired).toMatchObject(asked);
+    expect(anna(turnAfter(b.inputRequired("anna"), b.attemptStarted(2)))?.inputRequired).toBe(null);
+  });
+
   it.each(["tool.completed", "tool.unknown", "tool.interrupted"] as const)("no longer lists a tool after %s", (type) => {
     const tool = { attempt: 1, agent: "anna", round: 1, tool_call: "t1", name: "read_file" };
     const end = type === "tool.completed" ? { type, ...tool, outcome: "ok" as const } : { type, ...tool };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { check } from "./checker";
-import { all, changes, echoesAtEnd, hides, type Lie, moves, repeats } from "./checker/lies";
+import { adds, all, changes, echoesAtEnd, hides, type Lie, moves, repeats } from "./checker/lies";
 import type { NumberedEvent } from "./checker";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
@@ -14,6 +14,19 @@ function logOf(story: string): NumberedEvent[] {
 }
 
 type Row = { name: string; story?: string; lie: Lie; invariant: string };
+
+const WANTS = { type: "tool.input_required" as const, origin: "https://far.example.com", requests: [] };
+
+/** A running tool tells its progress so many times. */
+function tells(times: number, everyMs: number): Lie {
+  return adds("tool.started", (event) =>
+    Array.from({ length: times }, (_, nth) => ({ ...event, ...PROGRESS, at: event.at + nth * everyMs })),
+  );
+}
+
+const NEWS = { origin: "https://far.example.com", progress: 1, total: null, message: null };
+const PROGRESS = { type: "tool.progressed", ...NEWS } as const;
+const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [{ ...event, ...PROGRESS }]);
 
 const ROWS: Row[] = [
   { name: "a gap in the numbers", lie: (log) => log.filter(({ type }) => type !== "vote.cast"), invariant: "I2" },
@@ -97,6 +110,15 @@ const ROWS: Row[] = [
     story: "single-agent",
     lie: changes("tool.completed", { outcome: "planned" }),
     invariant: "tools",
+  },
+  { name: "a tool that tells its progress without running", story: "single-agent", lie: TELLS_LATE, invariant: "news" },
+  { name: "a tool that tells its progress twice in a second", story: "single-agent", lie: tells(2, 999), invariant: "news" },
+  { name: "a tool that tells its progress without end", story: "single-agent", lie: tells(21, 1_000), invariant: "news" },
+  {
+    name: "a server that wants something of a person again and again",
+    story: "single-agent",
+    lie: adds("tool.started", (event) => Array.from({ length: 4 }, () => ({ ...event, ...WANTS }))),
+    invariant: "news",
   },
   { name: "a cancelled attempt whose turn goes on", story: "cancel", lie: hides("turn.cancelled"), invariant: "I15" },
   {

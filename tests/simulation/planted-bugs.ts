@@ -189,6 +189,20 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "limits",
   },
   {
+    name: "a tool server may tell its progress as often as it likes",
+    file: `${RULES}/tool-news.ts`,
+    find: "at - told.progressAt >= pauseAfter(told.progress)",
+    replace: "at >= told.progressAt",
+    invariant: "news",
+  },
+  {
+    name: "what a tool server wanted of a person is forgotten when its call is cut off",
+    file: `${RULES}/evolve-call.ts`,
+    find: 'status: "owed", interruptions: tool.interruptions + 1 }',
+    replace: 'status: "owed", interruptions: tool.interruptions + 1, told: { inputs: 0, progress: 0, progressAt: 0 } }',
+    invariant: "news",
+  },
+  {
     name: "a sixth try of a call",
     file: `${RULES}/failure.ts`,
     find: "if (tries >= LIMITS.triesPerCall ||",

@@ -1,10 +1,17 @@
-import { type CallToolResult, Client, StreamableHTTPClientTransport, type Tool as McpTool } from "@modelcontextprotocol/client";
+import {
+  type CallToolResult,
+  Client,
+  ProtocolError,
+  ProtocolErrorCode,
+  StreamableHTTPClientTransport,
+  type Tool as McpTool,
+} from "@modelcontextprotocol/client";
 import { CfWorkerJsonSchemaValidator } from "@modelcontextprotocol/client/validators/cf-worker";
 import { silence } from "../../redaction/log";
 import type { BoundedFetch } from "./bounded-fetch";
 import { GOODBYE_MS, LONGEST_CALL_MS, LONGEST_RESUME_MS, MAX_PAGES, RESUME_MS, RESUME_TRIES } from "./limits";
 import { oauthProvider, type OAuthOptions } from "./oauth";
-import { CALL_KEY } from "./schema";
+import { CALL_KEY, type Question, readQuestion } from "./schema";
 import type { McpServer } from "./server";
 
 // The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
@@ -24,6 +31,8 @@ export type Call = {
   key: string;
   signal: AbortSignal;
   progress: (told: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
+  /** The server has asked for something while the call ran, and was refused. */
+  asked: (question: Question) => void;
   headersCame: (() => void) | undefined;
   /** The definition that was pinned: what is sent follows it, not what the server says now. */
   tool: McpTool;
@@ -37,6 +46,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
+  /** Calls under way, by what is told of the server's questions, oldest first. */
+  readonly #asking = new Set<Call["asked"]>();
   #users = 0;
   /** Set by `retire`: told when the last user is gone. */
   #left: PromiseWithResolvers<void> | null = null;
@@ -56,6 +67,13 @@ export class Connection {
         listChanged: { tools: { autoRefresh: false, onChanged: changed } },
       },
     );
+    // A question does not say which call it is for: the oldest is taken, so that it is shown once.
+    this.#client.fallbackRequestHandler = async (request) => {
+      const question = readQuestion(request);
+      const [asked] = this.#asking;
+      if (question) asked?.(question);
+      throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
+    };
     // What comes out of turn (a second reply, one to a call that is over) concerns nobody.
     this.#client.onerror = () => undefined;
     this.#transport = new StreamableHTTPClientTransport(new URL(server.url), {
@@ -106,9 +124,11 @@ export class Connection {
    * One try of one call. Whatever is still open of it when it ends is cut. The result is held against no schema: the call was made,
    * whatever form its result has, and a pattern of the server's would run here for as long as the server likes.
    */
-  async call({ name, args, key, signal, progress, headersCame, tool }: Call): Promise<CallToolResult> {
+  async call({ name, args, key, signal, progress, asked, headersCame, tool }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
     const watch = out.watch(key, headersCame);
+    const told: Call["asked"] = (question) => asked(question);
+    this.#asking.add(told);
     try {
       return await this.#client.callTool(
         { name, arguments: args, _meta: { [CALL_KEY]: key } },
@@ -126,6 +146,7 @@ export class Connection {
     } catch (error) {
       throw watch.failed.aborted ? watch.failed.reason : error;
     } finally {
+      this.#asking.delete(told);
       watch.end();
     }
   }

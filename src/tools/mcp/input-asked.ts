@@ -1,3 +1,5 @@
+import type { InputRequired, RequestToPerson } from "../../protocol/tool-news";
+import { MAX_URL_CHARS } from "./limits";
 import type { Question } from "./schema";
 import { cutText, shown } from "./shown-text";
 
@@ -8,28 +10,48 @@ import { cutText, shown } from "./shown-text";
 
 const MOST_QUESTIONS = 5;
 const MAX_MESSAGE_CHARS = 500;
+const MAX_SCHEME_CHARS = 30;
 
-/** What is shown of the questions; `url` is the server's address. */
-export function inputAsked(url: string, questions: readonly Question[]): string {
-  const { origin } = new URL(url);
-  const asked = questions.slice(0, MOST_QUESTIONS).map(oneQuestion);
-  const more = questions.length > MOST_QUESTIONS ? [`(${questions.length - MOST_QUESTIONS} more)`] : [];
-  const list = [...asked, ...more].map((line) => `- ${line}`).join("\n");
-  return `The tool server at ${origin} did not do it: it asks for something first, and nobody was asked.\n${list}\nDo not try to answer it; go on without this tool.`;
+/** What is shown of the questions. `url` is the server's address; `clean` takes secrets out of what it says. */
+export function inputRequired(url: string, questions: readonly Question[], clean: (text: string) => string): InputRequired {
+  const more = questions.length - MOST_QUESTIONS;
+  return {
+    origin: new URL(url).origin,
+    requests: questions.slice(0, MOST_QUESTIONS).map((question) => toRequest(question, clean)),
+    ...(more > 0 && { more }),
+  };
 }
 
-function oneQuestion({ method, params }: Question): string {
-  const message = quoted(params?.message ?? "");
-  if (params?.url !== undefined) return `it wants a person to open ${shownAddress(params.url)}: ${message}`;
-  if (method.startsWith("elicitation/")) return `it wants a person to fill in a form: ${message}`;
-  return `it wants the client to do \`${quoted(method)}\``;
+function toRequest({ method, params }: Question, clean: (text: string) => string): RequestToPerson {
+  // Cleaned before it is cut: half a secret is not recognised.
+  const quoted = (text: string): string => cutText(clean(shown(text)).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
+  const nowhere = { url: null, refused: null };
+  if (params?.url !== undefined) return { kind: "url", message: quoted(params.message ?? ""), ...addressed(params.url, clean) };
+  if (method.startsWith("elicitation/")) return { kind: "form", message: quoted(params?.message ?? ""), ...nowhere };
+  return { kind: "other", message: quoted(method), ...nowhere };
 }
 
 /** Only addresses that a browser opens safely are repeated. */
-function shownAddress(url: string): string {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  if (parsed?.protocol !== "https:" || parsed.username !== "" || parsed.password !== "") return "an address that is refused";
-  return quoted(parsed.href);
+function addressed(text: string, clean: (text: string) => string): Pick<RequestToPerson, "url" | "refused"> {
+  const refused = (why: string) => ({ url: null, refused: why });
+  if (!URL.canParse(text)) return refused("it is no address");
+  const { protocol, username, password, href } = new URL(text);
+  if (protocol !== "https:")
+    return refused(`its scheme is ${cutText(protocol.slice(0, -1), MAX_SCHEME_CHARS)}, and only https is shown`);
+  if (username !== "" || password !== "") return refused("it names a user before its host");
+  const url = clean(href);
+  return url.length > MAX_URL_CHARS ? refused(`it is longer than ${MAX_URL_CHARS} characters`) : { url, refused: null };
 }
 
-const quoted = (text: string): string => cutText(shown(text).replaceAll(/\s+/g, " "), MAX_MESSAGE_CHARS);
+/** What the model is told, as the result of its call. */
+export function inputResult({ origin, requests, more }: InputRequired): string {
+  const others = more === undefined ? [] : [`(${more} more)`];
+  const list = [...requests.map(sentence), ...others].map((line) => `- ${line}`).join("\n");
+  return `The tool server at ${origin} did not do it: it asks for something first, and nobody was asked.\n${list}\nDo not try to answer it; go on without this tool.`;
+}
+
+function sentence({ kind, message, url }: RequestToPerson): string {
+  if (kind === "url") return `it wants a person to open ${url ?? "an address that is refused"}: ${message}`;
+  if (kind === "form") return `it wants a person to fill in a form: ${message}`;
+  return `it wants the client to do \`${message}\``;
+}

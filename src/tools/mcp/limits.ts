@@ -25,6 +25,10 @@ export const MAX_PAGES = 64;
 
 /** Longest name that every provider takes, and its characters. */
 export const MAX_NAME_CHARS = 64;
+/** Of what a server says of a call's progress. */
+export const MAX_PROGRESS_CHARS = 500;
+/** Of an address that a server wants a person to open; one that is cut would lead elsewhere. */
+export const MAX_URL_CHARS = 2_000;
 /** Of what a server says when something went wrong. */
 export const MAX_ERROR_CHARS = 2_000;
 

@@ -31,3 +31,8 @@ export const InputRequiredSchema = z.looseObject({
   inputRequests: z.record(z.string(), QuestionSchema).optional(),
 });
 export type Question = z.infer<typeof QuestionSchema>;
+
+/** The same from a server of the generation before: as a request of its own while a call runs, or as the call's error. */
+export const readQuestion = (request: unknown): Question | null => QuestionSchema.safeParse(request).data ?? null;
+export const readElicitations = (told: unknown): Question[] =>
+  (Array.isArray(told) ? told : []).flatMap((params) => readQuestion({ method: "elicitation/create", params }) ?? []);

@@ -1,4 +1,5 @@
-import type { CallToolResult, StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { type CallToolResult, type StoredOAuthTokens, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import type { InputRequired } from "../../protocol/tool-news";
 import { fillSecrets } from "../http/definition";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
@@ -6,13 +7,13 @@ import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "./bre
 import { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
-import { inputAsked } from "./input-asked";
+import { inputRequired, inputResult } from "./input-asked";
 import { judgeListing, type Listing, type Offered } from "./offer";
-import { MAX_ERROR_CHARS } from "./limits";
+import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { resultText } from "./results";
 import { nextTry } from "./retry";
-import { InputRequiredSchema } from "./schema";
+import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
@@ -235,7 +236,7 @@ export class ServerLink {
   ): Promise<ToolResult> {
     const off = this.#whyOff(tool);
     if (off !== null) return { outcome: "error", text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.` };
-    const result = await connection.call({
+    const call = connection.call({
       name: tool.bareName,
       args,
       key: context.idempotencyKey,
@@ -245,12 +246,19 @@ export class ServerLink {
       progress: ({ progress, total, message }) =>
         context.tell?.({
           type: "progress",
+          origin: this.#origin,
           progress,
           total: total ?? null,
-          message: message === undefined ? null : cutText(this.#clean(shown(message)), 500),
+          message: message === undefined ? null : cutText(this.#clean(shown(message)), MAX_PROGRESS_CHARS),
         }),
+      asked: (question) => this.#tellOf([question], context),
     });
-    return this.#ofReply(result, context);
+    try {
+      return this.#ofReply(await call, context);
+    } catch (error) {
+      if (error instanceof UrlElicitationRequiredError) return this.#asked(readElicitations(error.elicitations), context);
+      throw error;
+    }
   }
 
   /** The listing may have changed since the tool was offered. */
@@ -261,12 +269,19 @@ export class ServerLink {
 
   #ofReply(result: CallToolResult, context: ToolContext): ToolResult {
     const asked = InputRequiredSchema.safeParse(result);
-    if (asked.success) {
-      const text = this.#clean(inputAsked(this.server.url, Object.values(asked.data.inputRequests ?? {})));
-      context.tell?.({ type: "input_asked", origin: new URL(this.server.url).origin, text });
-      return { outcome: "error", text };
-    }
+    if (asked.success) return this.#asked(Object.values(asked.data.inputRequests ?? {}), context);
     return { outcome: result.isError === true ? "error" : "ok", text: this.#clean(resultText(result)) };
+  }
+
+  /** The call has ended with questions to a person. */
+  #asked(questions: readonly Question[], context: ToolContext): ToolResult {
+    return { outcome: "error", text: inputResult(this.#tellOf(questions, context)) };
+  }
+
+  #tellOf(questions: readonly Question[], context: ToolContext): InputRequired {
+    const required = inputRequired(this.server.url, questions, (text) => this.#clean(text));
+    context.tell?.({ type: "input_asked", ...required });
+    return required;
   }
 
   #toResult(failure: McpFailure, idempotent: boolean): ToolResult {
@@ -290,6 +305,10 @@ export class ServerLink {
   #kept(secret: string): string {
     this.#secrets.add(secret);
     return secret;
+  }
+
+  get #origin(): string {
+    return new URL(this.server.url).origin;
   }
 
   /** Without what we showed the server to be let in, should it echo that. */

@@ -111,7 +111,49 @@ export const tools: Invariant = {
   }),
 };
 
-type ToolEvent = EventOf<"tool.started" | "tool.completed" | "tool.interrupted" | "tool.unknown">;
+const MOST_INPUTS = 3;
+const MOST_PROGRESS = 20;
+const LEAST_PAUSE_MS = 1_000;
+
+/** Only tools that run tell people anything, and none of them fills a log: so much of a call, and so seldom, however often it is cut off. */
+export const news: Invariant = {
+  id: "news",
+  watch: () => {
+    const inputs = new Map<string, number>();
+    const progress = new Map<string, number[]>();
+    const running = (event: ToolEvent, board: Board) =>
+      unless(statusOf(board, event) === "started", `${event.tool_call} tells of its work without having any`);
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "tool.input_required") {
+          const times = (inputs.get(callOf(event)) ?? 0) + 1;
+          inputs.set(callOf(event), times);
+          return [
+            ...running(event, board),
+            ...unless(times <= MOST_INPUTS, `${event.tool_call} wants something of a person ${times} times`),
+            ...unless(event.requests.length <= 5, `${event.tool_call} wants more of a person than anybody reads`),
+          ];
+        }
+        if (event.type !== "tool.progressed") return [];
+        const before = progress.get(callOf(event)) ?? [];
+        progress.set(callOf(event), [...before, event.at]);
+        const pause = event.at - (before.at(-1) ?? Number.NEGATIVE_INFINITY);
+        return [
+          ...running(event, board),
+          ...unless(before.length < MOST_PROGRESS, `${event.tool_call} tells its progress ${before.length + 1} times`),
+          ...unless(pause >= LEAST_PAUSE_MS, `${event.tool_call} tells its progress again after ${pause} ms`),
+        ];
+      },
+    };
+  },
+};
+
+type ToolEvent = EventOf<
+  "tool.started" | "tool.progressed" | "tool.input_required" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+>;
+
+const callOf = ({ turn, attempt, agent, round, tool_call }: ToolEvent): string =>
+  `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
 const statusOf = (board: Board, event: ToolEvent): "asked" | "started" | null =>
   board.openTools.find((tool) => isTool(tool, event))?.status ?? null;

@@ -1,5 +1,5 @@
 import { answers, limits, novelty, voided } from "./answers";
-import { calls, tools } from "./effects";
+import { calls, news, tools } from "./effects";
 import { cancelled, oneEnd, oneFinal, totals } from "./endings";
 import { compaction } from "./compaction";
 import { failures, tries } from "./failures";
@@ -37,6 +37,7 @@ export const INVARIANTS: readonly Invariant[] = [
   waiting,
   rounds,
   tools,
+  news,
   atMostOnce,
   oneKey,
   snapshots,

@@ -14,6 +14,8 @@ function placeOf(log: readonly NumberedEvent[], type: EventType, nth: number): n
   return place;
 }
 
+const unnumbered = (event: SessionEvent): NumberedEvent => ({ ...event, sequence_number: 0 });
+
 const renumbered = (log: readonly SessionEvent[]): NumberedEvent[] =>
   log.map((event, place) => ({ ...event, sequence_number: place + 1 }));
 
@@ -37,6 +39,15 @@ export const repeats =
   (log) => {
     const place = placeOf(log, type, nth);
     return renumbered(log.toSpliced(place, 0, ...log.slice(place, place + 1)));
+  };
+
+/** Tells right after the nth event of a type what never was, at its time. */
+export const adds =
+  <T extends EventType>(type: T, made: (event: EventOf<T>) => readonly SessionEvent[], nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    const event = log[place];
+    return renumbered(log.toSpliced(place + 1, 0, ...(event && isType(event, type) ? made(event) : []).map(unnumbered)));
   };
 
 type Move = { nth?: number; before: EventType; beforeNth?: number };

@@ -121,6 +121,8 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "citations.added":
     case "files.accessed":
     case "conversation.compacted":
+    case "tool.progressed":
+    case "tool.input_required":
       return;
     case "tools.listed":
       board.listings.push(event);

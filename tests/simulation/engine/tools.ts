@@ -1,6 +1,7 @@
 import { fileTools } from "../../../src/tools/files";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
 import type { ReachedTool } from "../checker/types";
+import { drawNews } from "../world/news";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
 import type { VirtualTime } from "./virtual-time";
@@ -49,8 +50,9 @@ export class ToolServer {
     return [...served, ...fileTools()];
   }
 
-  async #answer(rule: (typeof SERVED)[number], { place, idempotencyKey, signal }: ToolContext): Promise<ToolResult> {
+  async #answer(rule: (typeof SERVED)[number], context: ToolContext): Promise<ToolResult> {
     const { seed, faults, gate, dies } = this.#options;
+    const { place, idempotencyKey, signal } = context;
     const life = this.#life;
     const isDead = () => life !== this.#life;
     if (dies("crash_before_send")) return never();
@@ -62,7 +64,13 @@ export class ToolServer {
     if (dies("crash_in_tool")) return never();
     const chance = new Chance(seed ^ hash(idempotencyKey));
     const afterMs = faults.strikes("tool_slow", 30_000) ? chance.latency(1_000, 30_000) : chance.latency(5, 2_000);
-    await this.#passes(afterMs, signal);
+    const news = drawNews(new Chance(seed ^ hash(`${idempotencyKey} news`)));
+    for (const one of news) {
+      await this.#passes(Math.floor(afterMs / (news.length + 1)), signal);
+      if (isDead()) return never();
+      context.tell?.(one);
+    }
+    await this.#passes(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
     if (isDead()) return never();
     if (faults.strikes("tool_fails")) return { outcome: "error", text: "The server is busy." };
     if (faults.strikes("tool_lost"))

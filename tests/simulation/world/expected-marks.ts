@@ -18,6 +18,8 @@ export const EXPECTED_MARKS: readonly string[] = [
     "stream.delta",
     "tools.listed",
     "tool.started",
+    "tool.progressed",
+    "tool.input_required",
     "tool.completed",
     "tool.interrupted",
     "tool.unknown",

@@ -165,11 +165,16 @@ export class Performer {
   }
 
   #runTool(effect: ToolCallEffect): void {
-    const { afterMs, outcome } = this.#world.tool(effect);
+    const { afterMs, outcome, news } = this.#world.tool(effect);
     const started = this.#shell.log.at(-1);
     if (started?.type === "tool.started") {
       const { turn, attempt, agent, round, tool_call, name } = started;
       this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name });
+    }
+    for (const [nth, one] of news.entries()) {
+      const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
+      // Not stopped with the call: what a server says too late concerns nobody.
+      this.#shell.timeline.schedule(at, () => this.#shell.input({ type: "tool_told", effect: effect.id, news: one }));
     }
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);

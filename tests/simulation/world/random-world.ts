@@ -3,6 +3,7 @@ import type { ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
 import { drawFailure } from "./failing";
 import { drawUses, tokensOf } from "./hosting";
+import { drawNews } from "./news";
 import { Chance } from "./random";
 import { drawReply } from "./replying";
 import { type Feature, SERVED_TOOLS, type Situation } from "./situation";
@@ -13,6 +14,7 @@ import type { CallOutcome, Seen, World } from "./world";
 /** Providers, tools and mishaps by chance, all from the situation's seed. */
 export function randomWorld(situation: Situation): World {
   const chance = new Chance(situation.seed + 2);
+  const newsChance = new Chance(situation.seed + 4);
   const has = (feature: Feature): boolean => situation.features.includes(feature);
   const inputs = new Map<string, number>();
   const characters = Array.from({ length: situation.agents }, () => drawCharacter(chance, has));
@@ -28,7 +30,11 @@ export function randomWorld(situation: Situation): World {
       const hangs = effect.agent === hanging && chance.is(0.5);
       return hangs ? { ...outcome, afterMs: Number.POSITIVE_INFINITY } : outcome;
     },
-    tool: () => ({ afterMs: chance.latency(1, 20_000), outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }) }),
+    tool: () => ({
+      afterMs: chance.latency(1, 20_000),
+      outcome: chance.weighted({ ok: 8, error: 2, unknown: 1 }),
+      news: drawNews(newsChance),
+    }),
     listing: (_, rules) => ({ afterMs: chance.latency(1, 20_000), servers: drawListings(chance, rules) }),
     relisting: (_, rules) => (chance.is(0.1) ? drawListings(chance, rules) : null),
     files: () => chance.pick([null, 0, 1, 7]),

@@ -25,7 +25,7 @@ export function scriptedWorld({ steps }: Script): World {
   return {
     prepare: () => ({ afterMs: 1, inputTokens: INPUT_TOKENS }),
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
-    tool: () => ({ afterMs: 300, outcome: "ok" }),
+    tool: () => ({ afterMs: 300, outcome: "ok", news: [] }),
     listing: () => ({ afterMs: 100, servers: [] }),
     relisting: () => null,
     files: () => null,

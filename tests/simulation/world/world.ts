@@ -9,6 +9,7 @@ import type {
 } from "../../../src/coordination";
 import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
+import type { ToolNews } from "../../../src/protocol/tool-news";
 
 /** What surrounds the shell: providers, tools, files and mishaps. One implementation is random, one follows a script. */
 export type World = {
@@ -18,7 +19,8 @@ export type World = {
    */
   prepare(effect: Effect): { afterMs: number; inputTokens: number; heldMs?: number };
   call(effect: ModelCallEffect, seen: Seen): CallOutcome;
-  tool(effect: ToolCallEffect): { afterMs: number; outcome: "ok" | "error" | "unknown" };
+  /** `news`: what it tells people on the way, at even distances. */
+  tool(effect: ToolCallEffect): { afterMs: number; outcome: "ok" | "error" | "unknown"; news: readonly ToolNews[] };
   /** What the agent's tool servers say, and when. */
   listing(effect: ToolListingEffect, rules: AgentRules): { afterMs: number; servers: ToolsListing[] };
   /** What they say anew while a tool runs; null: nothing. */

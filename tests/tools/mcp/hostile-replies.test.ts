@@ -230,7 +230,7 @@ describe("what a server says of the form of things", () => {
 describe("D18 questions to a person", () => {
   it("an elicitation without leave is refused, and nothing is answered", async () => {
     const answers: unknown[] = [];
-    const { result } = await act({
+    const { result, told } = await act({
       tools: [tool("act")],
       first: ({ message, received, response }) => {
         if (message.method !== undefined || received.method !== "POST") return false;
@@ -252,6 +252,35 @@ describe("D18 questions to a person", () => {
     });
     expect(answers).toMatchObject([{ id: "ask-1", error: { code: -32601 } }]);
     expect(result.text).toBe("nobody told me");
+    const requests = [{ kind: "form", message: "Your password?", url: null, refused: null }];
+    expect(told.news).toEqual([{ type: "input_asked", origin: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/), requests }]);
+  });
+
+  /** As a server of 2025-11-25 ends a call before which a person must go somewhere. */
+  const mustVisit = (elicitations: unknown) =>
+    act(
+      only(({ response, message }) => {
+        const error = { code: -32042, message: "Visit it", data: { elicitations } };
+        response.writeHead(200, { "content-type": "application/json" });
+        response.end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }));
+      }),
+    );
+
+  it("an address that must be visited first is shown with the server's origin, and ends the call", async () => {
+    const pay = { mode: "url", elicitationId: "1", url: "https://pay.example.com/x", message: "Pay" };
+    const { result, told } = await mustVisit([pay, { ...pay, url: "javascript:alert(1)" }, "nonsense"]);
+    expect(result).toEqual({ outcome: "error", text: expect.stringContaining("open https://pay.example.com/x: Pay") });
+    const [shown, hidden] = [
+      { url: pay.url, refused: null },
+      { url: null, refused: expect.stringContaining("javascript") },
+    ];
+    expect(told.news).toMatchObject([{ origin: expect.stringMatching(/^http:/), requests: [shown, hidden] }]);
+  });
+
+  it("a list of them that is none asks for nothing, and ends the call too", async () => {
+    const { result, told } = await mustVisit({ length: 3 });
+    expect(result).toEqual({ outcome: "error", text: expect.stringContaining("nobody was asked") });
+    expect(told.news).toMatchObject([{ type: "input_asked", requests: [] }]);
   });
 });
 
@@ -297,6 +326,26 @@ describe("D21 echoes of keys", () => {
     const { text: said } = await toolOf(servers, "mcp__box__act").run({}, context());
     expect(said).toMatch(/^your key is /);
     expect(said).not.toContain("planted-KEY");
+  });
+
+  it("nor is it in what people are told of its progress and its questions", async () => {
+    const secret = "planted-KEY";
+    const made = await serve(
+      only(({ response, message }) => {
+        startStream(response);
+        const params = { progressToken: message.id, progress: 1, message: `${"x".repeat(492)}${secret}` };
+        response.write(frame({ jsonrpc: "2.0", method: "notifications/progress", params }));
+        const elicitations = [{ mode: "url", url: `https://pay.example.com/?key=${secret}`, message: `Is it ${secret}?` }];
+        const error = { code: -32042, message: secret, data: { elicitations } };
+        response.end(frame({ jsonrpc: "2.0", id: message.id, error }));
+      }),
+    );
+    const servers = keep(await connected([server(made.url, { headers: { "x-api-key": "${KEY}" } })]));
+    const told = context();
+    const { text: said } = await toolOf(servers, "mcp__box__act").run({}, told);
+    expect(told.news.map(({ type }) => type)).toEqual(["progress", "input_asked"]);
+    expect(`${JSON.stringify(told.news)} ${said}`).toContain("https://pay.example.com/?key=");
+    expect(`${JSON.stringify(told.news)} ${said}`).not.toContain("planted");
   });
 
   it("a tool that repeats it in what is said of it is not offered, nor is what it repeats shown", async () => {

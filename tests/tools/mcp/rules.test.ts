@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "../../../src/tools/mcp/breaker";
 import type { McpFailure } from "../../../src/tools/mcp/failures";
-import { inputAsked } from "../../../src/tools/mcp/input-asked";
 import { distinct, fullName, nameProblem } from "../../../src/tools/mcp/names";
 import { WORKFLOW_TOOLS } from "../../../src/coordination/offers";
 import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
@@ -336,7 +335,7 @@ describe("what the log says of a server", () => {
   });
 });
 
-describe("results and questions", () => {
+describe("results", () => {
   it("shows what cannot be seen, and leaves what can", () => {
     expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain("a\\u{200b}b\\u{0}c\\u{2066}d é 漢字");
     expect(shown("x\ufe0fy\n\tz")).toBe("x\ufe0fy\n\tz");
@@ -346,19 +345,5 @@ describe("results and questions", () => {
     expect(resultText({ content: [], structuredContent: { a: 1 } })).toBe('{"a":1}');
     expect(resultText({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } })).toBe("one");
     expect(resultText({ content: [] })).toBe("(The tool gave no text.)");
-  });
-
-  it("D18 a question is shown with its origin, an address that does harm is not", () => {
-    const asked = inputAsked("https://box.example.com/mcp", [
-      { method: "elicitation/create", params: { message: "Your API key?\u202e" } },
-      { method: "elicitation/create", params: { mode: "url", url: "javascript:alert(1)", message: "Open this" } },
-      { method: "elicitation/create", params: { mode: "url", url: "https://pay.example.com/x", message: "Pay" } },
-      { method: "sampling/createMessage" },
-    ]);
-    expect(asked).toContain("The tool server at https://box.example.com");
-    expect(asked).toContain("fill in a form: Your API key?\\u{202e}");
-    expect(asked).toContain("open an address that is refused: Open this");
-    expect(asked).toContain("open https://pay.example.com/x: Pay");
-    expect(asked).not.toContain("javascript:");
   });
 });

@@ -2,7 +2,8 @@ import type { McpEnvironment } from "../../../src/tools/mcp/environment";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import type { Pins } from "../../../src/tools/mcp/pins";
 import type { McpServer } from "../../../src/tools/mcp/server";
-import type { Tool, ToolContext, ToolNews } from "../../../src/tools/tool";
+import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { Tool, ToolContext } from "../../../src/tools/tool";
 
 /** A server as a config names it. */
 export const server = (url: string, more: Partial<McpServer> = {}): McpServer => ({
