@@ -19,15 +19,16 @@ const TOKENS = 5;
 export const CANCEL: Measurement = {
   name: "cancel",
   about: "Cancel to upstream closed",
-  async measure(machines): Promise<Figure> {
+  async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureCancel);
     const line = ({ closed, bare }: CancelFigure, where: string): Figure["lines"] => [
-      [
-        `cancel to upstream closed, ${where}`,
-        millis(closed, 1),
-        `aborted fetch ${millis(bare, 1)}`,
-        aim(closed.median, AIM_MS, "<"),
-      ],
+      {
+        figure: `cancel to upstream closed, ${where}`,
+        measured: millis(closed, 1),
+        runs: `${SAMPLES} × ${AGENTS} calls`,
+        bound: `aborted fetch ${millis(bare, 1)}`,
+        aim: aim(closed.median, AIM_MS, "<"),
+      },
     ];
     return { lines: [...line(data.disk, "disk"), ...(data.memory ? line(data.memory, "memory") : [])], data };
   },
