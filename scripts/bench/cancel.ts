@@ -11,7 +11,7 @@ import { runRequest, teamOf } from "./team";
 /** From asking for the cancellation to the close of each of the team's connections, as its provider saw it; in ms. */
 type CancelFigure = { closed: Spread; bare: Spread };
 
-const SAMPLES = 20;
+const SAMPLES = 10;
 const AIM_MS = 100;
 const AGENTS = 3;
 const TOKENS = 5;
