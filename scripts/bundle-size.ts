@@ -8,13 +8,13 @@ import { wranglerQuietly } from "./wrangler";
 export type BundleSize = { raw: number; gzip: number };
 
 /** What Cloudflare accepts from a free account (documentation, autumn 2026); staying under it also keeps cold starts short. */
-const MAX_GZIP_BYTES = 3 * 1024 * 1024;
+export const MAX_GZIP_BYTES = 3 * 1024 * 1024;
 
-/** Bundles as a deployment would, without any network, and measures the result. */
-export async function bundleSize(): Promise<BundleSize> {
+/** Bundles as a deployment would, without any network, and measures the result. `config`: of another Worker than the service. */
+export async function bundleSize(config = "wrangler.toml"): Promise<BundleSize> {
   const dir = await mkdtemp(path.join(tmpdir(), "massgen-edge-bundle-"));
   try {
-    await wranglerQuietly(["deploy", "--dry-run", "--outdir", dir]);
+    await wranglerQuietly(["deploy", "--config", config, "--dry-run", "--outdir", dir]);
     const entries = await readdir(dir, { recursive: true, withFileTypes: true });
     const uploaded = entries.filter((entry) => entry.isFile() && !/\.map$|^README\.md$/.test(entry.name));
     const contents = Buffer.concat(await Promise.all(uploaded.map((entry) => readFile(path.join(entry.parentPath, entry.name)))));

@@ -61,10 +61,34 @@ export function gapsOf(calls: readonly ServedCall[], run: { startedAt: number; e
 }
 
 /**
+ * What each call cost besides its provider's time, in ms: from the end of the stage that it waited for to its arrival. Those of
+ * the first stage are left out: they wait for their session to be made, which is no call's own.
+ */
+export function callOverheads(calls: readonly ServedCall[]): number[] {
+  const stages = [...Map.groupBy(calls, ({ stage }) => stage).values()];
+  const inOrder = stages.toSorted((a, b) => firstOf(a) - firstOf(b));
+  return inOrder.slice(1).flatMap((stage, before) => {
+    const waitedUntil = Math.max(...(inOrder[before] ?? []).map((call) => call.startedAt + servedMs(call)));
+    return stage.map(({ startedAt }) => startedAt - waitedUntil);
+  });
+}
+
+const firstOf = (stage: readonly ServedCall[]): number => Math.min(...stage.map(({ startedAt }) => startedAt));
+
+/**
  * By how much values grow from each to the next: the median of the slopes between all pairs (Theil and Sen), which a few slow
  * ones cannot bend.
  */
 export function slopeOf(values: readonly number[]): number {
   const slopes = values.flatMap((value, at) => values.slice(at + 1).map((later, ahead) => (later - value) / (ahead + 1)));
   return quantile(slopes, 0.5);
+}
+
+/**
+ * Whether something grows: whether it did in every one of several series. Where nothing grows, five of five do by chance once in
+ * thirty-two times, so fewer series prove nothing.
+ */
+export function growsInAll(slopes: readonly number[]): boolean {
+  if (slopes.length < 5) throw new Error("Growth needs five series at least.");
+  return slopes.every((slope) => slope > 0);
 }

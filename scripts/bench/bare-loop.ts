@@ -8,18 +8,24 @@ export type LoopJob = { baseUrl: string; stages: Record<string, unknown>[][] };
  * recovery. Gives the number of chunks; runs in Node and in the Workers runtime.
  */
 export async function runBareLoop({ baseUrl, stages }: LoopJob): Promise<number> {
-  const client = new OpenAI({ baseURL: baseUrl, apiKey: "simulated", maxRetries: 0 });
   let chunks = 0;
-  for (const stage of stages) {
-    const counts = await Promise.all(stage.map((body) => countChunks(client, body)));
-    chunks += counts.reduce((sum, count) => sum + count, 0);
-  }
+  const onChunk = () => {
+    chunks += 1;
+  };
+  for (const stage of stages) await Promise.all(stage.map((body) => readChunks({ baseUrl, body, onChunk })));
   return chunks;
 }
 
-async function countChunks(client: OpenAI, body: Record<string, unknown>): Promise<number> {
-  const stream = await client.post<AsyncIterable<unknown>>("/chat/completions", { body, stream: true });
-  let chunks = 0;
-  for await (const _ of stream) chunks += 1;
-  return chunks;
+type Reading = {
+  baseUrl: string;
+  body: Record<string, unknown>;
+  onChunk: (chunk: unknown) => void;
+  signal?: AbortSignal;
+};
+
+/** One request over the SDK, each chunk handed on as it comes. */
+export async function readChunks({ baseUrl, body, onChunk, signal }: Reading): Promise<void> {
+  const client = new OpenAI({ baseURL: baseUrl, apiKey: "simulated", maxRetries: 0 });
+  const options = { body, stream: true, ...(signal && { signal }) };
+  for await (const chunk of await client.post<AsyncIterable<unknown>>("/chat/completions", options)) onChunk(chunk);
 }

@@ -1,7 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
 import { type LoopJob, runBareLoop } from "./bare-loop";
+import type { BatchObject } from "./batches";
 import type { RelayObject } from "./relay";
 
+export { BatchObject } from "./batches";
 export { RelayObject } from "./relay";
 
 /** The least a session could do before it may speak: one new table, one row, on disk. */
@@ -13,17 +15,22 @@ export class RowObject extends DurableObject {
   }
 }
 
-type Env = { ROWS: DurableObjectNamespace<RowObject>; RELAYS: DurableObjectNamespace<RelayObject> };
+type Env = {
+  ROWS: DurableObjectNamespace<RowObject>;
+  RELAYS: DurableObjectNamespace<RelayObject>;
+  BATCHES: DurableObjectNamespace<BatchObject>;
+};
 
 /**
  * `POST /loop` runs the bare loop in this runtime; `POST /row` wakes a new object that writes one row; `/relay/{name}` is that
- * relay's own.
+ * relay's own; `POST /batches` is relayed and stored by a new object.
  */
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
     if (pathname === "/row") return env.ROWS.get(env.ROWS.newUniqueId()).fetch(request.url);
+    if (pathname === "/batches") return env.BATCHES.get(env.BATCHES.newUniqueId()).fetch(request);
     if (pathname.startsWith("/relay/")) return env.RELAYS.get(env.RELAYS.idFromName(pathname)).fetch(request);
     const job: LoopJob = await request.json();
     return Response.json({ chunks: await runBareLoop(job) });

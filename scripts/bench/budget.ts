@@ -1,15 +1,17 @@
-import { modelFacts } from "../../src/providers/models";
-import type { Price } from "../../src/protocol/team";
-import { charges, type RecordedRequest } from "../simulated-providers/ledger";
+import { tmpdir } from "node:os";
+import type { Chance } from "../../tests/simulation/world/random";
+import { type Charge, charges, type RecordedRequest } from "../simulated-providers/ledger";
 import { answersThenVotes, improvesOnce, paced } from "../simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../simulated-providers/server";
 import { toSituation } from "../simulated-providers/situation";
 import type { Script } from "../simulated-providers/reply";
-import type { Figure, Measurement } from "./figure";
+import { chanceFor } from "./chance";
+import { type Figure, type Measurement, verdict } from "./figure";
+import { type DrawnPrice, drawPrices } from "./random-prices";
 import { endOf, startRun } from "./run-client";
-import type { Runtime } from "./runtime";
+import { startRuntime } from "./runtime";
 
-/** What runs with caps, at random prices, speeds and lengths, really cost, by their providers' own books. */
+/** What runs with caps, at random prices, speeds and lengths, really cost, by their providers' own books and the prices drawn. */
 type BudgetFigure = {
   runs: number;
   overshot: number;
@@ -17,40 +19,48 @@ type BudgetFigure = {
   mostOfCap: number;
   /** How runs ended, counted. */
   endings: Record<string, number>;
-  /** Runs whose cap kept a call from being made, or shortened it. */
+  /** Requests that reached a provider, of all runs. */
   calls: number;
 };
 
 const RUNS = 1_000;
 const AT_ONCE = 16;
-/** Cheap ones and dear ones. */
-const PRICED = ["gpt-5-mini", "gpt-5", "gpt-4o", "gpt-4.1", "gpt-4.1-nano"] as const;
+const MODELS = 24;
+/** For more than that beyond its cap no run is to blame: sums of dollars are no whole numbers. */
+const ROUNDING = 1e-9;
 
 export const BUDGET: Measurement = {
   name: "budget",
   about: `Caps: ${RUNS} runs at random prices, speeds and lengths`,
   counts: true,
-  async measure(machines): Promise<Figure> {
-    const data = await measureBudget(await machines.disk());
+  async measure({ seed }): Promise<Figure> {
+    const data = await measureBudget(seed);
     const { runs, overshot, mostOfCap, endings, calls } = data;
     const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
     return {
       lines: [
-        [
-          `runs over their cap, of ${runs} (${calls} calls)`,
-          `${overshot}; at most ${(mostOfCap * 100).toFixed(1)} % of a cap was used`,
-          "0",
-          `0: ${overshot === 0 ? "met" : "missed"}`,
-        ],
-        ["  how they ended", ends.join(", "), "", ""],
+        {
+          figure: `runs over their cap, of ${runs} (${calls} calls)`,
+          measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(1)} % of a cap was used`,
+          runs: `${runs}, seed ${seed}`,
+          bound: "0, by definition",
+          aim: verdict("0", overshot === 0),
+        },
+        { figure: "  how they ended", measured: ends.join(", ") },
       ],
       data,
+      broken: overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`],
     };
   },
 };
 
-async function measureBudget({ service }: Runtime): Promise<BudgetFigure> {
-  const providers = await startSimulatedProviders({ models: Object.fromEntries(PRICED.map((model) => [model, randomly()])) });
+async function measureBudget(seed: number): Promise<BudgetFigure> {
+  const prices = drawPrices(chanceFor(seed, "prices"), MODELS);
+  const models = [...prices.keys()];
+  const variables = { BENCH_PRICES: JSON.stringify(Object.fromEntries(prices)) };
+  const runtime = await startRuntime(tmpdir(), "scripts/bench/random-prices-worker.ts", variables);
+  const scripts = models.map((model) => [model, randomly(seed, model)] as const);
+  const providers = await startSimulatedProviders({ models: Object.fromEntries(scripts) });
   try {
     const caps = new Map<string, number>();
     const endings = new Map<string, number>();
@@ -58,67 +68,77 @@ async function measureBudget({ service }: Runtime): Promise<BudgetFigure> {
     const worker = async () => {
       while (left-- > 0) {
         const question = `What is worth its price? (${left})`;
-        const cap = 10 ** (-4 + Math.random() * 3); // from a hundredth of a cent to ten cents
+        const chance = chanceFor(seed, question);
+        const cap = 10 ** (-4 + chance.unit() * 3); // from a hundredth of a cent to ten cents
         caps.set(question, cap);
-        const { turn } = await startRun(service, request(providers, question, cap));
+        const team = Array.from({ length: chance.int(1, 3) }, () => chance.pick(models));
+        const { turn } = await startRun(runtime.service, request(providers, { question, cap, team }));
         const status = await endOf(turn);
         endings.set(status, (endings.get(status) ?? 0) + 1);
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    const costs = costOf(providers.requests());
+    const costs = costOf(providers.requests(), prices);
     const shares = [...caps].map(([question, cap]) => (costs.get(question) ?? 0) / cap);
     return {
       runs: caps.size,
-      overshot: shares.filter((share) => share > 1 + 1e-9).length,
+      overshot: shares.filter((share) => share > 1 + ROUNDING).length,
       mostOfCap: Math.max(...shares),
       endings: Object.fromEntries(endings),
       calls: providers.requests().length,
     };
   } finally {
     await providers.close();
+    await runtime.stop();
   }
 }
 
-const upTo = (most: number): number => Math.floor(Math.random() * most);
-const words = (count: number): string =>
-  Array.from({ length: count + 1 }, () => Math.random().toString(36).slice(2, 9)).join(" ");
+const words = (chance: Chance): string =>
+  Array.from({ length: chance.int(1, 300) }, () => chance.unit().toString(36).slice(2, 9)).join(" ");
 
-/** Each reply of another length and speed, some of them failures, refusals and cuts: what was written is charged all the same. */
-function randomly(): Script {
+/**
+ * Each reply of another length and speed, some of them failures and cuts: what was written is charged all the same. The n-th reply
+ * of a model to a question is the same for the same seed, whoever else is asked meanwhile.
+ */
+function randomly(seed: number, model: string): Script {
+  const asked = new Map<string, number>();
   return async (situation) => {
-    const script =
-      Math.random() < 0.3
-        ? improvesOnce({ answer: words(upTo(300)), improved: words(upTo(300)) })
-        : answersThenVotes({ answer: words(upTo(300)) });
-    const reply = await paced({ ttftMs: upTo(40) }, script)(situation);
-    const fate = Math.random();
+    const nth = (asked.get(situation.question) ?? 0) + 1;
+    asked.set(situation.question, nth);
+    const chance = chanceFor(seed, situation.question, model, nth);
+    const script = chance.is(0.3)
+      ? improvesOnce({ answer: words(chance), improved: words(chance) })
+      : answersThenVotes({ answer: words(chance) });
+    const reply = await paced({ ttftMs: chance.int(0, 40) }, script)(situation);
+    const fate = chance.unit();
     if (fate < 0.03) return { fail: { status: 500 } };
-    if (fate < 0.06) return { ...reply, cutAfterChunks: upTo(40) };
+    if (fate < 0.06) return { ...reply, cutAfterChunks: chance.int(0, 40) };
     return reply;
   };
 }
 
-function request({ baseUrl }: SimulatedProviders, question: string, cap: number): string {
-  const agents = Array.from({ length: 1 + upTo(3) }, (_, n) => {
-    const model = PRICED[upTo(PRICED.length)] ?? PRICED[0];
-    return { id: `agent-${n}`, backend: { type: "chatcompletion", model, base_url: baseUrl, api_key: "simulated" } };
-  });
+type Wanted = { question: string; cap: number; team: readonly string[] };
+
+function request({ baseUrl }: SimulatedProviders, { question, cap, team }: Wanted): string {
+  const agents = team.map((model, n) => ({
+    id: `agent-${n}`,
+    backend: { type: "chatcompletion", model, base_url: baseUrl, api_key: "simulated" },
+  }));
   return JSON.stringify({ question, config: { agents }, budget: { max_cost_usd: cap } });
 }
 
 /** Cost only grows, so what a run has cost in the end is the most it ever had. */
-function costOf(requests: readonly RecordedRequest[]): Map<string, number> {
+function costOf(requests: readonly RecordedRequest[], prices: ReadonlyMap<string, DrawnPrice>): Map<string, number> {
   const costs = new Map<string, number>();
   for (const request of requests) {
     const { question } = toSituation(request.asked);
-    const price = modelFacts(request.model).price;
-    if (price === null) throw new Error(`${request.model} has no price.`);
+    const price = prices.get(request.model);
+    if (!price) throw new Error(`${request.model} has no price.`);
     const [charge] = charges([request]);
     if (charge) costs.set(question, (costs.get(question) ?? 0) + usd(charge, price));
   }
   return costs;
 }
 
-const usd = ({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }, price: Price): number =>
+const usd = ({ inputTokens, outputTokens }: Omit<Charge, "at" | "model">, price: DrawnPrice): number =>
   (inputTokens * price.input + outputTokens * price.output) / 1_000_000;

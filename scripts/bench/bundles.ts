@@ -8,21 +8,39 @@ export type Bundle = { dir: string; modules: { type: "ESModule" | "Text"; path: 
 export type Bundles = { service: Bundle; bare: Bundle; compatibility: Compatibility };
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
 
+const BARE = "scripts/bench/bare-worker.ts";
+
 /** The service and the lower bound, bundled by the same tool for the same runtime. `entry`: what stands in for the service. */
 export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
-  const { compatibility_date, compatibility_flags, rules } = unstable_readConfig({ config: "wrangler.toml" });
+  const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: "wrangler.toml" });
   if (!compatibility_date) throw new Error("wrangler.toml names no compatibility_date.");
-  const compatibility = { compatibility_date, compatibility_flags, rules };
-  const configured = async (name: string, main: string) => {
-    const file = path.join(dir, `${name}-wrangler.json`);
-    await writeFile(file, JSON.stringify({ name, main: path.resolve(main), ...compatibility }));
-    return bundle(path.join(dir, name), ["--config", file]);
-  };
+  const configured = (name: string, main: string) =>
+    once(main, async () => bundle(path.join(dir, name), ["--config", await configFor(dir, name, main)]));
   return {
-    service: entry === undefined ? await bundle(path.join(dir, "service"), []) : await configured("service", entry),
-    bare: await configured("bare", "scripts/bench/bare-worker.ts"),
+    service: await (entry === undefined
+      ? once("the service", () => bundle(path.join(dir, "service"), []))
+      : configured("service", entry)),
+    bare: await configured("bare", BARE),
     compatibility: { compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
   };
+}
+
+/** Runtimes share what was bundled once: its text is in memory, whatever becomes of the folder. */
+const made = new Map<string, Promise<Bundle>>();
+
+function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
+  const known = made.get(what) ?? make();
+  made.set(what, known);
+  return known;
+}
+
+/** Writes a configuration that bundles another module as wrangler.toml bundles the service; gives its file. */
+export async function configFor(dir: string, name: string, main = BARE): Promise<string> {
+  const { compatibility_date, compatibility_flags, rules, minify } = unstable_readConfig({ config: "wrangler.toml" });
+  const file = path.join(dir, `${name}-wrangler.json`);
+  const config = { name, main: path.resolve(main), compatibility_date, compatibility_flags, rules, minify };
+  await writeFile(file, JSON.stringify(config));
+  return file;
 }
 
 async function bundle(dir: string, options: string[]): Promise<Bundle> {

@@ -11,7 +11,7 @@ import { runRequest, teamOf } from "./team";
 /** From asking for the cancellation to the close of each of the team's connections, as its provider saw it; in ms. */
 type CancelFigure = { closed: Spread; bare: Spread };
 
-const SAMPLES = 20;
+const SAMPLES = 10;
 const AIM_MS = 100;
 const AGENTS = 3;
 const TOKENS = 5;
@@ -19,15 +19,16 @@ const TOKENS = 5;
 export const CANCEL: Measurement = {
   name: "cancel",
   about: "Cancel to upstream closed",
-  async measure(machines): Promise<Figure> {
+  async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureCancel);
     const line = ({ closed, bare }: CancelFigure, where: string): Figure["lines"] => [
-      [
-        `cancel to upstream closed, ${where}`,
-        millis(closed, 1),
-        `aborted fetch ${millis(bare, 1)}`,
-        aim(closed.median, AIM_MS, "<"),
-      ],
+      {
+        figure: `cancel to upstream closed, ${where}`,
+        measured: millis(closed, 1),
+        runs: `${SAMPLES} × ${AGENTS} calls`,
+        bound: `aborted fetch ${millis(bare, 1)}`,
+        aim: aim(closed.median, AIM_MS, "<"),
+      },
     ];
     return { lines: [...line(data.disk, "disk"), ...(data.memory ? line(data.memory, "memory") : [])], data };
   },

@@ -1,11 +1,28 @@
 import type { Spread } from "./arithmetic";
 import type { Machines } from "./machines";
 
-/** A row of the table: what was measured, beside what nobody can beat, and the project's aim. */
-export type Line = [figure: string, measured: string, bound: string, aim: string];
+/** A row of the table. */
+export type Line = {
+  figure: string;
+  measured: string;
+  /** How often it was measured; of what was measured once, why that is enough. With the seed of what was drawn at random. */
+  runs?: string;
+  /** What nobody can beat. */
+  bound?: string;
+  /** The project's aim, and whether it is met. */
+  aim?: string;
+};
 
 /** What one measurement gives: rows for people, and everything it knows as data. */
-export type Figure = { lines: Line[]; data: unknown };
+export type Figure = {
+  lines: Line[];
+  data: unknown;
+  /** What has to be exact and was not, on whatever machine: each fails the benchmark. */
+  broken?: string[];
+};
+
+/** What measurements share: the runtimes, and the seed of all that they draw at random. */
+export type Bench = { machines: Machines; seed: number };
 
 export type Measurement = {
   /** As `--only` names it. */
@@ -14,7 +31,7 @@ export type Measurement = {
   about: string;
   /** Whether it counts and does not time: such ones are taken side by side, after all others. */
   counts?: true;
-  measure(machines: Machines): Promise<Figure>;
+  measure(bench: Bench): Promise<Figure>;
 };
 
 export const range = ({ median, min, max }: Spread, digits: number): string =>
@@ -24,7 +41,7 @@ export const micros = (figure: Spread): string => `${range(figure, 1)} µs`;
 export const millis = (figure: Spread, digits = 0): string => `${range(figure, digits)} ms`;
 
 /** Whether an aim is met. */
-export function aim(value: number, wanted: number, sign: "<" | "≤"): string {
-  const isMet = sign === "<" ? value < wanted : value <= wanted;
-  return `${sign} ${wanted}: ${isMet ? "met" : "missed"}`;
-}
+export const aim = (value: number, wanted: number, sign: "<" | "≤"): string =>
+  verdict(`${sign} ${wanted}`, sign === "<" ? value < wanted : value <= wanted);
+
+export const verdict = (wanted: string, isMet: boolean): string => `${wanted}: ${isMet ? "met" : "missed"}`;

@@ -18,15 +18,22 @@ const AIM_MS = 30;
 export const FIRST_EVENT: Measurement = {
   name: "first-event",
   about: "POST to first event",
-  async measure(machines): Promise<Figure> {
+  async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureFirstEvent);
     return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
   },
 };
 
 function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: string): Line[] {
-  const bounds = `GET /healthz ${latency(healthz)}; new object, one row ${latency(oneRow)}`;
-  return [[`POST to first event, ${where}`, latency(firstEvent), bounds, aim(firstEvent.median, AIM_MS, "<")]];
+  return [
+    {
+      figure: `POST to first event, ${where}`,
+      measured: latency(firstEvent),
+      runs: `${firstEvent.runs}`,
+      bound: `GET /healthz ${latency(healthz)}; new object, one row ${latency(oneRow)}`,
+      aim: aim(firstEvent.median, AIM_MS, "<"),
+    },
+  ];
 }
 
 const latency = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;

@@ -2,15 +2,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { LOCAL_VARIABLES } from "../service/local-variables";
 import { ServiceProcess } from "../service/service-process";
 import { quantile, type Spread, spread } from "./arithmetic";
+import { BareProcess } from "./bare-process";
+import { chanceFor } from "./chance";
 import { aim, type Figure, type Measurement, millis } from "./figure";
 import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** How long a watcher of a run waits after SIGKILL of the whole runtime, in ms from the kill. */
+/** How long a watcher of a run waits after SIGKILL of the whole runtime, in ms from its death; it is started again at once. */
 type KillFigure = {
   kills: number;
-  /** The runtime is started again at once; from then until it answers `GET /healthz`. */
+  /** A bare Worker, killed and started as often: its first answer. */
+  bareMs: Spread;
+  /** The service's answer to `GET /healthz`. */
   healthyMs: Spread;
   /** A frame that the watcher did not have. */
   eventMs: Spread;
@@ -21,49 +25,59 @@ type KillFigure = {
 
 const KILLS = 15;
 const AIM_MS = 2_000;
-const LOAD = { answerTokens: 150, voteTokens: 60, presentationTokens: 150, pace: { ttftMs: 100, tokensPerSecond: 100 } };
+const LOAD = { answerTokens: 150, voteTokens: 40, presentationTokens: 40, pace: { ttftMs: 100, tokensPerSecond: 100 } };
 
 export const KILL: Measurement = {
   name: "kill",
   about: `Time to the first useful event after a kill, ${KILLS} kills`,
-  async measure(): Promise<Figure> {
-    const data = await measureKills();
-    const bound = `GET /healthz ${millis(data.healthyMs)}`;
+  async measure({ seed }): Promise<Figure> {
+    const data = await measureKills(seed);
+    const runs = `${KILLS} kills, seed ${seed}`;
+    const bound = `bare Worker of one line ${millis(data.bareMs)}`;
     return {
       lines: [
-        ["kill to the next event at a watcher", millis(data.eventMs), bound, ""],
-        [
-          "kill to the next text of a model, first token after 100 ms",
-          `${millis(data.textMs)}, p99 ${data.textP99Ms.toFixed(0)}`,
+        { figure: "kill to the next event at a watcher", measured: millis(data.eventMs), runs, bound },
+        { figure: "  to the service's first answer, GET /healthz", measured: millis(data.healthyMs), bound },
+        {
+          figure: "kill to the next text of a model, first token after 100 ms",
+          measured: `${millis(data.textMs)}, p99 ${data.textP99Ms.toFixed(0)}`,
+          runs,
           bound,
-          aim(data.textMs.median, AIM_MS, "<"),
-        ],
+          aim: aim(data.textMs.median, AIM_MS, "<"),
+        },
       ],
       data,
     };
   },
 };
 
-async function measureKills(): Promise<KillFigure> {
+async function measureKills(seed: number): Promise<KillFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
   const service = await ServiceProcess.prepare(LOCAL_VARIABLES);
-  const samples: { healthy: number; event: number; text: number }[] = [];
+  const bare = await BareProcess.prepare();
+  const chance = chanceFor(seed, "kill");
+  const samples: (Recovery & { bare: number })[] = [];
   try {
     await service.start();
+    await bare.start();
     for (let kill = 0; kill < KILLS; kill += 1) {
       const { events, turn } = await startRun(service.url, runRequest(providers, members));
-      samples.push(await killOnce(service, events));
+      const recovery = await killOnce(service, events, chance.int(200, 1_000));
       const status = await endOf(turn);
       if (status !== "completed") throw new Error(`After a kill the turn is ${status}.`);
+      await bare.kill();
+      samples.push({ ...recovery, bare: await bare.start() });
     }
   } finally {
+    await bare.stop();
     await service.stop();
     await providers.close();
   }
-  const of = (name: "healthy" | "event" | "text") => samples.map((sample) => sample[name]);
+  const of = (name: "bare" | keyof Recovery) => samples.map((sample) => sample[name]);
   return {
     kills: KILLS,
+    bareMs: spread(of("bare")),
     healthyMs: spread(of("healthy")),
     eventMs: spread(of("event")),
     textMs: spread(of("text")),
@@ -71,8 +85,10 @@ async function measureKills(): Promise<KillFigure> {
   };
 }
 
+type Recovery = { healthy: number; event: number; text: number };
+
 /** Kills it somewhere in the first answers, with a watcher who comes back at once. */
-async function killOnce(service: ServiceProcess, events: string): Promise<{ healthy: number; event: number; text: number }> {
+async function killOnce(service: ServiceProcess, events: string, afterMs: number): Promise<Recovery> {
   let [killedAt, event, text] = [Number.NaN, Number.NaN, Number.NaN];
   const bothSeen = Promise.withResolvers<void>();
   const left = new AbortController();
@@ -87,7 +103,7 @@ async function killOnce(service: ServiceProcess, events: string): Promise<{ heal
       bothSeen.resolve();
     },
   });
-  await sleep(200 + Math.random() * 800);
+  await sleep(afterMs);
   await service.kill();
   killedAt = performance.now();
   await service.start();

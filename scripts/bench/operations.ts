@@ -3,20 +3,23 @@ import { tmpdir } from "node:os";
 import { z } from "zod";
 import { worksOnFiles } from "../simulated-providers/coding";
 import { startSimulatedProviders } from "../simulated-providers/server";
+import { type Spread, spread } from "./arithmetic";
 import type { operations } from "./counting-bindings";
-import type { Figure, Measurement } from "./figure";
+import { type Figure, type Measurement, range } from "./figure";
 import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
 
 /** What one run uses of the platform, from its start to the last thing that is done for it. */
 type Operations = typeof operations;
-type OperationsFigure = { calls: number; plain: Operations; withFiles: Operations };
+type Spreads = Record<keyof Operations, Spread>;
+type OperationsFigure = { calls: number; plain: Spreads; withFiles: Spreads };
 
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
 /** What follows a run's end, such as the upload of its files, is done by then. */
 const AFTERWARDS_MS = 3_000;
 const AGENTS = 3;
+const RUNS = 5;
 const WRITER = worksOnFiles({
   first: [
     ["write_file", { path: "src/a.txt", content: "one" }],
@@ -33,17 +36,26 @@ export const OPERATIONS: Measurement = {
   counts: true,
   async measure(): Promise<Figure> {
     const data = await measureOperations();
-    const told = ({ workerRequests, objectRequests, alarms, d1Statements, r2Writes, r2Reads }: Operations) =>
-      `${workerRequests + objectRequests} requests, ${alarms} alarms, ${d1Statements} D1, ${r2Writes} + ${r2Reads} R2`;
+    const told = ({ workerRequests, objectRequests, alarms, d1Statements, r2Writes, r2Reads }: Spreads) =>
+      `${few(workerRequests)} requests of clients, ${few(objectRequests)} of objects, ${few(alarms)} alarms, ` +
+      `${few(d1Statements)} D1, ${few(r2Writes)} + ${few(r2Reads)} R2`;
     return {
       lines: [
-        [`a watched run of ${AGENTS}`, told(data.plain), `${data.calls} calls of models`, ""],
-        ["  with three files from each", told(data.withFiles), "", ""],
+        {
+          figure: `a watched run of ${AGENTS}, ${data.calls} calls of models`,
+          measured: told(data.plain),
+          runs: `${RUNS}`,
+          bound: "1 request of a client, 1 of its object, by definition",
+        },
+        { figure: "  with three files from each", measured: told(data.withFiles), runs: `${RUNS}` },
       ],
       data,
     };
   },
 };
+
+/** The same each time, as a rule. */
+const few = (count: Spread): string => (count.min === count.max ? String(count.median) : range(count, 0));
 
 async function measureOperations(): Promise<OperationsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/counting-worker.ts");
@@ -64,13 +76,30 @@ async function measureOperations(): Promise<OperationsFigure> {
     };
   };
   try {
-    const plain = await counted(runRequest(providers, teamOf(AGENTS)));
-    return { calls: idealCalls(AGENTS), plain, withFiles: await counted(fileRequest(writers.baseUrl)) };
+    const runs: Record<"plain" | "withFiles", Operations>[] = [];
+    while (runs.length < RUNS) {
+      const plain = await counted(runRequest(providers, teamOf(AGENTS)));
+      runs.push({ plain, withFiles: await counted(fileRequest(writers.baseUrl)) });
+    }
+    const spreads = (of: "plain" | "withFiles") => toSpreads(runs.map((run) => run[of]));
+    return { calls: idealCalls(AGENTS), plain: spreads("plain"), withFiles: spreads("withFiles") };
   } finally {
     await providers.close();
     await writers.close();
     await runtime.stop();
   }
+}
+
+function toSpreads(runs: readonly Operations[]): Spreads {
+  const of = (what: keyof Operations) => spread(runs.map((run) => run[what]));
+  return {
+    workerRequests: of("workerRequests"),
+    objectRequests: of("objectRequests"),
+    alarms: of("alarms"),
+    d1Statements: of("d1Statements"),
+    r2Writes: of("r2Writes"),
+    r2Reads: of("r2Reads"),
+  };
 }
 
 type Counts = Readonly<Record<string, number>>;

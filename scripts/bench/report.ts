@@ -1,29 +1,64 @@
+import { z } from "zod";
 import type { Line } from "./figure";
 
-/** A run of the benchmark: what was measured on which machine. */
-export type Results = {
-  takenAt: string;
-  machine: { cpus: number; model: string; load: number; node: string; system: string };
-  /** By the measurement's name. */
-  figures: Record<string, unknown>;
+const LineSchema = z.strictObject({
+  figure: z.string(),
+  measured: z.string(),
+  runs: z.string().exactOptional(),
+  bound: z.string().exactOptional(),
+  aim: z.string().exactOptional(),
+});
+
+/** A run of the benchmark, as its file has it: what was measured on which machine. */
+export const ResultsSchema = z.strictObject({
+  takenAt: z.iso.datetime(),
+  /** Of all that was drawn at random. */
+  seed: z.int(),
+  machine: z.strictObject({
+    cpus: z.int(),
+    model: z.string(),
+    /** Of the minute before. */
+    load: z.number(),
+    node: z.string(),
+    system: z.string(),
+  }),
+  /** By the measurement's name, in the table's order. */
+  figures: z.record(
+    z.string(),
+    z.strictObject({ seconds: z.number(), lines: z.array(LineSchema), data: z.json(), broken: z.array(z.string()) }),
+  ),
+});
+export type Results = z.infer<typeof ResultsSchema>;
+
+const HEAD: Required<Line> = {
+  figure: "figure",
+  measured: "measured",
+  runs: "runs",
+  bound: "lower bound, same run",
+  aim: "aim",
 };
 
-const HEAD: Line = ["figure", "measured", "lower bound, same run", "aim"];
-
-/** One table for people: medians, with the least and the most in brackets. */
-export function toTable({ machine }: Results, lines: readonly Line[]): string {
+/** One table for people: medians, with the least and the most in brackets. Below it, what has to be exact and was not. */
+export function toTable({ machine, seed, figures }: Results): string {
   const about = `${machine.cpus} × ${machine.model}, load ${machine.load.toFixed(1)}, Node ${machine.node}, ${machine.system}`;
-  return `${about}\nmedian (least – most)\n\n${aligned([HEAD, ...lines])}\n`;
+  const all = Object.values(figures);
+  const table = aligned([HEAD, ...all.flatMap(({ lines }) => lines)]);
+  const broken = all.flatMap((figure) => figure.broken).map((what) => `✗ ${what}\n`);
+  const below = broken.length > 0 ? `\n${broken.join("")}` : "";
+  return `${about}, seed ${seed}\nmedian (least – most)\n\n${table}\n${below}`;
 }
 
 function aligned(lines: readonly Line[]): string {
-  const widths = [0, 1, 2].map((column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  return lines
-    .map((line) =>
-      line
+  const rows = lines.map(({ figure, measured, runs = "", bound = "", aim = "" }) => [figure, measured, runs, bound, aim]);
+  const widths = HEAD_ORDER.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  return rows
+    .map((row) =>
+      row
         .map((cell, column) => cell.padEnd(widths[column] ?? 0))
         .join("  ")
         .trimEnd(),
     )
     .join("\n");
 }
+
+const HEAD_ORDER = Object.keys(HEAD);

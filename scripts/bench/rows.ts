@@ -1,27 +1,37 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { tmpdir } from "node:os";
 import { z } from "zod";
-import { aim, type Figure, type Measurement } from "./figure";
+import type { SimulatedProviders } from "../simulated-providers/server";
+import { type Spread, spread } from "./arithmetic";
+import type { BatchJob } from "./batches";
+import { aim, type Figure, type Line, type Measurement, range } from "./figure";
 import { Reader } from "./reader";
-import { statusOf, startRun } from "./run-client";
-import { startRuntime } from "./runtime";
+import { post, type StartedRun, startRun, statusOf } from "./run-client";
+import { type Runtime, startRuntime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
 /** Rows that sessions of three agents wrote in five minutes of real time, every one of them writing all the while. */
 type RowsFigure = {
   minutes: number;
-  watched: number;
-  unwatched: number;
+  rows: Record<How, Spread>;
+  /** Of relays that store what the same requests bring, as often, and nothing else. */
+  bare: Record<How, Spread>;
+  /** That rang, of all sessions together. */
   alarms: number;
-  deltasAtMost: { watched: number; unwatched: number };
 };
 
+const HOW = ["watched", "unwatched"] as const;
+type How = (typeof HOW)[number];
+
 const MINUTES = 5;
-const AIMS = { watched: 1_500, unwatched: 500 };
+/** Of each kind, side by side: five minutes cannot be made shorter. */
+const SESSIONS = 5;
+const AIMS: Record<How, number> = { watched: 1_500, unwatched: 500 };
+/** How often text is stored: one row for all agents. */
+const EVERY_MS: Record<How, number> = { watched: 250, unwatched: 1_000 };
 /** Long enough for the whole time: each agent writes its first answer, 25 tokens a second. */
 const LOAD = { answerTokens: 9_000, voteTokens: 40, presentationTokens: 40, pace: { ttftMs: 300, tokensPerSecond: 25 } };
-/** What cannot be less if text is shown so often: one row for all agents. */
-const FLUSHES_PER_SECOND = { watched: 4, unwatched: 1 };
+const MEMBERS = teamOf(3);
 
 export const ROWS: Measurement = {
   name: "rows",
@@ -29,49 +39,46 @@ export const ROWS: Measurement = {
   counts: true,
   async measure(): Promise<Figure> {
     const data = await measureRows();
-    const { watched, unwatched, alarms, deltasAtMost } = data;
-    return {
-      lines: [
-        [
-          `rows in ${MINUTES} minutes of three agents, watched`,
-          String(watched),
-          `text alone ${deltasAtMost.watched}`,
-          aim(watched, AIMS.watched, "≤"),
-        ],
-        ["  unwatched", String(unwatched), `text alone ${deltasAtMost.unwatched}`, aim(unwatched, AIMS.unwatched, "≤")],
-        ["  alarms that rang, of both", String(alarms), "", ""],
-      ],
-      data,
-    };
+    const lines = HOW.map(
+      (how): Line => ({
+        figure: how === "watched" ? `rows in ${MINUTES} minutes of three agents, ${how}` : `  ${how}`,
+        measured: range(data.rows[how], 0),
+        runs: `${SESSIONS} sessions side by side`,
+        bound: `bare relay that stores every ${EVERY_MS[how]} ms: ${range(data.bare[how], 0)}`,
+        aim: aim(data.rows[how].median, AIMS[how], "≤"),
+      }),
+    );
+    const perSession = data.alarms / (HOW.length * SESSIONS);
+    return { lines: [...lines, { figure: "  alarms that rang, for each session", measured: perSession.toFixed(1) }], data };
   },
 };
 
 async function measureRows(): Promise<RowsFigure> {
-  const members = teamOf(3);
   const runtime = await startRuntime(tmpdir(), "scripts/bench/counting-worker.ts");
-  const providers = await startTeam(LOAD, members);
+  const providers = await startTeam(LOAD, MEMBERS);
   const left = new AbortController();
   try {
-    const watched = await startRun(runtime.service, runRequest(providers, members));
-    new Reader(watched.events, { signal: left.signal }).ended.catch(() => undefined);
-    const unwatched = await startRun(runtime.service, runRequest(providers, members));
+    const started = new Map<How, StartedRun[]>();
+    for (const how of HOW) started.set(how, await startSome(runtime, providers));
+    for (const { events } of started.get("watched") ?? []) {
+      new Reader(events, { signal: left.signal }).ended.catch(() => undefined);
+    }
+    const relays = Promise.all(HOW.map((how) => relayed(runtime, providers, how)));
+    relays.catch(() => undefined); // thrown below, when it is waited for
     await sleep(MINUTES * 60_000);
-    const counted = z.object({ rows: z.array(z.number()), operations: z.object({ alarms: z.number() }) });
-    const { rows: counts, operations } = counted.parse(await (await fetch(`${runtime.service}/bench/counts`)).json());
-    for (const { turn } of [watched, unwatched]) {
+    const { rows, operations } = CountsSchema.parse(await (await fetch(`${runtime.service}/bench/counts`)).json());
+    for (const { turn } of [...started.values()].flat()) {
       const status = await statusOf(turn);
       if (status !== "running") throw new Error(`After ${MINUTES} minutes a run is ${status}.`);
     }
-    const [ofWatched = Number.NaN, ofUnwatched = Number.NaN] = counts;
+    if (rows.length !== HOW.length * SESSIONS) throw new Error(`${rows.length} sessions wrote rows.`);
+    const [watched, unwatched] = await relays;
+    if (!watched || !unwatched) throw new Error("A relay is missing.");
     return {
       minutes: MINUTES,
-      watched: ofWatched,
-      unwatched: ofUnwatched,
+      rows: { watched: spread(rows.slice(0, SESSIONS)), unwatched: spread(rows.slice(SESSIONS)) },
+      bare: { watched: spread(watched), unwatched: spread(unwatched) },
       alarms: operations.alarms,
-      deltasAtMost: {
-        watched: MINUTES * 60 * FLUSHES_PER_SECOND.watched,
-        unwatched: MINUTES * 60 * FLUSHES_PER_SECOND.unwatched,
-      },
     };
   } finally {
     left.abort();
@@ -79,3 +86,37 @@ async function measureRows(): Promise<RowsFigure> {
     await runtime.stop();
   }
 }
+
+/** Rows by session, in the order in which they were started. */
+const CountsSchema = z.object({ rows: z.array(z.number()), operations: z.object({ alarms: z.number() }) });
+
+async function startSome({ service }: Runtime, providers: SimulatedProviders): Promise<StartedRun[]> {
+  const started: StartedRun[] = [];
+  while (started.length < SESSIONS) started.push(await startRun(service, runRequest(providers, MEMBERS)));
+  return started;
+}
+
+/** The rows of as many relays. */
+async function relayed({ bare }: Runtime, providers: SimulatedProviders, how: How): Promise<number[]> {
+  while (providers.requests().length < MEMBERS.length) await sleep(10);
+  const bodies = providers
+    .requests()
+    .slice(0, MEMBERS.length)
+    .map(({ body }) => body);
+  const job: BatchJob = { baseUrl: providers.baseUrl, bodies, everyMs: EVERY_MS[how], forMs: MINUTES * 60_000 };
+  return Promise.all(Array.from({ length: SESSIONS }, () => rowsOf(bare, job)));
+}
+
+async function rowsOf(bare: string, job: BatchJob): Promise<number> {
+  let end = "";
+  for await (const piece of (await post(`${bare}/batches`, JSON.stringify(job))).body?.pipeThrough(new TextDecoderStream()) ??
+    []) {
+    end = (end + piece).slice(-LAST_EVENT);
+  }
+  const rows = /^event: rows\ndata: (\d+)\n\n$/m.exec(end)?.[1];
+  if (rows === undefined) throw new Error("A relay ended without telling its rows.");
+  return Number(rows);
+}
+
+/** Holds the last event whole. */
+const LAST_EVENT = 40;

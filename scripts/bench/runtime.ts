@@ -29,16 +29,20 @@ const VARIABLES = { ...LOCAL_VARIABLES, TENANT_CONCURRENT_TURNS: "0" };
 
 /**
  * `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. `entry`: a module
- * that stands in for the service's own.
+ * that stands in for the service's own; `variables`: what it is told besides.
  */
-export async function startRuntime(storage: string, entry?: string): Promise<Runtime> {
+export async function startRuntime(
+  storage: string,
+  entry?: string,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Runtime> {
   const dir = await mkdtemp(path.join(storage, "massgen-bench-"));
   const forget = () => rmSync(dir, { recursive: true, force: true });
   process.once("exit", forget); // also when interrupted: storage in memory would stay allocated
   const bundles = await bundleBoth(dir, entry);
   const state = path.join(dir, "state");
   const before = childrenNamed("workerd");
-  const miniflare = new Miniflare(options(bundles, state));
+  const miniflare = new Miniflare(options(bundles, state, variables));
   await miniflare.ready;
   const workerd = childrenNamed("workerd").find((pid) => !before.includes(pid));
   if (workerd === undefined) throw new Error("The runtime's process was not found.");
@@ -58,7 +62,7 @@ export async function startRuntime(storage: string, entry?: string): Promise<Run
 
 const config = () => WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
 
-function options({ service, bare, compatibility }: Bundles, state: string) {
+function options({ service, bare, compatibility }: Bundles, state: string, variables: Readonly<Record<string, string>>) {
   const { durable_objects, r2_buckets, d1_databases, vars } = config();
   const objects = durable_objects.bindings.map(({ name, class_name }) => [name, withSql(class_name)] as const);
   return convertV4MiniflareOptions({
@@ -72,14 +76,14 @@ function options({ service, bare, compatibility }: Bundles, state: string) {
         durableObjects: Object.fromEntries(objects),
         d1Databases: d1_databases.map(({ binding }) => binding),
         r2Buckets: r2_buckets.map(({ binding }) => binding),
-        bindings: { ...vars, ...VARIABLES },
+        bindings: { ...vars, ...VARIABLES, ...variables },
         ...DIRECT,
       },
       {
         name: "bare",
         ...modulesOf(bare),
         ...compatibility,
-        durableObjects: { ROWS: withSql("RowObject"), RELAYS: withSql("RelayObject") },
+        durableObjects: { ROWS: withSql("RowObject"), RELAYS: withSql("RelayObject"), BATCHES: withSql("BatchObject") },
         ...DIRECT,
       },
     ],

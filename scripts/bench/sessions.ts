@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, type Spread, spread } from "./arithmetic";
-import { type Figure, type Measurement, ratio } from "./figure";
+import { type Figure, type Measurement, range, ratio } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
@@ -15,6 +15,7 @@ type SessionsFigure = {
   barePerCore: number;
   /** Wall time of the sessions over the critical path of one that is alone. */
   stretch: Spread;
+  bareStretch: Spread;
 };
 
 const SESSIONS = 40;
@@ -25,18 +26,23 @@ const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: {
 export const SESSIONS_AT_ONCE: Measurement = {
   name: "sessions",
   about: `${SESSIONS} sessions of three agents at once`,
-  async measure(machines): Promise<Figure> {
+  async measure({ machines }): Promise<Figure> {
     const data = await measureSessions(await machines.disk());
-    const { perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch } = data;
+    const { perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch } = data;
     return {
       lines: [
-        [
-          "sessions at once per core, three agents at 50 tokens/s",
-          `${perCore.toFixed(0)} (${cpuPerSecondMs.median.toFixed(2)} ms of CPU for each second of one)`,
-          `bare loop ${barePerCore.toFixed(0)} (${bareCpuPerSecondMs.median.toFixed(2)} ms)`,
-          "",
-        ],
-        [`  wall / critical path, ${SESSIONS} at once`, ratio(stretch), "", ""],
+        {
+          figure: "sessions at once per core, three agents at 50 tokens/s",
+          measured: `${perCore.toFixed(0)} (${range(cpuPerSecondMs, 2)} ms of CPU for each second of one)`,
+          runs: `${RUNS}`,
+          bound: `bare loop ${barePerCore.toFixed(0)} (${range(bareCpuPerSecondMs, 2)} ms)`,
+        },
+        {
+          figure: `  wall / critical path, ${SESSIONS} at once`,
+          measured: ratio(stretch),
+          runs: `${RUNS} × ${SESSIONS} sessions`,
+          bound: `bare loop ${ratio(bareStretch)}`,
+        },
       ],
       data,
     };
@@ -79,6 +85,7 @@ async function measureSessions({ service, bare, cpuMs }: Runtime): Promise<Sessi
       perCore: 1_000 / cpuPerSecondMs.median,
       barePerCore: 1_000 / bareCpuPerSecondMs.median,
       stretch: spread(warm.flatMap(({ ours }) => ours.walls.map((ms) => ms / pathMs))),
+      bareStretch: spread(warm.flatMap((run) => run.bare.walls.map((ms) => ms / pathMs))),
     };
   } finally {
     await providers.close();

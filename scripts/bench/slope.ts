@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
-import { criticalPathMs, slopeOf, type Spread, spread } from "./arithmetic";
-import { type Figure, type Measurement, range } from "./figure";
+import { criticalPathMs, growsInAll, slopeOf, type Spread, spread } from "./arithmetic";
+import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -8,12 +8,17 @@ import { idealCalls, runRequest, startTeam, teamOf } from "./team";
 /** Whether a round costs more the longer the session's log is. */
 type SlopeFigure = {
   rounds: number;
-  /** What a turn took besides its providers, per call, in ms: at the beginning and at the end of the session. */
+  /** What a turn took besides its providers, per call, in ms: at the beginning and at the end of all sessions. */
   first: Spread;
   last: Spread;
-  /** By which the overhead of a call grows with each round, in µs. */
-  slopeMicros: number;
-  bareSlopeMicros: number;
+  /** The same of the bare loop beside them, which has no log. */
+  bareFirst: Spread;
+  bareLast: Spread;
+  /** By which the overhead of a call grows with each round, in µs: one value of each session. */
+  slopeMicros: Spread;
+  bareSlopeMicros: Spread;
+  /** Session by session, what it grows more than the bare loop beside it. */
+  differenceMicros: number[];
 };
 
 const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
@@ -22,21 +27,35 @@ const AGENTS = 2;
 const ROUNDS_PER_TURN = 2 * AGENTS + 1;
 const TURNS = 300 / ROUNDS_PER_TURN;
 const EDGE = 15;
+/** Sessions that are measured, after a part of one that lets the compiler do its work. */
+const SERIES = 5;
+const WARM_UP_TURNS = 20;
 
 /**
- * One session, turn after turn, each going on from the first: what models are sent stays the same, and only the log grows. The
- * bare loop makes the same calls as often.
+ * A session, turn after turn, each going on from the first: what models are sent stays the same, and only the log grows. The
+ * bare loop makes the same calls as often, in between.
  */
 export const SLOPE: Measurement = {
   name: "slope",
-  about: "Overhead of a call over 300 rounds of one session",
-  async measure(machines): Promise<Figure> {
+  about: `Overhead of a call over 300 rounds of one session, ${SERIES} times`,
+  async measure({ machines }): Promise<Figure> {
     const data = await measureSlope(await machines.disk());
-    const micros = (value: number) => `${value.toFixed(1)} µs`;
+    const edges = (first: Spread, last: Spread) => `${millis(first, 2)}, ${millis(last, 2)}`;
     return {
       lines: [
-        ["overhead per call, rounds 1 – 75 and 226 – 300", `${range(data.first, 2)} ms, ${range(data.last, 2)} ms`, "", ""],
-        ["  growth with each round", micros(data.slopeMicros), `bare loop ${micros(data.bareSlopeMicros)}`, "none"],
+        {
+          figure: "turn besides its providers, per call, rounds 1 – 75 and 226 – 300",
+          measured: edges(data.first, data.last),
+          runs: `${SERIES} sessions of ${data.rounds} rounds`,
+          bound: `bare loop ${edges(data.bareFirst, data.bareLast)}`,
+        },
+        {
+          figure: "  growth with each round",
+          measured: micros(data.slopeMicros),
+          runs: `${SERIES} sessions`,
+          bound: `bare loop ${micros(data.bareSlopeMicros)}`,
+          aim: verdict("not more than the bare loop's in every session", !growsInAll(data.differenceMicros)),
+        },
       ],
       data,
     };
@@ -56,21 +75,40 @@ async function measureSlope({ service, bare }: Runtime): Promise<SlopeFigure> {
   try {
     await watchRun(service, runRequest(providers, members));
     const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
-    const { sessionId } = await watchRun(service, runRequest(providers, members));
-    const ours: number[] = [];
-    const theirs: number[] = [];
-    for (let turn = 1; turn < TURNS; turn += 1) {
-      ours.push(await timed(() => watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })));
-      theirs.push(await timed(async () => (await post(`${bare}/loop`, job)).text()));
-    }
-    return {
-      rounds: TURNS * ROUNDS_PER_TURN,
-      first: spread(ours.slice(0, EDGE)),
-      last: spread(ours.slice(-EDGE)),
-      slopeMicros: (slopeOf(ours) / ROUNDS_PER_TURN) * 1_000,
-      bareSlopeMicros: (slopeOf(theirs) / ROUNDS_PER_TURN) * 1_000,
+    const oneSession = async (turns: number): Promise<Series> => {
+      const { sessionId } = await watchRun(service, runRequest(providers, members));
+      const series: Series = { ours: [], bare: [] };
+      for (let turn = 1; turn < turns; turn += 1) {
+        series.ours.push(await timed(() => watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })));
+        series.bare.push(await timed(async () => (await post(`${bare}/loop`, job)).text()));
+      }
+      return series;
     };
+    await oneSession(WARM_UP_TURNS);
+    const all: Series[] = [];
+    while (all.length < SERIES) all.push(await oneSession(TURNS));
+    return toFigure(all);
   } finally {
     await providers.close();
   }
+}
+
+/** Turn by turn: what each call took besides its provider, in ms. */
+type Series = Record<"ours" | "bare", number[]>;
+
+function toFigure(all: readonly Series[]): SlopeFigure {
+  const first = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(0, EDGE)));
+  const last = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(-EDGE)));
+  const slopes = (whose: keyof Series) => all.map((series) => (slopeOf(series[whose]) / ROUNDS_PER_TURN) * 1_000);
+  const [ours, bare] = [slopes("ours"), slopes("bare")];
+  return {
+    rounds: TURNS * ROUNDS_PER_TURN,
+    first: first("ours"),
+    last: last("ours"),
+    bareFirst: first("bare"),
+    bareLast: last("bare"),
+    slopeMicros: spread(ours),
+    bareSlopeMicros: spread(bare),
+    differenceMicros: ours.map((slope, at) => slope - (bare[at] ?? Number.NaN)),
+  };
 }

@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
-import { type Figure, type Line, type Measurement, millis, ratio } from "./figure";
+import { type Figure, type Line, type Measurement, millis, range, ratio, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -15,6 +15,7 @@ type TeamFigure = {
   calls: Spread;
   /** CPU of the whole process for each call, in ms. */
   cpuPerCallMs: Spread;
+  bareCpuPerCallMs: Spread;
 };
 
 type Shape = { agents: number; staggerMs: number };
@@ -32,13 +33,13 @@ const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, stagge
 export const TEAMS: Measurement = {
   name: "teams",
   about: "Teams of two to four, equally fast and one slower than the other",
-  measure: async (machines) => toFigure(await measureShapes(await machines.disk(), SMALL)),
+  measure: async ({ machines }) => toFigure(await measureShapes(await machines.disk(), SMALL)),
 };
 
 export const AGENTS: Measurement = {
   name: "agents",
   about: "Teams of up to 32",
-  measure: async (machines) => toFigure(await measureShapes(await machines.disk(), LARGE)),
+  measure: async ({ machines }) => toFigure(await measureShapes(await machines.disk(), LARGE)),
 };
 
 async function measureShapes(runtime: Runtime, shapes: readonly Shape[]): Promise<TeamFigure[]> {
@@ -82,6 +83,7 @@ async function measureShape({ service, bare, cpuMs }: Runtime, { agents, stagger
       bareInWorkerd: spread(warm.map(({ bare: { wallMs, pathMs } }) => wallMs / pathMs)),
       calls: spread(ours.map(({ calls }) => calls)),
       cpuPerCallMs: spread(ours.map((run) => run.cpuMs / run.calls)),
+      bareCpuPerCallMs: spread(warm.map(({ bare: run }) => run.cpuMs / run.calls)),
     };
   } finally {
     await providers.close();
@@ -89,19 +91,26 @@ async function measureShape({ service, bare, cpuMs }: Runtime, { agents, stagger
 }
 
 function toFigure(data: readonly TeamFigure[]): Figure {
-  const lines = data.flatMap(({ agents, staggerMs, wallMs, service, bareInWorkerd, calls, cpuPerCallMs }): Line[] => [
-    [
-      `${agents} agents, ${staggerMs === 0 ? "equal" : `${staggerMs} ms apart`}: wall / critical path`,
-      `${ratio(service)}, ${millis(wallMs)}`,
-      `bare loop ${ratio(bareInWorkerd)}`,
-      "",
+  const lines = data.flatMap(
+    ({ agents, staggerMs, wallMs, service, bareInWorkerd, calls, cpuPerCallMs, bareCpuPerCallMs }): Line[] => [
+      {
+        figure: `${agents} agents, ${staggerMs === 0 ? "equal" : `${staggerMs} ms apart`}: wall / critical path`,
+        measured: `${ratio(service)}, ${millis(wallMs)}`,
+        runs: `${service.runs}`,
+        bound: `bare loop ${ratio(bareInWorkerd)}`,
+      },
+      {
+        figure: "  calls",
+        measured: range(calls, 0),
+        bound: `${idealCalls(agents)}: everybody answers and votes once, one presents`,
+        ...(staggerMs === 0 && { aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)) }),
+      },
+      {
+        figure: "  CPU per call",
+        measured: `${range(cpuPerCallMs, 1)} ms`,
+        bound: `bare loop ${range(bareCpuPerCallMs, 1)} ms`,
+      },
     ],
-    [
-      "  calls; CPU per call",
-      `${calls.median} (${calls.min} – ${calls.max}); ${cpuPerCallMs.median.toFixed(1)} ms`,
-      `ideal ${idealCalls(agents)} calls`,
-      staggerMs > 0 ? "" : calls.median === idealCalls(agents) ? "ideal: met" : "ideal: missed",
-    ],
-  ]);
+  );
   return { lines, data };
 }

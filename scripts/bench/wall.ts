@@ -1,10 +1,10 @@
 import { now } from "../simulated-providers/play";
 import type { SimulatedProviders } from "../simulated-providers/server";
-import { criticalPathMs, type Gaps, gapsOf, type Spread, spread } from "./arithmetic";
+import { callOverheads, criticalPathMs, type Gaps, gapsOf, type Spread, spread } from "./arithmetic";
 import { runBareLoop } from "./bare-loop";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { aim, type Figure, type Line, type Measurement, millis, range, ratio } from "./figure";
+import { aim, type Figure, type Line, type Measurement, millis, ratio } from "./figure";
 import { idealCalls, runRequest, startTeam, TRIO } from "./team";
 
 /** Wall time over what the providers themselves took, for the service and for two loops that keep nothing. */
@@ -16,15 +16,15 @@ export type WallFigure = {
   criticalPathMs: Spread;
   /** Of one of these runs. */
   lastSession: string;
-  /** From the end of what a call waits for to its arrival at the provider: the median of the two times in each run. */
-  betweenMs: Record<"service" | "bareInWorkerd", Spread>;
+  /** Of each vote and each presentation: from the end of the stage that it waits for to its arrival at the provider. */
+  overheadMs: Record<"service" | "bareInWorkerd", Spread>;
+  /** All that is not on the critical path, by the number of calls: beginning and end of the run are in it too. */
+  shareMs: Record<"service" | "bareInWorkerd", Spread>;
   /** Where the service's part went. */
   gapsMs: Record<keyof Gaps, Spread>;
 };
 
 const AIMS = { ratio: 1.04, overheadMs: 5 };
-/** Answers, votes and presentation: three stages. */
-const GAPS_BETWEEN = 2;
 const RUNS = 7;
 const TOKENS = 40;
 /** 200 ms to the first token, then one every 5 ms. */
@@ -38,7 +38,7 @@ const LOAD = {
 export const WALL: Measurement = {
   name: "wall",
   about: "Wall time over the critical path, and what a call costs besides its provider's time",
-  async measure(machines): Promise<Figure> {
+  async measure({ machines }): Promise<Figure> {
     const data = await machines.onBoth(measureWall);
     return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
   },
@@ -48,17 +48,31 @@ function linesOf(figure: WallFigure, where: string): Line[] {
   const { beforeFirst, between, withinStages, afterLast } = figure.gapsMs;
   const bounds = `bare loop: workerd ${ratio(figure.bareInWorkerd)}, Node ${ratio(figure.bareInNode)}`;
   const rest = [beforeFirst, between, withinStages, afterLast].map(({ median }) => median.toFixed(1)).join(" + ");
-  const { service, bareInWorkerd } = figure.betweenMs;
+  const { overheadMs, shareMs } = figure;
+  const calls = idealCalls(TRIO.length);
   return [
-    [`wall time / critical path, ${where}`, ratio(figure.service), bounds, aim(figure.service.median, AIMS.ratio, "≤")],
-    ["  wall time", millis(figure.serviceMs), `critical path ${millis(figure.criticalPathMs)}`, ""],
-    ["  before + between + within + after stages", `${rest} ms`, "", ""],
-    [
-      `overhead per call, ${where}`,
-      `${range(service, 1)} ms`,
-      `bare loop ${range(bareInWorkerd, 1)} ms`,
-      aim(service.median, AIMS.overheadMs, "<"),
-    ],
+    {
+      figure: `wall time / critical path, ${where}`,
+      measured: ratio(figure.service),
+      runs: `${RUNS}`,
+      bound: bounds,
+      aim: aim(figure.service.median, AIMS.ratio, "≤"),
+    },
+    { figure: "  wall time", measured: millis(figure.serviceMs), bound: `critical path ${millis(figure.criticalPathMs)}` },
+    { figure: "  before + between + within + after stages", measured: `${rest} ms` },
+    {
+      figure: `overhead per call, ${where}`,
+      measured: millis(overheadMs.service, 1),
+      runs: `${overheadMs.service.runs} calls, of ${RUNS} runs`,
+      bound: `bare loop ${millis(overheadMs.bareInWorkerd, 1)}`,
+      aim: aim(overheadMs.service.median, AIMS.overheadMs, "<"),
+    },
+    {
+      figure: `  (wall time – critical path) / ${calls} calls`,
+      measured: millis(shareMs.service, 1),
+      runs: `${RUNS}`,
+      bound: `bare loop ${millis(shareMs.bareInWorkerd, 1)}`,
+    },
   ];
 }
 
@@ -86,7 +100,7 @@ async function measureWall({ service, bare }: Runtime): Promise<WallFigure> {
   }
 }
 
-type Timed = { wallMs: number; pathMs: number; gaps: Gaps };
+type Timed = { wallMs: number; pathMs: number; gaps: Gaps; overheads: number[] };
 
 async function timed(providers: SimulatedProviders, run: () => Promise<unknown>): Promise<Timed> {
   const before = providers.requests().length;
@@ -97,13 +111,19 @@ async function timed(providers: SimulatedProviders, run: () => Promise<unknown>)
   // One call more would be a vote cast too early: another run than the one this figure is about.
   if (calls.length !== idealCalls(TRIO.length))
     throw new Error(`A run made ${calls.length} calls: ${calls.map(({ stage }) => stage)}`);
-  return { wallMs: endedAt - startedAt, pathMs: criticalPathMs(calls), gaps: gapsOf(calls, { startedAt, endedAt }) };
+  return {
+    wallMs: endedAt - startedAt,
+    pathMs: criticalPathMs(calls),
+    gaps: gapsOf(calls, { startedAt, endedAt }),
+    overheads: callOverheads(calls),
+  };
 }
 
 function toFigure(
   measured: readonly Record<"service" | "bareInWorkerd" | "bareInNode", Timed>[],
 ): Omit<WallFigure, "lastSession"> {
   const ratio = ({ wallMs, pathMs }: Timed) => wallMs / pathMs;
+  const share = ({ wallMs, pathMs }: Timed) => (wallMs - pathMs) / idealCalls(TRIO.length);
   const gap = (name: keyof Gaps) => spread(measured.map(({ service }) => service.gaps[name]));
   return {
     service: spread(measured.map((run) => ratio(run.service))),
@@ -111,9 +131,13 @@ function toFigure(
     bareInNode: spread(measured.map((run) => ratio(run.bareInNode))),
     serviceMs: spread(measured.map(({ service }) => service.wallMs)),
     criticalPathMs: spread(measured.map(({ service }) => service.pathMs)),
-    betweenMs: {
-      service: spread(measured.map(({ service }) => service.gaps.between / GAPS_BETWEEN)),
-      bareInWorkerd: spread(measured.map(({ bareInWorkerd }) => bareInWorkerd.gaps.between / GAPS_BETWEEN)),
+    overheadMs: {
+      service: spread(measured.flatMap(({ service }) => service.overheads)),
+      bareInWorkerd: spread(measured.flatMap(({ bareInWorkerd }) => bareInWorkerd.overheads)),
+    },
+    shareMs: {
+      service: spread(measured.map(({ service }) => share(service))),
+      bareInWorkerd: spread(measured.map(({ bareInWorkerd }) => share(bareInWorkerd))),
     },
     gapsMs: {
       beforeFirst: gap("beforeFirst"),

@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { criticalPathMs, gapsOf, quantile, ratios, type ServedCall, spread } from "../../scripts/bench/arithmetic";
+import {
+  callOverheads,
+  criticalPathMs,
+  gapsOf,
+  growsInAll,
+  quantile,
+  ratios,
+  type ServedCall,
+  slopeOf,
+  spread,
+} from "../../scripts/bench/arithmetic";
 
 const call = (stage: string, startedAt: number, endedAt: number | null): ServedCall => ({ stage, startedAt, endedAt });
 
@@ -74,5 +84,38 @@ describe("gapsOf", () => {
     const gaps = gapsOf(RUN, { startedAt: 0, endedAt: 1243 });
     const sum = Object.values(gaps).reduce((total, gap) => total + gap, 0);
     expect(sum + criticalPathMs(RUN)).toBe(1243);
+  });
+});
+
+describe("callOverheads", () => {
+  it("counts each call from the last end of the stage before it, and leaves out the first stage", () => {
+    expect(callOverheads(RUN)).toEqual([10, 15, 10]);
+  });
+
+  it("does not care in which order calls are listed", () => {
+    expect(callOverheads(RUN.toReversed()).toSorted()).toEqual([10, 10, 15]);
+  });
+
+  it("refuses a run with a call that never ended", () => {
+    expect(() => callOverheads([call("a", 0, null), call("b", 5, 9)])).toThrow("still open");
+  });
+});
+
+describe("growth", () => {
+  it("is the median of all slopes, which a few slow runs cannot bend", () => {
+    expect(slopeOf([1, 3, 5, 900, 9, 11, 13])).toBe(2);
+    expect(slopeOf([5, 5, 90, 5, 5])).toBe(0);
+  });
+
+  it.each([
+    { name: "is there when every series grew", slopes: [0.1, 2, 0.3, 4, 0.5], grows: true },
+    { name: "is not there when one of them did not", slopes: [0.1, 2, -0.3, 4, 0.5], grows: false },
+    { name: "nor when one stayed as it was", slopes: [0.1, 2, 0, 4, 0.5], grows: false },
+  ])("$name", ({ slopes, grows }) => {
+    expect(growsInAll(slopes)).toBe(grows);
+  });
+
+  it("is not to be told from four series", () => {
+    expect(() => growsInAll([1, 1, 1, 1])).toThrow("five series");
   });
 });

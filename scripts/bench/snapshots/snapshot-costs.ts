@@ -70,6 +70,15 @@ export class SnapshotCosts {
     });
   }
 
+  /** The least that could bring as many bytes to R2: two objects of them, none of which is looked at. */
+  async puts(bytes: number): Promise<Cost> {
+    return this.#counted(async () => {
+      for (const part of ["pack", "manifest"]) {
+        await this.#bucket.put(`tenants/bench/puts/${crypto.randomUUID()}/${part}`, new Uint8Array(Math.ceil(bytes / 2)));
+      }
+    });
+  }
+
   /** Lets go of what the next turn does not need; gives the bytes of the session's database before and after. */
   async tidy(): Promise<{ before: number; after: number; rows: number }> {
     const before = this.#storage.sql.databaseSize;

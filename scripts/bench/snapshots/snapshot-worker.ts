@@ -7,17 +7,19 @@ export { RateGateObject } from "../../../durable-objects/rate-gate";
 export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**
- * `POST /write?files=3` writes so many files anew, in another turn; `/snapshot` freezes the tree; `/copy` copies all of it;
- * `/tidy` lets go of what the next turn does not need.
+ * `POST /write?session=a&files=3` writes so many files anew, in another turn of that session; `/snapshot` freezes the tree;
+ * `/copy` copies all of it; `/puts?bytes=100` brings so many bytes to R2 and does nothing else; `/tidy` lets go of what the next
+ * turn does not need.
  */
 export class SessionObject extends DurableObject<Env> {
   #costs: SnapshotCosts | null = null;
 
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
-    this.#costs ??= new SnapshotCosts(this.ctx.storage, this.env.BUCKET, "snapshots");
+    this.#costs ??= new SnapshotCosts(this.ctx.storage, this.env.BUCKET, searchParams.get("session") ?? "");
     if (pathname === "/tidy") return Response.json(await this.#costs.tidy());
     if (pathname === "/write") return Response.json(await this.#costs.write(Number(searchParams.get("files"))));
+    if (pathname === "/puts") return Response.json(await this.#costs.puts(Number(searchParams.get("bytes"))));
     return Response.json(await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()));
   }
 }
@@ -26,5 +28,8 @@ type BenchEnv = { SESSIONS: DurableObjectNamespace<SessionObject> };
 
 // biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
 export default {
-  fetch: (request, env) => env.SESSIONS.get(env.SESSIONS.idFromName("snapshots")).fetch(request),
+  fetch(request, env) {
+    const session = new URL(request.url).searchParams.get("session") ?? "";
+    return env.SESSIONS.get(env.SESSIONS.idFromName(session)).fetch(request);
+  },
 } satisfies ExportedHandler<BenchEnv>;
