@@ -58,6 +58,7 @@ export async function runEngine(situation: EngineSituation): Promise<RunRecord> 
   try {
     return await new Run(situation, time).play();
   } finally {
+    time.dropTimers(); // of a run that threw
     restore();
   }
 }
