@@ -73,7 +73,13 @@ const ROWS: Row[] = [
   {
     name: "a first round begun anew because of another's answer",
     lie: all(repeats("round.started", 3), moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 })),
-    invariant: "I22",
+    invariant: "I7",
+  },
+  {
+    name: "a first round that is cut and goes on",
+    story: "agent-failing",
+    lie: changes("call.failed", { class: "cancelled" }, 2),
+    invariant: "I7",
   },
   {
     name: "a reservation beyond the cap",

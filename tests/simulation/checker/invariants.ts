@@ -9,7 +9,7 @@ import { numbering } from "./numbering";
 import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
-import { firstAnswer, injections, rounds, shown, waiting } from "./seeing";
+import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
 import { settlement } from "./settlement";
 import { atMostOnce, oneKey, snapshots } from "./tool-servers";
 import type { Invariant } from "./types";
@@ -24,6 +24,7 @@ export const INVARIANTS: readonly Invariant[] = [
   recount,
   settlement,
   firstAnswer,
+  undisturbed,
   caps,
   ledger,
   calls,
