@@ -130,7 +130,7 @@ async function showAll(): Promise<number> {
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
   const least = Number(values.least ?? Math.floor(seeds / 100));
-  const { text, thin } = coverageTable(coverage, least);
+  const { text, thin, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const seconds = (performance.now() - started) / 1_000;
   console.log(`\n${text}`);
@@ -138,7 +138,7 @@ async function showAll(): Promise<number> {
   console.log(`commit         ${commitInWords()}`);
   console.log(`a second       ${(done / seconds).toFixed(1)} on ${jobs} cores`);
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
-  console.log(`thin pairs     ${thin} seen fewer than ${least} times`);
+  console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`failed         ${failed.length}`);
   return failed.length > 0 ? 1 : 0;
 }
