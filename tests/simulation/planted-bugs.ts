@@ -100,6 +100,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "I8",
   },
   {
+    name: "nobody knows what became of a tool call that failed",
+    file: `${RULES}/tools.ts`,
+    find: 'draft.add(outcome === "unknown" ? {',
+    replace: 'draft.add(outcome === "unknown" || outcome === "error" ? {',
+    invariant: "I8-unknown",
+  },
+  {
     name: "an agent is called before its tool servers were asked",
     file: `${RULES}/owed.ts`,
     find: "if (waitsForTools(turn, agent.index, round)) {",

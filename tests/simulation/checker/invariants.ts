@@ -11,7 +11,7 @@ import { presentation } from "./presentation";
 import { research } from "./research";
 import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
 import { settlement } from "./settlement";
-import { atMostOnce, oneKey, snapshots } from "./tool-servers";
+import { atMostOnce, oneKey, snapshots, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 
@@ -39,6 +39,7 @@ export const INVARIANTS: readonly Invariant[] = [
   rounds,
   tools,
   atMostOnce,
+  unknownOnlyIfCut,
   oneKey,
   snapshots,
   hosted,

@@ -45,8 +45,8 @@ export type RunRecord = {
   state: SessionState | null;
   left: { outbox: number; duties: number; points: number };
   steps: number;
-  /** When the log grew. */
-  grewAt: readonly number[];
+  /** When the log grew, and how far. */
+  grew: readonly { at: number; head: number }[];
   startedAt: number;
   endedAt: number;
 };
@@ -75,7 +75,7 @@ class Run {
   readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
   readonly #folds: string[] = [];
   readonly #turns: number;
-  readonly #grewAt: number[] = [];
+  readonly #grew: { at: number; head: number }[] = [];
   #cancelsAt = Number.POSITIVE_INFINITY;
   #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
   #steps = 0;
@@ -137,7 +137,7 @@ class Run {
         this.#platform.threw(error);
       }
       const { head } = this.#platform.whereIs(null);
-      if (head > this.#head) this.#grewAt.push(this.#time.now);
+      if (head > this.#head) this.#grew.push({ at: this.#time.now, head });
       this.#head = Math.max(head, this.#head);
       if (this.#steps % CHECKPOINT === 0) this.#checkpoint();
     }
@@ -352,7 +352,7 @@ class Run {
       state: engine?.state ?? null,
       left: { outbox: this.#count("outbox"), duties: this.#count("file_duties"), points: this.#count("resume_points") },
       steps: this.#steps,
-      grewAt: this.#grewAt,
+      grew: this.#grew,
       startedAt,
       endedAt: this.#time.now,
     };

@@ -169,10 +169,12 @@ export class Performer {
     const started = this.#shell.log.at(-1);
     if (started?.type === "tool.started") {
       const { turn, attempt, agent, round, tool_call, name } = started;
-      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name });
+      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name, answered: false });
     }
+    const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
+      if (reached) reached.answered = outcome !== "unknown";
       const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
       if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
       const workspaceFiles = this.#world.files(effect.agent);

@@ -40,7 +40,8 @@ export class Shell {
   /** Highest number in the log when the user asked to cancel. */
   cancelAskedAfter: number | undefined;
   steps = 0;
-  crashes = 0;
+  /** Where the log ended at each crash. */
+  readonly diedAfter: number[] = [];
   /** What a shell would suffer from although the log shows nothing. */
   readonly faults: string[] = [];
   state: SessionState = emptySession;
@@ -112,7 +113,7 @@ export class Shell {
   /** The process dies and comes back: all that is left is the log. */
   crash(): void {
     const lost = this.state;
-    this.crashes += 1;
+    this.diedAfter.push(this.log.length);
     this.#heardAt = null;
     this.#performer.die();
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
