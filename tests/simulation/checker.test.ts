@@ -82,6 +82,12 @@ const ROWS: Row[] = [
     invariant: "I7",
   },
   {
+    name: "a first round that fails for what another did",
+    story: "nobody-answers",
+    lie: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
+    invariant: "I7",
+  },
+  {
     name: "a reservation beyond the cap",
     story: "budget",
     lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0 } }),
