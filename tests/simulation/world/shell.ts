@@ -110,6 +110,13 @@ export class Shell {
     return events.reduce(evolve, this.state);
   }
 
+  /** The process that wrote this log has died, and this one takes its place. */
+  takeUp(log: readonly NumberedEvent[]): void {
+    this.log.push(...log);
+    this.timeline.advanceTo(log.at(-1)?.at ?? this.now);
+    this.crash();
+  }
+
   /** The process dies and comes back: all that is left is the log. */
   crash(): void {
     const lost = this.state;
