@@ -37,7 +37,7 @@ export const undisturbed: Invariant = {
 };
 
 const ENDS_ALL: ReadonlySet<string> = new Set(["attempt.settled", "turn.completed", "turn.failed", "turn.cancelled"]);
-const ENDS_WORK: ReadonlySet<string> = new Set(["answer.submitted", "agent.failed", "agent.abstained"]);
+const ENDS_WORK: ReadonlySet<string> = new Set(["answer.submitted", "round.failed", "agent.failed", "agent.abstained"]);
 
 function isFirst(board: Board, id: string): boolean {
   const agent = agentOf(board, id);
