@@ -3,7 +3,7 @@ import { toJson } from "../../../durable-objects/frames";
 import { loadFormats } from "../../../src/providers/registry";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
-import { type RunRecord, runEngine } from "./run";
+import { type RunRecord, runEngine, type WhileAway } from "./run";
 import { type EngineSituation, SESSION, situationOf } from "./situation";
 
 /** `run`: null if it threw before it was over. */
@@ -22,9 +22,9 @@ export async function judge(situation: EngineSituation): Promise<Judged> {
 }
 
 /** Runs a situation, and leaves it to others what to look at. */
-export async function play(situation: EngineSituation): Promise<RunRecord> {
+export async function play(situation: EngineSituation, whileAway?: WhileAway): Promise<RunRecord> {
   await loadFormats();
-  return runEngine(situation);
+  return runEngine(situation, whileAway);
 }
 
 /** The log as bytes, deltas and all, in a number: two runs are the same if these are. */

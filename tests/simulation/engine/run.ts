@@ -51,12 +51,15 @@ export type RunRecord = {
   endedAt: number;
 };
 
+/** What becomes of the disk while no process runs. */
+export type WhileAway = (disk: Platform["disk"]) => void;
+
 /** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
-export async function runEngine(situation: EngineSituation): Promise<RunRecord> {
+export async function runEngine(situation: EngineSituation, whileAway: WhileAway = () => {}): Promise<RunRecord> {
   const time = new VirtualTime(situation.seed);
   const restore = time.install();
   try {
-    return await new Run(situation, time).play();
+    return await new Run(situation, time, whileAway).play();
   } finally {
     time.dropTimers(); // of a run that threw
     restore();
@@ -81,7 +84,7 @@ class Run {
   #steps = 0;
   #head = 0;
 
-  constructor(situation: EngineSituation, time: VirtualTime) {
+  constructor(situation: EngineSituation, time: VirtualTime, whileAway: WhileAway) {
     this.#situation = situation;
     this.#time = time;
     this.#drawn = drawSession(situation);
@@ -104,6 +107,7 @@ class Run {
     this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.lose();
+      whileAway(this.#platform.disk);
     };
     this.#platform.onBoot = (engine) => this.#compare(engine, "after a restart");
   }
