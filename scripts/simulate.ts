@@ -36,6 +36,8 @@ const PROGRESS_MS = 5_000;
 /** A failing seed is told how it fails, at its shortest, within this time. */
 const EXPLAINED_MS = 180_000;
 const SCRIPT = fileURLToPath(import.meta.url);
+/** Asked at the beginning: a checkout may move while seeds are played. */
+const COMMIT = values.worker === undefined ? commitInWords() : "";
 
 type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage };
 
@@ -93,7 +95,7 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
   return sum;
 }
 
-const repeating = (seed: number): string => `To repeat it, at commit ${commitInWords()}: npm run simulate -- --seed ${seed}`;
+const repeating = (seed: number): string => `To repeat it, at commit ${COMMIT}: npm run simulate -- --seed ${seed}`;
 
 /** Shown by a process of its own, which a shorter history may bring to a stand or to its end as the whole one can. */
 async function explain(seed: number): Promise<void> {
@@ -135,7 +137,7 @@ async function showAll(): Promise<number> {
   const seconds = (performance.now() - started) / 1_000;
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${values.from}`);
-  console.log(`commit         ${commitInWords()}`);
+  console.log(`commit         ${COMMIT}`);
   console.log(`a second       ${(done / seconds).toFixed(1)} on ${jobs} cores`);
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
