@@ -131,7 +131,7 @@ async function showAll(): Promise<number> {
   for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
-  const least = Number(values.least ?? Math.floor(seeds / 100));
+  const least = Number(values.least ?? Math.max(1, Math.floor(seeds / 100)));
   const { text, thin, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const seconds = (performance.now() - started) / 1_000;
