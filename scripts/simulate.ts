@@ -1,16 +1,19 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { type Counted, Coverage } from "../tests/simulation/engine/coverage";
+import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
+import { commitInWords } from "./simulate/commit";
 import { coverageTable } from "./simulate/coverage-table";
+import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
  * Simulates whole sessions: `npm run simulate -- --seeds N --from S`, spread over the machine's cores; `--seed X` runs one seed and
- * shows its history. Ends with 1 if an invariant broke. Everything is decided by the seed: the same seed gives the same log.
+ * shows its history. Ends with 1 if an invariant broke, or if a seed hung (`--patience` in seconds) or ended its process. Everything
+ * is decided by the seed: the same seed gives the same log.
  */
 
 const { values } = parseArgs({
@@ -20,37 +23,23 @@ const { values } = parseArgs({
     seed: { type: "string" },
     jobs: { type: "string" },
     least: { type: "string" },
+    patience: { type: "string", default: "120" },
     worker: { type: "string" },
   },
 });
 
 /** Failing seeds that are looked into; a change that breaks everything needs no more. */
 const MOST_FAILURES = 3;
-const BATCH = 25;
 /** A process plays so many seeds and gives way to a new one: what they leave in its memory would slow the later ones down. */
 const SEEDS_OF_A_PROCESS = 4_000;
 const PROGRESS_MS = 5_000;
+/** A failing seed is told how it fails, at its shortest, within this time. */
+const EXPLAINED_MS = 180_000;
+const SCRIPT = fileURLToPath(import.meta.url);
+/** Asked at the beginning: a checkout may move while seeds are played. */
+const COMMIT = values.worker === undefined ? commitInWords() : "";
 
-/** `to` is not in it. */
-type Range = { from: number; to: number };
-type Told = { seeds: number; hashes: [number, string][]; failed: number[]; counted: Counted };
-
-async function work({ from, to }: Range): Promise<void> {
-  for (let seed = from; seed < to; seed += BATCH) {
-    const coverage = new Coverage();
-    const told: Told = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
-    for (let next = seed; next < Math.min(to, seed + BATCH); next += 1) {
-      const { run, breaches, hash } = await judge(situationOf(next));
-      coverage.add(run);
-      told.seeds += 1;
-      told.hashes.push([next, hash]);
-      if (breaches.length > 0) told.failed.push(next);
-    }
-    process.send?.({ ...told, counted: coverage.counted() });
-  }
-}
-
-type Sum = { seeds: number; failed: number[]; hashes: Map<number, string>; coverage: Coverage };
+type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage };
 
 /** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
 function rangesOf(from: number, seeds: number, jobs: number): Range[] {
@@ -62,20 +51,9 @@ function rangesOf(from: number, seeds: number, jobs: number): Range[] {
   });
 }
 
-/** Plays a range in a process of its own. Throws if that breaks down. */
-async function inProcess(range: Range, workers: Set<ChildProcess>, onTold: (told: Told) => void): Promise<void> {
-  const argv = ["--worker", JSON.stringify(range)];
-  const worker = fork(fileURLToPath(import.meta.url), argv, { execArgv: ["--enable-source-maps", "--max-semi-space-size=64"] });
-  workers.add(worker);
-  worker.on("message", onTold);
-  const [code] = await once(worker, "exit");
-  workers.delete(worker);
-  if (code) throw new Error(`a worker ended with ${code}`);
-}
-
 /** All seeds, on all cores; gives up early when enough have failed. */
 async function simulateAll(from: number, seeds: number, jobs: number): Promise<Sum> {
-  const sum: Sum = { seeds: 0, failed: [], hashes: new Map(), coverage: new Coverage() };
+  const sum: Sum = { seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage() };
   const started = performance.now();
   const tell = (): void => {
     const rate = sum.seeds / ((performance.now() - started) / 1_000);
@@ -88,12 +66,28 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
     sum.failed.push(...told.failed);
     for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
     sum.coverage.merge(told.counted);
-    if (told.failed.length > 0) console.log(`failed so far: ${sum.failed.join(" ")}`);
-    if (sum.failed.length >= MOST_FAILURES) for (const one of workers) one.kill();
+    if (told.failed.length > 0) failed();
+  };
+  const failed = (): void => {
+    console.log(`seeds that failed so far: ${sum.failed.join(" ")}`);
+    if (sum.failed.length >= MOST_FAILURES) stop();
+  };
+  const stop = (): void => {
+    for (const one of workers) one.kill();
+    workers.clear();
+  };
+  const play = async (range: Range): Promise<void> => {
+    const lost = await inProcess(range, { script: SCRIPT, silentMs: Number(values.patience) * 1_000, workers, onTold });
+    if (!lost) return;
+    sum.seeds += 1;
+    sum.lost.push(lost);
+    sum.failed.push(lost.seed);
+    console.log(`seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`);
+    failed();
   };
   const ranges = rangesOf(from, seeds, jobs).values();
   const lane = async (): Promise<void> => {
-    for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await inProcess(range, workers, onTold);
+    for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await play(range);
   };
   await Promise.all(Array.from({ length: jobs }, lane));
   clearInterval(ticker);
@@ -101,47 +95,59 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
   return sum;
 }
 
-/** A failing seed as short as it gets, and how to see it again. */
+const repeating = (seed: number): string => `To repeat it, at commit ${COMMIT}: npm run simulate -- --seed ${seed}`;
+
+/** Shown by a process of its own, which a shorter history may bring to a stand or to its end as the whole one can. */
 async function explain(seed: number): Promise<void> {
-  const situation = situationOf(seed);
-  const [first] = (await judge(situation)).breaches;
-  if (!first) return;
-  const shrunk = await judge(await shrink(situation, first.invariant));
-  console.log(`\nSeed ${seed} fails:\n${report(shrunk)}\n\nTo repeat it: npm run simulate -- --seed ${seed}`);
+  const argv = ["--enable-source-maps", SCRIPT, "--seed", String(seed)];
+  const teller = spawn(process.execPath, argv, {
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: EXPLAINED_MS,
+    killSignal: "SIGKILL",
+  });
+  const [, signal] = await once(teller, "exit");
+  if (signal) console.log(`\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed)}`);
 }
 
+/** A seed's history; of a failing one as short as it gets, and how to see it again. */
 async function showOne(seed: number): Promise<number> {
-  const judged = await judge(situationOf(seed));
-  if (judged.breaches.length > 0) {
-    await explain(seed);
-    return 1;
+  const situation = situationOf(seed);
+  const judged = await judge(situation);
+  const [first] = judged.breaches;
+  if (!first) {
+    console.log(`${report(situation, judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`);
+    return 0;
   }
-  console.log(`${report(judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`);
-  return 0;
+  const shorter = await shrink(situation, first.invariant);
+  console.log(`\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed)}`);
+  return 1;
 }
 
 async function showAll(): Promise<number> {
   const seeds = Number(values.seeds);
   const jobs = Number(values.jobs ?? availableParallelism());
   const started = performance.now();
-  const { failed, hashes, coverage, seeds: done } = await simulateAll(Number(values.from), seeds, jobs);
-  for (const seed of failed.slice(0, MOST_FAILURES)) await explain(seed);
-  const least = Number(values.least ?? Math.floor(seeds / 100));
-  const { text, thin } = coverageTable(coverage, least);
+  const { failed, lost, hashes, coverage, seeds: done } = await simulateAll(Number(values.from), seeds, jobs);
+  for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
+  const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
+  for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
+  const least = Number(values.least ?? Math.max(1, Math.floor(seeds / 100)));
+  const { text, thin, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const seconds = (performance.now() - started) / 1_000;
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${values.from}`);
+  console.log(`commit         ${COMMIT}`);
   console.log(`a second       ${(done / seconds).toFixed(1)} on ${jobs} cores`);
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
-  console.log(`thin pairs     ${thin} seen fewer than ${least} times`);
+  console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`failed         ${failed.length}`);
   return failed.length > 0 ? 1 : 0;
 }
 
 if (values.worker !== undefined) {
   const range: Range = JSON.parse(values.worker);
-  await work(range);
+  await playRange(range);
   process.disconnect();
 } else {
   process.exitCode = values.seed === undefined ? await showAll() : await showOne(Number(values.seed));

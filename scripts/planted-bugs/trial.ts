@@ -33,11 +33,8 @@ async function look(sessions: Iterable<Session>, meant: string | null): Promise<
 }
 
 async function ofService(seed: number): Promise<string[]> {
-  try {
-    return (await judge(situationOf(seed))).breaches.map(({ invariant }) => invariant);
-  } catch (error) {
-    return [`throws: ${String(error)}`];
-  }
+  const { breaches } = await judge(situationOf(seed));
+  return breaches.map(({ invariant, sentence }) => (invariant === "throws" ? `throws: ${sentence.split("\n")[0]}` : invariant));
 }
 
 function ofRules(seed: number): string[] {

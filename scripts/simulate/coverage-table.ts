@@ -1,20 +1,37 @@
-import { apart, type Coverage, NEVER, transitions } from "../../tests/simulation/engine/coverage";
-import { FAULTS } from "../../tests/simulation/engine/faults";
+import { apart, type Coverage, NOT_SIMULATED, transitions } from "../../tests/simulation/engine/coverage";
+import { FAULTS, type Fault } from "../../tests/simulation/engine/faults";
 
-/** The marks as a table for people: a line per transition, how often it met the kind of fault it met least, and what it cannot meet. */
-export function coverageTable(coverage: Coverage, least: number): { text: string; thin: number } {
-  const lines = transitions().map((type) => {
-    const faults = FAULTS.filter((fault) => apart(type, fault) === null);
-    const counts = faults.map((fault) => ({ fault, seen: coverage.pairs.get(`${type} ${fault}`) ?? 0 }));
-    const [rarest] = counts.toSorted((a, b) => a.seen - b.seen);
+/**
+ * The marks as a table for people: a line per transition, how often it came up, and how many kinds of faults it met often enough.
+ * Below it what is thin, each with its count, and what it cannot meet, each with the reason.
+ */
+export function coverageTable(coverage: Coverage, least: number): { text: string; thin: number; pairs: number } {
+  const thin = coverage.thin(least);
+  const lines = transitions().flatMap((type) => {
+    const possible = FAULTS.filter((fault) => apart(type, fault) === null);
+    const rare = thin.filter((pair) => pair.type === type).toSorted((a, b) => a.seen - b.seen);
     const total = coverage.events.get(type) ?? 0;
-    const enough = counts.filter(({ seen }) => seen >= least).length;
-    const rare = rarest ? `${rarest.fault} ${rarest.seen}` : "";
-    return `${type.padEnd(24)}${String(total).padStart(9)}${`${enough}/${faults.length}`.padStart(9)}  ${rare}`;
+    const enough = `${possible.length - rare.length}/${possible.length}`;
+    return [
+      `${type.padEnd(24)}${String(total).padStart(9)}${enough.padStart(9)}`,
+      ...(rare.length > 0 ? [`  thin: ${rare.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ")}`] : []),
+      ...impossible(type),
+    ];
   });
-  const never = Object.entries(NEVER).map(([type, why]) => `${type.padEnd(24)} never: ${why}`);
-  const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}  met least`;
+  const outside = Object.entries(NOT_SIMULATED).map(([type, why]) => `${type.padEnd(24)} not simulated here: ${why}`);
+  const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}`;
   const faults = FAULTS.map((fault) => `${fault} ${coverage.strikes.get(fault) ?? 0}`).join(" · ");
-  const text = [head, ...lines, ...never, "", `strikes: ${faults}`, ""].join("\n");
-  return { text, thin: coverage.thin(least).length };
+  const text = [head, ...lines, ...outside, "", `strikes: ${faults}`, ""].join("\n");
+  const pairs = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) === null)).length;
+  return { text, thin: thin.length, pairs };
+}
+
+/** A line for each reason. */
+function impossible(type: string): string[] {
+  const byReason = new Map<string, Fault[]>();
+  for (const fault of FAULTS) {
+    const why = apart(type, fault);
+    if (why !== null) byReason.set(why, [...(byReason.get(why) ?? []), fault]);
+  }
+  return [...byReason].map(([why, faults]) => `  cannot meet: ${faults.join(" · ")} – ${why}`);
 }

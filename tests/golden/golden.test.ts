@@ -5,8 +5,11 @@ import { z } from "zod";
 import { emptySession, evolve, inFlight, nextTimerAt, owed } from "../../src/coordination";
 import { LOG_VERSION } from "../../src/protocol/log-version";
 import { isTerminal, SessionEventSchema } from "../../src/protocol/events";
-import { check } from "../simulation/checker";
+import { check, type NumberedEvent } from "../simulation/checker";
+import { randomWorld } from "../simulation/world/random-world";
+import { Shell } from "../simulation/world/shell";
 import { STORIES } from "../simulation/world/stories";
+import { inspect } from "../simulation/world/verify";
 import { canonicalJson, stateHash } from "./canonical";
 
 /** The logs of version 1 lie here, those of a later one in a folder of its number. */
@@ -26,10 +29,18 @@ const linesOf = (name: string): string[] =>
     .split("\n");
 const eventsOf = (name: string) => linesOf(name).map((line) => Numbered.parse(JSON.parse(line)));
 
-it("has a log of every story, recorded by this version and by the one before", () => {
+it("has a log of every story, recorded by this version, and logs of the version before", () => {
   const stories = Object.keys(STORIES);
-  expect(names).toEqual(expect.arrayContaining([...stories, ...stories.map((story) => path.join(CURRENT, story))]));
+  expect(names).toEqual(expect.arrayContaining(stories.map((story) => path.join(CURRENT, story))));
   expect(new Set(names.map(versionOf))).toEqual(new Set([LOG_VERSION - 1, LOG_VERSION]));
+});
+
+it("has every type of event in the logs of this version", () => {
+  const told = new Set(
+    names.filter((name) => versionOf(name) === LOG_VERSION).flatMap((name) => eventsOf(name).map(({ type }) => type)),
+  );
+  const types = SessionEventSchema.options.map((option) => option.shape.type.value);
+  expect(types.filter((type) => !told.has(type))).toEqual([]);
 });
 
 describe.each(names)("the recorded session %s", (name) => {
@@ -58,6 +69,30 @@ describe.each(names)("the recorded session %s", (name) => {
     expect(stateHash(state)).toBe(readFileSync(path.join(FOLDER, `${name}.sha256`), "utf8").trim());
   });
 });
+
+describe("a session that a release before this one had not finished", () => {
+  it.each(names.filter((name) => versionOf(name) < LOG_VERSION))("goes on to its end from wherever %s was left", (name) => {
+    const recorded = eventsOf(name);
+    // What has the same time may have been written together, so that no log ends within it.
+    const places = recorded.flatMap(({ at }, nth) => (nth > 0 && at !== recorded[nth - 1]?.at ? [nth] : []));
+    expect(places.length).toBeGreaterThan(4);
+    for (const left of places) {
+      const shell = wentOn(recorded.slice(0, left));
+      expect(shell.log.slice(0, left)).toEqual(recorded.slice(0, left));
+      expect(isTerminal(shell.log.at(-1)?.type ?? "stream.delta")).toBe(true);
+      expect(inspect(shell), `left after #${left}`).toEqual([]);
+    }
+  });
+});
+
+/** Taken up by today's rules, with models that agree before long. */
+function wentOn(log: readonly NumberedEvent[]): Shell {
+  const agents = log.flatMap((event) => (event.type === "session.created" ? event.rules.agents : [])).length;
+  const shell = new Shell(randomWorld({ seed: log.length, agents, features: [] }), () => {});
+  shell.takeUp(log);
+  shell.finish();
+  return shell;
+}
 
 it("a turn told in a version that this service does not know is not folded", () => {
   const later = eventsOf("tie").map((event) =>

@@ -86,7 +86,19 @@ const ROWS: Row[] = [
   {
     name: "a first round begun anew because of another's answer",
     lie: all(repeats("round.started", 3), moves("round.started", { nth: 4, before: "call.completed", beforeNth: 2 })),
-    invariant: "I22",
+    invariant: "I7",
+  },
+  {
+    name: "a first round that is cut and goes on",
+    story: "agent-failing",
+    lie: changes("call.failed", { class: "cancelled" }, 2),
+    invariant: "I7",
+  },
+  {
+    name: "a first round that fails for what another did",
+    story: "nobody-answers",
+    lie: moves("round.failed", { nth: 2, before: "call.failed", beforeNth: 3 }),
+    invariant: "I7",
   },
   {
     name: "a reservation beyond the cap",
@@ -329,7 +341,15 @@ describe("the checker with records from outside", () => {
     expect(new Set(found)).toEqual(new Set(["I15"]));
   });
 
-  const READS = { turn: 1, attempt: 1, agent: "ada", round: 1, tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+  const READS = {
+    turn: 1,
+    attempt: 1,
+    agent: "ada",
+    round: 1,
+    tool_call: "call_1_1_1_1_1_1_use",
+    name: "read_file",
+    answered: true,
+  };
   const KEY = "tool_1_1_1_1_use";
 
   it.each([
@@ -340,6 +360,25 @@ describe("the checker with records from outside", () => {
   ])("notices $name", ({ tools, invariant }) => {
     const found = check(logOf("single-agent"), { tools: tools.map((call) => ({ key: KEY, ...call })), finished: true });
     expect(found.map((violation) => violation.invariant)).toContain(invariant);
+  });
+
+  describe("a tool call of which nobody knows what became", () => {
+    const log = logOf("single-agent").map((event): NumberedEvent => {
+      if (event.type !== "tool.completed") return event;
+      const { outcome: _, ...rest } = event;
+      return { ...rest, type: "tool.unknown" };
+    });
+    const started = log.find(({ type }) => type === "tool.started")?.sequence_number ?? 0;
+
+    it.each([
+      { name: "is wrong if its server has answered", answered: true, diedAfter: [], wrong: ["I8-unknown"] },
+      { name: "is wrong if the process died before it ran", answered: true, diedAfter: [started - 1], wrong: ["I8-unknown"] },
+      { name: "is right if the process died while it ran", answered: true, diedAfter: [started], wrong: [] },
+      { name: "is right if its server's answer was lost", answered: false, diedAfter: [], wrong: [] },
+    ])("$name", ({ answered, diedAfter, wrong }) => {
+      const tools = [{ ...READS, key: KEY, answered }];
+      expect(check(log, { tools, diedAfter, finished: true }).map(({ invariant }) => invariant)).toEqual(wrong);
+    });
   });
 
   it("notices an empty workspace that took the place of a snapshot, and a snapshot that was lost", () => {

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "./engine/judge";
+import { LOG_VERSION } from "../../src/protocol/log-version";
+import { breaches } from "./engine/invariants";
+import { judge, play } from "./engine/judge";
+import type { WhileAway } from "./engine/run";
 import { type EngineSituation, situationOf } from "./engine/situation";
 
 /** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
@@ -30,6 +33,28 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
   ...change,
 });
 
+describe("a session that a release before this one had begun", () => {
+  /** As version 1 wrote it: turns did not tell their version. */
+  const asVersion1: WhileAway = (disk) => {
+    const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
+    if (made) disk.read("UPDATE events SET body = json_remove(body, '$.log_version') WHERE type = 'turn.started'");
+  };
+
+  it("is restored from its tables and goes on to its end", async () => {
+    let restored = 0;
+    for (const seed of SEEDS) {
+      const situation = plain(seed, { faults: ["crash_in_stream", "crash_in_tool"], habits: ["unwatched", "tools"] });
+      const run = await play(situation, asVersion1);
+      expect(breaches(run)).toEqual([]);
+      const wasHalfDone = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
+      const [told] = run.log.flatMap((event) => (event.type === "turn.started" ? [event.log_version ?? 1] : []));
+      expect(told).toBe(wasHalfDone ? 1 : LOG_VERSION);
+      if (wasHalfDone) restored += 1;
+    }
+    expect(restored).toBeGreaterThan(SEEDS.length / 2);
+  });
+});
+
 describe("what the simulation found", () => {
   it("a process that died after all was done is brought back by whoever looks", async () => {
     expect((await judge(situationOf(18_193))).breaches).toEqual([]);
@@ -37,7 +62,7 @@ describe("what the simulation found", () => {
 
   it("alarms do not ring all the while the tenant takes to answer", async () => {
     for (const seed of SEEDS) {
-      const { run } = await judge(plain(seed, { faults: ["tenant_slow"] }));
+      const run = await play(plain(seed, { faults: ["tenant_slow"] }));
       expect(run.platform.disk.alarmsSet).toBeLessThan(10 + (run.endedAt - run.startedAt) / 1_000);
     }
   });

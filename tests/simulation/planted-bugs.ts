@@ -35,6 +35,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "I3",
   },
   {
+    name: "a cancelled turn goes on after its end",
+    file: `${RULES}/evolve.ts`,
+    find: "return { ...turn, done: true, inFlight: {} };",
+    replace: 'return { ...turn, done: event.type !== "turn.cancelled", inFlight: {} };',
+    invariant: "I4",
+  },
+  {
     name: "a cancelled turn does not end",
     file: `${RULES}/turn-end.ts`,
     find: 'if (!draft.attempt.settled) settleAttempt(draft, "cancelled");',
@@ -63,6 +70,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "I6",
   },
   {
+    name: "an answer cuts off those that have none yet",
+    file: `${RULES}/rounds.ts`,
+    find: "if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;",
+    replace: `if (agent.answers === 0 && draft.events.some(({ type }) => type === "answer.submitted"))
+      cancelEffects(draft, index, "answered");
+    if (!isLive(agent) || agent.round !== null || mustWait(draft, agent)) continue;`,
+    invariant: "I7",
+  },
+  {
     name: "an agent without an answer is told of others' answers",
     file: `${RULES}/injection.ts`,
     find: "isLive(agent) && agent.answers > 0 && agent.seen",
@@ -84,6 +100,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     invariant: "I8",
   },
   {
+    name: "nobody knows what became of a tool call that failed",
+    file: `${RULES}/tools.ts`,
+    find: 'draft.add(outcome === "unknown" ? {',
+    replace: 'draft.add(outcome === "unknown" || outcome === "error" ? {',
+    invariant: "I8-unknown",
+  },
+  {
     name: "an agent is called before its tool servers were asked",
     file: `${RULES}/owed.ts`,
     find: "if (waitsForTools(turn, agent.index, round)) {",
@@ -103,6 +126,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     find: "return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? taken.label) : taken.label;",
     replace: "return taken.label;",
     invariant: "I10",
+  },
+  {
+    name: "all that lies in one object with others is looked for at its beginning",
+    file: `${OBJECT}/file-duties.ts`,
+    find: "blobs.noteStored(blob, { pack: name, at: offset });",
+    replace: "blobs.noteStored(blob, { pack: name, at: 0 * offset });",
+    invariant: "I10-stored",
   },
   {
     name: "what is reserved does not count towards the cap",

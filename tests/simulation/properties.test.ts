@@ -32,7 +32,7 @@ let complete = false;
 function judge(situation: Situation): Verdict {
   const verdict = verify(situation);
   marks.add(verdict.shell.log);
-  for (let crash = 0; crash < verdict.shell.crashes; crash += 1) marks.hit("a crash");
+  for (let crash = 0; crash < verdict.shell.diedAfter.length; crash += 1) marks.hit("a crash");
   return verdict;
 }
 

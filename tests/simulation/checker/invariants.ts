@@ -9,9 +9,9 @@ import { numbering } from "./numbering";
 import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
-import { firstAnswer, injections, rounds, shown, waiting } from "./seeing";
+import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
 import { settlement } from "./settlement";
-import { atMostOnce, oneKey, snapshots } from "./tool-servers";
+import { atMostOnce, oneKey, snapshots, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 
@@ -24,6 +24,7 @@ export const INVARIANTS: readonly Invariant[] = [
   recount,
   settlement,
   firstAnswer,
+  undisturbed,
   caps,
   ledger,
   calls,
@@ -39,6 +40,7 @@ export const INVARIANTS: readonly Invariant[] = [
   tools,
   news,
   atMostOnce,
+  unknownOnlyIfCut,
   oneKey,
   snapshots,
   hosted,

@@ -1,7 +1,7 @@
 import { agentOf, answerOf, type Board, type BoardAgent, graceEnd, liveOf, standing, unseenBy } from "./board";
-import { type Invariant, type Moment, unless } from "./types";
+import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
-/** I7 and I22: an agent without an answer in this attempt is shown none of it, and nobody else's answer restarts it. */
+/** I22: an agent without an answer in this attempt is shown none of it. */
 export const firstAnswer: Invariant = {
   id: "I22",
   watch: () => ({
@@ -9,15 +9,62 @@ export const firstAnswer: Invariant = {
       if (event.type !== "round.started" && event.type !== "answers.injected") return [];
       const agent = agentOf(board, event.agent);
       if (!agent || agent.answers > 0) return [];
-      if (event.type === "answers.injected") return ["an agent without an answer was shown one"];
-      return [
-        ...unless(event.labels.length === 0, "an agent without an answer was shown one"),
-        ...unless(agent.round === null, "a first-answer round was begun anew while it ran"),
-        ...unless(event.cause === "first" || event.cause === "failed", `a first-answer round has the cause ${event.cause}`),
-      ];
+      return unless(event.type === "round.started" && event.labels.length === 0, "an agent without an answer was shown one");
     },
   }),
 };
+
+/** I7: the work of an agent without an answer goes on whatever others do: its round is not begun anew, cut or failed for them. */
+export const undisturbed: Invariant = {
+  id: "I7",
+  watch: () => {
+    let before: NumberedEvent | null = null;
+    /** When a call of such an agent was given up; then its round is over, too. */
+    const cut = new Map<string, number>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "stream.delta") return [];
+        const wrong = [...goesOn(cut, event), ...disturbed({ event, board }, before)];
+        if (ENDS_ALL.has(event.type)) cut.clear();
+        if ("agent" in event && ENDS_WORK.has(event.type)) cut.delete(event.agent);
+        if (event.type === "call.failed" && event.class === "cancelled" && isFirst(board, event.agent))
+          cut.set(event.agent, event.at);
+        before = event;
+        return wrong;
+      },
+    };
+  },
+};
+
+const ENDS_ALL: ReadonlySet<string> = new Set(["attempt.settled", "turn.completed", "turn.failed", "turn.cancelled"]);
+const ENDS_WORK: ReadonlySet<string> = new Set(["answer.submitted", "round.failed", "agent.failed", "agent.abstained"]);
+
+function isFirst(board: Board, id: string): boolean {
+  const agent = agentOf(board, id);
+  return agent?.answers === 0 && agent.round?.purpose === "coordination";
+}
+
+function goesOn(cut: Map<string, number>, event: NumberedEvent): string[] {
+  return [...cut].flatMap(([agent, at]) => {
+    const isOver = event.at === at && !(event.type === "call.started" && event.agent === agent);
+    if (!isOver) cut.delete(agent);
+    return unless(isOver, `${agent} was cut in its first round, and goes on`);
+  });
+}
+
+function disturbed({ event, board }: Pick<Moment, "event" | "board">, before: NumberedEvent | null): string[] {
+  if (event.type !== "round.failed" && event.type !== "round.started") return [];
+  const agent = agentOf(board, event.agent);
+  if (!agent || agent.answers > 0) return [];
+  if (event.type === "round.failed") {
+    const isOwn = before !== null && "agent" in before && before.agent === event.agent;
+    return unless(isOwn, "a first-answer round failed, and nothing of its own went before");
+  }
+  return [
+    ...unless(agent.round === null, "a first-answer round was begun anew while it ran"),
+    ...unless(event.cause === "first" || event.cause === "failed", `a first-answer round has the cause ${event.cause}`),
+  ];
+}
 
 /** What is shown exists, is each author's newest, and is complete. */
 export const shown: Invariant = {

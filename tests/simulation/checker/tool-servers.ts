@@ -8,7 +8,7 @@ type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_ca
 
 const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string => `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
 
-/** I8: a call that may not be repeated reaches its server at most once, every reached call was journalled, and `unknown` needs a cut. */
+/** I8: a call that may not be repeated reaches its server at most once, and every reached call was journalled. */
 export const atMostOnce: Invariant = {
   id: "I8",
   watch: ({ tools }) => {
@@ -43,6 +43,44 @@ export const atMostOnce: Invariant = {
     };
   },
 };
+
+/**
+ * I8: nobody knows what became of a call only if it was cut off: its server's answer was lost, the process died while it ran, or all
+ * that it was for ended with it.
+ */
+export const unknownOnlyIfCut: Invariant = {
+  id: "I8-unknown",
+  watch: ({ tools, diedAfter }) => {
+    const startedAt = new Map<string, number>();
+    let open: EventOf<"tool.unknown">[] = [];
+    const wasAnswered = (event: EventOf<"tool.unknown">, at: number): boolean => {
+      const reached = tools?.findLast((call) => callOf(call) === callOf(event));
+      const from = startedAt.get(callOf(event)) ?? 0;
+      return (!reached || reached.answered === true) && !(diedAfter ?? []).some((head) => head >= from && head < at);
+    };
+    const told = (): string[] => {
+      const sentences = open.map(({ tool_call }) => `${tool_call} is unknown although nothing cut it off`);
+      open = [];
+      return sentences;
+    };
+    return {
+      see: ({ event }) => {
+        const late = open.some(({ at }) => at !== event.at) ? told() : [];
+        if (CUTS.has(event.type)) open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
+        if (event.type === "tool.started") startedAt.set(callOf(event), event.sequence_number);
+        if (event.type === "tool.unknown" && tools && diedAfter && wasAnswered(event, event.sequence_number)) open.push(event);
+        return late;
+      },
+      finish: told,
+    };
+  },
+};
+
+/** What ends an agent's work, or everybody's, with whatever runs for it. */
+const CUTS: ReadonlySet<string> = new Set([
+  ...["answer.submitted", "agent.failed", "agent.abstained", "attempt.settled"],
+  ...["presentation.completed", "turn.completed", "turn.failed", "turn.cancelled"],
+]);
 
 /** I9: a call that may be repeated brings the same key each time, so that its server does the work once. */
 export const oneKey: Invariant = {

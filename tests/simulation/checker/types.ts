@@ -16,6 +16,8 @@ export type ReachedTool = {
   round: number;
   tool_call: string;
   name: string;
+  /** Whether its answer, or its refusal, reached whoever had called; absent: the server does not know. */
+  answered?: boolean;
 };
 
 /** Records the log's writer has no hand in. */
@@ -23,6 +25,8 @@ export type Outside = {
   ledger?: readonly LedgerEntry[];
   /** The tool servers' own log, in order. */
   tools?: readonly ReachedTool[];
+  /** Where the log ended each time that the process died. */
+  diedAfter?: readonly number[];
   /** How many files an agent's workspace held when it answered, by the answer's number in the log; null: unknown. */
   files?: ReadonlyMap<number, number | null>;
   /** Highest sequence number at the moment the user asked to cancel. */

@@ -2,15 +2,18 @@ import { SessionEventSchema } from "../../../src/protocol/events";
 import { FAULTS, type Fault } from "./faults";
 import type { RunRecord } from "./run";
 
-/** A transition meets a fault if it is among this many facts logged after the strike. */
+/**
+ * A transition meets a fault if it is among this many facts logged after the strike, deltas not counted: what went wrong is then
+ * still being dealt with, though it need not have touched this very fact.
+ */
 const WINDOW = 20;
 
-/** Kinds of events that a session of today's service never has, and why. */
-export const NEVER: Readonly<Record<string, string>> = {
-  "tools.listed": "tool servers have their own tests in the real runtime; the simulated rules have the event",
-  "call.waiting": "limits of backends have their own tests in the real runtime; the simulated rules have the event",
-  "conversation.compacted": "as call.waiting: conversations stay short here",
-  "hosted_tool.completed": "hosted tools are the simulated rules' and the providers' own tests' part",
+/** Kinds of events that the service has and a session of this world does not, and where they are tested instead. */
+export const NOT_SIMULATED: Readonly<Record<string, string>> = {
+  "tools.listed": "tool servers have tests of their own in the real runtime; the simulated rules have the event",
+  "call.waiting": "limits of backends have tests of their own in the real runtime; the simulated rules have the event",
+  "conversation.compacted": "conversations stay short here; as call.waiting",
+  "hosted_tool.completed": "hosted tools are a part of the simulated rules and of the providers' own tests",
   "citations.added": "as hosted_tool.completed",
 };
 
@@ -20,7 +23,7 @@ export class Coverage {
   readonly events = new Map<string, number>();
   readonly strikes = new Map<string, number>();
 
-  add({ log, faults }: Pick<RunRecord, "log" | "faults">): void {
+  add({ log, faults }: { log: RunRecord["log"]; faults: Pick<RunRecord["faults"], "struck"> }): void {
     for (const { fault } of faults.struck) hit(this.strikes, fault);
     for (const { type } of log) hit(this.events, type);
     const facts = log.filter(({ type }) => type !== "stream.delta");
@@ -61,8 +64,8 @@ export type Counted = { pairs: [string, number][]; events: [string, number][]; s
 
 const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type.value);
 
-/** The transitions that count: every fact a session of today's service can log. */
-export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta" && !(type in NEVER));
+/** The transitions that count: every fact that a session of this world can log. */
+export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta" && !(type in NOT_SIMULATED));
 
 /** Why a transition and a kind of fault cannot meet; null if they can. */
 export function apart(type: string, fault: Fault): string | null {

@@ -22,11 +22,11 @@ import type { RunRecord } from "./run";
 export type Breach = { invariant: string; at: number; sentence: string };
 
 /** What is checked of every run, by its number in `robustness.md` §2; other names are rules of `protocol.md`. */
-const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
+export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
   ["I2", i2Acknowledged],
   ["I5", i5Shown],
-  ["I10", i10Stored],
+  ["I10-stored", i10Stored],
   ["I12", i12Quiet],
   ["I13", i13Progress],
   ["I14", i14Slots],

@@ -3,16 +3,28 @@ import { toJson } from "../../../durable-objects/frames";
 import { loadFormats } from "../../../src/providers/registry";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";
-import { type RunRecord, runEngine } from "./run";
+import { type RunRecord, runEngine, type WhileAway } from "./run";
 import { type EngineSituation, SESSION, situationOf } from "./situation";
 
-export type Judged = { run: RunRecord; breaches: Breach[]; hash: string };
+/** `run`: null if it threw before it was over. */
+export type Judged = { run: RunRecord | null; breaches: Breach[]; hash: string };
 
-/** Runs a situation and looks at it from all sides. A run that throws is one breach. */
+/** Runs a situation and looks at it from all sides. A run that throws, or that cannot be looked at, is one breach: `throws`. */
 export async function judge(situation: EngineSituation): Promise<Judged> {
+  let run: RunRecord | null = null;
+  try {
+    run = await play(situation);
+    return { run, breaches: breaches(run), hash: hashOf(run) };
+  } catch (error) {
+    const sentence = error instanceof Error ? (error.stack ?? String(error)) : String(error);
+    return { run, breaches: [{ invariant: "throws", at: 0, sentence }], hash: "threw" };
+  }
+}
+
+/** Runs a situation, and leaves it to others what to look at. */
+export async function play(situation: EngineSituation, whileAway?: WhileAway): Promise<RunRecord> {
   await loadFormats();
-  const run = await runEngine(situation);
-  return { run, breaches: breaches(run), hash: hashOf(run) };
+  return runEngine(situation, whileAway);
 }
 
 /** The log as bytes, deltas and all, in a number: two runs are the same if these are. */
@@ -66,6 +78,7 @@ async function withFewStrikes(
   fails: (candidate: EngineSituation) => Promise<boolean>,
 ): Promise<EngineSituation> {
   const { run } = await judge(situation);
+  if (!run) return situation; // what struck is not known
   let strikes = run.faults.struck.map(({ nth }) => nth);
   for (const nth of strikes.toReversed()) {
     const fewer = strikes.filter((other) => other !== nth);
@@ -76,17 +89,14 @@ async function withFewStrikes(
 }
 
 /** What a person needs to see of a failing run. */
-export function report({ run, breaches: found }: Judged): string {
-  const { situation, faults, startedAt } = run;
+export function report(situation: EngineSituation, { run, breaches: found }: Judged): string {
+  const told = found.slice(0, 5).map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`);
+  const { agents, habits } = situation;
+  const shrunk = `shrunk to ${agents} agents, habits [${habits.join(" ")}]`;
+  if (!run) return [...told, "", `${shrunk}, faults [${situation.faults.join(" ")}]; it threw before it was over`].join("\n");
+  const { faults, startedAt } = run;
   const struck = faults.struck.map(({ fault, at, head }) => `  +${at - startedAt} ms, after #${head}: ${fault}`);
-  return [
-    ...found.slice(0, 5).map(({ invariant, at, sentence }) => `${invariant}${at > 0 ? ` at #${at}` : ""}: ${sentence}`),
-    "",
-    `shrunk to ${situation.agents} agents, habits [${situation.habits.join(" ")}], ${faults.struck.length} strikes:`,
-    ...struck,
-    "",
-    narrate(run.log),
-  ].join("\n");
+  return [...told, "", `${shrunk}, ${faults.struck.length} strikes:`, ...struck, "", narrate(run.log)].join("\n");
 }
 
 export { situationOf };

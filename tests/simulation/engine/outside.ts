@@ -88,31 +88,41 @@ export const i12Quiet: OutsideCheck = ({ left, platform, log }) => {
 /** Longest that a run may stand still once nothing around it is at fault. */
 const STILL_MS = 60_000;
 
-/** I13: every turn ends, and from the last fault on it never stands still for longer than a minute. */
-export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grewAt, platform }) => {
+/** I13: every turn ends, and from the last fault on it never stands still for longer than a minute, a retry it waits for left out. */
+export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
   if (stuck !== null) return [stuck];
   const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
   // A request under way when the last fault struck may still be waited for.
   const waits = platform.providers.reached.flatMap(({ endedAt, sentAt }) => (sentAt <= last ? [endedAt ?? sentAt] : []));
   const from = Math.max(last, ...waits);
-  const moments = [from, ...grewAt.filter((at) => at > from)];
-  const allowed = STILL_MS + longestRetry(log);
-  return moments.flatMap((at, nth) => {
-    const next = moments[nth + 1] ?? at;
-    return next - at > allowed ? [`nothing happened for ${next - at} ms after the last fault`] : [];
+  const moments = [{ at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 }, ...grew.filter(({ at }) => at > from)];
+  return moments.flatMap(({ at, head }, nth) => {
+    const stood = (moments[nth + 1]?.at ?? at) - at;
+    if (stood <= STILL_MS) return [];
+    return stood <= STILL_MS + retryPending(log, head)
+      ? []
+      : [`nothing happened for ${stood} ms after #${head} and the last fault`];
   });
 };
 
-/** What the rules themselves wait for: a retry that the provider asked for. */
-const longestRetry = (log: readonly NumberedEvent[]): number =>
-  Math.max(
-    0,
-    ...log.flatMap((event) => (event.type === "call.failed" && event.retry_at !== null ? [event.retry_at - event.at] : [])),
-  );
+/** What the rules themselves wait for when the log ends there: the longest retry that has not begun, in ms; 0: none. */
+function retryPending(log: readonly NumberedEvent[], head: number): number {
+  const pending = new Map<string, number>();
+  for (const event of log) {
+    if (event.sequence_number > head) break;
+    if (event.type === "attempt.settled" || isTerminal(event.type)) pending.clear();
+    if (event.type === "call.failed" && event.retry_at !== null) pending.set(event.agent, event.retry_at - event.at);
+    else if (ENDS_WAIT.has(event.type) && "agent" in event) pending.delete(event.agent);
+  }
+  return Math.max(0, ...pending.values());
+}
 
-/** I14: at most four calls wait for response headers at a time. */
+const ENDS_WAIT: ReadonlySet<string> = new Set(["call.started", "round.failed", "agent.failed", "answer.submitted"]);
+
+/** I14: at most four calls wait for response headers at a time, those taken up among them. Nobody waits for a stop to be heard. */
 export const i14Slots: OutsideCheck = ({ platform }) => {
-  const edges = platform.providers.reached.flatMap(({ sentAt, headersAt, endedAt }) => [
+  const waited = platform.providers.reached.filter(({ asksFor }) => asksFor !== "stop");
+  const edges = waited.flatMap(({ sentAt, headersAt, endedAt }) => [
     { at: sentAt, step: 1 },
     { at: headersAt ?? endedAt ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
@@ -129,12 +139,17 @@ export const i14Slots: OutsideCheck = ({ platform }) => {
 /** Longest that a request may stay open after the user cancelled. */
 const CLOSED_MS = 2_000;
 
-/** I15: from the confirmed cancel on no request is sent, those under way are closed within 2 s, and asking again gives the same answer. */
+/**
+ * I15: from the confirmed cancel on nothing is asked for but to stop, what is under way is closed within 2 s, and asking again gives
+ * the same answer.
+ */
 export const i15Cancelled: OutsideCheck = ({ cancels, platform }) => {
   const [first] = cancels;
   if (!first) return [];
   const { reached } = platform.providers;
-  const late = reached.filter(({ sentAt }) => sentAt > first.at).map(({ call }) => `${call} was sent after the user cancelled`);
+  const late = reached
+    .filter(({ sentAt, asksFor }) => sentAt > first.at && asksFor !== "stop")
+    .map(({ call }) => `${call} was sent after the user cancelled`);
   const open = reached
     .filter(({ sentAt, endedAt }) => sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS)
     .map(({ call }) => `${call} was still open 2 s after the user cancelled`);
@@ -225,6 +240,7 @@ export const ofLog = (run: RunRecord): Violation[] => {
   return check(run.log, {
     ledger: ledgerOf(run),
     tools: reached,
+    diedAfter: run.platform.deaths.map(({ head }) => head),
     finished: true,
     ...(asked ? { cancelAskedAfter: asked.head } : {}),
   });

@@ -44,8 +44,8 @@ export class Platform {
   readonly bucket: SimulatedBucket;
   /** What went wrong that no log shows. */
   readonly faults: string[] = [];
-  /** Deaths, by when. */
-  readonly deaths: number[] = [];
+  /** Deaths, by when, and where the log on disk ended. */
+  readonly deaths: { at: number; head: number }[] = [];
   readonly #options: Options;
   #engine: Engine | null = null;
   #log: SessionLog | null = null;
@@ -159,8 +159,8 @@ export class Platform {
     this.#engine = null;
     this.#head = this.#log?.head ?? 0;
     this.#log = null;
-    this.deaths.push(time.now);
     this.disk.crash();
+    this.deaths.push({ at: time.now, head: this.#headOnDisk() });
     time.dropTimers();
     this.providers.disconnect();
     this.tools.disconnect();
@@ -171,6 +171,12 @@ export class Platform {
     this.#ringing = null;
     this.onDeath();
     this.#setRing();
+  }
+
+  #headOnDisk(): number {
+    const query = "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head";
+    const [made] = this.disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'");
+    return made === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
   }
 
   /** Ends everything, with nothing left to ring. */

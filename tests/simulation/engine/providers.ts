@@ -14,6 +14,8 @@ import { sentText } from "../../providers/sent-body";
 export type Reached = {
   agent: number;
   call: string;
+  /** A new reply, the rest of one that is written on, or the end of one. */
+  asksFor: "reply" | "rest" | "stop";
   stage: Asked["stage"] | null;
   body: string;
   headers: string;
@@ -81,6 +83,7 @@ export class Providers {
       const reached: Reached = {
         agent,
         call,
+        asksFor: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
         stage: null,
         body: sentText(init?.body),
         headers: JSON.stringify([...new Headers(init?.headers)]),
@@ -91,7 +94,7 @@ export class Providers {
         charged: null,
         complaint: null,
       };
-      if (init?.method !== "GET" && !url.pathname.endsWith("/cancel")) this.reached.push(reached);
+      this.reached.push(reached);
       return this.#exchange({
         reached,
         search: url.searchParams,

@@ -45,19 +45,23 @@ export type RunRecord = {
   state: SessionState | null;
   left: { outbox: number; duties: number; points: number };
   steps: number;
-  /** When the log grew. */
-  grewAt: readonly number[];
+  /** When the log grew, and how far. */
+  grew: readonly { at: number; head: number }[];
   startedAt: number;
   endedAt: number;
 };
 
+/** What becomes of the disk while no process runs. */
+export type WhileAway = (disk: Platform["disk"]) => void;
+
 /** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
-export async function runEngine(situation: EngineSituation): Promise<RunRecord> {
+export async function runEngine(situation: EngineSituation, whileAway: WhileAway = () => {}): Promise<RunRecord> {
   const time = new VirtualTime(situation.seed);
   const restore = time.install();
   try {
-    return await new Run(situation, time).play();
+    return await new Run(situation, time, whileAway).play();
   } finally {
+    time.dropTimers(); // of a run that threw
     restore();
   }
 }
@@ -74,13 +78,13 @@ class Run {
   readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
   readonly #folds: string[] = [];
   readonly #turns: number;
-  readonly #grewAt: number[] = [];
+  readonly #grew: { at: number; head: number }[] = [];
   #cancelsAt = Number.POSITIVE_INFINITY;
   #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
   #steps = 0;
   #head = 0;
 
-  constructor(situation: EngineSituation, time: VirtualTime) {
+  constructor(situation: EngineSituation, time: VirtualTime, whileAway: WhileAway) {
     this.#situation = situation;
     this.#time = time;
     this.#drawn = drawSession(situation);
@@ -103,6 +107,7 @@ class Run {
     this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
     this.#platform.onDeath = () => {
       for (const client of this.#clients) client.lose();
+      whileAway(this.#platform.disk);
     };
     this.#platform.onBoot = (engine) => this.#compare(engine, "after a restart");
   }
@@ -136,7 +141,7 @@ class Run {
         this.#platform.threw(error);
       }
       const { head } = this.#platform.whereIs(null);
-      if (head > this.#head) this.#grewAt.push(this.#time.now);
+      if (head > this.#head) this.#grew.push({ at: this.#time.now, head });
       this.#head = Math.max(head, this.#head);
       if (this.#steps % CHECKPOINT === 0) this.#checkpoint();
     }
@@ -351,7 +356,7 @@ class Run {
       state: engine?.state ?? null,
       left: { outbox: this.#count("outbox"), duties: this.#count("file_duties"), points: this.#count("resume_points") },
       steps: this.#steps,
-      grewAt: this.#grewAt,
+      grew: this.#grew,
       startedAt,
       endedAt: this.#time.now,
     };

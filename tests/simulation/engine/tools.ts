@@ -60,7 +60,8 @@ export class ToolServer {
     if (isDead()) return never();
     signal.throwIfAborted();
     const { session: _, toolCall, ...rest } = place;
-    this.reached.push({ ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey });
+    const reached: ReachedTool = { ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false };
+    this.reached.push(reached);
     if (dies("crash_in_tool")) return never();
     const chance = new Chance(seed ^ hash(idempotencyKey));
     const afterMs = faults.strikes("tool_slow", 30_000) ? chance.latency(1_000, 30_000) : chance.latency(5, 2_000);
@@ -72,8 +73,10 @@ export class ToolServer {
     }
     await this.#passes(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
     if (isDead()) return never();
-    if (faults.strikes("tool_fails")) return { outcome: "error", text: "The server is busy." };
-    if (faults.strikes("tool_lost"))
+    const fails = faults.strikes("tool_fails");
+    reached.answered = fails || !faults.strikes("tool_lost");
+    if (fails) return { outcome: "error", text: "The server is busy." };
+    if (!reached.answered)
       return rule.idempotent
         ? { outcome: "error", text: "No answer." }
         : { outcome: "unknown", text: "Verify before repeating." };

@@ -169,15 +169,17 @@ export class Performer {
     const started = this.#shell.log.at(-1);
     if (started?.type === "tool.started") {
       const { turn, attempt, agent, round, tool_call, name } = started;
-      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name });
+      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name, answered: false });
     }
     for (const [nth, one] of news.entries()) {
       const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
       // Not stopped with the call: what a server says too late concerns nobody.
       this.#shell.timeline.schedule(at, () => this.#shell.input({ type: "tool_told", effect: effect.id, news: one }));
     }
+    const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);
     const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
       this.#running.delete(effect.id);
+      if (reached) reached.answered = outcome !== "unknown";
       const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
       if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
       const workspaceFiles = this.#world.files(effect.agent);

@@ -1,5 +1,5 @@
 import type { CallFailure, Reply } from "../../../src/coordination";
-import type { Decision, FailureClass } from "../../../src/protocol/events";
+import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import type { Seen } from "./world";
 
@@ -20,6 +20,10 @@ export type Script = {
   timeoutMs?: number;
   cancelAfterMs?: number;
   crashAfterMs?: number;
+  /** What the agents' tool servers say. */
+  listings?: readonly ToolsListing[];
+  /** How long each agent's first call waits for its backend's limits. */
+  heldMs?: number;
 };
 
 const PRICE = { input: 1, cached_input: 0.25, output: 4 };
@@ -100,6 +104,17 @@ export const hangs = (partial?: string): Step => ({
   afterMs: Number.POSITIVE_INFINITY,
   ...(partial === undefined ? {} : { partial }),
 });
+
+/** By place in the team, from 1. */
+export const assignsPersonas = (personas: readonly string[]): Step => ({
+  reply: ({ state }) => ({
+    personas: Object.fromEntries(personas.map((persona, index) => [state.turn?.aliases[index] ?? "", persona])),
+  }),
+});
+
+/** For a name that nobody has. */
+export const votesForNobody = (): Step =>
+  decides((_, call) => ({ name: "vote", tool_call: `${call}_vote`, alias: "agent9", reason: "It is the best." }), {});
 
 export const submits = (): Step => ({ reply: () => ({ verdict: { restart: false } }) });
 

@@ -19,14 +19,20 @@ const silence: Reply = {
 };
 
 /** A world in which everything happens as written, at the same times and with the same draws. */
-export function scriptedWorld({ steps }: Script): World {
+export function scriptedWorld({ steps, listings = [], heldMs }: Script): World {
   const done = steps.map(() => 0);
   let draws = 0;
   return {
-    prepare: () => ({ afterMs: 1, inputTokens: INPUT_TOKENS }),
+    prepare: (effect) => {
+      const held = effect.type === "model_call" && done[effect.agent] === 0 ? heldMs : undefined;
+      return { afterMs: held ?? 1, inputTokens: INPUT_TOKENS, ...(held !== undefined && { heldMs: held }) };
+    },
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
     tool: () => ({ afterMs: 300, outcome: "ok", news: [] }),
-    listing: () => ({ afterMs: 100, servers: [] }),
+    listing: (_, { tool_servers = [] }) => ({
+      afterMs: 100,
+      servers: listings.filter(({ server }) => tool_servers.includes(server)),
+    }),
     relisting: () => null,
     files: () => null,
     diesNow: () => false,

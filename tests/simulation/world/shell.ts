@@ -40,7 +40,8 @@ export class Shell {
   /** Highest number in the log when the user asked to cancel. */
   cancelAskedAfter: number | undefined;
   steps = 0;
-  crashes = 0;
+  /** Where the log ended at each crash. */
+  readonly diedAfter: number[] = [];
   /** What a shell would suffer from although the log shows nothing. */
   readonly faults: string[] = [];
   state: SessionState = emptySession;
@@ -109,10 +110,17 @@ export class Shell {
     return events.reduce(evolve, this.state);
   }
 
+  /** The process that wrote this log has died, and this one takes its place. */
+  takeUp(log: readonly NumberedEvent[]): void {
+    this.log.push(...log);
+    this.timeline.advanceTo(log.at(-1)?.at ?? this.now);
+    this.crash();
+  }
+
   /** The process dies and comes back: all that is left is the log. */
   crash(): void {
     const lost = this.state;
-    this.crashes += 1;
+    this.diedAfter.push(this.log.length);
     this.#heardAt = null;
     this.#performer.die();
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));

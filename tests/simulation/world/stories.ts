@@ -3,6 +3,7 @@ import {
   afterSearching,
   answers,
   asksForRestart,
+  assignsPersonas,
   failsWith,
   hangs,
   member,
@@ -11,9 +12,12 @@ import {
   teamOf,
   usesTool,
   votesFor,
+  votesForNobody,
 } from "./script";
 
 const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }];
+
+const runsCommands = [{ name: "run_command", acts_outside: false, idempotent: false }];
 
 const searches = {
   price: { input: 1, cached_input: 0.25, cache_write: 1.25, output: 4 },
@@ -147,6 +151,77 @@ export const STORIES: Readonly<Record<string, Script>> = {
     steps: [
       [answers("lost with the service"), answers("Go by the river."), votesFor(2, "Fast.")],
       [answers("lost with the service"), answers("Go by the ridge."), votesFor(2, "Fast."), says("Go by the ridge.")],
+    ],
+  },
+  "refusals-and-nudges": {
+    rules: teamOf(2),
+    steps: [
+      [
+        says("Let me think."),
+        answers(" "),
+        answers("Go by the river."),
+        votesForNobody(),
+        votesFor(1, "Safe."),
+        says("Go by the river, slowly."),
+      ],
+      [votesFor(1, "It will be the best."), answers("Go by the ridge."), votesFor(1, "Safer.")],
+    ],
+  },
+  "nobody-answers": {
+    rules: teamOf(2),
+    steps: [[failsWith("quota"), failsWith("content_filter"), failsWith("quota")], [failsWith("unknown_model")]],
+  },
+  personas: {
+    rules: teamOf(2, { personas: true }),
+    steps: [
+      [
+        assignsPersonas(["You look at maps.", "You ask shepherds."]),
+        answers("Go by the river."),
+        votesFor(1, "Safe."),
+        says("Go."),
+      ],
+      [answers("Go by the ridge."), votesFor(1, "Safer.")],
+    ],
+  },
+  "call-cap": {
+    rules: teamOf(2, { agents: [member(1), member(2, { tools: readsFiles })] }),
+    steps: [
+      [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+      [answers("Go by the ridge."), ...Array.from({ length: 50 }, () => usesTool("read_file"))],
+    ],
+  },
+  "cut-off-tools": {
+    rules: teamOf(2, {
+      agents: [member(1, { tool_servers: ["box"] }), member(2, { tools: runsCommands })],
+    }),
+    listings: [
+      {
+        server: "box",
+        version: "2026-07-28",
+        problem: null,
+        tools: [{ name: "mcp__box__look", acts_outside: false, idempotent: true, tool: "look", hash: "4f53cda1" }],
+        refused: [],
+      },
+    ],
+    crashAfterMs: 1_250,
+    steps: [
+      [usesTool("mcp__box__look"), answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
+      [usesTool("run_command"), answers("Go by the ridge."), votesFor(1, "Safer.")],
+    ],
+  },
+  "summed-up": {
+    rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
+    heldMs: 1_500,
+    steps: [
+      [
+        usesTool("read_file"),
+        failsWith("context_too_long"),
+        says("The map shows a river with a ford, and a ridge."),
+        answers("Go by the river."),
+        votesFor(1, "Safe."),
+        says("Go by the river; there is a ford."),
+      ],
+      [answers("Go by the ridge."), votesFor(1, "Safer.")],
     ],
   },
 };

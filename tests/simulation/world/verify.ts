@@ -22,8 +22,15 @@ export function verify(situation: Situation): Verdict {
 
 /** Everything that is wrong with a finished run, in words. */
 export function inspect(shell: Shell): string[] {
-  const { log, ledger, tools, files, cancelAskedAfter, faults, state } = shell;
-  const outside = { ledger, tools, files, finished: true, ...(cancelAskedAfter === undefined ? {} : { cancelAskedAfter }) };
+  const { log, ledger, tools, diedAfter, files, cancelAskedAfter, faults, state } = shell;
+  const outside = {
+    ledger,
+    tools,
+    diedAfter,
+    files,
+    finished: true,
+    ...(cancelAskedAfter === undefined ? {} : { cancelAskedAfter }),
+  };
   const broken = check(log, outside).map(
     ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
   );

@@ -1,0 +1,68 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { type Counted, Coverage } from "../../tests/simulation/engine/coverage";
+import { judge, situationOf } from "../../tests/simulation/engine/judge";
+
+/** Seeds played in a process of their own: whatever one of them does to it, its parent knows which one it was. */
+
+/** `to` is not in it. */
+export type Range = { from: number; to: number };
+export type Told = { seeds: number; hashes: [number, string][]; failed: number[]; counted: Counted };
+/** A seed that took its process with it, and how. */
+export type Lost = { seed: number; how: string };
+type Message = { begins: number } | { told: Told };
+
+const BATCH = 25;
+
+/** Inside such a process: plays the seeds and tells the parent. */
+export async function playRange({ from, to }: Range): Promise<void> {
+  for (let seed = from; seed < to; seed += BATCH) {
+    const coverage = new Coverage();
+    const told: Told = { seeds: 0, hashes: [], failed: [], counted: coverage.counted() };
+    for (let next = seed; next < Math.min(to, seed + BATCH); next += 1) {
+      await tell({ begins: next });
+      const { run, breaches, hash } = await judge(situationOf(next));
+      if (run) coverage.add(run);
+      told.seeds += 1;
+      told.hashes.push([next, hash]);
+      if (breaches.length > 0) told.failed.push(next);
+    }
+    await tell({ told: { ...told, counted: coverage.counted() } });
+  }
+}
+
+/** Waits until it is on its way: what comes next may never let go of this thread again. */
+const tell = (message: Message): Promise<void> =>
+  new Promise((resolve, reject) => {
+    process.send?.(message, undefined, undefined, (error) => (error ? reject(error) : resolve()));
+  });
+
+type Watch = {
+  script: string;
+  silentMs: number;
+  workers: Set<ChildProcess>;
+  onTold: (told: Told) => void;
+};
+
+/** Plays a range in a process of its own. A seed that ends the process, or that lets nothing be heard for so long, is answered. */
+export async function inProcess(range: Range, { script, silentMs, workers, onTold }: Watch): Promise<Lost | null> {
+  const execArgv = ["--enable-source-maps", "--max-semi-space-size=64"];
+  const worker = fork(script, ["--worker", JSON.stringify(range)], { execArgv });
+  let seed = range.from;
+  let hangs = false;
+  const silent = setTimeout(() => {
+    hangs = true;
+    worker.kill("SIGKILL");
+  }, silentMs);
+  worker.on("message", (message: Message) => {
+    silent.refresh();
+    if ("begins" in message) seed = message.begins;
+    else onTold(message.told);
+  });
+  workers.add(worker);
+  const [code, signal] = await once(worker, "exit");
+  clearTimeout(silent);
+  const wasStopped = !workers.delete(worker);
+  if (hangs) return { seed, how: `nothing was heard of it for ${silentMs / 1_000} s` };
+  return wasStopped || code === 0 ? null : { seed, how: `its process ended with ${code ?? signal}` };
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "vitest";
+import { coverageTable } from "../../scripts/simulate/coverage-table";
+import type { NumberedEvent } from "./checker";
+import { apart, Coverage, NOT_SIMULATED, transitions } from "./engine/coverage";
+import { FAULTS } from "./engine/faults";
+import { play } from "./world/scripted-world";
+import { STORIES } from "./world/stories";
+
+/** A log of a whole turn, and a strike of the disk after so many of its events. */
+function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
+  const coverage = new Coverage();
+  coverage.add({ log, faults: { struck: [{ nth: 1, fault: "disk_error", at: 0, until: 0, head }] } });
+  return coverage;
+}
+
+const story = STORIES["consensus-at-once"];
+const log = story ? play(story).log : [];
+const ends = log.length;
+const delta: NumberedEvent = { type: "stream.delta", at: 0, turn: 1, items: [], sequence_number: 0 };
+
+describe("a transition and a kind of fault have met", () => {
+  it.each([
+    { name: "when the transition is the next fact", head: ends - 1, told: log, met: 1 },
+    { name: "when it is the twentieth", head: ends - 20, told: log, met: 1 },
+    { name: "not when it is the twenty-first", head: ends - 21, told: log, met: undefined },
+    { name: "not when it was before", head: ends, told: log, met: undefined },
+    {
+      name: "however much was written in between",
+      head: ends - 20,
+      told: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
+      met: 1,
+    },
+  ])("$name", ({ head, told, met }) => {
+    expect(struckAfter(head, told).pairs.get("turn.completed disk_error")).toBe(met);
+  });
+});
+
+describe("the table of what met what", () => {
+  const { text, thin, pairs } = coverageTable(struckAfter(ends - 1, log), 1);
+  const linesOf = (type: string): string[] => {
+    const lines = text.split("\n");
+    const from = lines.findIndex((line) => line.startsWith(`${type} `));
+    const to = lines.findIndex((line, nth) => nth > from && !line.startsWith("  "));
+    return lines.slice(from, to);
+  };
+
+  it("names every pair that is thin, with its count, and no other", () => {
+    const [line, rare] = linesOf("turn.completed");
+    expect(line).toMatch(/1 +1\/43$/);
+    expect(rare).toMatch(/^ {2}thin: /);
+    expect(rare).not.toContain("disk_error");
+    expect(rare?.split(" · ")).toHaveLength(42);
+    expect(thin).toBe(pairs - 1);
+  });
+
+  it("names every pair that cannot meet, with the reason", () => {
+    expect(linesOf("turn.completed")).toContain(
+      "  cannot meet: tenant_deaf · tenant_answer_lost · tenant_slow – the tenant is told after the turn's last event",
+    );
+    const impossible = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) !== null));
+    expect(
+      text
+        .match(/cannot meet: .* –/g)
+        ?.join(" · ")
+        .split(" · "),
+    ).toHaveLength(impossible.length);
+    expect(pairs + impossible.length).toBe(transitions().length * FAULTS.length);
+  });
+
+  it("names what the service has and this world does not", () => {
+    for (const type of Object.keys(NOT_SIMULATED)) expect(text).toMatch(new RegExp(`^${type} +not simulated here: \\S`, "m"));
+  });
+});

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { NumberedEvent } from "./checker";
+import { play } from "./engine/judge";
+import { OUTSIDE } from "./engine/invariants";
+import type { Reached } from "./engine/providers";
+import type { RunRecord } from "./engine/run";
+import type { EngineSituation } from "./engine/situation";
+
+/** A run of two agents with files, of which nothing is wrong. */
+const SITUATION: EngineSituation = { seed: 5, agents: 2, habits: ["tools", "background"], faults: [], strikes: null };
+
+let run: RunRecord;
+beforeAll(async () => {
+  run = await play(SITUATION);
+});
+
+const look = (invariant: string, doctored: RunRecord): string[] =>
+  OUTSIDE.flatMap(([id, check]) => (id === invariant ? check(doctored) : []));
+
+const found = (doctored: RunRecord): string[] => OUTSIDE.filter(([, check]) => check(doctored).length > 0).map(([id]) => id);
+
+it("nothing is wrong with the run that the lies are told of, and it has files in R2", () => {
+  expect(found(run)).toEqual([]);
+  expect(Object.values(run.stored.trees).some((tree) => Object.keys(tree).length > 0)).toBe(true);
+});
+
+describe("what lies in R2", () => {
+  const anyFile = (trees: RunRecord["frozen"]): [string, string] => {
+    for (const [name, tree] of Object.entries(trees)) for (const path of Object.keys(tree)) return [name, path];
+    throw new Error("the run has no files");
+  };
+  const changed = (change: (tree: Record<string, string>, path: string) => void): RunRecord => {
+    const trees = structuredClone(run.stored.trees);
+    const [name, path] = anyFile(trees);
+    change(trees[name] ?? {}, path);
+    return { ...run, stored: { ...run.stored, trees } };
+  };
+  const without = (): RunRecord => {
+    const [name] = anyFile(run.stored.trees);
+    const { [name]: _, ...trees } = run.stored.trees;
+    return { ...run, stored: { ...run.stored, trees } };
+  };
+
+  it.each([
+    { name: "a snapshot is missing", lie: without },
+    { name: "a file is missing", lie: () => changed((tree, path) => delete tree[path]) },
+    { name: "a file has other contents", lie: () => changed((tree, path) => (tree[path] = "0 1")) },
+    { name: "a file is one too many", lie: () => changed((tree) => (tree["/workspace/other"] = "0 1")) },
+    { name: "its contents are not there", lie: () => ({ ...run, stored: { ...run.stored, problems: ["it is not there"] } }) },
+  ])("is not what was frozen if $name", ({ lie }) => {
+    expect(found(lie())).toEqual(["I10-stored"]);
+  });
+});
+
+describe("what reached providers", () => {
+  it("holds the replies that were taken up after a crash", async () => {
+    const asked = new Set<string>();
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const { platform } = await play({ ...SITUATION, seed, faults: ["crash_in_stream"] });
+      for (const { asksFor } of platform.providers.reached) asked.add(asksFor);
+    }
+    expect([...asked]).toEqual(expect.arrayContaining(["reply", "rest"]));
+  });
+
+  /** Whether the run breaks this with more requests than it had, all of them open for a second. */
+  function breaks(invariant: string, also: { asksFor: Reached["asksFor"]; sentAt: number; times: number }, told = run): boolean {
+    const { reached } = run.platform.providers;
+    const [one] = reached;
+    if (!one) throw new Error("the run asked no provider");
+    const { asksFor, sentAt, times } = also;
+    const open = { ...one, asksFor, sentAt, headersAt: sentAt + 900, endedAt: sentAt + 1_000 };
+    reached.push(...Array.from({ length: times }, () => open));
+    const problems = look(invariant, told);
+    reached.splice(-times);
+    return problems.length > 0;
+  }
+
+  it.each([
+    { name: "five replies that are taken up wait for headers at once", asksFor: "rest", times: 5, wrong: true },
+    { name: "four do", asksFor: "rest", times: 4, wrong: false },
+    { name: "five are told to stop", asksFor: "stop", times: 5, wrong: false },
+  ] as const)("I14: $name", ({ asksFor, times, wrong }) => {
+    expect(breaks("I14", { asksFor, sentAt: run.endedAt + 10_000, times })).toBe(wrong);
+  });
+
+  it.each([
+    { name: "a reply is asked for", asksFor: "reply", wrong: true },
+    { name: "a reply is taken up", asksFor: "rest", wrong: true },
+    { name: "a reply is told to stop", asksFor: "stop", wrong: false },
+  ] as const)("I15: after a cancel $name", ({ asksFor, wrong }) => {
+    const at = run.endedAt + 10_000;
+    const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
+    expect(breaks("I15", { asksFor, sentAt: at + 1, times: 1 }, cancelled)).toBe(wrong);
+  });
+});
+
+describe("a run that stands still when nothing is wrong any more", () => {
+  const at = (ms: number): number => run.endedAt + ms;
+  /** It grows after so long again, from an event on with which a retry is due, or is not. */
+  function standing(ms: number, retryMs: number | null, isBegun = false): RunRecord {
+    const started = run.log.find(({ type }) => type === "call.started");
+    if (started?.type !== "call.started") throw new Error("the run has no call");
+    const head = run.log.length + 1;
+    const failed: NumberedEvent = {
+      type: "call.failed",
+      ...{ at: at(0), sequence_number: head, turn: 1, attempt: 1, agent: started.agent, round: 1, call: started.call },
+      ...{ class: "transient", code: "overloaded", message: "", usage: null, tokens: 0, cost_usd: 0 },
+      retry_at: retryMs === null ? null : at(retryMs),
+    };
+    const begun = { ...started, at: at(0), sequence_number: head + 1 };
+    const log = [...run.log, failed, ...(isBegun ? [begun] : [])];
+    const grew = [...run.grew, { at: at(0), head: log.length }, { at: at(ms), head: log.length + 1 }];
+    return { ...run, log, grew };
+  }
+
+  it.each([
+    { name: "for a minute is right", ms: 60_000, retryMs: null, wrong: false },
+    { name: "for longer is wrong", ms: 60_001, retryMs: null, wrong: true },
+    { name: "for longer is right while a retry is pending", ms: 100_000, retryMs: 40_000, wrong: false },
+    { name: "for longer than a minute after that retry is wrong", ms: 100_001, retryMs: 40_000, wrong: true },
+    { name: "for longer is wrong once that retry has begun", ms: 100_000, retryMs: 40_000, isBegun: true, wrong: true },
+  ])("$name", ({ ms, retryMs, isBegun, wrong }) => {
+    expect(look("I13", standing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
+  });
+});
