@@ -3,7 +3,7 @@ import { attachmentKey } from "../r2-layout/session-files";
 import { attachmentTokens, type NotAccepted, notAccepted } from "../src/agents/attached";
 import type { Team } from "../src/config/team";
 import type { Attached } from "../src/coordination";
-import type { Attachment } from "../src/protocol/attachments";
+import { type Attachment, type Excess, excessOf } from "../src/protocol/attachments";
 import { ProviderError } from "../src/providers/provider";
 
 /** Something that comes with a question. */
@@ -19,24 +19,28 @@ export type WantedAttachment = BroughtAttachment | RepeatedAttachment;
 
 export type AttachmentRefusal =
   | { ok: false; code: "attachment_not_found"; sha256: string }
+  | { ok: false; code: "attachments_too_large"; excess: Excess }
   | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
 
 /** What a turn is to begin with. `attached` null: nothing comes with it. */
 type Accepted = { ok: true; attached: Attached | null };
 
-/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last. */
+/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
 export function acceptAttachments(
   team: Team,
   wanted: readonly WantedAttachment[],
   earlier: () => readonly Attachment[],
 ): Accepted | AttachmentRefusal {
   const attachments: Attachment[] = [];
+  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
   for (const one of wanted) {
-    const found = "bytes" in one ? one.attachment : repeated(one, earlier());
+    const found = "bytes" in one ? one.attachment : repeated(one, known);
     if (!found) return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
     attachments.push(found);
   }
   if (attachments.length === 0) return { ok: true, attached: null };
+  const excess = excessOf(attachments);
+  if (excess) return { ok: false, code: "attachments_too_large", excess };
   const refused = notAccepted(team, attachments);
   if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
   return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };

@@ -22,6 +22,18 @@ export const ATTACHMENT_KINDS = ["image", "pdf", "text"] as const;
 export const AttachmentKindSchema = z.enum(ATTACHMENT_KINDS);
 export type AttachmentKind = z.infer<typeof AttachmentKindSchema>;
 
+/** Which limit of a question is passed, and what it is. */
+export type Excess = { limit: "count" | "bytes" | "textBytes"; most: number };
+
+/** Everything counts each time it comes, whether its bytes are brought or an earlier turn's are named. null: all may come. */
+export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">[]): Excess | null {
+  const { count, bytes, textBytes } = ATTACHMENT_LIMITS;
+  const sizeOf = (some: typeof attachments) => some.reduce((sum, { size }) => sum + size, 0);
+  if (attachments.length > count) return { limit: "count", most: count };
+  if (sizeOf(attachments) > bytes) return { limit: "bytes", most: bytes };
+  return sizeOf(attachments.filter(({ kind }) => kind === "text")) > textBytes ? { limit: "textBytes", most: textBytes } : null;
+}
+
 const SHA256 = /^[0-9a-f]{64}$/;
 
 /** As the log names it. */

@@ -187,6 +187,17 @@ describe("what a team cannot take is refused before it runs", () => {
     expect([status, body.code]).toEqual([422, "attachment_not_found"]);
   });
 
+  it("counts what came before each time it is named", async () => {
+    const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), file(pdf, "a.pdf")] });
+    await follow(run);
+    const part = { type: "file", sha256: sha256(pdf) };
+    const twice = await post(`/api/sessions/${run.session_id}/turns`, { question: [text("And now?"), part, part] });
+    const body = await twice.json<{ code: string; detail: string }>();
+    expect([twice.status, body.code]).toEqual([413, "attachments_too_large"]);
+    expect(body.detail).toContain("at most 3000000 bytes of images and files");
+  });
+
   it("leaves nothing behind", async () => {
     const before = await env.BUCKET.list();
     await refused(teamOf(["gpt-oss-looker"]), [text("What is it?"), image(PNG)]);
