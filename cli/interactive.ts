@@ -10,6 +10,7 @@ import type { OutputOptions } from "./output";
 import { toQuestion } from "./question";
 import { asCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "./team-choice";
+import { tellUploads } from "./uploads";
 
 export type ConverseOptions = { team: TeamChoice; connection: Connection; limits: Limits; output: OutputOptions };
 
@@ -18,6 +19,7 @@ export async function converse({ team, connection, limits, output }: ConverseOpt
   const conversation: Conversation = { team, connection, limits, output, session: null, latest: null };
   const history: string[] = [];
   io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
+  tellUploads(team.attached, io);
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");

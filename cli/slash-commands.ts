@@ -9,6 +9,7 @@ import type { Io } from "./io";
 import { listSessions } from "./listings";
 import { toLine } from "./sanitize";
 import { chooseTeam } from "./team-choice";
+import { tellUploads } from "./uploads";
 import { sessionLinesOf, turnLinesOf } from "./turn-page";
 
 /** What the conversation does next. */
@@ -119,6 +120,7 @@ async function config(conversation: Conversation, io: Io, argument: string): Pro
     return "done";
   }
   conversation.team = await chooseTeam({ config: argument }, io);
+  tellUploads(conversation.team.attached, io);
   return begin(conversation, io);
 }
 
