@@ -84,3 +84,14 @@ export function mediaTokens(model: string, { kind, size }: { kind: "image" | "pd
   if (kind === "image") return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
   return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * size);
 }
+
+/** Of most images: what a megapixel is to most models. */
+const USUAL_IMAGE_TOKENS = 1_500;
+/** Fonts and pictures are most of a PDF. */
+const PDF_BYTES_PER_TOKEN = 8;
+
+/** About how many input tokens that will be: for limits that a provider sets by what calls really take, not for money. */
+export function expectedMediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
+  const guess = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / PDF_BYTES_PER_TOKEN);
+  return Math.min(guess, mediaTokens(model, { kind, size }));
+}
