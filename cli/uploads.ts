@@ -1,6 +1,6 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
+import { isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import type { AskedQuestion } from "../src/protocol/api";
 import { ATTACHMENT_LIMITS, type QuestionPart } from "../src/protocol/attachments";
 import { holdsToken, mayHoldSecrets } from "./contexts/left-out";
@@ -15,14 +15,23 @@ import { reasonOf } from "./text-file";
 const PATH_KEYS = ["image_path", "file_path"];
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\/\//i;
 
+const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
+
 /** The paths that a config names, each once. What is no YAML names none: the service says what is wrong with it. */
 export function uploadsIn(yaml: string): string[] {
   const paths = new Set<string>();
-  visit(parseDocument(yaml, { logLevel: "silent" }), {
+  const document = parseDocument(yaml, { logLevel: "silent" });
+  const meant = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
+  visit(document, {
     Pair(_, { key, value }) {
-      if (!isScalar(key) || key.value !== "upload_files" || !isSeq(value)) return;
-      for (const entry of value.items) {
-        const named = isMap(entry) ? PATH_KEYS.map((name) => entry.get(name)) : isScalar(entry) ? [entry.value] : [];
+      const list = meant(value);
+      if (!isScalar(key) || key.value !== "upload_files" || !isSeq(list)) return;
+      for (const entry of list.items.map(meant)) {
+        const named = isMap(entry)
+          ? PATH_KEYS.map((name) => scalarOf(meant(entry.get(name, true))))
+          : isScalar(entry)
+            ? [entry.value]
+            : [];
         for (const one of named) if (typeof one === "string" && one !== "" && !ADDRESS.test(one)) paths.add(one);
       }
     },

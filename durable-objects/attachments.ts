@@ -51,7 +51,8 @@ function repeated({ sha256, name }: RepeatedAttachment, earlier: readonly Attach
   return found ? { ...found, name: name ?? found.name } : null;
 }
 
-type Place = { bucket: Bucket; tenant: string; session: string };
+/** `readMs`: how long one may take to be read. */
+type Place = { bucket: Pick<Bucket, "get" | "put" | "delete">; tenant: string; session: string; readMs: number };
 
 /** The bytes of what came with a session's questions, in R2 by their hash. They go with the session. */
 export class AttachmentStore {
@@ -84,11 +85,21 @@ export class AttachmentStore {
   }
 
   async #get(sha256: string): Promise<ArrayBuffer | null> {
+    const late = Promise.withResolvers<never>();
+    const { readMs } = this.#place;
+    const timer = setTimeout(() => late.reject(new Error(`R2 did not answer within ${readMs / 1_000} s.`)), readMs);
     try {
-      return (await (await this.#place.bucket.get(this.#keyOf(sha256)))?.arrayBuffer()) ?? null;
+      return await Promise.race([this.#bytesOf(sha256), late.promise]);
     } catch (cause) {
       throw new ProviderError("transient", "attachment_unreadable", "What came with the question could not be read.", { cause });
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  async #bytesOf(sha256: string): Promise<ArrayBuffer | null> {
+    const object = await this.#place.bucket.get(this.#keyOf(sha256));
+    return object ? object.arrayBuffer() : null;
   }
 
   #keyOf(sha256: string): string {

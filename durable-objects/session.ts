@@ -11,7 +11,7 @@ import { acceptAttachments, AttachmentStore } from "./attachments";
 import { contextServices } from "./context-services";
 import { Engine } from "./engine";
 import type { Env } from "./env";
-import { DEFAULT_READERS } from "./limits";
+import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { outgoingFetch } from "./outgoing";
 import { KeyStore } from "./key-store";
@@ -344,7 +344,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   }
 
   #attachments(tenant: string, session: string): AttachmentStore {
-    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session });
+    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session, readMs: ATTACHMENT_READ_MS });
   }
 
   /** Starts it; a turn that could not even begin gives its place back. */

@@ -2,7 +2,7 @@ import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
 import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";
-import { detectMedia } from "./detect-media";
+import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "./errors";
 
 /** A question as it was sent, taken apart: what is asked, and what comes with it, bytes and all. */
@@ -32,10 +32,11 @@ export async function toQuestion(asked: AskedQuestion): Promise<Question> {
 type Problem = { problem: string; at: "" | "/data" | "/media_type" };
 
 async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAttachment | Problem> {
-  const { type, data, sha256, name, media_type: said } = part;
+  const { type, data, sha256, name } = part;
   if (data === undefined) return { sha256: sha256 ?? "", name: name ?? null };
   const bytes = decoded(data);
   if (!bytes) return { problem: "is not base64", at: "/data" };
+  const said = spokenType(part.media_type);
   const found = detectMedia(bytes, said);
   if (!found) return { problem: "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8", at: "/data" };
   const { kind, mediaType } = found;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { INVISIBLE } from "./invisible";
 
 /**
  * Images and files that come with a question: what a request may bring, and how the log names it. The bytes lie elsewhere, by
@@ -61,7 +62,10 @@ const content = {
     .string()
     .min(1, "is empty")
     .max(ATTACHMENT_LIMITS.nameChars, `is over ${ATTACHMENT_LIMITS.nameChars} characters`)
-    .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), "has control characters")
+    .refine(
+      (name) => name.isWellFormed() && !INVISIBLE.test(name),
+      "has control characters, line breaks or marks that turn text round",
+    )
     .optional(),
   /** Checked against the bytes. */
   media_type: z.string().min(1).max(100).optional(),

@@ -28,6 +28,18 @@ describe("the files a config names", () => {
       paths: [],
     },
     { name: "not sound and video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: [] },
+    {
+      name: "an entry by its anchor",
+      yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
+      paths: ["a.png"],
+    },
+    { name: "a path by its anchor", yaml: "x: &p a.png\nagent: {backend: {upload_files: [{image_path: *p}]}}", paths: ["a.png"] },
+    {
+      name: "a list by its anchor",
+      yaml: "x: &l [a.png, b.png]\nagent: {backend: {upload_files: *l}}",
+      paths: ["a.png", "b.png"],
+    },
+    { name: "none by an anchor that is not there", yaml: "agent: {backend: {upload_files: [*gone]}}", paths: [] },
     { name: "none in what is no YAML", yaml: "agents: [", paths: [] },
     { name: "none in a list that is none", yaml: "upload_files: a.png", paths: [] },
   ])("$name", ({ yaml, paths }) => expect(uploadsIn(yaml)).toEqual(paths));

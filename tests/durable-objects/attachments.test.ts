@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptAttachments, type WantedAttachment } from "../../durable-objects/attachments";
+import { acceptAttachments, AttachmentStore, type WantedAttachment } from "../../durable-objects/attachments";
 import { ATTACHMENT_LIMITS, type Attachment, type AttachmentKind } from "../../src/protocol/attachments";
 import { teamOf } from "../agents/team-run";
 
@@ -73,5 +73,22 @@ describe("what may begin a turn", () => {
     expect(reads).toBe(1);
     acceptAttachments(team, [brought("image", 1)], earlier);
     expect(reads).toBe(1);
+  });
+});
+
+describe("what lies in R2", () => {
+  const store = (get: () => Promise<never>) => {
+    const unused = () => Promise.reject(new Error("nobody writes"));
+    return new AttachmentStore({ bucket: { get, put: unused, delete: unused }, tenant: "t", session: "s", readMs: 20 });
+  };
+
+  it.each([
+    { name: "does not answer", get: () => new Promise<never>(() => undefined) },
+    { name: "cannot be reached", get: () => Promise.reject(new Error("internal error")) },
+  ])("is asked for again by another try of the call where it $name", async ({ get }) => {
+    await expect(store(get).read(attachment("image", 1))).rejects.toMatchObject({
+      failureClass: "transient",
+      code: "attachment_unreadable",
+    });
   });
 });
