@@ -5,6 +5,7 @@ import type { AskedQuestion } from "../src/protocol/api";
 import { ATTACHMENT_LIMITS, type QuestionPart } from "../src/protocol/attachments";
 import { holdsToken, mayHoldSecrets } from "./contexts/left-out";
 import { CliError, EXIT } from "./exit-codes";
+import { fetchFile, isAddress } from "./fetch-file";
 import type { Io } from "./io";
 import { toLine } from "./sanitize";
 import { reasonOf } from "./text-file";
@@ -67,13 +68,13 @@ export async function readUploads(uploads: readonly Upload[], { cwd }: Pick<Io, 
 
 async function readUpload({ name, isMeant }: Upload, cwd: string, mostBytes: number): Promise<Buffer> {
   try {
+    if (isMeant && isAddress(name)) return nonEmpty(await fetchFile(name, mostBytes, fetch));
     const file = await realpath(path.resolve(cwd, name));
     const reason = isMeant ? null : await whyKept(file, { name, cwd });
     if (reason !== null) throw new Error(keptAs(reason, name));
     const { size } = await stat(file);
     if (size > mostBytes) throw new Error(`${ATTACHMENT_LIMITS.bytes} bytes may go along with a question, and it makes more`);
-    if (size === 0) throw new Error("it is empty");
-    const bytes = await readFile(file);
+    const bytes = nonEmpty(await readFile(file));
     if (!isMeant && holdsToken(file, bytes)) throw new Error(keptAs("it holds a key", name));
     return bytes;
   } catch (cause) {
@@ -81,6 +82,11 @@ async function readUpload({ name, isMeant }: Upload, cwd: string, mostBytes: num
       cause,
     });
   }
+}
+
+function nonEmpty(bytes: Buffer): Buffer {
+  if (bytes.byteLength === 0) throw new Error("it is empty");
+  return bytes;
 }
 
 const keptAs = (reason: string, name: string): string =>

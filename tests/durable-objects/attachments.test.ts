@@ -63,6 +63,16 @@ describe("what may begin a turn", () => {
     expect(acceptAttachments(team, wanted, () => earlier)).toEqual({ ok: false, code: "attachments_too_large", excess });
   });
 
+  it("is refused where the team cannot take what an earlier turn brought", () => {
+    const [agent] = team.agents;
+    const blind = { ...team, agents: agent ? [{ ...agent, backend: { ...agent.backend, model: "gpt-oss-120b" } }] : [] };
+    expect(acceptAttachments(blind, [again()], () => [attachment("image", 1)])).toMatchObject({
+      code: "attachment_refused",
+      refused: [{ agent: "a", model: "gpt-oss-120b", mediaType: "image/png" }],
+    });
+    expect(acceptAttachments(blind, [again()], () => [attachment("text", 1)])).toMatchObject({ ok: true });
+  });
+
   it("is looked up in the session once, however much is named again", () => {
     let reads = 0;
     const earlier = () => {
