@@ -20,7 +20,10 @@ export async function fetchFile(address: string, mostBytes: number, fetch: typeo
 }
 
 /** Each step is looked at before it is taken. */
-async function follow(address: URL, { fetch, signal }: { fetch: typeof globalThis.fetch; signal: AbortSignal }): Promise<Response> {
+async function follow(
+  address: URL,
+  { fetch, signal }: { fetch: typeof globalThis.fetch; signal: AbortSignal },
+): Promise<Response> {
   let at = address;
   for (let steps = 0; steps <= MOST_REDIRECTS; steps += 1) {
     if (at.protocol !== "https:") throw new Error("it leads to an address without https");

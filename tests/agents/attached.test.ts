@@ -16,7 +16,11 @@ const team = teamOf(["a"]);
 describe("what a call will take for what came with the question, at a guess", () => {
   it.each<{ name: string; attachments: Attachment[]; tokens: number }>([
     { name: "is nothing where nothing came", attachments: [], tokens: 0 },
-    { name: "is some 1,500 tokens for an image, whatever its size", attachments: [attachment("image", 2_000_000)], tokens: 1_700 },
+    {
+      name: "is some 1,500 tokens for an image, whatever its size",
+      attachments: [attachment("image", 2_000_000)],
+      tokens: 1_700,
+    },
     { name: "is a PDF's bytes by eight", attachments: [attachment("pdf", 48_000)], tokens: 6_200 },
     { name: "is a text's bytes by four", attachments: [attachment("text", 8_000)], tokens: 2_200 },
     { name: "is all of it together", attachments: [attachment("image", 1), attachment("text", 400)], tokens: 2_000 },

@@ -14,7 +14,10 @@ function web(pages: Pages) {
   };
   return { asked, fetch };
 }
-const to = (location: string, status = 302) => () => new Response(null, { status, headers: { location } });
+const to =
+  (location: string, status = 302) =>
+  () =>
+    new Response(null, { status, headers: { location } });
 
 describe("a file with an address", () => {
   it.each<{ name: string; pages: Pages; steps: number }>([

@@ -88,7 +88,8 @@ describe("a conversation that its model refuses as too long", () => {
     ]);
     const plain = await follow(await start(team(["lengthy", "quick"])));
     const reserved = (log: readonly WireEvent[], sums: boolean) =>
-      ofType(log, "call.started").find(({ agent, compacts = false }) => agent === "a0" && compacts === sums)?.reserved.tokens ?? 0;
+      ofType(log, "call.started").find(({ agent, compacts = false }) => agent === "a0" && compacts === sums)?.reserved.tokens ??
+      0;
     expect(reserved(events, false) - reserved(plain.events, false)).toBeGreaterThan(16_384);
     expect(Math.abs(reserved(events, true) - reserved(plain.events, true))).toBeLessThan(2_000);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
