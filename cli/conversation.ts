@@ -1,3 +1,4 @@
+import type { QuestionPart } from "../src/protocol/attachments";
 import type { Asked } from "./ask";
 import type { Connection } from "./connection";
 import type { Limits } from "./flags";
@@ -14,13 +15,17 @@ export type Conversation = {
   /** null until the first question is asked. */
   session: string | null;
   /** The latest question, and what it was asked after: null before anything, or for the first turn of a session. */
-  latest: { question: string; parent: number | null; turn: number | null } | null;
+  latest: Latest | null;
+  /** What goes along with the next question besides what the team has for the first. */
+  attached: readonly QuestionPart[];
 };
 
+export type Latest = { question: string; parent: number | null; turn: number | null; attached: readonly QuestionPart[] };
+
 /** How to ask `question` next: in the session there is, or in a new one. */
-export function nextTurn({ session, team, limits }: Conversation, question: string): Asked {
-  if (session === null) return { run: { question: withUploads(question, team.attached), ...team.request, ...limits } };
-  return { next: { sessionId: session, body: { question, ...limits } } };
+export function nextTurn({ session, team, limits, attached }: Conversation, question: string): Asked {
+  if (session === null) return first({ team, limits }, { question, attached });
+  return { next: { sessionId: session, body: { question: withUploads(question, attached), ...limits } } };
 }
 
 /**
@@ -29,8 +34,12 @@ export function nextTurn({ session, team, limits }: Conversation, question: stri
  */
 export function again({ session, team, limits, latest }: Conversation): Asked | null {
   if (latest === null) return null;
-  const { question, parent } = latest;
-  if (session === null || parent === null)
-    return { run: { question: withUploads(question, team.attached), ...team.request, ...limits } };
-  return { next: { sessionId: session, body: { question, parent_turn: parent, ...limits } } };
+  const { question, parent, attached } = latest;
+  if (session === null || parent === null) return first({ team, limits }, { question, attached });
+  return { next: { sessionId: session, body: { question: withUploads(question, attached), parent_turn: parent, ...limits } } };
 }
+
+const first = ({ team, limits }: Pick<Conversation, "team" | "limits">, { question, attached }: Said): Asked => ({
+  run: { question: withUploads(question, [...(team.attached ?? []), ...attached]), ...team.request, ...limits },
+});
+type Said = Pick<Latest, "question" | "attached">;

@@ -1,6 +1,6 @@
 import { type Asked, ask } from "./ask";
 import type { Connection } from "./connection";
-import { again, type Conversation, nextTurn } from "./conversation";
+import { again, type Conversation, type Latest, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import type { Limits } from "./flags";
 import { commandLineOf } from "./invocation";
@@ -10,14 +10,16 @@ import type { OutputOptions } from "./output";
 import { toQuestion } from "./question";
 import { asCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "./team-choice";
+import { tellUploads } from "./uploads";
 
 export type ConverseOptions = { team: TeamChoice; connection: Connection; limits: Limits; output: OutputOptions };
 
 /** A conversation at a terminal: each entry is the next turn of one session, until somebody leaves. */
 export async function converse({ team, connection, limits, output }: ConverseOptions, io: Io): Promise<ExitCode> {
-  const conversation: Conversation = { team, connection, limits, output, session: null, latest: null };
+  const conversation: Conversation = { team, connection, limits, output, session: null, latest: null, attached: [] };
   const history: string[] = [];
   io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
+  tellUploads(team.attached, io);
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
@@ -57,31 +59,30 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   if (command !== null) return perform(command, conversation, io);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const asked = nextTurn(conversation, question);
-  await take(
-    asked,
-    { question, parent: conversation.session === null ? null : (conversation.latest?.turn ?? null) },
-    { conversation, io },
-  );
+  const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);
+  const { attached } = conversation;
+  conversation.attached = [];
+  await take(asked, { question, parent, attached }, { conversation, io });
   return "done";
 }
 
 async function askAgain(conversation: Conversation, io: Io): Promise<void> {
   const asked = again(conversation);
   if (asked === null || conversation.latest === null) throw new CliError(EXIT.config, "Nothing was asked yet.");
-  const { question, parent } = conversation.latest;
-  await take(asked, { question, parent }, { conversation, io });
+  const { question, parent, attached } = conversation.latest;
+  await take(asked, { question, parent, attached }, { conversation, io });
 }
 
-type Question = { question: string; parent: number | null };
+type Question = Omit<Latest, "turn">;
 
 async function take(
   what: Asked,
-  { question, parent }: Question,
+  question: Question,
   { conversation, io }: { conversation: Conversation; io: Io },
 ): Promise<void> {
   const { connection, team, output } = conversation;
-  conversation.latest = { question, parent, turn: null };
+  conversation.latest = { ...question, turn: null };
   const { place } = await ask({ what, context: { ...connection, config: team.source }, output }, io);
   conversation.session = place.sessionId;
-  conversation.latest = { question, parent, turn: place.turn };
+  conversation.latest = { ...question, turn: place.turn };
 }

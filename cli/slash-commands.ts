@@ -9,6 +9,7 @@ import type { Io } from "./io";
 import { listSessions } from "./listings";
 import { toLine } from "./sanitize";
 import { chooseTeam } from "./team-choice";
+import { readUploads, tellUploads } from "./uploads";
 import { sessionLinesOf, turnLinesOf } from "./turn-page";
 
 /** What the conversation does next. */
@@ -26,6 +27,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   retry: { usage: "/retry", says: "ask the last question again", perform: async () => "retry" },
   cancel: { usage: "/cancel", says: "cancel the running turn", perform: cancel },
   attach: { usage: "/attach [session]", says: "watch the running turn again, or go on with another session", perform: attach },
+  file: { usage: "/file <path>", says: "send a file along with the next question; without a path, none", perform: file },
   sessions: { usage: "/sessions", says: "the newest sessions", perform: sessions },
   new: { usage: "/new", says: "begin a new session with the next question", perform: begin },
   config: { usage: "/config [file|name]", says: "which team is asked; another one begins a new session", perform: config },
@@ -96,7 +98,19 @@ async function attach(conversation: Conversation, io: Io, argument: string): Pro
   const { connection, output, team } = conversation;
   const { place, turn } = await ask({ what: { attach: session }, context: { ...connection, config: team.source }, output }, io);
   conversation.session = place.sessionId;
-  conversation.latest = turn ? { question: turn.question, parent: turn.parentTurn, turn: place.turn } : null;
+  conversation.latest = turn ? { question: turn.question, parent: turn.parentTurn, turn: place.turn, attached: [] } : null;
+  return "done";
+}
+
+async function file(conversation: Conversation, io: Io, argument: string): Promise<Outcome> {
+  if (argument === "") {
+    conversation.attached = [];
+    io.stderr.write("No file goes along with the next question.\n");
+    return "done";
+  }
+  const others = conversation.attached.filter((part) => part.type === "text" || part.name !== argument);
+  conversation.attached = [...others, ...(await readUploads([{ name: argument, isMeant: true }], io))];
+  tellUploads(conversation.attached, io);
   return "done";
 }
 
@@ -119,6 +133,7 @@ async function config(conversation: Conversation, io: Io, argument: string): Pro
     return "done";
   }
   conversation.team = await chooseTeam({ config: argument }, io);
+  tellUploads(conversation.team.attached, io);
   return begin(conversation, io);
 }
 

@@ -7,7 +7,7 @@ import type { Io } from "./io";
 import { projectConfig, shownPath, userConfig } from "./places";
 import type { ConfigSource } from "./problem";
 import { readTextFile } from "./text-file";
-import { readUploads, uploadsIn } from "./uploads";
+import { readUploads, uploadsOf } from "./uploads";
 
 export type TeamFlags = {
   config?: string | undefined;
@@ -35,8 +35,8 @@ type Surroundings = Pick<Io, "cwd" | "home">;
  */
 export async function chooseTeam(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
   const team = await teamOf(flags, io);
-  const paths = [...new Set([...uploadsIn(team.source.text ?? ""), ...(flags.file ?? [])])];
-  return paths.length === 0 ? team : { ...team, attached: await readUploads(paths, io) };
+  const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
+  return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io) };
 }
 
 async function teamOf(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {

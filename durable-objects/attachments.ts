@@ -3,7 +3,7 @@ import { attachmentKey } from "../r2-layout/session-files";
 import { attachmentTokens, type NotAccepted, notAccepted } from "../src/agents/attached";
 import type { Team } from "../src/config/team";
 import type { Attached } from "../src/coordination";
-import type { Attachment } from "../src/protocol/attachments";
+import { type Attachment, type Excess, excessOf } from "../src/protocol/attachments";
 import { ProviderError } from "../src/providers/provider";
 
 /** Something that comes with a question. */
@@ -19,24 +19,28 @@ export type WantedAttachment = BroughtAttachment | RepeatedAttachment;
 
 export type AttachmentRefusal =
   | { ok: false; code: "attachment_not_found"; sha256: string }
+  | { ok: false; code: "attachments_too_large"; excess: Excess }
   | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
 
 /** What a turn is to begin with. `attached` null: nothing comes with it. */
 type Accepted = { ok: true; attached: Attached | null };
 
-/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last. */
+/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
 export function acceptAttachments(
   team: Team,
   wanted: readonly WantedAttachment[],
   earlier: () => readonly Attachment[],
 ): Accepted | AttachmentRefusal {
   const attachments: Attachment[] = [];
+  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
   for (const one of wanted) {
-    const found = "bytes" in one ? one.attachment : repeated(one, earlier());
+    const found = "bytes" in one ? one.attachment : repeated(one, known);
     if (!found) return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
     attachments.push(found);
   }
   if (attachments.length === 0) return { ok: true, attached: null };
+  const excess = excessOf(attachments);
+  if (excess) return { ok: false, code: "attachments_too_large", excess };
   const refused = notAccepted(team, attachments);
   if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
   return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
@@ -47,7 +51,8 @@ function repeated({ sha256, name }: RepeatedAttachment, earlier: readonly Attach
   return found ? { ...found, name: name ?? found.name } : null;
 }
 
-type Place = { bucket: Bucket; tenant: string; session: string };
+/** `readMs`: how long one may take to be read. */
+type Place = { bucket: Pick<Bucket, "get" | "put" | "delete">; tenant: string; session: string; readMs: number };
 
 /** The bytes of what came with a session's questions, in R2 by their hash. They go with the session. */
 export class AttachmentStore {
@@ -80,11 +85,21 @@ export class AttachmentStore {
   }
 
   async #get(sha256: string): Promise<ArrayBuffer | null> {
+    const late = Promise.withResolvers<never>();
+    const { readMs } = this.#place;
+    const timer = setTimeout(() => late.reject(new Error(`R2 did not answer within ${readMs / 1_000} s.`)), readMs);
     try {
-      return (await (await this.#place.bucket.get(this.#keyOf(sha256)))?.arrayBuffer()) ?? null;
+      return await Promise.race([this.#bytesOf(sha256), late.promise]);
     } catch (cause) {
       throw new ProviderError("transient", "attachment_unreadable", "What came with the question could not be read.", { cause });
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  async #bytesOf(sha256: string): Promise<ArrayBuffer | null> {
+    const object = await this.#place.bucket.get(this.#keyOf(sha256));
+    return object ? object.arrayBuffer() : null;
   }
 
   #keyOf(sha256: string): string {

@@ -80,7 +80,7 @@ export class Compactions {
   #room(turn: TurnState, agent: number) {
     const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
     const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
-    return { contextWindow, calibration: this.#calibrationOf(agent), refused };
+    return { contextWindow, calibration: this.#calibrationOf(agent), refused, attached: turn.attached !== undefined };
   }
 
   #nonce(turn: TurnState, agent: number): string {

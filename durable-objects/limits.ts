@@ -57,6 +57,9 @@ export const CALL_SLOTS = 4;
 /** How long R2 may take for one object: the largest is a pack of 16 MB. */
 export const BUCKET_LIMIT_MS = 60_000;
 
+/** How long R2 may take for one thing that came with a question, 3 MB at most: calls of the session wait for it. */
+export const ATTACHMENT_READ_MS = 15_000;
+
 /**
  * How long a call may wait for headers while others wait for its slot. Endpoints that stream send them within seconds; even
  * those that begin only with the first word have mostly done so by then. Twice this fits into a provider's own limit (120 s).

@@ -1,3 +1,4 @@
+import { expectedAttachmentTokens } from "../src/agents/attached";
 import { Calibrations } from "../src/agents/calibration";
 import { callIdsIn, type CompactionPlan } from "../src/agents/compaction";
 import { inputTokenBound } from "../src/agents/conversation";
@@ -86,9 +87,10 @@ export class ModelCalls implements Performer {
     const found = agent.backend.rates && this.#keyOf(agent);
     if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
     const request = askedRequest(this.#parts(turn, effect));
-    const attached = turn.attached?.tokens ?? 0;
+    const { attachments = [], tokens: mostAttached = 0 } = turn.attached ?? {};
+    const attached = expectedAttachmentTokens(agent.backend.model, attachments);
     const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attached;
-    const inputTokens = inputTokenBound(request) + attached;
+    const inputTokens = inputTokenBound(request) + mostAttached;
     const call = { endpoint: quotaOf(agent.backend, found.key), limits: agent.backend.rates, tokens };
     const onWait = (until: number) => void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
     return this.#rates.start(effect.id, call, { signal, onWait });

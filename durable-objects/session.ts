@@ -12,7 +12,7 @@ import { Containers } from "./containers";
 import { contextServices } from "./context-services";
 import { Engine } from "./engine";
 import type { Env } from "./env";
-import { DEFAULT_READERS } from "./limits";
+import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { outgoingFetch } from "./outgoing";
 import { KeyStore } from "./key-store";
@@ -348,7 +348,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   }
 
   #attachments(tenant: string, session: string): AttachmentStore {
-    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session });
+    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session, readMs: ATTACHMENT_READ_MS });
   }
 
   /** Starts it; a turn that could not even begin gives its place back. */

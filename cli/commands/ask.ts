@@ -9,7 +9,7 @@ import { type Io, isInteractive } from "../io";
 import { readQuestion } from "../question";
 import { chooseTeam, type TeamChoice } from "../team-choice";
 import type { Register } from "./register";
-import { withUploads } from "../uploads";
+import { tellUploads, withUploads } from "../uploads";
 import { refuseSlips } from "./slips";
 
 /** `ask`: what this program is for, so it needs no name. */
@@ -36,6 +36,7 @@ async function runAsk(words: string[], flags: AskFlags, io: Io): Promise<ExitCod
   if (question === null) return converse({ team, connection, limits: toLimits(flags), output }, io);
   if (flags.config === undefined && team.source.text !== null && (output.verbose || io.stderr.isTTY))
     io.stderr.write(`team    ${team.described}\n`);
+  tellUploads(team.attached, io);
   const what = { run: { question: withUploads(question, team.attached), ...team.request, ...toLimits(flags) } };
   const options: AskOptions = { what, context: contextOf(connection, team), output };
   return flags.detach ? askAndLeave(options, io) : (await ask(options, io)).exitCode;

@@ -82,6 +82,10 @@ const NOT_SOURCES = [
 const secrets = ignore().add(SECRETS);
 const notSources = ignore().add(NOT_SOURCES);
 
+/** Whether a file may hold keys or passwords, by where it lies. */
+export const mayHoldSecrets = (path: string): boolean =>
+  secrets.ignores(path) || path.split("/").some((name) => NEVER.includes(name.toLowerCase()));
+
 /** Why a path is on the list of what is left out; null if it is not. Directories end in `/`. */
 export function deniedAs(path: string): Reason | null {
   if (secrets.ignores(path)) return "may hold secrets";

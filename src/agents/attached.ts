@@ -3,7 +3,7 @@ import type { Team } from "../config/team";
 import { byteLength } from "../coordination";
 import { attachmentsHeader, textFileBlock } from "../prompts/attachments";
 import type { Attachment } from "../protocol/attachments";
-import { acceptsMedia, mediaTokens } from "../providers/accepted-media";
+import { acceptsMedia, expectedMediaTokens, mediaTokens } from "../providers/accepted-media";
 import type { Part } from "../providers/parts";
 
 /** What a question brings along, for the agents of a team: who cannot take it, what it costs, how it is said. */
@@ -37,6 +37,15 @@ function tokensOf(model: string, { kind, size, name }: Attachment): number {
   const around = TOKENS_AROUND + 2 * byteLength(name);
   return around + (kind === "text" ? size : mediaTokens(model, { kind, size }));
 }
+
+const BYTES_PER_TOKEN = 4;
+
+/** About how many input tokens a model reads for them in one call. Put right when the call has ended. */
+export const expectedAttachmentTokens = (model: string, attachments: readonly Attachment[]): number =>
+  attachments.reduce((sum, { kind, size }) => {
+    const tokens = kind === "text" ? Math.ceil(size / BYTES_PER_TOKEN) : expectedMediaTokens(model, { kind, size });
+    return sum + TOKENS_AROUND + tokens;
+  }, 0);
 
 /**
  * The parts that stand before an agent's first message. `read` gives the bytes of one, and is asked for one after the other. Throws

@@ -14,6 +14,11 @@ import { cutToFit } from "./cut-to-fit";
 
 /** What it may take afterwards: enough is left for work, and for what comes before the next time. */
 const TARGET_SHARE = 0.4;
+/**
+ * What a summary must free of the window where something else fills it too, unless the provider refused the conversation: what came
+ * with the question never goes, and a summary that hardly helps would be wanted again before every call.
+ */
+const LEAST_FREED_SHARE = 0.1;
 /** What a summary is given room for, in tokens. */
 export const SUMMARY_TOKENS = 2_000;
 /** More than this of a summary that became longer than it should is left out, in tokens. */
@@ -31,22 +36,25 @@ export type Room = {
   calibration: number;
   /** The provider refused the conversation as it is, so that its real window is smaller, whatever is known of the model. */
   refused?: boolean;
+  /** Whether images and files came with the question: they take room that no summary frees. */
+  attached?: boolean;
 };
 
 /**
  * What is to be summed up, so that the rest fits; as little as that takes. Where nothing fits, as much as can be. null: nothing
- * could go that would make it smaller.
+ * could go that would make it enough smaller to be worth a call.
  */
 export function planCompaction(records: readonly CallRecord[], room: Room): CompactionPlan | null {
   const target = windowOf(records, room) * TARGET_SHARE;
+  const worth = room.attached && !room.refused ? room.contextWindow * LEAST_FREED_SHARE : 1;
   const tokensOf = (some: readonly CallRecord[]) => some.reduce((sum, record) => sum + tokensIn(record, room.calibration), 0);
   const before = tokensOf(compacted(records));
   const plans = candidates(records).map((cut) => {
     const after = tokensOf(keptOf(records, cut)) + SUMMARY_TOKENS;
     return { ...cut, after, dropped: droppedOf(records, cut, before - after) };
   });
-  const [fit = plans.at(-1)] = plans.filter(({ after }) => after <= target);
-  return fit && fit.after < before ? { keepFrom: fit.keepFrom, keepsNotes: fit.keepsNotes, dropped: fit.dropped } : null;
+  const [fit = plans.at(-1)] = plans.filter(({ after }) => after <= target && before - after >= worth);
+  return fit && before - fit.after >= worth ? { keepFrom: fit.keepFrom, keepsNotes: fit.keepsNotes, dropped: fit.dropped } : null;
 }
 
 /** What the model takes, as far as anyone knows. */

@@ -39,6 +39,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   unknown_team: "no team of that name is on offer",
   price_unknown: "a cap in dollars cannot hold for models without a known price",
   attachment_refused: "an agent's model does not take an image or a file; `errors` name each",
+  attachments_too_large: "more images and files than a question may bring, or more bytes of them",
   attachment_not_found: "no earlier turn of the session brought anything with this hash",
   idempotency_key_reused: "the key came with another body before",
   rate_limited: "too many requests with this key; ask again after `retry-after`",

@@ -22,18 +22,36 @@ const MARKS: readonly (readonly [mediaType: string, kind: AttachmentKind, marks:
 ];
 const MARKED_BYTES = 16;
 
-/** Text whose type somebody may name; it changes nothing but what models are told. */
-const TEXT_TYPES = /^(text\/[a-z0-9.+-]{1,60}|application\/(json|xml|yaml|x-yaml|toml|javascript|sql))$/;
+/** Says nothing of the bytes. */
+const ANY_BYTES = "application/octet-stream";
+const SAME_TYPES: Readonly<Record<string, string>> = {
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/x-png": "image/png",
+  "application/x-pdf": "application/pdf",
+};
+const TYPE = /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/;
+
+/** A type as somebody names it, in its usual spelling and without parameters; undefined where it says nothing. */
+export function spokenType(said: string | undefined): string | undefined {
+  const [type = ""] = (said ?? "").toLowerCase().split(";");
+  const usual = SAME_TYPES[type.trim()] ?? type.trim();
+  return usual === "" || usual === ANY_BYTES ? undefined : usual;
+}
 
 export type Detected = { kind: AttachmentKind; mediaType: string };
 
-/** The kind and type of these bytes; null if they are none that can be attached. `said`: the type that whoever sent them names. */
+/**
+ * The kind and type of these bytes; null if they are none that can be attached. `said`: the type that whoever sent them names, in
+ * its usual spelling. Any type may stand on text but that of something else: it changes nothing but what models are told.
+ */
 export function detectMedia(bytes: Uint8Array, said: string | undefined): Detected | null {
   const start = String.fromCharCode(...bytes.subarray(0, MARKED_BYTES));
   const known = MARKS.find(([, , marks]) => marks.every(([at, says]) => start.startsWith(says, at)));
   if (known) return { mediaType: known[0], kind: known[1] };
   if (!isText(bytes)) return null;
-  return { kind: "text", mediaType: said !== undefined && TEXT_TYPES.test(said) ? said : "text/plain" };
+  const isFitting = said !== undefined && TYPE.test(said) && !MARKS.some(([mediaType]) => mediaType === said);
+  return { kind: "text", mediaType: isFitting ? said : "text/plain" };
 }
 
 /** UTF-8 without the control characters that no text has. */

@@ -34,6 +34,7 @@ const HTTP_STATUS = {
   context_changed: 409,
   body_too_large: 413,
   context_too_large: 413,
+  attachments_too_large: 413,
   unsupported_media_type: 415,
   request_invalid: 422,
   config_invalid: 422,

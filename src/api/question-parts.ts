@@ -1,14 +1,14 @@
-import type { AttachmentRefusal, BroughtAttachment, WantedAttachment } from "../../durable-objects/attachments";
+import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/attachments";
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
-import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind } from "../protocol/attachments";
-import { detectMedia } from "./detect-media";
+import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";
+import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "./errors";
 
 /** A question as it was sent, taken apart: what is asked, and what comes with it, bytes and all. */
 export type Question = { text: string; attachments: readonly WantedAttachment[] };
 
-/** Throws ApiError naming each part that cannot be taken. */
+/** Throws ApiError naming each part that cannot be taken; what earlier turns brought is looked at by the session. */
 export async function toQuestion(asked: AskedQuestion): Promise<Question> {
   if (typeof asked === "string") return { text: asked, attachments: [] };
   const faults: Fault[] = [];
@@ -19,23 +19,24 @@ export async function toQuestion(asked: AskedQuestion): Promise<Question> {
     if ("problem" in taken) faults.push({ pointer: `/question/${index}${taken.at}`, detail: taken.problem });
     else attachments.push(taken);
   }
-  const sizes = tooMuch(attachments);
-  if (sizes) faults.push({ pointer: "/question", detail: sizes });
   const [first] = faults;
   if (first)
     throw new ApiError("request_invalid", `The request is not valid, at \`${first.pointer}\`: ${first.detail}.`, {
       errors: faults,
     });
+  const excess = excessOf(attachments.flatMap((one) => ("bytes" in one ? [one.attachment] : [])));
+  if (excess) throw tooLarge(excess);
   return { text: textOfQuestion(asked), attachments };
 }
 
 type Problem = { problem: string; at: "" | "/data" | "/media_type" };
 
 async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAttachment | Problem> {
-  const { type, data, sha256, name, media_type: said } = part;
+  const { type, data, sha256, name } = part;
   if (data === undefined) return { sha256: sha256 ?? "", name: name ?? null };
   const bytes = decoded(data);
   if (!bytes) return { problem: "is not base64", at: "/data" };
+  const said = spokenType(part.media_type);
   const found = detectMedia(bytes, said);
   if (!found) return { problem: "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8", at: "/data" };
   const { kind, mediaType } = found;
@@ -70,22 +71,24 @@ function decoded(data: string): Uint8Array<ArrayBuffer> | null {
   return bytes;
 }
 
-function tooMuch(wanted: readonly WantedAttachment[]): string | null {
-  const brought = wanted.filter((one): one is BroughtAttachment => "bytes" in one).map(({ attachment }) => attachment);
-  const sum = (only: (kind: AttachmentKind) => boolean) =>
-    brought.reduce((total, { kind, size }) => total + (only(kind) ? size : 0), 0);
-  if (sum(() => true) > ATTACHMENT_LIMITS.bytes) return `brings more than ${ATTACHMENT_LIMITS.bytes} bytes of images and files`;
-  if (sum((kind) => kind === "text") > ATTACHMENT_LIMITS.textBytes)
-    return `brings more than ${ATTACHMENT_LIMITS.textBytes} bytes of text files`;
-  return null;
+const EXCESS: Record<Excess["limit"], (most: number) => string> = {
+  count: (most) => `${most} images and files`,
+  bytes: (most) => `${most} bytes of images and files`,
+  textBytes: (most) => `${most} bytes of text files`,
+};
+
+function tooLarge({ limit, most }: Excess): ApiError {
+  const message = `More comes with the question than may: at most ${EXCESS[limit](most)}, where what an earlier turn brought counts each time it is named. Leave some of it out.`;
+  return new ApiError("attachments_too_large", message, { errors: [{ pointer: "/question", detail: message }] });
 }
 
-/** A sentence for each agent that cannot take something, with what to do. */
+/** Why a turn does not begin with what comes with its question, and what to do. */
 export function attachmentError(refusal: AttachmentRefusal): ApiError {
   if (refusal.code === "attachment_not_found") {
     const message = `No earlier turn of this session brought anything with the SHA-256 ${refusal.sha256}. Send its bytes as \`data\`.`;
     return new ApiError("attachment_not_found", message);
   }
+  if (refusal.code === "attachments_too_large") return tooLarge(refusal.excess);
   const told = refusal.refused.map(
     ({ agent, model, name, mediaType }) => `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
   );

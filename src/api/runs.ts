@@ -49,6 +49,7 @@ const BODY_CODES = [
   "context_too_large",
   "attachment_refused",
   "attachment_not_found",
+  "attachments_too_large",
   "bad_idempotency_key",
   "idempotency_key_reused",
   "spend_exceeded",
@@ -122,6 +123,7 @@ function startError(refusal: StartRefusal): ApiError {
     case "spend_exceeded":
       return quotaError(refusal);
     case "attachment_not_found":
+    case "attachments_too_large":
     case "attachment_refused":
       return attachmentError(refusal);
     case "price_unknown":

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { INVISIBLE } from "./invisible";
 
 /**
  * Images and files that come with a question: what a request may bring, and how the log names it. The bytes lie elsewhere, by
@@ -21,6 +22,18 @@ export const ATTACHMENT_LIMITS = {
 export const ATTACHMENT_KINDS = ["image", "pdf", "text"] as const;
 export const AttachmentKindSchema = z.enum(ATTACHMENT_KINDS);
 export type AttachmentKind = z.infer<typeof AttachmentKindSchema>;
+
+/** Which limit of a question is passed, and what it is. */
+export type Excess = { limit: "count" | "bytes" | "textBytes"; most: number };
+
+/** Everything counts each time it comes, whether its bytes are brought or an earlier turn's are named. null: all may come. */
+export function excessOf(attachments: readonly Pick<Attachment, "kind" | "size">[]): Excess | null {
+  const { count, bytes, textBytes } = ATTACHMENT_LIMITS;
+  const sizeOf = (some: typeof attachments) => some.reduce((sum, { size }) => sum + size, 0);
+  if (attachments.length > count) return { limit: "count", most: count };
+  if (sizeOf(attachments) > bytes) return { limit: "bytes", most: bytes };
+  return sizeOf(attachments.filter(({ kind }) => kind === "text")) > textBytes ? { limit: "textBytes", most: textBytes } : null;
+}
 
 const SHA256 = /^[0-9a-f]{64}$/;
 
@@ -49,7 +62,10 @@ const content = {
     .string()
     .min(1, "is empty")
     .max(ATTACHMENT_LIMITS.nameChars, `is over ${ATTACHMENT_LIMITS.nameChars} characters`)
-    .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), "has control characters")
+    .refine(
+      (name) => name.isWellFormed() && !INVISIBLE.test(name),
+      "has control characters, line breaks or marks that turn text round",
+    )
     .optional(),
   /** Checked against the bytes. */
   media_type: z.string().min(1).max(100).optional(),

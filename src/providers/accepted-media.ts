@@ -19,32 +19,52 @@ const IN_FORMAT: Readonly<Record<Format, readonly string[]>> = {
   gemini: [...PNG_JPEG_WEBP, PDF],
 };
 
-/** Models that read text only, by their name without the maker's before it. */
+/** Models that read text only, by their name without the maker's before it. Families of which newer ones see are listed by generation. */
 const TEXT_ONLY: readonly RegExp[] = [
-  /^gpt-3\.5/,
+  /^gpt-3\.?5/,
+  /^gpt-4(-32k)?(-\d{4})?(-preview)?$/,
   /^gpt-oss/,
   /^o1-(mini|preview)/,
   /^o3-mini/,
-  /^deepseek-(chat|reasoner|coder|v3|r1)/,
-  /^llama-?3\.[13]/,
-  /^(codestral|mathstral)/,
+  /^deepseek-(chat|reasoner|coder|v3|r1|v4-(flash|pro))/,
+  /^(meta-)?llama-?v?3(\.[13])?([-:]|$)/,
+  /^(codestral|mathstral|(open-)?(mixtral|mistral-(7b|nemo)))/,
   /^grok-(3|code)/,
   /^kimi-k2-/,
-  /^glm-(4\.[5-7]|5)(-|$)/,
-  /^qwen3-(coder|next|\d+b)/,
+  /^moonshot-v1-/,
+  /^(zai-)?glm-(4(\.[5-7])?|5(\.[12])?|5\.3(?!-flash))([-:]|$)/,
+  /^qwen-?(2|2\.5|3)[-:](\d|coder|next|max)/,
+  /^(qwen-(max|turbo)|qwq)([-:]|$)/,
+  /^minimax-(m[12]|text)/,
 ];
 
-/** Hosts whose models read a PDF themselves. Others refuse it, or run a tool for it that no budget of ours knows. */
-const PDF_HOSTS: ReadonlySet<string> = new Set(["openai", "azure_openai", "anthropic", "google", "custom"]);
+/** Names that say it themselves, among those of families that do not. */
+const SAYS_IT_SEES = /vision|llava|\bvl\b/;
+
+/** The name without the maker's before it; some hosts write a point as `p`. */
+const familiar = (model: string): string => (model.split("/").at(-1) ?? model).toLowerCase().replace(/(\d)p(\d)/g, "$1.$2");
+
+const readsTextOnly = (name: string): boolean => !SAYS_IT_SEES.test(name) && TEXT_ONLY.some((names) => names.test(name));
+
+/**
+ * Hosts whose models read a PDF themselves, and the formats in which they do. Others refuse it, or run a tool for it that no budget
+ * of ours knows.
+ */
+const PDF_HOSTS: Readonly<Record<string, readonly Format[]>> = {
+  openai: ["openai-chat", "openai-responses"],
+  azure_openai: ["openai-responses"],
+  anthropic: ["openai-chat", "anthropic"],
+  google: ["openai-chat", "gemini"],
+  custom: ["openai-chat", "openai-responses", "anthropic", "gemini"],
+};
 
 /** Hosts that take fewer kinds of images than their format could say. */
 const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = { xai: ["image/png", "image/jpeg"] };
 
 /** Whether the model takes something of this media type as it is. Text files are no question: they are sent as text. */
 export function acceptsMedia({ format, host, model }: Asked, mediaType: string): boolean {
-  const name = (model.split("/").at(-1) ?? model).toLowerCase();
-  if (!IN_FORMAT[format].includes(mediaType) || TEXT_ONLY.some((names) => names.test(name))) return false;
-  if (mediaType === PDF) return PDF_HOSTS.has(host);
+  if (!IN_FORMAT[format].includes(mediaType) || readsTextOnly(familiar(model))) return false;
+  if (mediaType === PDF) return PDF_HOSTS[host]?.includes(format) ?? false;
   return HOST_IMAGES[host]?.includes(mediaType) ?? true;
 }
 
@@ -63,4 +83,15 @@ const PDF_BASE_TOKENS = 5_000;
 export function mediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
   if (kind === "image") return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
   return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * size);
+}
+
+/** Of most images: what a megapixel is to most models. */
+const USUAL_IMAGE_TOKENS = 1_500;
+/** Fonts and pictures are most of a PDF. */
+const PDF_BYTES_PER_TOKEN = 8;
+
+/** About how many input tokens that will be: for limits that a provider sets by what calls really take, not for money. */
+export function expectedMediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
+  const guess = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / PDF_BYTES_PER_TOKEN);
+  return Math.min(guess, mediaTokens(model, { kind, size }));
 }

@@ -10,3 +10,9 @@ export type Part =
 export const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`;
 
 export const PDF_TYPE = "application/pdf";
+
+/** What a PDF is called where formats want the name of a file: some take the kind from its end. */
+export function pdfFilename(name: string): string {
+  const last = name.split(/[/\\]/).findLast((segment) => segment.trim() !== "") ?? "file";
+  return /\.pdf$/i.test(last) ? last : `${last}.pdf`;
+}

@@ -1,3 +1,4 @@
+import { INVISIBLE } from "../protocol/invisible";
 import { FileError, type Mount, type Place } from "./types";
 
 /**
@@ -20,8 +21,6 @@ export const PATH_LIMITS = {
 /** Names inside `/workspace` that lead to the places of the same name. */
 const RESERVED = new Set(["peers", "contexts"]);
 
-/** Control characters, line separators, and marks that turn the direction of text: a name must look like what it is. */
-const INVISIBLE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
 /** Windows takes these for devices, whatever follows the first dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;

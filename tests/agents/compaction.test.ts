@@ -80,6 +80,31 @@ describe("of a conversation that is too long", () => {
     },
   ])("$name", ({ records, plan }) => expect(planOf(records)).toEqual(plan));
 
+  it.each<{ name: string; records: CallRecord[]; plan: Plan; without: Plan }>([
+    {
+      name: "nothing goes where that would free a twentieth of the window",
+      records: [start, reply("a"), result("a", 2_500), reply("b"), result("b", 100)],
+      plan: null,
+      without: { keepFrom: 3, keepsNotes: true },
+    },
+    {
+      name: "more goes than it takes, where less would free too little",
+      records: [start, reply("a"), result("a", 2_400), reply("b"), result("b", 1_000), reply("c"), result("c", 100)],
+      plan: { keepFrom: 5, keepsNotes: true },
+      without: { keepFrom: 3, keepsNotes: true },
+    },
+    {
+      name: "what is enough goes",
+      records: [start, reply("a"), result("a", 5_000), reply("b"), result("b", 1_000)],
+      plan: { keepFrom: 3, keepsNotes: true },
+      without: { keepFrom: 3, keepsNotes: true },
+    },
+  ])("that shares its window with what came with the question, $name", ({ records, plan, without }) => {
+    expect(planOf(records, { ...ROOM, attached: true })).toEqual(plan);
+    expect(planOf(records)).toEqual(without);
+    expect(planOf(records, { ...ROOM, attached: true, refused: true })).not.toBeNull();
+  });
+
   it("more goes where the model refused it than what is known of the model asks for", () => {
     const records = [start, reply("a"), result("a", 3_000), reply("b"), result("b", 3_000), reply("c"), result("c", 100)];
     const known = { contextWindow: 100_000, calibration: 1 };

@@ -7,6 +7,7 @@ import type { WireEvent } from "../../src/protocol/events";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session-client";
+import { askWith, makeKey } from "./keyed-client";
 import { base64, file, GIF, image, PDF, PNG, sha256, teamOfAllFormats, text } from "./attachments";
 
 /** Images and files that come with a question, from the API to what the simulated providers were sent over their sockets. */
@@ -102,6 +103,18 @@ describe("what comes with a question", () => {
     expect(events.at(-1)).toMatchObject({ answer: expect.stringContaining(`image/png ${shortHash(PNG)}`) });
   });
 
+  it("may come again on a branch that does not hold the turn that brought it", async () => {
+    const run = await start(teamOf(["looker"]), { question: "What do you see?" });
+    await follow(run);
+    await follow(await nextTurn(run, [text("What is it?"), image(PNG, "photo.png")]));
+    const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
+    const response = await post(`/api/sessions/${run.session_id}/turns`, { question, parent_turn: 1 });
+    const { events } = await follow(await response.json<Run>());
+    const [told] = events.filter(({ type }) => type === "turn.started");
+    expect(told).toMatchObject({ parent_turn: 1, attachments: [{ name: "photo.png" }] });
+    expect(events.at(-1)).toMatchObject({ answer: expect.stringContaining(`image/png ${shortHash(PNG)}`) });
+  });
+
   it("is there after a restart in the middle of a call", async () => {
     const run = await start(teamOf(["looker", "slow"]), { question: [text("What is it?"), image(PNG)] });
     await abortAllDurableObjects();
@@ -185,6 +198,41 @@ describe("what a team cannot take is refused before it runs", () => {
   it("says so for a hash that no earlier turn brought", async () => {
     const { status, body } = await refused(teamOf(["looker"]), [text("What?"), { type: "image", sha256: sha256(PNG) }]);
     expect([status, body.code]).toEqual([422, "attachment_not_found"]);
+  });
+
+  it("says the same of what another session brought, be it the same tenant's", async () => {
+    await follow(await start(teamOf(["looker"]), { question: [text("What is it?"), image(PNG)] }));
+    const other = await start(teamOf(["looker"]), { question: "What is it?" });
+    await follow(other);
+    const question = [text("What?"), { type: "image", sha256: sha256(PNG) }];
+    const response = await post(`/api/sessions/${other.session_id}/turns`, { question });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([422, "attachment_not_found"]);
+  });
+
+  it("says the same of what another tenant brought", async () => {
+    const [mine, theirs] = [await makeKey("brings"), await makeKey("names")];
+    const ended = async (key: string, question: unknown): Promise<string> => {
+      const started = await askWith(key, "/api/runs", { method: "POST", body: { question, config: teamOf(["looker"]) } });
+      const { session_id } = await started.json<Run>();
+      await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
+      return session_id;
+    };
+    await ended(mine.key, [text("What is it?"), image(PNG)]);
+    const session = await ended(theirs.key, "What is it?");
+    const body = { question: [text("What?"), { type: "image", sha256: sha256(PNG) }] };
+    const response = await askWith(theirs.key, `/api/sessions/${session}/turns`, { method: "POST", body });
+    expect([response.status, (await response.json<{ code: string }>()).code]).toEqual([422, "attachment_not_found"]);
+  });
+
+  it("counts what came before each time it is named", async () => {
+    const pdf = Buffer.concat([PDF, Buffer.alloc(ATTACHMENT_LIMITS.bytes - PDF.byteLength, 0x20)]);
+    const run = await start(teamOf(["looker"]), { question: [text("What is it?"), file(pdf, "a.pdf")] });
+    await follow(run);
+    const part = { type: "file", sha256: sha256(pdf) };
+    const twice = await post(`/api/sessions/${run.session_id}/turns`, { question: [text("And now?"), part, part] });
+    const body = await twice.json<{ code: string; detail: string }>();
+    expect([twice.status, body.code]).toEqual([413, "attachments_too_large"]);
+    expect(body.detail).toContain("at most 3000000 bytes of images and files");
   });
 
   it("leaves nothing behind", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { detectMedia } from "../../src/api/detect-media";
+import { detectMedia, spokenType } from "../../src/api/detect-media";
 import { GIF, PDF, PNG } from "./attachments";
 
 const bytes = (latin1: string): Uint8Array => Buffer.from(latin1, "latin1");
@@ -14,7 +14,10 @@ describe("what bytes are", () => {
     { name: "a WebP", given: bytes("RIFF\x1a\x00\x00\x00WEBPVP8 "), kind: "image", mediaType: "image/webp" },
     { name: "a PDF", given: PDF, kind: "pdf", mediaType: "application/pdf" },
     { name: "a text", given: utf8("Größe: 5\r\n\tund mehr\n"), kind: "text", mediaType: "text/plain" },
-    { name: "an SVG, which is text", given: utf8("<svg/>"), said: "image/svg+xml", kind: "text", mediaType: "text/plain" },
+    { name: "an SVG, which is text", given: utf8("<svg/>"), said: "image/svg+xml", kind: "text", mediaType: "image/svg+xml" },
+    { name: "a text that is called a PNG", given: utf8("no"), said: "image/png", kind: "text", mediaType: "text/plain" },
+    { name: "a text of no type", given: utf8("no"), said: "a sentence", kind: "text", mediaType: "text/plain" },
+    { name: "lines of JSON", given: utf8("{}\n"), said: "application/x-ndjson", kind: "text", mediaType: "application/x-ndjson" },
     { name: "a table that is called one", given: utf8("a,b\n"), said: "text/csv", kind: "text", mediaType: "text/csv" },
     { name: "a PNG that is called a PDF", given: PNG, said: "application/pdf", kind: "image", mediaType: "image/png" },
   ])("$name is told by its bytes", ({ given, said, kind, mediaType }) => {
@@ -32,4 +35,17 @@ describe("what bytes are", () => {
   ])("$name is none of them, whatever it is called", ({ given }) => {
     expect(detectMedia(given, "text/plain")).toBeNull();
   });
+});
+
+describe("the type that somebody names", () => {
+  it.each([
+    ["image/jpg", "image/jpeg"],
+    ["Image/PNG", "image/png"],
+    ["text/plain; charset=utf-8", "text/plain"],
+    [" application/x-pdf ", "application/pdf"],
+    ["application/x-ndjson", "application/x-ndjson"],
+    ["application/octet-stream", undefined],
+    ["", undefined],
+    [undefined, undefined],
+  ])("%s means %s", (said, means) => expect(spokenType(said)).toBe(means));
 });

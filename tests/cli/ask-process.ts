@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
+import path from "node:path";
 import { CLI_FILE } from "../../scripts/cli-bundle";
 
 export type Start = {
@@ -24,8 +25,9 @@ export class Ask {
 
   constructor(args: string[], { program = "sources", input, cwd, env }: Start = {}) {
     const { NO_COLOR: _, MASSGEN_EDGE_KEY: __, MASSGEN_EDGE_SERVER: ___, ...rest } = process.env;
+    const here = (file: string) => path.resolve(file);
     const [file, ...before] =
-      program === "built" ? [nodeOnPath(), `${process.cwd()}/${CLI_FILE}`] : [process.execPath, "scripts/run.mjs", "cli/main.ts"];
+      program === "built" ? [nodeOnPath(), here(CLI_FILE)] : [process.execPath, here("scripts/run.mjs"), here("cli/main.ts")];
     const child = spawn(file ?? "node", [...before, ...args], {
       stdio: ["pipe", "pipe", "pipe"],
       env: { ...rest, HOME: NOWHERE, ...env },

@@ -113,8 +113,9 @@ describe("files that go along, with the service itself", () => {
     await writeFile(notes ?? "", "seven ash trees");
     const backend = `{type: chatcompletion, model: looker, base_url: "${providers.baseUrl}", api_key: simulated, upload_files: [{image_path: "${picture}"}]}`;
     await writeFile(team ?? "", `agents:\n  - id: looker\n    backend: ${backend}\n`);
-    const ask = new Ask(["What is it?", "--config", team ?? "", "--file", notes ?? "", "--server", service.url]);
+    const ask = new Ask(["What is it?", "--config", team ?? "", "--file", notes ?? "", "--server", service.url], { cwd: folder });
     expect(await ask.ended(), ask.stderr).toBe(0);
+    expect(ask.stderr).toContain(`along   ${picture}, ${notes}\n`);
     expect(ask.stdout).toBe(`What came: image/png ${sha256(PNG).slice(0, 12)} | ${notes}:\n\nseven ash trees\n`);
   });
 

@@ -1,16 +1,19 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseTeam } from "../../cli/team-choice";
-import { readUploads, uploadsIn, withUploads } from "../../cli/uploads";
+import { readUploads, tellUploads, uploadsIn, withUploads } from "../../cli/uploads";
 import { RunRequestSchema } from "../../src/protocol/api";
 
 const CONFIG = "agents:\n  - backend: &b\n      type: openai\n      upload_files: [{image_path: a.png}]\n  - backend: *b\n";
 
 function folder(files: Readonly<Record<string, string | Buffer>>): { cwd: string; home: string } {
   const cwd = mkdtempSync(path.join(tmpdir(), "uploads-"));
-  for (const [name, contents] of Object.entries(files)) writeFileSync(path.join(cwd, name), contents);
+  for (const [name, contents] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true });
+    writeFileSync(path.join(cwd, name), contents);
+  }
   return { cwd, home: cwd };
 }
 
@@ -25,6 +28,18 @@ describe("the files a config names", () => {
       paths: [],
     },
     { name: "not sound and video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: [] },
+    {
+      name: "an entry by its anchor",
+      yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
+      paths: ["a.png"],
+    },
+    { name: "a path by its anchor", yaml: "x: &p a.png\nagent: {backend: {upload_files: [{image_path: *p}]}}", paths: ["a.png"] },
+    {
+      name: "a list by its anchor",
+      yaml: "x: &l [a.png, b.png]\nagent: {backend: {upload_files: *l}}",
+      paths: ["a.png", "b.png"],
+    },
+    { name: "none by an anchor that is not there", yaml: "agent: {backend: {upload_files: [*gone]}}", paths: [] },
     { name: "none in what is no YAML", yaml: "agents: [", paths: [] },
     { name: "none in a list that is none", yaml: "upload_files: a.png", paths: [] },
   ])("$name", ({ yaml, paths }) => expect(uploadsIn(yaml)).toEqual(paths));
@@ -58,6 +73,57 @@ describe("what goes along with a question", () => {
       told: /3000000 bytes may go along/,
     },
   ])("cannot be $name", async ({ files, path: named, told }) => {
-    await expect(readUploads([named], folder(files))).rejects.toThrow(told);
+    await expect(readUploads([{ name: named, isMeant: true }], folder(files))).rejects.toThrow(told);
+  });
+});
+
+describe("what only a config names stays here", () => {
+  const configOf = (named: string) => `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
+  const PARENT = folder({ "elsewhere/notes.txt": "not for others", "work/a.txt": "ash" });
+  const io = { cwd: path.join(PARENT.cwd, "work"), home: PARENT.cwd };
+  const put = (name: string, contents = "x") => {
+    mkdirSync(path.dirname(path.join(io.cwd, name)), { recursive: true });
+    writeFileSync(path.join(io.cwd, name), contents);
+  };
+  for (const name of [".env", "keys/id_ed25519", ".ssh/config", ".git/config", "certs/ca.PEM", "docs/b.txt"]) put(name);
+  put(".npmrc", "//registry.example/:_authToken=secret");
+  symlinkSync(path.join(io.cwd, ".env"), path.join(io.cwd, "picture.png"));
+  symlinkSync(path.join(PARENT.cwd, "elsewhere"), path.join(io.cwd, "linked"));
+  symlinkSync(path.join(io.cwd, "a.txt"), path.join(io.cwd, "same.txt"));
+
+  it.each([
+    { name: "a file above the folder", named: "../elsewhere/notes.txt", reason: "it lies outside this folder" },
+    { name: "a file by its whole path", named: "/etc/passwd", reason: "it lies outside this folder" },
+    { name: "a file behind a link out of the folder", named: "linked/notes.txt", reason: "it lies outside this folder" },
+    { name: "passwords", named: ".env", reason: "it may hold secrets" },
+    { name: "passwords under another name", named: "picture.png", reason: "it may hold secrets" },
+    { name: "a private key", named: "keys/id_ed25519", reason: "it may hold secrets" },
+    { name: "what lies in a folder of keys", named: ".ssh/config", reason: "it may hold secrets" },
+    { name: "what git keeps for itself", named: "docs/../.git/config", reason: "it may hold secrets" },
+    { name: "a certificate, in capitals", named: "certs/ca.PEM", reason: "it may hold secrets" },
+    { name: "a file that holds a token", named: ".npmrc", reason: "it holds a key" },
+  ])("$name", async ({ named, reason }) => {
+    put("team.yaml", configOf(named));
+    const message = `Cannot send ${named} along with the question: only a config names it, and ${reason}; send it with --file ${named} if you mean it.`;
+    await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
+    const { attached } = await chooseTeam({ config: "team.yaml", file: [named] }, io);
+    expect(attached).toMatchObject([{ type: "file", name: named }]);
+  });
+
+  it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../work/a.txt"])(
+    "but not %s, which lies in it",
+    async (named) => {
+      put("team.yaml", configOf(named));
+      expect((await chooseTeam({ config: "team.yaml" }, io)).attached).toMatchObject([{ name: named }]);
+    },
+  );
+
+  it("and what goes along is said by name, on one line each can trust", () => {
+    const said: string[] = [];
+    const stderr = { write: (text: string) => said.push(text) };
+    const parts = ["a.png", "b\u001b[2J.txt"].map((name) => ({ type: "file", name, data: "eA==" }) as const);
+    tellUploads(parts, { stderr });
+    tellUploads(undefined, { stderr });
+    expect(said).toEqual(["along   a.png, b.txt\n"]);
   });
 });

@@ -4,6 +4,7 @@ import type { EventOf, EventType, WireEvent } from "../../src/protocol/events";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { sessionName } from "../../src/tenancy/session-name";
 import { check } from "../simulation/checker";
+import { image, PNG, text } from "../api/attachments";
 import { eventsPath, follow, type Run, request, start } from "./session-client";
 
 /** Conversations that outgrow their model's window, in whole runs over real sockets. */
@@ -73,6 +74,24 @@ describe("a conversation that its model refuses as too long", () => {
     expect(told).toContain("answer.submitted");
     expect(told).not.toContain("round.failed");
     expect(await broken(run)).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("goes on with what came with the question, which the summary is not sent", async () => {
+    const question = [text("What is six times seven?"), image(PNG, "photo.png")];
+    const { events } = await follow(await start(team(["lengthy", "quick"]), { question }));
+    const told = story(events, "a0");
+    expect(told.slice(told.indexOf("sums up")).slice(0, 3)).toEqual([
+      "sums up",
+      expect.stringMatching(/^without [1-9]\d* replies$/),
+      "works",
+    ]);
+    const plain = await follow(await start(team(["lengthy", "quick"])));
+    const reserved = (log: readonly WireEvent[], sums: boolean) =>
+      ofType(log, "call.started").find(({ agent, compacts = false }) => agent === "a0" && compacts === sums)?.reserved.tokens ??
+      0;
+    expect(reserved(events, false) - reserved(plain.events, false)).toBeGreaterThan(16_384);
+    expect(Math.abs(reserved(events, true) - reserved(plain.events, true))).toBeLessThan(2_000);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
   });
 

@@ -1,8 +1,10 @@
+import { Buffer } from "node:buffer";
 import { env, runInDurableObject } from "cloudflare:test";
 import { expect, inject, it } from "vitest";
 import type { EventOf, EventType, WireEvent } from "../../src/protocol/events";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { sessionName } from "../../src/tenancy/session-name";
+import { file, PDF, text } from "../api/attachments";
 import { askWith, makeKey } from "../api/keyed-client";
 import { eventsPath, follow, post, type Run, request, start } from "./session-client";
 
@@ -73,6 +75,18 @@ it("the turn's time limit ends a wait as it ends everything else", async () => {
   expect(ofType(events, "call.waiting")).toHaveLength(1);
   expect(ofType(events, "call.started")).toEqual([]);
   expect(events.at(-1)).toMatchObject({ type: "turn.failed" });
+});
+
+it("calls with a PDF go side by side where what they take fits, though the most that it might be does not", async () => {
+  const config = team({ tpm: 30_000 }, { model: "unhurried" });
+  const pdf = Buffer.concat([PDF, Buffer.alloc(48_000 - PDF.byteLength, 0x20)]);
+  const asked = { question: [text("What is it?"), file(pdf, "a.pdf")] };
+  const runs = [await start(config, asked), await start(config, asked)];
+  const logs = await Promise.all(runs.map((run) => follow(run)));
+  for (const { events } of logs) {
+    expect(ofType(events, "call.waiting")).toEqual([]);
+    expect(events.at(-1)?.type).toBe("turn.completed");
+  }
 });
 
 it("a call that waits asks anew after a restart, without a second word, and goes as soon as another has given back", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Asked, acceptsMedia, mediaTokens } from "../../src/providers/accepted-media";
+import { BACKEND_TYPES, SERVED_TYPES } from "../../src/providers/registry";
 
 const chat = (model: string, host = "custom"): Asked => ({ format: "openai-chat", host, model });
 
@@ -14,6 +15,17 @@ describe("what a model takes", () => {
     ["a JPEG by Grok", { format: "openai-responses", host: "xai", model: "grok-4.7" }, "image/jpeg"],
     ["a PNG by a newer Kimi", chat("kimi-k3", "moonshot"), "image/png"],
     ["a PNG by a GLM that sees", chat("glm-4.5v", "zai"), "image/png"],
+    ["a PDF by Azure's Responses", { format: "openai-responses", host: "azure_openai", model: "gpt-5" }, "application/pdf"],
+    ["an image by Azure's Chat Completions", chat("gpt-5", "azure_openai"), "image/png"],
+    ["a PNG by a Llama that sees", chat("meta-llama/Llama-3.2-11B-Vision-Instruct", "together"), "image/png"],
+    ["a PNG by a Llama of the next generation", chat("meta-llama/llama-4-scout-17b-16e-instruct", "groq"), "image/png"],
+    ["a PNG by GPT-4 Turbo", chat("gpt-4-turbo-2024-04-09"), "image/png"],
+    ["a PNG by a Moonshot that sees", chat("moonshot-v1-8k-vision-preview", "moonshot"), "image/png"],
+    ["a PNG by a Qwen that sees", chat("Qwen/Qwen2.5-VL-72B-Instruct", "nebius"), "image/png"],
+    ["a PNG by the GLM 5.3 that sees", chat("accounts/fireworks/models/glm-5p3-flash", "fireworks"), "image/png"],
+    ["a PNG by the DeepSeek V4 that sees", chat("deepseek-v4-flash-vision-exp"), "image/png"],
+    ["a PNG by a newer DeepSeek", chat("deepseek-ai/DeepSeek-V4.1-Flash", "together"), "image/png"],
+    ["a PNG by a newer MiniMax", chat("MiniMax-M3"), "image/png"],
     ["a PNG at a host of many models", chat("qwen/qwen3.8-27b", "openrouter"), "image/png"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(true));
 
@@ -30,9 +42,67 @@ describe("what a model takes", () => {
       { format: "openai-responses", host: "xai", model: "grok-4.7" },
       "application/pdf",
     ],
+    ["no PDF by Azure's Chat Completions, which refuse it", chat("gpt-5", "azure_openai"), "application/pdf"],
     ["no PDF at a host that is not known to read it", chat("some-model", "groq"), "application/pdf"],
     ["no sound by anyone", { format: "gemini", host: "google", model: "gemini-3.8-flash" }, "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(false));
+});
+
+describe("models that read text only, as hosts spell them, take no picture", () => {
+  it.each([
+    "meta-llama/Meta-Llama-3.1-405B-Instruct-Turbo",
+    "meta-llama/Meta-Llama-3.1-8B-Instruct",
+    "accounts/fireworks/models/llama-v3p3-70b-instruct",
+    "@cf/meta/llama-3.1-8b-instruct",
+    "llama3.1:8b",
+    "llama3-8b-8192",
+    "accounts/fireworks/models/qwen2p5-72b-instruct",
+    "qwen2.5:72b",
+    "qwen-3-235b-a22b-instruct-2507",
+    "qwen3-coder-plus",
+    "qwen-max",
+    "qwen-turbo",
+    "zai-glm-4.7",
+    "glm-4.5-air:free",
+    "accounts/fireworks/models/glm-5p3",
+    "mixtral-8x7b-32768",
+    "open-mistral-nemo",
+    "moonshot-v1-128k",
+    "gpt-35-turbo",
+    "gpt-4",
+    "gpt-4-0613",
+    "MiniMax-M2.7",
+    "deepseek-v4-pro",
+  ])("%s", (model) => expect(acceptsMedia(chat(model), "image/png")).toBe(false));
+});
+
+/** Each is known, not guessed: a new default is to be looked up and added here. */
+const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
+  openai: true,
+  claude: true,
+  gemini: true,
+  grok: true,
+  zai: false,
+  cerebras: false,
+  together: false,
+  fireworks: false,
+  groq: false,
+  moonshot: true,
+  qwen: true,
+  deepseek: true,
+  mistral: true,
+  nvidia_nim: true,
+  workers_ai: false,
+};
+
+it("of the usual model of every backend type it is known whether it takes a picture", () => {
+  const taken = SERVED_TYPES.flatMap((type) => {
+    const served = BACKEND_TYPES[type];
+    if (!served?.served || served.model === null) return [];
+    const { format, host, model } = served;
+    return [[type, acceptsMedia({ format, host: host ?? "custom", model }, "image/png")]];
+  });
+  expect(Object.fromEntries(taken)).toEqual(SEEING_DEFAULTS);
 });
 
 describe("how many tokens it may be", () => {

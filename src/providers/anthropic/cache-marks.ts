@@ -4,7 +4,8 @@ import type { Turn } from "./server-blocks";
 /**
  * Where the provider's cache of a prompt ends. A prompt is cached as a whole from its beginning (tools, then system, then
  * messages) up to a mark; a later request is looked up at its own marks, and up to 20 blocks before each. Four marks are
- * allowed, three are used: writing costs a quarter more than reading afresh, reading a tenth.
+ * allowed: one ends what every round has in common, one what the question brought, two lie in the turns. Writing costs a quarter
+ * more than reading afresh, reading a tenth.
  */
 
 const MARK = { cache_control: { type: "ephemeral" } };
@@ -25,4 +26,13 @@ export function markTurns(turns: readonly Turn[], continues: boolean): Turn[] {
 
 function markLast({ role, blocks }: Turn): Turn {
   return { role, blocks: blocks.map((block, place) => (place === blocks.length - 1 ? marked(block) : block)) };
+}
+
+/**
+ * What a question brought, its end marked: it stands before a text that changes from round to round, and may be most of what a
+ * prompt costs. With a mark of its own it is read from the cache in every round.
+ */
+export function markBrought(blocks: readonly Fields[]): Fields[] {
+  const last = blocks.at(-1);
+  return last ? [...blocks.slice(0, -1), marked(last)] : [];
 }

@@ -2,6 +2,7 @@ import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
 import { type Part, PDF_TYPE } from "../parts";
 import type { Message, ModelRequest, ReplyItem } from "../provider";
+import { markBrought } from "./cache-marks";
 import { blockOf } from "./hosted-uses";
 import { type Fields, fieldsOf, textOf } from "./schema";
 import { settleServerBlocks, type Turn } from "./server-blocks";
@@ -19,7 +20,7 @@ export function toTurns({ messages, hostedTools }: Pick<ModelRequest, "messages"
 function toTurn(message: Message): Turn {
   switch (message.role) {
     case "user":
-      return { role: "user", blocks: [...(message.parts ?? []).flatMap(toPart), ...toText(message.text)] };
+      return { role: "user", blocks: [...markBrought((message.parts ?? []).flatMap(toPart)), ...toText(message.text)] };
     case "tool":
       return { role: "user", blocks: [toResult(message)] };
     case "assistant":

@@ -1,7 +1,7 @@
 import { fittingName } from "../call-names";
 import type { Host } from "../hosts";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE } from "../parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../parts";
 import type { Message, ModelRequest, ReplyItem, ToolSpec } from "../provider";
 import { resultText } from "../tool-result";
 import { returnedDetails } from "./reasoning-details";
@@ -71,7 +71,7 @@ function toPart(part: Part): Body {
     case "image":
       return { type: "image_url", image_url: { url: dataUrl(part.mediaType, part.base64) } };
     case "pdf":
-      return { type: "file", file: { filename: part.name, file_data: dataUrl(PDF_TYPE, part.base64) } };
+      return { type: "file", file: { filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) } };
   }
 }
 

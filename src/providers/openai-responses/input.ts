@@ -1,6 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE } from "../parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../parts";
 import type { Message, ReplyItem } from "../provider";
 import { resultText } from "../tool-result";
 import { textOf } from "./schema";
@@ -32,7 +32,7 @@ function toPart(part: Part): Item {
     case "image":
       return { type: "input_image", detail: "auto", image_url: dataUrl(part.mediaType, part.base64) };
     case "pdf":
-      return { type: "input_file", filename: part.name, file_data: dataUrl(PDF_TYPE, part.base64) };
+      return { type: "input_file", filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Part } from "../../../src/providers/parts";
 import type { Message } from "../../../src/providers/provider";
 import { assistant, body, call, result, said, thought, TOOL, user } from "./requests";
 
@@ -64,6 +65,34 @@ describe("a call that nothing follows", () => {
     const last = body({ ...parts, continues: false, messages: SECOND });
     expect(marks(last.messages[0])).toBe(1);
     expect(marks(last.messages.at(-1))).toBe(0);
+  });
+});
+
+describe("what came with the question", () => {
+  const brought: Part[] = [
+    { type: "text", text: "the list" },
+    { type: "image", mediaType: "image/png", base64: "iVBORw0=" },
+    { type: "pdf", name: "a.pdf", base64: "JVBERi0=" },
+  ];
+  const asked = (text: string): Message => ({ role: "user", text, parts: brought });
+  const upToParts = ({ messages, ...one }: ReturnType<typeof body>) => [
+    one.tools,
+    one.system,
+    messages[0].content.slice(0, brought.length),
+  ];
+
+  it.each([true, false])("ends with a mark that two rounds share, whether more follows (%s)", (continues) => {
+    const rounds = ["round one", "round two, with answers"].map((text) => body({ ...parts, continues, messages: [asked(text)] }));
+    const [one, two] = rounds.map(upToParts);
+    expect(JSON.stringify(two)).toBe(JSON.stringify(one));
+    expect(marks(one?.[2].at(-1))).toBe(1);
+    expect(marks(one?.[2])).toBe(1);
+  });
+
+  it("leaves all marks together within the four that are allowed", () => {
+    const long = [asked("the question"), ...THIRD.slice(1)];
+    expect(marks(body({ ...parts, messages: long }))).toBe(4);
+    expect(marks(body({ ...parts, messages: [asked("")] }))).toBe(2);
   });
 });
 
