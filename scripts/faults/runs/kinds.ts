@@ -4,13 +4,14 @@ import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
 import { alwaysFails, answersThenVotes, paced, rejects } from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { ReachedCall } from "../../simulated-providers/tool-server";
 
 /** What runs reach: providers with the models of all kinds, and a tool server. */
 export type Surroundings = SimulatedProviders & {
   /** Of the tool server. */
   toolsUrl: string;
-  /** The key of each call that reached it, in order. */
-  toolKeys(): string[];
+  /** Each call that reached it, in order. */
+  toolCalls(): readonly ReachedCall[];
 };
 
 /** The story is over in about two seconds. */
@@ -39,8 +40,8 @@ export type Kind = {
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
   files?: Readonly<Record<string, string>>;
-  /** Whether its agents have the tools of the tool server. */
-  hasTools?: boolean;
+  /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
+  tools?: "http" | "mcp";
 };
 
 const chat =
@@ -136,12 +137,13 @@ export const KINDS = {
   },
   tools: {
     agents: all([chat("one", "buyer"), chat("two", "quick")]),
-    hasTools: true,
+    tools: "http",
     ends: ["turn.completed"],
     answer: null,
   },
   served: {
     agents: all([withServer(chat("one", "adder")), withServer(chat("two", "quick"))]),
+    tools: "mcp",
     ends: ["turn.completed"],
     answer: null,
   },

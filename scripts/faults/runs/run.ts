@@ -75,13 +75,12 @@ export class Run {
     return this.#requests;
   }
 
-  /** All that reached the tools for it: every call of a tool brings a key that begins with its session. */
+  /** All that reached its tools: a call brings a key that begins with its session. One that brings none may be anybody's. */
   toolCalls(): ReachedCall[] {
-    return this.#options.tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
+    const { tools, providers } = this.#options;
+    const reached = this.kind.tools === "mcp" ? providers.toolCalls() : tools.reached();
+    return reached.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
   }
-
-  /** The keys of its calls that reached a tool server. */
-  toolKeys = (): string[] => this.#options.providers.toolKeys().filter((key) => key.startsWith(this.session));
 
   async status() {
     const { body } = await this.#options.client.ask(sessionPath(this.session));
@@ -142,8 +141,8 @@ export class Run {
   }
 
   #request() {
-    const { agents, config = {}, hasTools = false } = this.kind;
-    const tools = hasTools ? { custom_tools: this.#options.tools.declared } : {};
+    const { agents, config = {} } = this.kind;
+    const tools = this.kind.tools === "http" ? { custom_tools: this.#options.tools.declared } : {};
     const team = agents(this.#options.providers).map(({ id, model, backend }) => ({
       id,
       backend: { ...backend, ...tools, model, api_key: this.canary },
