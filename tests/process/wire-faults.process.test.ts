@@ -63,11 +63,18 @@ let providers: SimulatedProviders;
 let faults: FaultServer;
 let client: ServiceClient;
 
+/** How often each model said what it was to say wrongly. */
+const saidWrongly = new Map<string, number>();
+
 /** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
-function scriptOf({ row, format }: Case): Script {
+function scriptOf({ row, format, model }: Case): Script {
   const made = row.make(format);
   if (!isReply(made)) return recovering;
-  return row.calls === 1 ? inOrder(() => made, recovering) : () => made;
+  const wrong = () => {
+    saidWrongly.set(model, (saidWrongly.get(model) ?? 0) + 1);
+    return made;
+  };
+  return row.calls === 1 ? inOrder(wrong, recovering) : wrong;
 }
 
 function planOf(model: string): Plan | undefined {
@@ -154,10 +161,12 @@ async function runTeam({
 
 type Became = { end: End; codes: string[] };
 
-/** What became of the faulty agent, and what its failed calls were logged as. */
+/** What became of the faulty agent, and what its failed calls and rounds were logged as. */
 function becameOf(log: readonly WireEvent[]): Became {
   const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
-  const codes = log.flatMap((event) => (event.type === "call.failed" && event.agent === "faulty" ? [event.code] : []));
+  const codes = log.flatMap((event) =>
+    (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty" ? [event.code] : [],
+  );
   return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
@@ -166,10 +175,14 @@ function complaints({ row, model, format }: Case, { log, problems }: Told): stri
   const { end, codes } = becameOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
+  const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
+  const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
     ...problems.filter((problem) => !(isMutated(row) && /was charged/.test(problem))), // what it is charged is mutated, too
     ...(end === row.end ? [] : [`the agent ${end}`]),
-    ...strange.map((code) => `a call failed with ${code}`),
+    ...strange.map((code) => `a call or round failed with ${code}`),
+    ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
+    ...(strikes === Math.min(row.calls, asked) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
     ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
