@@ -1,7 +1,8 @@
 import { Chance } from "../../../tests/simulation/world/random";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
-import { keepBooks, keepEvidence } from "./evidence";
+import { keepBooks } from "../runs/evidence";
+import { keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";

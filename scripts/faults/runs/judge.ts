@@ -87,7 +87,7 @@ const text = (frame: Buffer | undefined): string => frame?.toString().trim().sli
 
 /**
  * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
- * lies in R2 is what the answers had.
+ * lies in R2 is what the answers have.
  */
 async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
@@ -106,7 +106,7 @@ type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.comp
 const isFrozen = (event: WireEvent): event is Answer =>
   event.type === "presentation.completed" || (event.type === "answer.submitted" && event.snapshot === event.label);
 
-/** I10: every snapshot is in R2, whole, with the files that the API lists, and there is nothing else to be done about files. */
+/** I10: every snapshot is in R2, whole, with the files that the API gives, and there is nothing else to be done about files. */
 async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { trees, problems, left } = await run.stored();
   const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath, RunResponseSchema, SessionStatusSchema, sessionPath } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/files";
@@ -115,11 +116,16 @@ export class Run {
     return Object.fromEntries(await Promise.all(texts));
   }
 
-  /** The files of an answer of its first turn, or of a final, as the API lists them: `{sha256} {size}` by path. */
+  /** The files of an answer of its first turn, or of a final, as the API gives them: `{sha256} {size}` by path. */
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
-    const path = `${sessionPath(this.session)}/turns/1/answers/${label}/files?attempt=${attempt}`;
-    const { data } = SessionFilesSchema.parse(JSON.parse((await this.#options.client.ask(path)).body));
-    return Object.fromEntries(data.map(({ path: file, sha256, size }) => [file, `${sha256} ${size}`]));
+    const { client } = this.#options;
+    const below = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
+    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(`${below}?attempt=${attempt}`)).body));
+    const read = data.map(async ({ path }): Promise<[string, string]> => {
+      const { body } = await client.ask(`${below}/${path}?attempt=${attempt}`);
+      return [path, `${createHash("sha256").update(body).digest("hex")} ${Buffer.byteLength(body)}`];
+    });
+    return Object.fromEntries(await Promise.all(read));
   }
 
   /** What of its files lies in R2, once all of them should; `left`: what is still not there after a while. */
