@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
+import { toReport } from "../../../scripts/faults/kills/report";
 import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
 import { unmetOf } from "../../../scripts/faults/troubles/trouble";
@@ -44,4 +45,14 @@ describe("of the failures that were ordered, those count that nothing met", () =
   ])("$name", ({ met, unmet }) => {
     expect(unmetOf({ failures }, met)).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
   });
+});
+
+it.each([
+  { name: "met", recoveryMs: [500, 1_999, 5_000], said: "aim: a median under 2000 ms, met)" },
+  { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
+  { name: "not looked at", recoveryMs: [], said: "aim: a median under 2000 ms)" },
+])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
+  const none = { atPlace: {}, places: { wanted: 0, reached: 0, missed: [] }, runs: {}, healthyMs: [], failures: [] };
+  const report = toReport({ ...none, seed: 1, kills: { random: 3, atPlaces: 0 }, recoveryMs, seconds: 1 });
+  expect(report).toContain(said);
 });
