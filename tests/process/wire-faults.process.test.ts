@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import type { Format } from "../../scripts/simulated-providers/dialect";
 import type { Script } from "../../scripts/simulated-providers/reply";
+import { worksAtLength } from "../../scripts/simulated-providers/long-work";
 import { answersThenVotes, inOrder } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { toSituation } from "../../scripts/simulated-providers/situation";
@@ -57,6 +58,7 @@ const CASES: readonly Case[] = [...FAULT_ROWS, ...MUTATED]
 
 const good = answersThenVotes({ answer: BEST, presentation: BEST });
 const recovering = answersThenVotes({ answer: FAULTY, presentation: BEST });
+const working = worksAtLength({ steps: 6, size: 4_000, answer: FAULTY });
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
@@ -69,7 +71,7 @@ const saidWrongly = new Map<string, number>();
 /** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
 function scriptOf({ row, format, model }: Case): Script {
   const made = row.make(format);
-  if (!isReply(made)) return recovering;
+  if (!isReply(made)) return row.works ? working : recovering;
   const wrong = () => {
     saidWrongly.set(model, (saidWrongly.get(model) ?? 0) + 1);
     return made;
@@ -80,7 +82,8 @@ function scriptOf({ row, format, model }: Case): Script {
 function planOf(model: string): Plan | undefined {
   const found = CASES.find((one) => one.model === model);
   const made = found?.row.make(found.format);
-  return found && made && !isReply(made) ? { fault: made, calls: found.row.calls } : undefined;
+  if (!found || !made || isReply(made)) return undefined;
+  return { fault: made, calls: found.row.calls, after: found.row.after ?? 0 };
 }
 
 beforeAll(async () => {
@@ -119,11 +122,13 @@ async function runTeam({
   model,
   question,
   origin,
+  works = false,
 }: {
   format: Format;
   model: string;
   question: string;
   origin: string;
+  works?: boolean | undefined;
 }): Promise<Told> {
   const others = FORMATS.filter((one) => one !== format);
   const healthy = (index: number) => {
@@ -134,7 +139,7 @@ async function runTeam({
   const faulty = {
     id: "faulty",
     model,
-    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY },
+    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
   };
   const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 20 : 600 } };
   const { session_id: id } = await client.start({
@@ -175,6 +180,7 @@ function complaints({ row, model, format }: Case, { log, problems }: Told): stri
   const { end, codes } = becameOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
+  const sums = log.filter((event) => event.type === "conversation.compacted" && event.agent === "faulty").length;
   const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
   const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
@@ -182,7 +188,8 @@ function complaints({ row, model, format }: Case, { log, problems }: Told): stri
     ...(end === row.end ? [] : [`the agent ${end}`]),
     ...strange.map((code) => `a call or round failed with ${code}`),
     ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
-    ...(strikes === Math.min(row.calls, asked) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
+    ...(row.works && sums !== 1 ? [`its work was summed up ${sums} times`] : []),
+    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
     ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
@@ -215,7 +222,7 @@ describe("in whole runs of mixed teams", () => {
     const sorted = [...CASES].sort((one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1));
     const found = await atOnce(sorted, AT_ONCE, async (one) => {
       const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
-      const told = await runTeam({ ...one, question, origin: faults.origin });
+      const told = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
       outcomes.push({ fault: one.row.fault, format: one.format, outcome: outcomeOf(becameOf(told.log), one.row), count: 1 });
       return complaints(one, told);
     });

@@ -13,8 +13,8 @@ export type WireFault =
   /** Nothing is ever sent. */
   | { kind: "mute" };
 
-/** What befalls a model's first calls; all later ones go through untouched. */
-export type Plan = { fault: WireFault; calls: number };
+/** What befalls so many calls of a model, after the first `after`; all others go through untouched. */
+export type Plan = { fault: WireFault; calls: number; after?: number };
 
 /** Stands between the service and its simulated providers, and breaks what it was told to break. */
 export type FaultServer = {
@@ -36,7 +36,7 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     calls.set(model, earlier + 1);
     const plan = planOf(model);
     const ask = () => forward(`${upstream}${req.url}`, req, body);
-    if (plan && earlier < plan.calls) {
+    if (plan && isHit(plan, earlier)) {
       if (await breakReply(res, plan.fault, ask)) strikes.set(model, (strikes.get(model) ?? 0) + 1);
     } else await passOn(res, await ask());
   };
@@ -56,6 +56,8 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     },
   };
 }
+
+const isHit = ({ calls, after = 0 }: Plan, earlier: number): boolean => earlier >= after && earlier < after + calls;
 
 /** One format names the model in its path, the others in the body. */
 function modelOf(path: string, body: string): string {

@@ -18,8 +18,11 @@ export type End = "goes on" | "fails";
 
 export type FaultRow = {
   fault: string;
-  /** How many of the agent's calls it befalls, from the first on. */
+  /** How many of the agent's calls it befalls, from the first on, or after so many. */
   calls: number;
+  after?: number;
+  /** The agent writes files before it answers, and what it has written by then is summed up. */
+  works?: true;
   /** Of the bytes on the wire, or of what the model says. */
   make: (format: Format) => WireFault | Reply;
   /** Codes that failed calls and rounds may be logged with, and one does fail; none: none fails. */
@@ -135,6 +138,15 @@ const REFUSALS: readonly FaultRow[] = [
   {
     fault: "400 context too long once",
     calls: 1,
+    make: refusing("context_too_long"),
+    codes: ["context_too_long"],
+    end: "goes on",
+  },
+  {
+    fault: "400 context too long, with work behind it",
+    calls: 1,
+    after: 4,
+    works: true,
     make: refusing("context_too_long"),
     codes: ["context_too_long"],
     end: "goes on",
