@@ -159,7 +159,9 @@ function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: 
 /** The second place is come to by the restarted service, or not at all. */
 function pairPlan(seed: number, chance: Chance): Plan {
   const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
-  const second = chance.pick(PLACES.filter(({ kind, restarted, first: needed }) => (restarted && !needed) || kind === first.kind));
+  const second = chance.pick(
+    PLACES.filter(({ kind, restarted, first: needed }) => (restarted && !needed) || kind === first.kind),
+  );
   return {
     seed,
     kinds: [first.kind, "story"],
