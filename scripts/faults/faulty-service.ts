@@ -7,7 +7,7 @@ import { CONTROL_PATH, type Orders, type Seen, STANDSTILL } from "./build/orders
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
 
-const NOTHING_SEEN = JSON.stringify({ reached: {}, failed: {} } satisfies Seen);
+const NOTHING_SEEN = JSON.stringify({ reached: {}, met: [] } satisfies Seen);
 /** Longer than any answer takes, also of a machine that has much else to do. */
 const ANSWERS_WITHIN_MS = 30_000;
 

@@ -115,7 +115,7 @@ function toSaid({ calls = [], usage, ...reply }: Reply, inputTokens: number, { c
   };
   return {
     ...reply,
-    calls: calls.map((call) => ({ id: newId(callIdPrefix), name: call.name, arguments: argumentsText(call) })),
+    calls: calls.map((call) => ({ id: call.id ?? newId(callIdPrefix), name: call.name, arguments: argumentsText(call) })),
     usage: usage ?? counted,
   };
 }

@@ -4,7 +4,7 @@ import { isJsonObject, parseJson } from "../../src/providers/json";
 /**
  * What a provider knows of its own replies. A reply that a client brings back must be what the client was given: the same text,
  * the same calls with the same ids, the same reasoning under the same seal. Real providers check this by signatures and by what
- * they stored; here the replies themselves are kept.
+ * they stored; here the replies themselves are kept. Of two calls that were given one id, the second may come back under another.
  */
 export type Item = {
   kind: "text" | "reasoning" | "call" | "hosted";
@@ -47,7 +47,8 @@ export class Continuity {
     if (!given) return this.#texts.has(JSON.stringify(items)) ? null : { kind: "unknown", turn };
     for (const [place, item] of given.entries()) {
       const brought = items[place];
-      if (brought && isSame(item, brought)) continue;
+      const isRepeated = item.id !== "" && given.slice(0, place).some(({ id }) => id === item.id);
+      if (brought && (isRepeated ? isSame({ ...item, id: brought.id }, brought) : isSame(item, brought))) continue;
       return { kind: brought?.kind === item.kind ? "changed" : "missing", turn, item };
     }
     const added = items[given.length];

@@ -18,6 +18,7 @@ export function resultProblem(calls: readonly string[], results: readonly string
   if (missing !== undefined) return { kind: "missing", id: missing };
   const unasked = results.find((id) => !calls.includes(id));
   if (unasked !== undefined) return { kind: "unasked", id: unasked };
-  const doubled = results.find((id, place) => results.indexOf(id) !== place);
+  const times = (ids: readonly string[], id: string) => ids.filter((one) => one === id).length;
+  const doubled = results.find((id) => times(results, id) > times(calls, id));
   return doubled === undefined ? null : { kind: "doubled", id: doubled };
 }

@@ -29,7 +29,8 @@ export type Reply = {
   finishReason?: string;
 };
 
-export type ToolCall = { name: string; arguments: Record<string, unknown> | string };
+/** `id`: in place of one that is drawn, as the model of a provider that repeats itself would have it. */
+export type ToolCall = { name: string; arguments: Record<string, unknown> | string; id?: string };
 export type HostedStep = { name: HostedToolName; input: string; output: string };
 /** `text`: the passage that rests on it; absent: all of the reply's text. */
 export type Source = { url: string; title: string; text?: string };

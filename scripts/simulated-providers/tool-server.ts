@@ -3,7 +3,7 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TOOL_PATH } from "./tool-path";
 
-/** A request as it arrived. `key`: its `idempotency-key`. */
+/** A call as it arrived. `key`: what tells it from all others, of a request its `idempotency-key`; empty: it came with none. */
 export type ReachedCall = { name: string; key: string };
 
 /** Tools over HTTP as a config declares them, on loopback. */
@@ -32,7 +32,7 @@ export async function startToolServer(): Promise<ToolServer> {
   const notes = new Map<string, number>();
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
-    const key = String(req.headers["idempotency-key"]);
+    const key = String(req.headers["idempotency-key"] ?? "");
     await json(req);
     reached.push({ name, key });
     const number = name === "write_note" ? (notes.get(key) ?? notes.size + 1) : reached.length;

@@ -16,7 +16,7 @@ import { Watcher } from "./support/watcher";
 /** SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` draws the same kills. */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 /** Each named place once, some of them after a first kill; the rest at random. */
-const KILLS = 140;
+const KILLS = 164;
 const PAIRS = 6;
 const AT_RANDOM_AT_LEAST = 10;
 const TIMEOUT_MS = 900_000;
@@ -41,7 +41,9 @@ describe(`${KILLS} kills at every named place, in pairs and at random (KILL_SEED
 
   it("let runs go on within seconds, on a busy machine too", () => {
     expect(figures.recoveryMs.length).toBeGreaterThan(KILLS / 4);
-    expect(percentile(figures.recoveryMs, 0.5)).toBeLessThan(6_000); // an idle machine takes a tenth of it
+    // The aim is 2 s, and the report says whether it was met: an idle machine takes a third of that. Most of it is the start of
+    // the runtime, which takes several times as long where ten processes wait for two cores. That must not fail the test.
+    expect(percentile(figures.recoveryMs, 0.5)).toBeLessThan(6_000);
   });
 });
 

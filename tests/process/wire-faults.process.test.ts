@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import type { Format } from "../../scripts/simulated-providers/dialect";
 import type { Script } from "../../scripts/simulated-providers/reply";
+import { worksAtLength } from "../../scripts/simulated-providers/long-work";
 import { answersThenVotes, inOrder } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { toSituation } from "../../scripts/simulated-providers/situation";
@@ -57,23 +58,32 @@ const CASES: readonly Case[] = [...FAULT_ROWS, ...MUTATED]
 
 const good = answersThenVotes({ answer: BEST, presentation: BEST });
 const recovering = answersThenVotes({ answer: FAULTY, presentation: BEST });
+const working = worksAtLength({ steps: 6, size: 4_000, answer: FAULTY });
 
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 let faults: FaultServer;
 let client: ServiceClient;
 
+/** How often each model said what it was to say wrongly. */
+const saidWrongly = new Map<string, number>();
+
 /** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
-function scriptOf({ row, format }: Case): Script {
+function scriptOf({ row, format, model }: Case): Script {
   const made = row.make(format);
-  if (!isReply(made)) return recovering;
-  return row.calls === 1 ? inOrder(() => made, recovering) : () => made;
+  if (!isReply(made)) return row.works ? working : recovering;
+  const wrong = () => {
+    saidWrongly.set(model, (saidWrongly.get(model) ?? 0) + 1);
+    return made;
+  };
+  return row.calls === 1 ? inOrder(wrong, recovering) : wrong;
 }
 
 function planOf(model: string): Plan | undefined {
   const found = CASES.find((one) => one.model === model);
   const made = found?.row.make(found.format);
-  return found && made && !isReply(made) ? { fault: made, calls: found.row.calls } : undefined;
+  if (!found || !made || isReply(made)) return undefined;
+  return { fault: made, calls: found.row.calls, after: found.row.after ?? 0 };
 }
 
 beforeAll(async () => {
@@ -112,11 +122,13 @@ async function runTeam({
   model,
   question,
   origin,
+  works = false,
 }: {
   format: Format;
   model: string;
   question: string;
   origin: string;
+  works?: boolean | undefined;
 }): Promise<Told> {
   const others = FORMATS.filter((one) => one !== format);
   const healthy = (index: number) => {
@@ -127,7 +139,7 @@ async function runTeam({
   const faulty = {
     id: "faulty",
     model,
-    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY },
+    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
   };
   const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 20 : 600 } };
   const { session_id: id } = await client.start({
@@ -154,10 +166,12 @@ async function runTeam({
 
 type Became = { end: End; codes: string[] };
 
-/** What became of the faulty agent, and what its failed calls were logged as. */
+/** What became of the faulty agent, and what its failed calls and rounds were logged as. */
 function becameOf(log: readonly WireEvent[]): Became {
   const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
-  const codes = log.flatMap((event) => (event.type === "call.failed" && event.agent === "faulty" ? [event.code] : []));
+  const codes = log.flatMap((event) =>
+    (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty" ? [event.code] : [],
+  );
   return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
@@ -166,10 +180,16 @@ function complaints({ row, model, format }: Case, { log, problems }: Told): stri
   const { end, codes } = becameOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
+  const sums = log.filter((event) => event.type === "conversation.compacted" && event.agent === "faulty").length;
+  const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
+  const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
     ...problems.filter((problem) => !(isMutated(row) && /was charged/.test(problem))), // what it is charged is mutated, too
     ...(end === row.end ? [] : [`the agent ${end}`]),
-    ...strange.map((code) => `a call failed with ${code}`),
+    ...strange.map((code) => `a call or round failed with ${code}`),
+    ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
+    ...(row.works && sums !== 1 ? [`its work was summed up ${sums} times`] : []),
+    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
     ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
   ].map((problem) => `${row.fault} (${format}): ${problem}`);
 }
@@ -202,7 +222,7 @@ describe("in whole runs of mixed teams", () => {
     const sorted = [...CASES].sort((one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1));
     const found = await atOnce(sorted, AT_ONCE, async (one) => {
       const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
-      const told = await runTeam({ ...one, question, origin: faults.origin });
+      const told = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
       outcomes.push({ fault: one.row.fault, format: one.format, outcome: outcomeOf(becameOf(told.log), one.row), count: 1 });
       return complaints(one, told);
     });

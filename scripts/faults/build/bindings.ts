@@ -55,6 +55,7 @@ function faultyBucket(real: Env["BUCKET"]): Env["BUCKET"] {
   return over(real, {
     put: (key: string, ...rest: RestOfPut) => around("r2", `put ${key}`, () => real.put(key, ...rest)),
     get: (key: string, options: R2GetOptions = {}) => around("r2", `get ${key}`, () => real.get(key, options)),
+    head: (key: string) => around("r2", `head ${key}`, () => real.head(key)),
     list: (options: R2ListOptions) => around("r2", "list", () => real.list(options)),
     delete: (keys: string[]) => around("r2", "delete", () => real.delete(keys)),
   });

@@ -21,8 +21,11 @@ export type Failure = {
   seam: Seam;
   match: string;
   times: number;
-  /** `lost`: what was asked is done, and whoever asked is told that it failed. `stale`: nothing is found. */
-  how: "fails" | "slow" | "lost" | "stale";
+  /**
+   * `lost`: what was asked is done, and whoever asked is told that it failed. `stale`: nothing is found. `twice`: it is done twice,
+   * and the second answer is given.
+   */
+  how: "fails" | "slow" | "lost" | "stale" | "twice";
   /** Of the error, as the platform words it. */
   message?: string;
   slowMs?: number;
@@ -32,8 +35,8 @@ export type Failure = {
 export type Seen = {
   /** How often it came to each crash point. */
   reached: Record<string, number>;
-  /** How many failures each seam was given. */
-  failed: Partial<Record<Seam, number>>;
+  /** How often each of the failures that were ordered was met, in their order. */
+  met: number[];
 };
 
 /** Where the harness talks to the test build, beside the service's own addresses. */

@@ -13,13 +13,12 @@ let isArmed = false;
 let frozenAt: number | null = null;
 let failures: Standing[] = [];
 const reachedCounts = new Map<string, number>();
-let failed: Partial<Record<Seam, number>> = {};
 
 /** Counting begins anew with the orders; gives what was counted until now. */
 export function obey(next: Orders): Seen {
-  const seen = { reached: Object.fromEntries(reachedCounts), failed };
+  const met = failures.map(({ times, left }) => times - left);
+  const seen = { reached: Object.fromEntries(reachedCounts), met };
   reachedCounts.clear();
-  failed = {};
   frozenAt = next.isFrozen ? trueNow() : null;
   orders = next;
   failures = (next.failures ?? []).map((failure) => ({ ...failure, left: failure.times }));
@@ -55,7 +54,6 @@ export function failureOf(seam: Seam, words: string): Failure | null {
   const failure = failures.find((one) => one.seam === seam && one.left > 0 && words.includes(one.match));
   if (!failure) return null;
   failure.left -= 1;
-  failed[seam] = (failed[seam] ?? 0) + 1;
   return failure;
 }
 
@@ -67,6 +65,7 @@ export async function through<T>(seam: Seam, words: string, call: () => Promise<
   if (failure?.how === "fails") throw errorOf(failure);
   if (failure?.how === "slow") await scheduler.wait(failure.slowMs ?? 1_000);
   if (failure?.how === "stale" && nothing !== undefined) return nothing;
+  if (failure?.how === "twice") await call();
   const result = await call();
   if (failure?.how === "lost") throw errorOf(failure);
   return result;

@@ -1,6 +1,7 @@
 import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { FaultyService } from "../faulty-service";
+import { keepCase } from "../runs/evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { crowd, MOST_READERS, slow, vanish } from "./crowd";
 import { history } from "./history";
@@ -24,7 +25,8 @@ const DEFAULT_LOUD_AGENTS = 16;
 export type ClientFigures = {
   seed: number;
   histories: number;
-  scenes: { name: string; problems: readonly string[]; seconds: number }[];
+  /** `folder`: where is kept what came of one that failed. */
+  scenes: { name: string; problems: readonly string[]; seconds: number; folder?: string }[];
   loud: LoudFigures | null;
   seconds: number;
 };
@@ -61,7 +63,9 @@ export async function clients({
       const from = performance.now();
       const played = play({ service, providers, inspectorPort, seed, loudAgents, onFigures });
       const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
-      const scene = { name, problems, seconds: (performance.now() - from) / 1_000 };
+      const failed = { name: `clients-${seed}-${name}`, command: commandOf({ histories, seed, name }), problems, runs: [] };
+      const folder = problems.length > 0 ? await keepCase(failed, service) : undefined;
+      const scene = { name, problems, seconds: (performance.now() - from) / 1_000, ...(folder !== undefined && { folder }) };
       figures.scenes.push(scene);
       onScene?.(scene);
     }
@@ -72,6 +76,10 @@ export async function clients({
     await providers.close();
   }
 }
+
+/** The command that plays one of them again. */
+export const commandOf = ({ histories, seed, name }: { histories: number; seed: number; name: string }): string =>
+  `npm run faults -- --clients ${histories} --seed ${seed} --only ${JSON.stringify(name)}`;
 
 function historyScene(histories: number): typeof CLIENTS {
   const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;

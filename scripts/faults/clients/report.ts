@@ -1,12 +1,13 @@
-import type { ClientFigures } from "./campaign";
+import { type ClientFigures, commandOf } from "./campaign";
 
 /** What went wrong, then a line for each kind of client, the memory and the seed last. */
 export function toClientReport({ seed, histories, scenes, loud, seconds }: ClientFigures): string {
   const wrong = scenes
     .filter(({ problems }) => problems.length > 0)
-    .flatMap(({ name, problems }) => [
+    .flatMap(({ name, problems, folder }) => [
       ...problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`),
-      `  again: npm run faults -- --clients ${histories} --seed ${seed} --only ${JSON.stringify(name)}`,
+      ...(folder === undefined ? [] : [`  kept in ${folder}`]),
+      `  again: ${commandOf({ histories, seed, name })}`,
       "",
     ]);
   const lines = scenes.map(

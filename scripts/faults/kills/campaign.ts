@@ -1,7 +1,8 @@
 import { Chance } from "../../../tests/simulation/world/random";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
-import { keepBooks, keepEvidence } from "./evidence";
+import { keepBooks } from "../runs/evidence";
+import { keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
@@ -148,16 +149,19 @@ function anyPlan(seed: number): Plan {
   }
 }
 
-function placePlan(seed: number, { point, kind, restarted }: Place, nth: number): Plan {
+function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: number): Plan {
   // Whoever begins again there has something to take up.
-  const first = restarted ? [{ point: "commit.durable/call.started", nth: new Chance(seed).int(1, LATEST_VISIT) }] : [];
-  return { seed, kinds: [kind, "cancelled"], kills: [...first, { point, nth }], isWanted: true };
+  const anyCall = { point: "commit.durable/call.started", nth: new Chance(seed).int(1, LATEST_VISIT) };
+  const before = restarted ? [first ?? anyCall] : [];
+  return { seed, kinds: [kind, "cancelled"], kills: [...before, { point, nth: first ? 1 : nth }], isWanted: true };
 }
 
 /** The second place is come to by the restarted service, or not at all. */
 function pairPlan(seed: number, chance: Chance): Plan {
   const first = chance.pick(PLACES.filter(({ restarted }) => !restarted));
-  const second = chance.pick(PLACES.filter(({ kind, restarted }) => restarted || kind === first.kind));
+  const second = chance.pick(
+    PLACES.filter(({ kind, restarted, first: needed }) => (restarted && !needed) || kind === first.kind),
+  );
   return {
     seed,
     kinds: [first.kind, "story"],

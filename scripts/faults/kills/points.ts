@@ -1,20 +1,29 @@
+import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/events";
 import type { CrashPoint } from "../build/orders";
 import type { KindName } from "../runs/kinds";
 
 /**
  * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
- * killed before does. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
+ * killed before does, at `first` where any other place will not do. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
  */
-export type Place = { point: string; kind: KindName; restarted: boolean };
+export type Place = { point: string; kind: KindName; restarted: boolean; first?: CrashPoint };
 
+type EventType = SessionEvent["type"];
 /** Whatever is logged is at some time the last thing on disk, and at some time the first that is not. */
-const EVENTS: Readonly<Record<string, KindName>> = {
+const EVENTS: Readonly<Partial<Record<EventType, KindName>>> = {
   "session.created": "story",
   "attempt.started": "story",
   "round.started": "mixed",
   "call.started": "story",
   "call.completed": "mixed",
   "call.failed": "refused",
+  "hosted_tool.completed": "searching",
+  "citations.added": "searching",
+  "conversation.compacted": "lengthy",
+  "round.nudged": "clumsy",
+  "round.failed": "clumsy",
+  "answer.refused": "clumsy",
+  "vote.refused": "clumsy",
   "agent.failed": "refused",
   "stream.delta": "story",
   "personas.assigned": "rejected",
@@ -36,7 +45,17 @@ const EVENTS: Readonly<Record<string, KindName>> = {
   "turn.cancelled": "cancelled",
   "turn.failed": "hopeless",
 };
+/** What is logged of a tool's call only when a kill cut it off: of one that must not be repeated, then of one that may. */
+const CUT_OFF: readonly (readonly [EventType, CrashPoint])[] = [
+  ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
+  ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
+];
 const STAGES = ["open", "durable"] as const;
+
+/** Types of events that no place is named after: no kind of run is sure to come to them. */
+export const WITHOUT_PLACES: readonly EventType[] = SessionEventSchema.options
+  .map(({ shape }) => shape.type.value)
+  .filter((type) => EVENTS[type] === undefined && CUT_OFF.every(([cut]) => cut !== type));
 
 const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   story: [
@@ -75,6 +94,9 @@ const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed",
 export const PLACES: readonly Place[] = [
   ...Object.entries(EVENTS).flatMap(([event, kind]) =>
     STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind, restarted: false })),
+  ),
+  ...CUT_OFF.flatMap(([event, first]) =>
+    STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind: "tools" as const, restarted: true, first })),
   ),
   ...entriesOf(OTHERS).flatMap(([kind, points]) => points.map((point) => ({ point, kind, restarted: false }))),
   ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { check } from "../../../tests/simulation/checker";
-import type { ReachedTool } from "../../../tests/simulation/checker/types";
 import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/process/support/verdict";
 import type { Watcher } from "../../../tests/process/support/watcher";
 import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../simulated-providers/ledger";
 import type { Run } from "./run";
-import { callOf, trailProblems } from "./trail";
+import { reachedTools, toolProblems } from "./tool-witness";
+import { trailProblems } from "./trail";
 
 /** The platform lets six requests of an object wait for headers; four are for models (I14). */
 const MOST_AWAITING_HEADERS = 4;
@@ -15,8 +15,14 @@ const MOST_AWAITING_HEADERS = 4;
 const UNDER_WAY_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
 
+/** What is looked at of a run that is over, which clients played and others can tell of. */
+export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
+type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "erasedAt";
+type Look = "requests" | "replay" | "status" | "listed" | "look" | "files" | "answerFiles" | "stored" | "toolCalls";
+type Reader = Pick<Watcher, "frames" | "bytes">;
+
 /** Everything that is wrong with a run that is over, in sentences; an empty list means that nothing is. */
-export async function judgeRun(run: Run): Promise<string[]> {
+export async function judgeRun(run: Judged): Promise<string[]> {
   await letGo(run);
   if (run.kind.deed === "erases it") return judgeErased(run);
   const log = await run.replay();
@@ -25,8 +31,8 @@ export async function judgeRun(run: Run): Promise<string[]> {
   return [
     ...unlike(run, log),
     ...misnumbered(events),
-    ...broken(events, { ...(run.kind.hasTools && { tools: reachedTools(run, events) }) }),
-    ...unreached(events, run),
+    ...broken(events, { ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }) }),
+    ...(run.kind.tools ? toolProblems(run.toolCalls(), events) : []),
     ...misended(events, run),
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
@@ -35,19 +41,18 @@ export async function judgeRun(run: Run): Promise<string[]> {
     ...afterTheEnd(requests, run.cancelledAt),
     ...leaked(log, run.canary),
     ...twice(await run.listed(), run),
-    ...repeated(run.toolKeys()),
     ...(await misfiled(run, events)),
   ];
 }
 
 /** Waits until nothing of it is open at a provider, or should no longer be. */
-async function letGo(run: Run): Promise<void> {
+async function letGo(run: Judged): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
   while (run.requests().some(({ endedAt }) => endedAt === null) && performance.now() < giveUpAt) await sleep(20);
 }
 
 /** It is gone, and everything it did before it went was right. */
-async function judgeErased(run: Run): Promise<string[]> {
+async function judgeErased(run: Judged): Promise<string[]> {
   const [full] = run.watchers;
   const seen = (full?.frames ?? []).map(toEvent);
   const { status } = await run.look();
@@ -63,7 +68,7 @@ async function judgeErased(run: Run): Promise<string[]> {
 }
 
 /** I1: what each client pieced together is the log, byte for byte. */
-function unlike(run: Run, log: readonly Buffer[]): string[] {
+function unlike(run: Judged, log: readonly Buffer[]): string[] {
   const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
   const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
   return run.watchers.flatMap((watcher, nth) => {
@@ -72,7 +77,7 @@ function unlike(run: Run, log: readonly Buffer[]): string[] {
   });
 }
 
-function difference({ frames }: Watcher, wanted: readonly Buffer[], nth: number): string {
+function difference({ frames }: Reader, wanted: readonly Buffer[], nth: number): string {
   const at = wanted.findIndex((frame, place) => !frames[place]?.equals(frame));
   const [got, right] = at < 0 ? [frames[wanted.length], undefined] : [frames[at], wanted[at]];
   return `I1: watcher ${nth} got ${text(got)} where the log has ${text(right)}`;
@@ -82,15 +87,15 @@ const text = (frame: Buffer | undefined): string => frame?.toString().trim().sli
 
 /**
  * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
- * lies in R2 is what the answers had.
+ * lies in R2 is what the answers have.
  */
-async function misfiled(run: Run, events: readonly WireEvent[]): Promise<string[]> {
+async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { files } = run.kind;
   if (!files) return [];
   const found = await run.files();
   return [
     ...(isDeepStrictEqual(found, files) ? [] : [`I10: the result has the files ${JSON.stringify(found)}`]),
-    ...trailProblems(events),
+    ...trailProblems(events).map((problem) => `I10: ${problem}`),
     ...(await misstored(run, events)),
   ];
 }
@@ -101,8 +106,8 @@ type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.comp
 const isFrozen = (event: WireEvent): event is Answer =>
   event.type === "presentation.completed" || (event.type === "answer.submitted" && event.snapshot === event.label);
 
-/** I10: every snapshot is in R2, whole, with the files that the API lists, and there is nothing else to be done about files. */
-async function misstored(run: Run, events: readonly WireEvent[]): Promise<string[]> {
+/** I10: every snapshot is in R2, whole, with the files that the API gives, and there is nothing else to be done about files. */
+async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
   const { trees, problems, left } = await run.stored();
   const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
     return [`${turn}/${attempt}/${label}`, await run.answerFiles(attempt, label)] as const;
@@ -116,35 +121,8 @@ async function misstored(run: Run, events: readonly WireEvent[]): Promise<string
   ];
 }
 
-const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
-
-/** What reached the tools, by the places in the log that its keys tell: what the checks of I8 and I9 look at. */
-function reachedTools(run: Run, events: readonly WireEvent[]): ReachedTool[] {
-  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
-  return run.toolCalls().map(({ name, key }) => {
-    const [, turn, attempt, nth, round, call] = KEY.exec(key) ?? [];
-    const place = { turn: Number(turn), attempt: Number(attempt), round: Number(round), tool_call: call ?? "none" };
-    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key };
-  });
-}
-
-/** A call that the log says was answered did reach its tool: or the checks of I8 and I9 looked at nothing. */
-function unreached(events: readonly WireEvent[], run: Run): string[] {
-  if (!run.kind.hasTools) return [];
-  const reached = new Set(reachedTools(run, events).map(callOf));
-  const answered = events.filter((event) => event.type === "tool.completed" && event.outcome === "ok").map(callOf);
-  return [
-    ...(answered.length > 0 ? [] : ["no tool was called"]),
-    ...answered.filter((call) => !reached.has(call)).map((call) => `I8: ${call} was answered and never reached its tool`),
-  ];
-}
-
-/** I8: no call of a tool that nobody knows to be safe reached its server twice. */
-const repeated = (keys: readonly string[]): string[] =>
-  keys.filter((key, nth) => keys.indexOf(key) !== nth).map((key) => `I8: the call ${key} reached its server twice`);
-
 /** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
-function misended(events: readonly WireEvent[], { kind, turns }: Run): string[] {
+function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const last = ends.at(-1);
   const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
@@ -191,5 +169,5 @@ const leaked = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
 
 /** I2, A15: however often it was asked for, it is there once. */
-const twice = (listed: readonly string[], { session }: Run): string[] =>
+const twice = (listed: readonly string[], { session }: Judged): string[] =>
   listed.length === 1 && listed[0] === session ? [] : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];

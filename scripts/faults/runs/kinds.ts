@@ -2,20 +2,23 @@ import { backendOf, modelOf } from "../../../tests/process/support/formats";
 import { FINAL, STORY_AGENTS, storyAt, storyModels } from "../../../tests/process/support/story";
 import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
-import { alwaysFails, answersThenVotes, paced, rejects } from "../../simulated-providers/scripts";
+import { refusesOver, worksAtLength } from "../../simulated-providers/long-work";
+import { alwaysFails, answersThenVotes, byStage, newAnswer, paced, rejects, vote } from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
+import type { ReachedCall } from "../../simulated-providers/tool-server";
 
 /** What runs reach: providers with the models of all kinds, and a tool server. */
 export type Surroundings = SimulatedProviders & {
   /** Of the tool server. */
   toolsUrl: string;
-  /** The key of each call that reached it, in order. */
-  toolKeys(): string[];
+  /** Each call that reached it, in order. */
+  toolCalls(): readonly ReachedCall[];
 };
 
 /** The story is over in about two seconds. */
 const SPEED = 2.8;
 const YES = "Yes, at 100 °C.";
+const SOUGHT = "At 100 °C, as may be read.";
 const NOT_YET = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
 
 const quick = answersThenVotes({ answer: YES, presentation: YES });
@@ -39,8 +42,8 @@ export type Kind = {
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
   files?: Readonly<Record<string, string>>;
-  /** Whether its agents have the tools of the tool server. */
-  hasTools?: boolean;
+  /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
+  tools?: "http" | "mcp";
 };
 
 const chat =
@@ -85,6 +88,27 @@ const buyer = worksOnFiles({
   beforeVote: [["write_note", { text: "voted" }]],
   last: [["place_order", { text: "water" }]],
 });
+/** Does each thing that is refused or has to be asked for again, once, and then what it should. */
+const clumsy = byStage({
+  answering: ({ callIndex }) => {
+    if (callIndex === 0) return { text: "Let me see." };
+    return newAnswer(callIndex === 1 ? "" : "At 100 °C.");
+  },
+  deciding: (situation) => (situation.callIndex === 0 ? vote(situation, { voteFor: () => "agent9" }) : vote(situation)),
+  presenting: () => ({ text: YES }),
+});
+/** Looks things up before it presents, and says where it found them. */
+const searcher = byStage({
+  answering: () => newAnswer(SOUGHT),
+  deciding: (situation) => vote(situation),
+  presenting: () => ({
+    hosted: [{ name: "web_search", input: "boiling point", output: "100 °C" }],
+    text: SOUGHT,
+    citations: [{ url: "https://example.com/water", title: "Water" }],
+  }),
+});
+/** Its conversation outgrows its model twice. */
+const lengthy = refusesOver(12_000, worksAtLength({ steps: 6, size: 8_000, answer: "At 100 °C." }));
 const withFiles = (player: Player): Player => {
   return (providers) => {
     const { backend, ...agent } = player(providers);
@@ -104,6 +128,13 @@ const withServer = (player: Player): Player => {
     return { ...agent, backend: { ...backend, mcp_servers: { box: { url: providers.toolsUrl } } } };
   };
 };
+
+const SEARCHING = modelOf("anthropic", "searching");
+const withSearch: Player = (providers) => ({
+  id: "one",
+  model: SEARCHING,
+  backend: { ...backendOf("anthropic", providers), enable_web_search: true },
+});
 
 type Player = (providers: Surroundings) => Agent;
 const all = (players: readonly Player[]) => (providers: Surroundings) => players.map((player) => player(providers));
@@ -136,14 +167,26 @@ export const KINDS = {
   },
   tools: {
     agents: all([chat("one", "buyer"), chat("two", "quick")]),
-    hasTools: true,
+    tools: "http",
     ends: ["turn.completed"],
     answer: null,
   },
   served: {
     agents: all([withServer(chat("one", "adder")), withServer(chat("two", "quick"))]),
+    tools: "mcp",
     ends: ["turn.completed"],
     answer: null,
+  },
+  clumsy: {
+    agents: all([chat("one", "quick"), chat("two", "clumsy"), chat("three", "filtered")]),
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  searching: { agents: all([withSearch, chat("two", "quick")]), ends: ["turn.completed"], answer: null },
+  lengthy: {
+    agents: all([chat("one", "quick"), withFiles(chat("two", "lengthy"))]),
+    ends: ["turn.completed"],
+    answer: YES,
   },
   erased: { agents: all(story), deed: "erases it", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
@@ -161,5 +204,9 @@ export const MODELS: Readonly<Record<string, Script>> = {
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
   adder: paced({ ttftMs: 60, tokensPerSecond: 200 }, adder),
+  clumsy: paced({ ttftMs: 60, tokensPerSecond: 200 }, clumsy),
+  filtered: paced({ ttftMs: 60 }, () => ({ text: "I", finishReason: "content_filter" })),
+  [SEARCHING]: paced({ ttftMs: 60, tokensPerSecond: 200 }, searcher),
+  lengthy: paced({ ttftMs: 30 }, lengthy),
   looker: paced({ ttftMs: 60, tokensPerSecond: 200 }, looker),
 };

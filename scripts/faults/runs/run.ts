@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath, RunResponseSchema, SessionStatusSchema, sessionPath } from "../../../src/protocol/api";
 import { SessionFilesSchema } from "../../../src/protocol/files";
@@ -75,13 +76,12 @@ export class Run {
     return this.#requests;
   }
 
-  /** All that reached the tools for it: every call of a tool brings a key that begins with its session. */
+  /** All that reached its tools: a call brings a key that begins with its session. One that brings none may be anybody's. */
   toolCalls(): ReachedCall[] {
-    return this.#options.tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
+    const { tools, providers } = this.#options;
+    const reached = this.kind.tools === "mcp" ? providers.toolCalls() : tools.reached();
+    return reached.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
   }
-
-  /** The keys of its calls that reached a tool server. */
-  toolKeys = (): string[] => this.#options.providers.toolKeys().filter((key) => key.startsWith(this.session));
 
   async status() {
     const { body } = await this.#options.client.ask(sessionPath(this.session));
@@ -116,11 +116,16 @@ export class Run {
     return Object.fromEntries(await Promise.all(texts));
   }
 
-  /** The files of an answer of its first turn, or of a final, as the API lists them: `{sha256} {size}` by path. */
+  /** The files of an answer of its first turn, or of a final, as the API gives them: `{sha256} {size}` by path. */
   async answerFiles(attempt: number, label: string): Promise<Record<string, string>> {
-    const path = `${sessionPath(this.session)}/turns/1/answers/${label}/files?attempt=${attempt}`;
-    const { data } = SessionFilesSchema.parse(JSON.parse((await this.#options.client.ask(path)).body));
-    return Object.fromEntries(data.map(({ path: file, sha256, size }) => [file, `${sha256} ${size}`]));
+    const { client } = this.#options;
+    const below = `${sessionPath(this.session)}/turns/1/answers/${label}/files`;
+    const { data } = SessionFilesSchema.parse(JSON.parse((await client.ask(`${below}?attempt=${attempt}`)).body));
+    const read = data.map(async ({ path }): Promise<[string, string]> => {
+      const { body } = await client.ask(`${below}/${path}?attempt=${attempt}`);
+      return [path, `${createHash("sha256").update(body).digest("hex")} ${Buffer.byteLength(body)}`];
+    });
+    return Object.fromEntries(await Promise.all(read));
   }
 
   /** What of its files lies in R2, once all of them should; `left`: what is still not there after a while. */
@@ -142,8 +147,8 @@ export class Run {
   }
 
   #request() {
-    const { agents, config = {}, hasTools = false } = this.kind;
-    const tools = hasTools ? { custom_tools: this.#options.tools.declared } : {};
+    const { agents, config = {} } = this.kind;
+    const tools = this.kind.tools === "http" ? { custom_tools: this.#options.tools.declared } : {};
     const team = agents(this.#options.providers).map(({ id, model, backend }) => ({
       id,
       backend: { ...backend, ...tools, model, api_key: this.canary },

@@ -12,7 +12,7 @@ export async function startSurroundings(): Promise<Surroundings> {
   return {
     ...providers,
     toolsUrl: lookout.url,
-    toolKeys: () => lookout.calls().map(({ meta }) => String(meta[CALL_KEY])),
+    toolCalls: () => lookout.calls().map(({ name, meta }) => ({ name, key: String(meta[CALL_KEY] ?? "") })),
     close: async () => {
       await Promise.all([providers.close(), lookout.close()]);
       await server.close();

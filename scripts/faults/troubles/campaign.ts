@@ -1,5 +1,6 @@
 import { FaultyService } from "../faulty-service";
 import { startSurroundings } from "../runs/surroundings";
+import { keepBooks, keepCase } from "../runs/evidence";
 import { BOOKS, toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
@@ -7,9 +8,12 @@ import { playTrouble, type Trouble, type Troubled } from "./trouble";
 export type TroubleFigures = {
   seed: number;
   rows: { row: string; troubles: number; runs: number; problems: number }[];
-  failures: { name: string; seed: number; problems: readonly string[] }[];
+  /** What was wrong, how to repeat it, and where what came of it is kept. */
+  failures: TroubleFailure[];
   seconds: number;
 };
+
+type TroubleFailure = { name: string; problems: readonly string[]; command: string; folder: string };
 
 export type TroublesOptions = {
   seed: number;
@@ -28,6 +32,7 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
   const providers = await startSurroundings();
   const service = await FaultyService.prepare();
   const played: Troubled[] = [];
+  const failures: TroubleFailure[] = [];
   const playAll = async (some: readonly Trouble[]) => {
     for (let nth = 0; nth < some.length * each; nth += 1) {
       const trouble = some[nth % some.length];
@@ -36,38 +41,43 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
       const troubled = await playTrouble(trouble, service, providers, seed + Math.floor(nth / some.length));
       onTrouble?.(troubled);
       played.push(troubled);
-      if (troubled.problems.length > 0) await service.beginAgain();
+      if (troubled.problems.length === 0) continue;
+      failures.push(await kept(troubled, service));
+      await service.beginAgain();
     }
   };
   try {
     await service.start();
     await playAll(others);
     await service.kill();
-    const unbalanced = unsettled(service.storage, played.map(toPlayed));
+    const problems = unsettled(service.storage, played.map(toPlayed));
+    const again = { storage: service.storage, seed, command: commandOf(seed) };
+    const books = problems.length > 0 ? [{ name: BOOKS, problems, ...(await keepBooks(problems, again)) }] : [];
     await service.start();
     await playAll(timely);
-    return figuresOf(played, unbalanced, { seed, seconds: (performance.now() - startedAt) / 1_000 });
+    return { seed, rows: rowsOf(played), failures: [...failures, ...books], seconds: (performance.now() - startedAt) / 1_000 };
   } finally {
     await service.stop();
     await providers.close();
   }
 }
 
-function figuresOf(
-  played: readonly Troubled[],
-  unbalanced: readonly string[],
-  { seed, seconds }: { seed: number; seconds: number },
-): TroubleFigures {
-  const byRow = [...Map.groupBy(played, ({ trouble }) => trouble.row)];
-  const rows = byRow.map(([row, some]) => ({
+/** Keeps what came of one that failed. */
+async function kept({ trouble: { name }, seed, problems, runs }: Troubled, service: FaultyService): Promise<TroubleFailure> {
+  const command = commandOf(seed, name);
+  const folder = await keepCase({ name: `trouble-${seed}-${name}`, command, problems, runs }, service);
+  return { name, problems, command, folder };
+}
+
+/** The command that plays all of a round again, or one of it. */
+export const commandOf = (seed: number, name?: string): string =>
+  `npm run faults -- --storage --seed ${seed}${name === undefined ? "" : ` --only ${JSON.stringify(name)}`}`;
+
+function rowsOf(played: readonly Troubled[]): TroubleFigures["rows"] {
+  return [...Map.groupBy(played, ({ trouble }) => trouble.row)].map(([row, some]) => ({
     row,
     troubles: some.length,
     runs: some.reduce((sum, { runs }) => sum + runs.length, 0),
     problems: some.filter(({ problems }) => problems.length > 0).length,
   }));
-  const failures = played
-    .filter(({ problems }) => problems.length > 0)
-    .map((troubled) => ({ name: troubled.trouble.name, seed: troubled.seed, problems: troubled.problems }));
-  const books = unbalanced.length > 0 ? [{ name: BOOKS, seed, problems: unbalanced }] : [];
-  return { seed, rows, failures: [...failures, ...books], seconds };
 }

@@ -10,6 +10,9 @@ const WORDS: Readonly<Partial<Record<Seam, string>>> = {
   sql: "database or disk is full: SQLITE_FULL",
 };
 
+/** What R2 says with a 429. */
+const TOO_OFTEN = "put: Reduce your concurrent request rate for the same object. (10058)";
+
 const failing = (seam: Seam, how: Failure["how"], more: Partial<Failure> = {}): Failure => {
   const message = WORDS[seam];
   return { seam, how, match: "", times: 1, ...(message === undefined ? {} : { message }), ...more };
@@ -99,10 +102,30 @@ export const TROUBLES: readonly Trouble[] = [
     name: "R2 is away while files are brought there, and the service is killed",
     kinds: ["files"],
     from: withFailures(failing("r2", "fails", { match: "put", times: EVER })),
-    steps: [
-      { afterMs: 2_500, orders: withFailures(failing("r2", "fails", { match: "put", times: EVER })) },
-      { afterMs: 100, kills: true },
-    ],
+    steps: [{ afterMs: 2_600, kills: true }],
+  },
+  {
+    row: "R2 and D1",
+    name: "R2 says that it is asked too often, while files are brought there",
+    kinds: ["files", "files"],
+    from: withFailures(failing("r2", "fails", { match: "put", times: 6, message: TOO_OFTEN })),
+  },
+  {
+    row: "R2 and D1",
+    name: "R2 is given things twice, and answers that its condition is not met",
+    kinds: ["files", "files"],
+    from: withFailures(failing("r2", "twice", { match: "put", times: EVER })),
+  },
+  {
+    row: "R2 and D1",
+    name: "R2 fails, loses its word, then is slow, while files are read back",
+    kinds: ["files", "files"],
+    from: withFailures(
+      failing("r2", "fails", { match: "get", times: 2 }),
+      failing("r2", "lost", { match: "get", times: 2 }),
+      failing("r2", "fails", { match: "get", message: TOO_OFTEN }),
+      failing("r2", "slow", { match: "get", times: 2, slowMs: 1_000 }),
+    ),
   },
   {
     row: "Storage",

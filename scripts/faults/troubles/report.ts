@@ -1,11 +1,11 @@
-import { BOOKS } from "../runs/tenant-books";
 import type { TroubleFigures } from "./campaign";
 
 /** What went wrong, then a line for each row of faults. */
 export function toTroubleReport({ seed, rows, failures, seconds }: TroubleFigures): string {
-  const wrong = failures.flatMap(({ name, seed: own, problems }) => [
+  const wrong = failures.flatMap(({ name, problems, folder, command }) => [
     ...problems.map((problem) => `✗ ${name}: ${problem}`),
-    `  again: npm run faults -- --storage --seed ${own}${name === BOOKS ? "" : ` --only ${JSON.stringify(name)}`}`,
+    `  kept in ${folder}`,
+    `  again: ${command}`,
     "",
   ]);
   const width = Math.max(...rows.map(({ row }) => row.length), "Seed, time".length);

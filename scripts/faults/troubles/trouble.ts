@@ -29,7 +29,7 @@ export type Trouble = {
 /** What came of one. */
 export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; problems: readonly string[] };
 
-/** Plays one. A failure that was ordered and met by nobody is a problem too. */
+/** Plays one. Each failure that was ordered and met by nobody is a problem too. */
 export async function playTrouble(
   trouble: Trouble,
   service: FaultyService,
@@ -44,34 +44,42 @@ export async function playTrouble(
 }
 
 async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
-  const ordered = [from, ...steps.flatMap((step) => ("orders" in step ? [step.orders] : []))];
-  let met = 0;
+  let inForce = from;
+  const unmet: string[] = [];
+  /** What was in force is over: was it met? */
+  const succeed = async (next: Orders): Promise<void> => {
+    const { met } = await service.order(next);
+    unmet.push(...unmetOf(inForce, met));
+    inForce = next;
+  };
   for (const step of steps) {
     await sleep(step.afterMs);
-    met += await take(step, service, party);
+    if ("orders" in step) await succeed(step.orders);
+    else if ("kills" in step) {
+      await succeed(inForce); // nothing is well before it is gone
+      await service.kill();
+      await service.start();
+      inForce = {};
+    } else await take(step, service, party);
   }
   const problems = [...(await party.verdict())];
-  met += await failuresMet(service, {});
-  const isMet = met > 0 || ordered.every(({ failures = [] }) => failures.length === 0);
-  return isMet ? problems : [...problems, "nothing met the failures that were ordered"];
+  await succeed({});
+  return [...problems, ...unmet];
 }
 
-/** Gives how many failures were met until then, where the count begins anew. */
-async function take(step: Step, service: FaultyService, { runs }: Party): Promise<number> {
-  if ("orders" in step) return failuresMet(service, step.orders);
-  if ("kills" in step) {
-    await service.kill();
-    await service.start();
-    return 0;
-  }
+/** The failures of these orders that nothing met. */
+export const unmetOf = ({ failures = [] }: Orders, met: readonly number[]): string[] =>
+  failures
+    .filter((_, nth) => !met[nth])
+    .map(({ seam, how, match }) => `nothing met the failure that was ordered: ${seam}${match && ` "${match}"`} ${how}`);
+
+async function take(
+  step: Extract<Step, { rings: number } | { resets: true }>,
+  service: FaultyService,
+  { runs }: Party,
+): Promise<void> {
   const begun = runs.filter(({ session }) => session !== "");
   const hits = begun.map((run) => ("rings" in step ? service.ring(run.session, step.rings) : service.reset(run.session)));
   const asked = "asking" in step && step.asking ? begun.map((run) => run.look()) : [];
   await Promise.all([...hits, ...asked]);
-  return 0;
-}
-
-async function failuresMet(service: FaultyService, next: Orders): Promise<number> {
-  const { failed } = await service.order(next);
-  return Object.values(failed).reduce((sum, count) => sum + count, 0);
 }

@@ -13,19 +13,22 @@ export type WireFault =
   /** Nothing is ever sent. */
   | { kind: "mute" };
 
-/** What befalls a model's first calls; all later ones go through untouched. */
-export type Plan = { fault: WireFault; calls: number };
+/** What befalls so many calls of a model, after the first `after`; all others go through untouched. */
+export type Plan = { fault: WireFault; calls: number; after?: number };
 
 /** Stands between the service and its simulated providers, and breaks what it was told to break. */
 export type FaultServer = {
   origin: string;
   /** How many calls of a model came, broken or not. */
   callsOf(model: string): number;
+  /** How many of them were sent something else than the provider said, or the same in another way. */
+  strikesOf(model: string): number;
   close(): Promise<void>;
 };
 
 export async function startFaultServer(upstream: string, planOf: (model: string) => Plan | undefined): Promise<FaultServer> {
   const calls = new Map<string, number>();
+  const strikes = new Map<string, number>();
   const handle = async (req: IncomingMessage, res: ServerResponse) => {
     const body = await text(req);
     const model = modelOf(req.url ?? "", body);
@@ -33,8 +36,9 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     calls.set(model, earlier + 1);
     const plan = planOf(model);
     const ask = () => forward(`${upstream}${req.url}`, req, body);
-    if (plan && earlier < plan.calls) await breakReply(res, plan.fault, ask);
-    else await passOn(res, await ask());
+    if (plan && isHit(plan, earlier)) {
+      if (await breakReply(res, plan.fault, ask)) strikes.set(model, (strikes.get(model) ?? 0) + 1);
+    } else await passOn(res, await ask());
   };
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
   server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
@@ -44,6 +48,7 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
   return {
     origin: `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}`,
     callsOf: (model) => calls.get(model) ?? 0,
+    strikesOf: (model) => strikes.get(model) ?? 0,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -51,6 +56,8 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     },
   };
 }
+
+const isHit = ({ calls, after = 0 }: Plan, earlier: number): boolean => earlier >= after && earlier < after + calls;
 
 /** One format names the model in its path, the others in the body. */
 function modelOf(path: string, body: string): string {
@@ -71,17 +78,22 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
   res.end();
 }
 
-async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Promise<Response>): Promise<void> {
-  if (fault.kind === "mute") return;
+/** Whether it broke anything: what a change leaves as it was is no fault. */
+async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Promise<Response>): Promise<boolean> {
+  if (fault.kind === "mute") return true;
   if (fault.kind === "answer") {
-    return void res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers }).end(fault.body);
+    res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers }).end(fault.body);
+    return true;
   }
   const whole = Buffer.from(await (await ask()).arrayBuffer());
+  const chunks = fault.change(whole);
+  const isOther = chunks.length > 1 || fault.ending !== "end" || !Buffer.concat(chunks).equals(whole);
   res.writeHead(200, { "content-type": "text/event-stream", ...fault.headers });
   res.flushHeaders();
-  for (const chunk of fault.change(whole)) await written(res, chunk);
+  for (const chunk of chunks) await written(res, chunk);
   if (fault.ending === "end") res.end();
   if (fault.ending === "reset") res.destroy();
+  return isOther;
 }
 
 /** Each chunk goes to the socket on its own; to one that is gone it goes nowhere. */

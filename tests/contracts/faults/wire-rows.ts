@@ -1,3 +1,4 @@
+import { newId } from "../../../scripts/simulated-providers/continuity";
 import type { Format } from "../../../scripts/simulated-providers/dialect";
 import type { Reply } from "../../../scripts/simulated-providers/reply";
 import { MAX_LINE_BYTES } from "../../../src/providers/limits";
@@ -17,12 +18,17 @@ export type End = "goes on" | "fails";
 
 export type FaultRow = {
   fault: string;
-  /** How many of the agent's calls it befalls, from the first on. */
+  /** How many of the agent's calls it befalls, from the first on, or after so many. */
   calls: number;
+  after?: number;
+  /** The agent writes files before it answers, and what it has written by then is summed up. */
+  works?: true;
   /** Of the bytes on the wire, or of what the model says. */
   make: (format: Format) => WireFault | Reply;
-  /** Codes that the failed calls may be logged with; none: no call fails. */
+  /** Codes that failed calls and rounds may be logged with, and one does fail; none: none fails. */
   codes: readonly string[];
+  /** Formats in which none needs to fail all the same. */
+  unnoticed?: readonly Format[];
   end: End;
   /** At most so many requests of the agent reach its provider. */
   requests?: number;
@@ -137,6 +143,15 @@ const REFUSALS: readonly FaultRow[] = [
     end: "goes on",
   },
   {
+    fault: "400 context too long, with work behind it",
+    calls: 1,
+    after: 4,
+    works: true,
+    make: refusing("context_too_long"),
+    codes: ["context_too_long"],
+    end: "goes on",
+  },
+  {
     fault: "400 context too long always",
     calls: ALWAYS,
     make: refusing("context_too_long"),
@@ -215,13 +230,16 @@ const STREAMS: readonly FaultRow[] = [
   },
 ];
 
-/** Formats whose calls are objects tell of broken ones by a finish reason. */
-const MALFORMED = ["stream_cut"];
+/** A format whose calls are objects tells of broken ones by a finish reason; where they are text, what they say is refused. */
+const MALFORMED = {
+  codes: ["stream_cut"],
+  unnoticed: ["openai-chat", "openai-responses", "anthropic"],
+} satisfies Partial<FaultRow>;
 const ARGUMENTS: readonly FaultRow[] = [
-  { fault: "tool JSON: truncated", calls: 1, make: calling("new_answer", '{"content":"Wat'), codes: MALFORMED, end: "goes on" },
-  { fault: "tool JSON: empty", calls: 1, make: calling("new_answer", ""), codes: MALFORMED, end: "goes on" },
-  { fault: "tool JSON: null", calls: 1, make: calling("new_answer", "null"), codes: MALFORMED, end: "goes on" },
-  { fault: "tool JSON: an array", calls: 1, make: calling("new_answer", '["Water"]'), codes: MALFORMED, end: "goes on" },
+  { fault: "tool JSON: truncated", calls: 1, make: calling("new_answer", '{"content":"Wat'), ...MALFORMED, end: "goes on" },
+  { fault: "tool JSON: empty", calls: 1, make: calling("new_answer", ""), ...MALFORMED, end: "goes on" },
+  { fault: "tool JSON: null", calls: 1, make: calling("new_answer", "null"), ...MALFORMED, end: "goes on" },
+  { fault: "tool JSON: an array", calls: 1, make: calling("new_answer", '["Water"]'), ...MALFORMED, end: "goes on" },
   {
     fault: "tool JSON: a key twice",
     calls: 1,
@@ -251,28 +269,40 @@ const ARGUMENTS: readonly FaultRow[] = [
     codes: [],
     end: "goes on",
   },
+  {
+    fault: "tool JSON: two calls with the same id",
+    calls: 1,
+    make: () => {
+      const said = { name: "new_answer", arguments: { content: "one" }, id: newId("call_") };
+      return { calls: [said, said] };
+    },
+    codes: [],
+    end: "goes on",
+  },
 ];
 
+/** One format has the same word for both. */
+const FILTERED = ["content_filter", "refusal"];
 const STOPS: readonly FaultRow[] = [
   {
     fault: "stop: length, in the middle of its answer",
     calls: 1,
     make: calling("new_answer", '{"content":"Water boi', { finishReason: "length" }),
-    codes: MALFORMED,
+    codes: [],
     end: "goes on",
   },
   {
     fault: "stop: content filter",
     calls: 1,
     make: () => ({ text: "I", finishReason: "content_filter" }),
-    codes: ["content_filter"],
+    codes: FILTERED,
     end: "goes on",
   },
   {
     fault: "stop: content filter, always",
     calls: ALWAYS,
     make: () => ({ text: "I", finishReason: "content_filter" }),
-    codes: ["content_filter"],
+    codes: FILTERED,
     end: "fails",
   },
   {
@@ -280,6 +310,7 @@ const STOPS: readonly FaultRow[] = [
     calls: 1,
     make: () => ({ text: "I cannot.", finishReason: "refusal" }),
     codes: ["refusal"],
+    unnoticed: ["openai-responses", "gemini"], // which have no such finish reason
     end: "goes on",
   },
   { fault: "stop: unknown", calls: 1, make: () => ({ text: "Well,", finishReason: "something_new" }), codes: [], end: "goes on" },

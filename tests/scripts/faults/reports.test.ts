@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
+import { toReport } from "../../../scripts/faults/kills/report";
+import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
+import { unmetOf } from "../../../scripts/faults/troubles/trouble";
 
 const linesOf = (report: string): string[] => report.split("\n").map((line) => line.trim());
 
@@ -16,17 +19,40 @@ describe("what failed is shown with the command that plays it again", () => {
 
   it("one trouble with the seed of its round, and the books with all of them", () => {
     const failures = [
-      { name: "it is the year 2038", seed: 8, problems: ["I13: it is not over"] },
-      { name: "the tenant's books", seed: 7, problems: ["I12: $1 were charged"] },
+      { name: "2038", problems: ["I13: it is not over"], folder: "a", command: troubleCommand(8, "it is the year 2038") },
+      { name: "the tenant's books", problems: ["I12: $1 were charged"], folder: "b", command: troubleCommand(7) },
     ];
     const lines = linesOf(toTroubleReport({ seed: 7, rows: [], failures, seconds: 1 }));
+    expect(lines).toContain("kept in a");
     expect(lines).toContain('again: npm run faults -- --storage --seed 8 --only "it is the year 2038"');
     expect(lines).toContain("again: npm run faults -- --storage --seed 7");
   });
 
   it("one kind of client, histories by their number", () => {
-    const scenes = [{ name: "3 histories", problems: ["I1: event 4"], seconds: 1 }];
+    const scenes = [{ name: "3 histories", problems: ["I1: event 4"], seconds: 1, folder: "c" }];
     const lines = linesOf(toClientReport({ seed: 7, histories: 3, scenes, loud: null, seconds: 1 }));
+    expect(lines).toContain("kept in c");
     expect(lines).toContain('again: npm run faults -- --clients 3 --seed 7 --only "3 histories"');
   });
+});
+
+describe("of the failures that were ordered, those count that nothing met", () => {
+  const failures = (["fails", "lost"] as const).map((how) => ({ seam: "d1" as const, match: "DELETE", times: 2, how }));
+  it.each([
+    { name: "none, if each was met once at least", met: [2, 1], unmet: [] },
+    { name: "each that was not, whatever the others met", met: [2, 0], unmet: ['d1 "DELETE" lost'] },
+    { name: "all, if nobody can tell", met: [], unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'] },
+  ])("$name", ({ met, unmet }) => {
+    expect(unmetOf({ failures }, met)).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+  });
+});
+
+it.each([
+  { name: "met", recoveryMs: [500, 1_999, 5_000], said: "aim: a median under 2000 ms, met)" },
+  { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
+  { name: "not looked at", recoveryMs: [], said: "aim: a median under 2000 ms)" },
+])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
+  const none = { atPlace: {}, places: { wanted: 0, reached: 0, missed: [] }, runs: {}, healthyMs: [], failures: [] };
+  const report = toReport({ ...none, seed: 1, kills: { random: 3, atPlaces: 0 }, recoveryMs, seconds: 1 });
+  expect(report).toContain(said);
 });

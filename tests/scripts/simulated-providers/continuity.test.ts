@@ -6,6 +6,7 @@ const text = (content: string): Item => ({ kind: "text", id: "", content });
 const sealed = (id: string): Item => ({ kind: "reasoning", id, content: "hm" });
 const read = callItem("call_1", "read", '{"path":"a"}');
 const cut = callItem("call_2", "read", '{"path":');
+const repeated = callItem("call_3", "read", '{"path":"c"}');
 const GIVEN = [sealed("seal"), text("Let me look."), read, cut];
 
 describe("what a provider finds wrong with its own turn", () => {
@@ -32,11 +33,22 @@ describe("what a provider finds wrong with its own turn", () => {
       turn: [text("Let me look."), sealed("seal"), read, cut],
       wrong: { kind: "missing", item: sealed("seal") },
     },
+    {
+      name: "nothing in the second of two calls with one id, if it has another now",
+      turn: [repeated, { ...repeated, id: "call_4" }],
+      wrong: null,
+    },
+    {
+      name: "the first of two calls with one id, if it has another now",
+      turn: [{ ...repeated, id: "call_4" }, repeated],
+      wrong: { kind: "changed", item: repeated },
+    },
     { name: "nothing of its own", turn: [text("I said so.")], wrong: { kind: "unknown" } },
   ])("$name", ({ turn, wrong }) => {
     const memory = new Continuity();
     memory.keep(GIVEN);
     memory.keep([text("Only words.")]);
+    memory.keep([repeated, repeated]);
     const found = memory.mismatch([[text("Only words.")], turn]);
     if (wrong === null) expect(found).toBeNull();
     else expect(found).toMatchObject({ turn: 1, ...wrong });
@@ -52,6 +64,7 @@ describe("results of calls", () => {
     { name: "one for each are right, in any order", calls: ["a", "b"], results: ["b", "a"], problem: null },
     { name: "must not be missing", calls: ["a", "b"], results: ["a"], problem: { kind: "missing", id: "b" } },
     { name: "must not be doubled", calls: ["a"], results: ["a", "a"], problem: { kind: "doubled", id: "a" } },
+    { name: "of two calls with one id may both have it", calls: ["a", "a"], results: ["a", "a"], problem: null },
     { name: "must be asked for", calls: [], results: ["a"], problem: { kind: "unasked", id: "a" } },
   ])("$name", ({ calls, results, problem }) => {
     expect(resultProblem(calls, results)).toEqual(problem);

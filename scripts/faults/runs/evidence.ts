@@ -1,0 +1,41 @@
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { FaultyService } from "../faulty-service";
+import type { Run } from "./run";
+
+const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
+
+/** Something that failed. `story`: what was done, as far as the command does not say it. */
+export type Failed = { name: string; command: string; problems: readonly string[]; runs: readonly Run[]; story?: object };
+
+/** Keeps what is needed to understand it and to play it again; gives where it lies. */
+export async function keepCase({ name, runs, story, ...said }: Failed, service: FaultyService): Promise<string> {
+  const folder = folderOf(name);
+  await mkdir(folder, { recursive: true });
+  await writeFile(path.join(folder, "case.json"), `${JSON.stringify({ ...said, ...story }, null, 2)}\n`);
+  await writeFile(path.join(folder, "service.log"), service.output);
+  for (const [nth, run] of runs.entries()) await keepRun(path.join(folder, `${nth + 1}-${run.name}`), run);
+  return folder;
+}
+
+/** Keeps the databases in which a tenant's books do not agree with what its runs came to; gives where they lie, and the command. */
+export async function keepBooks(
+  problems: readonly string[],
+  { storage, seed, command }: { storage: string; seed: number; command: string },
+): Promise<{ folder: string; command: string }> {
+  const folder = folderOf(`books-${seed}`);
+  await cp(path.join(storage, "do"), path.join(folder, "do"), { recursive: true });
+  await writeFile(path.join(folder, "books.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
+  return { folder, command };
+}
+
+const folderOf = (name: string): string => path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
+
+/** What each of its clients got, the log as it is now if there still is one, and what reached the providers. */
+async function keepRun(prefix: string, run: Run): Promise<void> {
+  for (const [nth, watcher] of run.watchers.entries()) await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);
+  const requests = run.requests().map(({ headers: _, ...request }) => request);
+  await writeFile(`${prefix}-requests.json`, `${JSON.stringify(requests, null, 2)}\n`);
+  const log = await run.log().catch((error: unknown) => String(error));
+  await writeFile(`${prefix}-log.json`, log);
+}

@@ -1,0 +1,235 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Judged, judgeRun } from "../../../scripts/faults/runs/judge";
+import { type Kind, kindOf } from "../../../scripts/faults/runs/kinds";
+import { newRecord, type RecordedRequest } from "../../../scripts/simulated-providers/ledger";
+import type { SessionStatus } from "../../../src/protocol/api";
+import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
+import { toStatus } from "../../../src/protocol/status";
+import { apply, emptyView } from "../../../src/protocol/view";
+
+/**
+ * What judges the runs of the faults campaigns sees: a recorded run, told as clients, providers and tools would tell of it, breaks
+ * no promise, and with one thing changed it breaks the one that is about that.
+ */
+const SESSION = "ses_1";
+const CANARY = "canary-key-1";
+const RECORDED = path.join(import.meta.dirname, "../../golden/v2/improved-answer-with-injection.jsonl");
+const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
+const END_AT = EVENTS.at(-1)?.at ?? 0;
+/** Of the one call of a tool in it: the first agent's, in its second round. */
+const TOOL_CALL = { name: "read_file", key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use` };
+const TREE = { "a.txt": "00 3" };
+
+const toFrame = (event: WireEvent): Buffer =>
+  Buffer.from(`event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`);
+const readerOf = (events: readonly WireEvent[]) => ({
+  frames: events.map(toFrame),
+  bytes: Buffer.concat(events.map(toFrame)),
+});
+const readersOf = (events: readonly WireEvent[]) => [
+  readerOf(events),
+  readerOf(events.filter(({ turn, type }) => turn === 1 && type !== "stream.delta")),
+];
+
+const requestOf = (model: string, times: Pick<RecordedRequest, "startedAt" | "firstByteAt" | "endedAt">): RecordedRequest => ({
+  ...newRecord({ id: 1, format: "openai-chat", model, path: "/", headers: {}, body: {}, startedAt: times.startedAt }),
+  ...times,
+  outcome: "completed",
+});
+/** What reached the providers: each call that completed, for what the log says it cost. */
+const REQUESTS = EVENTS.flatMap((event) => {
+  const started = EVENTS.find((one) => one.type === "call.started" && "call" in event && one.call === event.call);
+  if (event.type !== "call.completed" || !started) return [];
+  const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
+  const inputTokens = input_tokens - cached_tokens; // which have a lower price, and the witness knows but one
+  const request = requestOf(event.model, { startedAt: started.at, firstByteAt: started.at, endedAt: event.at });
+  return [{ ...request, reported: { inputTokens, outputTokens } }];
+});
+
+const ofKind = (name: Parameters<typeof kindOf>[0], more: Partial<Kind> = {}): Pick<Judged, "kind"> => ({
+  kind: { ...kindOf(name), answer: null, ...more },
+});
+const WITH_FILES = ofKind("story", { files: { "a.txt": "abc" } });
+const WITH_TOOLS = ofKind("served");
+
+function statusOf(events: readonly WireEvent[]): SessionStatus {
+  const status = toStatus(events.reduce(apply, emptyView()), { now: END_AT });
+  if (!status) throw new Error("the recorded log has no turn");
+  return status;
+}
+
+/** The recorded run, with what a row changes. */
+const judged = (changed: Partial<Judged>): Judged => ({
+  ...ofKind("story"),
+  session: SESSION,
+  turns: 1,
+  canary: CANARY,
+  capUsd: null,
+  cancelledAt: null,
+  erasedAt: null,
+  watchers: readersOf(EVENTS),
+  requests: () => REQUESTS,
+  replay: async () => EVENTS.map(toFrame),
+  status: async () => statusOf(EVENTS),
+  listed: async () => [SESSION],
+  look: async () => ({ status: 404, body: "", at: END_AT, tries: 1 }),
+  files: async () => ({ "a.txt": "abc" }),
+  answerFiles: async () => TREE,
+  stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 0 }),
+  toolCalls: () => [TOOL_CALL],
+  ...changed,
+});
+
+/** What clients and new readers are told instead, numbered anew. */
+function telling(events: readonly WireEvent[]): Pick<Judged, "watchers" | "replay" | "status"> {
+  const log = events.map((event, nth) => ({ ...event, sequence_number: nth + 1 }));
+  return { watchers: readersOf(log), replay: async () => log.map(toFrame), status: async () => statusOf(log) };
+}
+
+const firstOf = (type: WireEvent["type"]): number => EVENTS.findIndex((event) => event.type === type);
+const without = (type: WireEvent["type"]): WireEvent[] =>
+  EVENTS.toSpliced(
+    EVENTS.findLastIndex((event) => event.type === type),
+    1,
+  );
+const withKey = EVENTS.map((event) => (event.type === "answer.submitted" ? { ...event, content: CANARY } : event));
+/** The audit trail's record of the tool's call, where it belongs. */
+const [toolEnd] = EVENTS.flatMap((event) => (event.type === "tool.completed" ? [event] : []));
+function withTrail(times: number): WireEvent[] {
+  if (!toolEnd) throw new Error("the recorded log has no tool");
+  const { outcome: _, ...place } = toolEnd;
+  const record: WireEvent = { ...place, type: "files.accessed", accesses: [] };
+  return EVENTS.toSpliced(firstOf("tool.completed"), 0, ...Array.from({ length: times }, () => record));
+}
+const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({ ...WITH_FILES, ...telling(withTrail(1)), ...changed });
+
+const together = (count: number) =>
+  Array.from({ length: count }, () => requestOf("another", { startedAt: 1, firstByteAt: 9, endedAt: 10 }));
+const openAfter = (ms: number) => [requestOf("another", { startedAt: END_AT - 10, firstByteAt: END_AT, endedAt: END_AT + ms })];
+const begunAfter = (ms: number) => [
+  requestOf("another", { startedAt: END_AT + ms, firstByteAt: END_AT + ms, endedAt: END_AT + ms }),
+];
+const dearer = REQUESTS.map((request) => ({ ...request, reported: { inputTokens: 9_000, outputTokens: 9_000 } }));
+
+const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
+  { name: "as it was recorded", changed: {} },
+  { name: "with a tool whose server was called once", changed: WITH_TOOLS },
+  { name: "with files that are where they belong", changed: filesWith({}) },
+  { name: "under a cap that it kept", changed: { capUsd: 1 } },
+  { name: "cancelled when it was over, what was open closed within two seconds", changed: { cancelledAt: END_AT } },
+  { name: "with four requests that wait at once", changed: { requests: () => together(4) } },
+  {
+    name: "erased while a request was on its way",
+    changed: {
+      ...ofKind("erased"),
+      erasedAt: END_AT,
+      listed: async () => [],
+      requests: () => [...begunAfter(100), ...openAfter(1_900)],
+    },
+  },
+];
+
+const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[] = [
+  {
+    name: "a client that was not sent an event",
+    changed: { watchers: [readerOf(without("vote.cast")), ...readersOf(EVENTS)] },
+    wrong: "I1: watcher 0 got",
+  },
+  { name: "an event that lost its number", changed: { replay: async () => without("vote.cast").map(toFrame) }, wrong: "I2" },
+  { name: "a session that is listed twice", changed: { listed: async () => [SESSION, SESSION] }, wrong: "I2" },
+  { name: "another answer than the team's", changed: ofKind("story", { answer: "No." }), wrong: "I3: the answer is" },
+  { name: "a second turn that never ended", changed: { turns: 2 }, wrong: "I4: 1 turns ended instead of 2" },
+  { name: "a vote that nobody logged", changed: telling(without("vote.cast")), wrong: "I6 at" },
+  {
+    name: "a tool's call that reached its server twice",
+    changed: { ...WITH_TOOLS, toolCalls: () => [TOOL_CALL, TOOL_CALL] },
+    wrong: "I8",
+  },
+  {
+    name: "a tool's call that reached its server and is in no journal",
+    changed: { ...WITH_TOOLS, toolCalls: () => [TOOL_CALL, { name: "add", key: `${SESSION}_tool_1_1_1_9_other` }] },
+    wrong: "I8 at #47: other reached its server and is not in the journal",
+  },
+  {
+    name: "a tool's call whose server saw no key",
+    changed: { ...WITH_TOOLS, toolCalls: () => [{ name: "read_file", key: "" }] },
+    wrong: "I8: a call of read_file reached its server without a key",
+  },
+  {
+    name: "a tool's call that never reached its server",
+    changed: { ...WITH_TOOLS, toolCalls: () => [] },
+    wrong: "was answered and never reached",
+  },
+  { name: "a result with another file", changed: filesWith({ files: async () => ({}) }), wrong: "I10: the result has the files" },
+  {
+    name: "a file that R2 does not have",
+    changed: filesWith({ stored: async () => ({ trees: {}, problems: [], left: 0 }) }),
+    wrong: "I10: in R2 there is",
+  },
+  {
+    name: "a snapshot in R2 that is not whole",
+    changed: filesWith({ stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: ["a pack is torn"], left: 0 }) }),
+    wrong: "I10: a pack is torn",
+  },
+  {
+    name: "a file that was never brought to R2",
+    changed: filesWith({ stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 1 }) }),
+    wrong: "I10: 1 things are still to be done",
+  },
+  { name: "a file tool's call that is not in the trail", changed: { ...WITH_FILES }, wrong: "I10" },
+  {
+    name: "a file tool's call that is twice in the trail",
+    changed: filesWith(telling(withTrail(2))),
+    wrong: "I10: a call is twice",
+  },
+  { name: "charges above the cap", changed: { capUsd: 0.001 }, wrong: "I11: $" },
+  { name: "charges that the log does not account for", changed: { requests: () => dearer }, wrong: "I11: model-1 charged" },
+  {
+    name: "a request that the log does not account for",
+    changed: { requests: () => [...REQUESTS, ...REQUESTS] },
+    wrong: "requests for model-1 arrived, the log started",
+  },
+  { name: "five requests that wait at once", changed: { requests: () => together(5) }, wrong: "I14: 5 requests" },
+  {
+    name: "a request that began after the cancel",
+    changed: { cancelledAt: END_AT, requests: () => begunAfter(200) },
+    wrong: "I15: 1 requests began",
+  },
+  {
+    name: "a request that was open two seconds after the cancel",
+    changed: { cancelledAt: END_AT, requests: () => openAfter(2_100) },
+    wrong: "I15: 1 requests were open",
+  },
+  { name: "the agents' key in an answer", changed: telling(withKey), wrong: "I17" },
+  {
+    name: "a status that the log does not say",
+    changed: { status: async () => statusOf(EVENTS.slice(0, -1)) },
+    wrong: "the service says",
+  },
+  {
+    name: "an erased session that is still there",
+    changed: { ...ofKind("erased"), listed: async () => [], look: async () => ({ status: 200, body: "", at: 0, tries: 1 }) },
+    wrong: "the erased session answers 200",
+  },
+  { name: "an erased session that is still listed", changed: ofKind("erased"), wrong: "the erased session is listed" },
+  {
+    name: "a request that began after the session was erased",
+    changed: { ...ofKind("erased"), listed: async () => [], erasedAt: END_AT, requests: () => begunAfter(200) },
+    wrong: "I15: 1 requests began",
+  },
+];
+
+describe("a run that is over breaks no promise", () => {
+  it.each(SOUND)("$name", async ({ changed }) => expect(await judgeRun(judged(changed))).toEqual([]));
+});
+
+describe("a run that is over is wrong with", () => {
+  it.each(ROWS)("$name", async ({ changed, wrong }) => {
+    expect((await judgeRun(judged(changed))).join("\n")).toContain(wrong);
+  });
+});
