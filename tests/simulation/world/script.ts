@@ -1,6 +1,7 @@
 import type { CallFailure, Reply } from "../../../src/coordination";
 import type { Decision, FailureClass, ToolsListing } from "../../../src/protocol/events";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import type { ToolNews } from "../../../src/protocol/tool-news";
 import type { Seen } from "./world";
 
 /** What an agent does in one of its calls, in the order of its calls. */
@@ -22,6 +23,8 @@ export type Script = {
   crashAfterMs?: number;
   /** What the agents' tool servers say. */
   listings?: readonly ToolsListing[];
+  /** What servers tell people while each call of their tools runs. */
+  news?: readonly ToolNews[];
   /** How long each agent's first call waits for its backend's limits. */
   heldMs?: number;
 };

@@ -19,7 +19,7 @@ const silence: Reply = {
 };
 
 /** A world in which everything happens as written, at the same times and with the same draws. */
-export function scriptedWorld({ steps, listings = [], heldMs }: Script): World {
+export function scriptedWorld({ steps, listings = [], news = [], heldMs }: Script): World {
   const done = steps.map(() => 0);
   let draws = 0;
   return {
@@ -28,7 +28,7 @@ export function scriptedWorld({ steps, listings = [], heldMs }: Script): World {
       return { afterMs: held ?? 1, inputTokens: INPUT_TOKENS, ...(held !== undefined && { heldMs: held }) };
     },
     call: (effect, seen) => perform(nextStep(effect), { effect, seen }),
-    tool: () => ({ afterMs: 300, outcome: "ok", news: [] }),
+    tool: () => ({ afterMs: 300, outcome: "ok", news }),
     listing: (_, { tool_servers = [] }) => ({
       afterMs: 100,
       servers: listings.filter(({ server }) => tool_servers.includes(server)),

@@ -209,6 +209,18 @@ export const STORIES: Readonly<Record<string, Script>> = {
       [usesTool("run_command"), answers("Go by the ridge."), votesFor(1, "Safer.")],
     ],
   },
+  "asked-by-a-server": {
+    rules: teamOf(1, { skip_coordination: true, agents: [member(1, { tools: readsFiles })] }),
+    news: [
+      { type: "progress", origin: "https://maps.example.com", progress: 1, total: 2, message: "reads the map" },
+      {
+        type: "input_asked",
+        origin: "https://maps.example.com",
+        requests: [{ kind: "url", message: "Sign in to see the map.", url: "https://maps.example.com/sign-in", refused: null }],
+      },
+    ],
+    steps: [[usesTool("read_file"), says("Go by the river; the map shows a ford.")]],
+  },
   "summed-up": {
     rules: teamOf(2, { agents: [member(1, { tools: readsFiles }), member(2)] }),
     heldMs: 1_500,
