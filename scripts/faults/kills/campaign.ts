@@ -12,6 +12,8 @@ export type CampaignOptions = {
   seed: number;
   /** At least so many kills at random moments and places together. */
   kills: number;
+  /** At least so many of them at random moments; absent: as it comes. */
+  atRandom?: number;
   /** How often each named place. */
   eachPlace: number;
   /** Kills at a named place, and at another while or after the service comes back. */
@@ -123,7 +125,10 @@ const atFirstVisit = (plan: Plan): Plan => ({
 });
 
 /** Named places first, because they are wanted all; then kills of any sort, until there are enough. */
-function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
+function* plansOf(
+  { seed, kills, atRandom = 0, eachPlace, pairs }: CampaignOptions,
+  figures: Figures,
+): Generator<Plan, undefined> {
   const chance = new Chance(seed);
   let nth = 0;
   for (let visit = 1; visit <= eachPlace; visit += 1) {
@@ -134,6 +139,7 @@ function* plansOf({ seed, kills, eachPlace, pairs }: CampaignOptions, figures: F
   }
   for (let pair = 0; pair < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
   while (figures.kills.random + figures.kills.atPlaces < kills) yield anyPlan(seed + nth++);
+  while (figures.kills.random < atRandom) yield randomPlan(seed + nth++);
   return undefined;
 }
 

@@ -9,7 +9,12 @@ export type WireFault =
   /** An answer that is no stream, whatever was asked. */
   | { kind: "answer"; status: number; headers?: Readonly<Record<string, string>>; body: string }
   /** The provider's own bytes, changed. */
-  | { kind: "stream"; headers?: Readonly<Record<string, string>>; change: (whole: Buffer) => readonly Buffer[]; ending: Ending }
+  | {
+      kind: "stream";
+      headers?: Readonly<Record<string, string>>;
+      change: (whole: Buffer) => readonly Buffer[];
+      ending: Ending | "comments";
+    }
   /** Nothing is ever sent. */
   | { kind: "mute" };
 
@@ -25,6 +30,8 @@ export type FaultServer = {
   strikesOf(model: string): number;
   close(): Promise<void>;
 };
+
+const COMMENT_EVERY_MS = 200;
 
 export async function startFaultServer(upstream: string, planOf: (model: string) => Plan | undefined): Promise<FaultServer> {
   const calls = new Map<string, number>();
@@ -93,6 +100,10 @@ async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Prom
   for (const chunk of chunks) await written(res, chunk);
   if (fault.ending === "end") res.end();
   if (fault.ending === "reset") res.destroy();
+  if (fault.ending === "comments") {
+    const talking = setInterval(() => res.write(": still here\n\n"), COMMENT_EVERY_MS);
+    res.once("close", () => clearInterval(talking));
+  }
   return isOther;
 }
 
