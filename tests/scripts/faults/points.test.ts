@@ -15,6 +15,6 @@ it("the page says how many places there are, and which types of events have none
   const types = SessionEventSchema.options.length;
   expect(PAGE).toContain(`at ${PLACES.length} named places`);
   expect(PAGE).toContain(`${types - WITHOUT_PLACES.length} of the ${types} types of events`);
-  expect(WITHOUT_PLACES).toEqual(["call.deferred", "call.waiting", "agent.abstained"]);
+  expect(WITHOUT_PLACES).toEqual(["call.deferred", "call.waiting", "tool.progressed", "tool.input_required", "agent.abstained"]);
   for (const type of WITHOUT_PLACES) expect(PAGE).toContain(`\`${type}\``);
 });
