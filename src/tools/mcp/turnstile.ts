@@ -11,3 +11,37 @@ export class Turnstile {
     return resolve;
   }
 }
+
+/** One visit to a turnstile: it is entered once, however often that is asked, and left for good, also while it still waits. */
+export class Visit {
+  readonly #turnstile: Turnstile;
+  #entered: Promise<void> | null = null;
+  #leave: (() => void) | null = null;
+  #isOver = false;
+
+  constructor(turnstile: Turnstile) {
+    this.#turnstile = turnstile;
+  }
+
+  get isInside(): boolean {
+    return this.#leave !== null && !this.#isOver;
+  }
+
+  /** Resolves when it is inside; after it has left, when it would have been. */
+  enter(): Promise<void> {
+    this.#entered ??= this.#enter();
+    return this.#entered;
+  }
+
+  /** More than once is the same as once. */
+  readonly leave = (): void => {
+    this.#isOver = true;
+    this.#leave?.();
+  };
+
+  async #enter(): Promise<void> {
+    const leave = await this.#turnstile.enter();
+    if (this.#isOver) leave();
+    else this.#leave = leave;
+  }
+}
