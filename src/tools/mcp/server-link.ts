@@ -257,7 +257,7 @@ export class ServerLink {
     });
     try {
       const result = this.#ofReply(await call, context);
-      leaveWhenFiled(large, context);
+      large.leaveWhenFiled(context.untilFiled, FILING_MS);
       return result;
     } catch (error) {
       large.leave();
@@ -321,16 +321,6 @@ export class ServerLink {
   #clean(text: string): string {
     return this.#secrets.clean(text);
   }
-}
-
-/** The next large reply is taken in when this one is filed: until then it lies in memory, several times while it is written. */
-function leaveWhenFiled(large: Visit, { untilFiled }: ToolContext): void {
-  if (!large.isInside || !untilFiled) return large.leave();
-  const timer = setTimeout(large.leave, FILING_MS);
-  untilFiled(() => {
-    clearTimeout(timer);
-    large.leave();
-  });
 }
 
 /** What comes of it, unless the signal is aborted before; then its reason is thrown, and what comes later finds nobody. */

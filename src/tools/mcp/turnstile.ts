@@ -1,3 +1,5 @@
+import type { ToolContext } from "../tool";
+
 /** Lets one through at a time, in the order they came. */
 export class Turnstile {
   #last: Promise<void> = Promise.resolve();
@@ -38,6 +40,19 @@ export class Visit {
     this.#isOver = true;
     this.#leave?.();
   };
+
+  /**
+   * Leaves when whoever files the result is done with it, for until then it lies in memory, several times while it is written; after
+   * `mostMs` in any case. At once where nobody files it.
+   */
+  leaveWhenFiled(untilFiled: ToolContext["untilFiled"], mostMs: number): void {
+    if (!this.isInside || !untilFiled) return this.leave();
+    const timer = setTimeout(this.leave, mostMs);
+    untilFiled(() => {
+      clearTimeout(timer);
+      this.leave();
+    });
+  }
 
   async #enter(): Promise<void> {
     const leave = await this.#turnstile.enter();
