@@ -120,6 +120,17 @@ describe("an agent's tool calls", () => {
     expect(filed).toEqual([""]); // while nothing was settled
   });
 
+  it("let go of it when the tool breaks", async () => {
+    const filed: string[] = [];
+    const breaks = (): never => {
+      throw new Error("a fault of ours");
+    };
+    const { faults } = working([hoard(filed, breaks)], [{ name: "hoard" }]);
+    await isOver();
+    expect(filed).toHaveLength(1);
+    expect(faults.splice(0)).toEqual([new Error("a fault of ours")]);
+  });
+
   it("keep the files they are given, as many as there is room for, whatever came of them", async () => {
     const files = [png, { ...png, bytes: new Uint8Array(17 * 1024 * 1024) }, { ...png, bytes: png.bytes }];
     const { events, engine } = working([hoard([], () => ({ outcome: "error", text: "Half.", files }))], [{ name: "hoard" }]);
