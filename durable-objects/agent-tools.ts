@@ -3,16 +3,16 @@ import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnSta
 import type { FileAccess } from "../src/protocol/events";
 import type { ToolNews } from "../src/protocol/tool-news";
 import type { ToolSpec } from "../src/providers/provider";
-import { keepResult, previewOf, RESULT_LIMITS } from "../src/tools/results";
+import { RESULT_LIMITS } from "../src/tools/results";
 import type { Tool, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
-import { hashOf } from "../src/workspace/hash";
 import { FileError } from "../src/workspace/types";
 import { logError } from "../src/redaction/log";
 import type { Enter } from "./effect-runner";
 import type { Engine } from "./engine";
 import { argumentsOf } from "./planned-calls";
-import type { LargeResult } from "./workspaces";
+import { type FiledResult, fileResult } from "./result-files";
+import type { ResultFile } from "./workspaces";
 
 type Options = {
   engine: Engine;
@@ -25,7 +25,11 @@ type Options = {
 };
 
 /** What came of a call, with all that is written together with it. */
-type Done = ToolResult & { accesses: readonly FileAccess[]; staged: Staged | null; result: LargeResult | null };
+type Done = Pick<ToolResult, "outcome" | "text"> & {
+  accesses: readonly FileAccess[];
+  staged: Staged | null;
+  results: readonly ResultFile[];
+};
 
 /**
  * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
@@ -61,12 +65,25 @@ export class AgentTools {
     const turn = runningTurn(engine.state);
     const tool = this.#toolOf(effect);
     if (!turn) return;
-    const call = { effect, turn, signal, headersCame };
+    const held = new Held(signal);
+    try {
+      await this.#perform({ effect, turn, signal, headersCame, held }, tool);
+    } finally {
+      held.release();
+    }
+  }
+
+  async #perform(call: Call, tool: Tool | undefined): Promise<void> {
+    const { engine } = this.#options;
+    const { effect, turn, signal } = call;
     if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", ...NO_FILES });
     if (!engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
     if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
     const result = await this.#resultOf(call, tool, null);
-    await this.#inTurn(effect.agent, async () => this.#settle(call, await this.#filed(call, result, null)));
+    await this.#inTurn(effect.agent, async () => {
+      signal.throwIfAborted();
+      await this.#settle(call, await this.#filed(call, result, null));
+    });
   }
 
   #toolOf({ agent, name }: ToolCallEffect): Tool | undefined {
@@ -100,13 +117,14 @@ export class AgentTools {
   }
 
   /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
-  async #filed(call: Call, { outcome, text }: ToolResult, files: AgentFiles | null): Promise<Done> {
+  async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<Done> {
     const { workspaces } = this.#options.engine;
     const { turn, effect } = call;
+    const { outcome } = given;
     const kept = workspaces.has(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
-    const { told, result } = await this.#kept(call, text, kept);
+    const { told, results } = await this.#kept(call, given, kept);
     const accesses = [...(files?.accessed ?? []), ...(kept !== files ? (kept?.accessed ?? []) : [])];
-    return { outcome, text: told, accesses, staged: kept?.staged() ?? null, result };
+    return { outcome, text: told, accesses, staged: kept?.staged() ?? null, results };
   }
 
   /** Whatever came of it, it waits for no server any more: then others may, while it waits for its turn to be filed. */
@@ -118,7 +136,7 @@ export class AgentTools {
     }
   }
 
-  async #asked({ effect, turn, signal, headersCame }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
+  async #asked({ effect, turn, signal, headersCame, held }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
     const { engine, fetch } = this.#options;
     const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
@@ -130,6 +148,7 @@ export class AgentTools {
       fetch,
       signal,
       headersCame,
+      untilFiled: (release) => held.hold(release),
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
       tell: (news) => this.#tell(effect, news),
@@ -143,41 +162,38 @@ export class AgentTools {
     if (turn && isWorthTelling(turn, id, news, engine.now())) engine.handle({ type: "tool_told", effect: id, news });
   }
 
-  /** What would fill the conversation goes to R2 and into a file of the agent's; without room for one it sees the beginning only. */
-  async #kept({ effect }: Call, text: string, files: AgentFiles | null): Promise<{ told: string; result: LargeResult | null }> {
+  /** What is not for the conversation goes to R2 and into files of the agent's. */
+  #kept({ effect }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
     const { engine } = this.#options;
     const { maxTokens, previewTokens } = engine.facts.team.agents[effect.agent]?.toolResults ?? {};
-    const inlineTokens = maxTokens ?? RESULT_LIMITS.inlineTokens;
-    const limits = { inlineTokens, previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens };
+    const limits = {
+      inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
+      previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
+    };
     const calibration = this.#options.calibrationOf(effect.agent);
-    const found = { tool: effect.name, id: effect.toolCall, at: engine.now(), text, calibration };
-    const kept = keepResult(found, limits);
-    if (kept.kind === "inline") return { told: kept.text, result: null };
-    const bytes = new TextEncoder().encode(kept.contents);
-    const result = { name: kept.path.split("/").at(-1) ?? kept.path, hash: await hashOf(bytes), bytes };
-    const cut = (why: string) => `${previewOf(text, inlineTokens, calibration)}\n[Cut: the result is too large, and ${why}]`;
-    if (!files) return { told: cut("there are no files to keep it in."), result };
-    try {
-      await files.write(kept.path, bytes);
-      return { told: kept.reference, result };
-    } catch (error) {
-      if (error instanceof FileError) return { told: cut(`it could not be kept in a file: ${error.message}`), result };
-      throw error;
-    }
+    const found = {
+      tool: effect.name,
+      id: effect.toolCall,
+      at: engine.now(),
+      text,
+      calibration,
+      ...(brought && { files: brought }),
+    };
+    return fileResult(found, limits, files);
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
   async #settle({ effect, turn, signal }: Call, done: Done): Promise<void> {
     const { engine } = this.#options;
     const { workspaces } = engine;
-    const { outcome, text, accesses, staged, result } = await this.#spilled(done, signal);
+    const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
     const workspaceFiles = workspaces.count(turn, effect.agent, staged);
     engine.handle(
       { type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses },
       {
         toolResult: { toolCall: effect.toolCall, text },
-        files: (staged || result) && { toolCall: effect.toolCall, staged, result },
+        files: staged || results.length > 0 ? { toolCall: effect.toolCall, staged, results } : null,
       },
     );
   }
@@ -190,15 +206,36 @@ export class AgentTools {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FileError)
-        return { ...done, outcome: "error", text: `Nothing was done: ${error.message}`, staged: null, result: null };
+        return { ...done, outcome: "error", text: `Nothing was done: ${error.message}`, staged: null, results: [] };
       logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
       const text =
         "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
-      return { ...done, outcome: "error", text, staged: null, result: null };
+      return { ...done, outcome: "error", text, staged: null, results: [] };
     }
   }
 }
 
-const NO_FILES = { accesses: [], staged: null, result: null };
+const NO_FILES = { accesses: [], staged: null, results: [] };
 
-type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void };
+type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void; held: Held };
+
+/** What a call keeps from others until its result is filed, or until nobody waits for it any more. */
+class Held {
+  readonly #signal: AbortSignal;
+  readonly #releases: (() => void)[] = [];
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", this.release, { once: true });
+  }
+
+  hold(release: () => void): void {
+    this.#releases.push(release);
+    if (this.#signal.aborted) this.release();
+  }
+
+  readonly release = (): void => {
+    this.#signal.removeEventListener("abort", this.release);
+    for (const release of this.#releases.splice(0)) release();
+  };
+}

@@ -11,7 +11,7 @@ import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 /** What is still to be done with a session's files when an answer, a result or a turn is there. Each may be done twice. */
 export type FileDuty =
   | ({ type: "upload_snapshot"; at: number } & SnapshotPlace)
-  /** A tool's result that was too large for a conversation. */
+  /** Of a tool's result what was not for a conversation: a text too large for it, or a file. */
   | { type: "upload_result"; name: string; hash: string }
   /** Of a turn that is over: working copies that nothing needs any more. */
   | { type: "tidy" }

@@ -39,20 +39,20 @@ type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits };
 /** What one decision means for the session's files; written in the transaction of its events. */
 export type FilesEntry = {
   changed: Changed | null;
-  /** A result that goes to R2 as a whole. */
-  result: Evicted | null;
+  /** What goes to R2 of a result, each as a whole. */
+  results: readonly Evicted[];
   frozen: readonly Frozen[];
   /** What a final text's presenter made of contexts; null: there is no new final text. */
   presented: { turn: number; sets: readonly ChangeSet[] } | null;
   ended: number | null;
 };
 
-/** What a tool call that settles has staged, and its result if that was too large for the conversation. */
-export type BroughtFiles = { toolCall: string; staged: Staged | null; result: LargeResult | null };
+/** What a tool call that settles has staged, and what of its result was not for the conversation. */
+export type BroughtFiles = { toolCall: string; staged: Staged | null; results: readonly ResultFile[] };
 
-/** `name`: of the file it is kept in, without a directory. */
-export type LargeResult = { name: string; hash: string; bytes: Uint8Array };
-type Evicted = { place: RoundPlace; result: LargeResult };
+/** A text that was too large for the conversation, or a file that came with it. `name`: of its file, without a directory. */
+export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
+type Evicted = { place: RoundPlace; result: ResultFile };
 /** What a context may become: what can be uploaded. */
 const CONTEXT_FILES: FileLimits = {
   fileBytes: CONTEXT_LIMITS.fileBytes,
@@ -146,13 +146,13 @@ export class Workspaces {
    * Puts elsewhere what fits into no row, and makes the session's own what was copied from a context, which may be erased; to be
    * awaited before it is committed. Throws what R2 throws, and `FileError` if a context cannot be read now.
    */
-  async spill({ staged, result }: Pick<BroughtFiles, "staged" | "result">, signal: AbortSignal): Promise<void> {
+  async spill({ staged, results }: Pick<BroughtFiles, "staged" | "results">, signal: AbortSignal): Promise<void> {
     const { blobs } = this.#options;
     if (staged) {
       await blobs.spill(staged.blobs);
       await this.#makeOwn(staged, signal);
     }
-    if (result) await blobs.spill(contentsOf(result));
+    await blobs.spill(contentsOf(results));
   }
 
   async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
@@ -177,9 +177,9 @@ export class Workspaces {
     const ended = events.find(({ type }) => isTerminal(type))?.turn ?? null;
     let state = before;
     let changed: Changed | null = null;
-    let result: Evicted | null = null;
+    let results: readonly Evicted[] = [];
     const hasFiles = runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
-    if (!hasFiles) return { changed, result, frozen: [], presented: null, ended };
+    if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };
     const frozen: Frozen[] = [];
     let presented: FilesEntry["presented"] = null;
     for (const event of events) {
@@ -187,7 +187,7 @@ export class Workspaces {
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
         const place = inRound(turn, event);
         changed = brought.staged && this.#changed(turn, place, brought.staged);
-        result = brought.result && { place, result: brought.result };
+        results = brought.results.map((result) => ({ place, result }));
       }
       if (turn && event.type === "presentation.completed")
         presented = {
@@ -198,20 +198,18 @@ export class Workspaces {
       if (taken) frozen.push(taken);
       state = evolve(state, event);
     }
-    return { changed, result, frozen, presented, ended };
+    return { changed, results, frozen, presented, ended };
   }
 
   /** Inside the transaction of the events. */
-  write({ changed, result, frozen, presented, ended }: FilesEntry): void {
+  write({ changed, results, frozen, presented, ended }: FilesEntry): void {
     const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
     if (changed) {
       blobs.add(changed.staged.blobs);
       changes.write(changed.place, changed.staged, changed.edits);
     }
-    if (result) {
-      blobs.add(contentsOf(result.result));
-      outbox.add({ type: "upload_result", name: resultName(result), hash: result.result.hash });
-    }
+    blobs.add(contentsOf(results.map(({ result }) => result)));
+    for (const one of results) outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
     for (const { place, tree, at } of frozen) {
       snapshots.write(place, tree);
       outbox.add({ type: "upload_snapshot", ...place, at });
@@ -301,10 +299,11 @@ export class Workspaces {
   }
 }
 
-/** What others get to see of a tree: not the results of tools that were too large for the conversation. */
+/** What others get to see of a tree: not what tools gave that was not for the conversation. */
 const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !path.startsWith(`${RESULTS_DIRECTORY}/`)));
 
-const contentsOf = ({ hash, bytes }: LargeResult): ReadonlyMap<string, Uint8Array> => new Map([[hash, bytes]]);
+const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
+  new Map(results.map(({ hash, bytes }) => [hash, bytes]));
 
 /** Agents by their place in the team, as in labels: their own ids may hold anything. */
 const resultName = ({ place: { turn, attempt, agent, round }, result }: Evicted): string =>

@@ -52,6 +52,27 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
       ["list_directory", { path: ".tool_results" }],
     ],
   }),
+  painter: worksOnFiles({
+    first: [
+      ["mcp__box__draw", {}],
+      ["write_file", { path: "frame.txt", content: "It is framed.\n" }],
+    ],
+    answer: "It is 42, as the picture shows.",
+    last: [
+      ["mcp__box__draw", {}],
+      ["mcp__box__scan", {}],
+      ["mcp__box__shatter", {}],
+      ["list_directory", { path: ".tool_results" }],
+      ["write_file", { path: "NOTES.md", content: "It is painted.\n" }],
+    ],
+  }),
+  admirer: worksOnFiles({
+    answer: "I had it painted.",
+    last: [
+      ["mcp__box__draw", {}],
+      ["mcp__box__shatter", {}],
+    ],
+  }),
   asker: worksOnFiles({
     answer: "It is 42, as far as one can tell without a tool that wants a key.",
     last: [["mcp__box__ask", {}]],

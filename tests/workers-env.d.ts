@@ -22,6 +22,7 @@ declare module "vitest" {
     providersUrl: string;
     toolServerUrl: string;
     askingServerUrl: string;
+    mediaServerUrl: string;
     /** The same behind headers that no provider should send. */
     rudeProvidersUrl: string;
   }

@@ -21,17 +21,26 @@ export type ToolContext = {
   /** To be told when the tool waits for a server's first word no more: few may do so at a time. Absent: nobody counts. */
   headersCame?: (() => void) | undefined;
   /**
+   * To be given what must not be let go of before the result is filed; called once, also if nothing comes of the call. Absent: let
+   * go of it when `run` ends.
+   */
+  untilFiled?: ((release: () => void) => void) | undefined;
+  /**
    * Told how it goes while the tool runs, for people who watch, with texts that are safe to be shown. May be told as often as one
    * likes: how much of it is passed on is the rules' affair. Absent: nobody listens.
    */
   tell?(news: ToolNews): void;
 };
 
+/** A file that comes with a result. Its name is ours: nothing in it is what a server says. `extension`: without a dot. */
+export type ToolFile = { mediaType: string; extension: string; bytes: Uint8Array };
+
 /**
  * What came of a call. `error`: it went wrong and the model is told how. `unknown`: it may or may not have happened.
- * `text` is what the conversation gets; whatever is too large for it is cut by whoever runs the tool, not by the tool.
+ * `text` is what the conversation gets; whatever is too large for it is cut by whoever runs the tool, not by the tool. So are `files`
+ * kept, and named below it; in it they are `file 1` and so on, in their order.
  */
-export type ToolResult = { outcome: "ok" | "error" | "unknown"; text: string };
+export type ToolResult = { outcome: "ok" | "error" | "unknown"; text: string; files?: readonly ToolFile[] };
 
 /** One of an agent's own tools. */
 export type Tool = {

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { httpTool } from "../../src/tools/http/http-tool";
-import type { Tool } from "../../src/tools/tool";
+import type { Tool, ToolResult } from "../../src/tools/tool";
 import { toolAt } from "../tools/http/tool-builders";
 import { type ToolCall, workingAgent } from "./tool-rig";
 
@@ -37,11 +37,24 @@ const clerk: Tool = {
   }),
 };
 
+/** As one of a tool server that gives much: others wait until it is filed. */
+const hoard = (filed: string[], given: () => ToolResult): Tool => ({
+  spec: { name: "hoard", description: "Gives much.", parameters: { type: "object" } },
+  rule: { name: "hoard", acts_outside: true, idempotent: false },
+  leavesFiles: true,
+  run: async (_, { untilFiled }) => {
+    untilFiled?.(() => void filed.push(agent.ended().join()));
+    return given();
+  },
+});
+const png = { mediaType: "image/png", extension: "png", bytes: Buffer.from("\x89PNG\r\n\x1a\n", "latin1") };
+
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
 const times = (count: number, name: string): ToolCall[] => Array.from({ length: count }, () => ({ name }));
 
+let agent: ReturnType<typeof workingAgent>;
+
 describe("an agent's tool calls", () => {
-  let agent: ReturnType<typeof workingAgent>;
   const working = (tools: readonly Tool[], calls: readonly ToolCall[]) => {
     agent = workingAgent(tools, calls);
     agent.ask();
@@ -80,6 +93,61 @@ describe("an agent's tool calls", () => {
     const { ended } = working([clerk, look("/hangs?together=2")], [...times(4, "clerk"), { name: "look" }]);
     // The server answers when it has heard of both.
     await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 3_000);
+  });
+
+  it("let go of what they kept from others when their result is filed, not before", async () => {
+    const filed: string[] = [];
+    const { ended } = working(
+      [clerk, hoard(filed, () => ({ outcome: "ok", text: "much" }))],
+      [{ name: "clerk" }, { name: "hoard" }],
+    );
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), 3_000);
+    expect([filed, ended()]).toEqual([[], []]);
+    answerAll();
+    await isOver();
+    expect(filed).toEqual(["clerk ok,hoard ok"]);
+  });
+
+  it("let go of it when nobody waits for them any more", async () => {
+    const filed: string[] = [];
+    const { engine } = working(
+      [clerk, hoard(filed, () => ({ outcome: "ok", text: "" }))],
+      [{ name: "clerk" }, { name: "hoard" }],
+    );
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), 3_000);
+    engine().handle({ type: "cancel_requested" });
+    await isOver();
+    expect(filed).toEqual([""]); // while nothing was settled
+  });
+
+  it("let go of it when the tool breaks", async () => {
+    const filed: string[] = [];
+    const breaks = (): never => {
+      throw new Error("a fault of ours");
+    };
+    const { faults } = working([hoard(filed, breaks)], [{ name: "hoard" }]);
+    await isOver();
+    expect(filed).toHaveLength(1);
+    expect(faults.splice(0)).toEqual([new Error("a fault of ours")]);
+  });
+
+  it("keep the files they are given, as many as there is room for, whatever came of them", async () => {
+    const files = [png, { ...png, bytes: new Uint8Array(17 * 1024 * 1024) }, { ...png, bytes: png.bytes }];
+    const { events, engine } = working([hoard([], () => ({ outcome: "error", text: "Half.", files }))], [{ name: "hoard" }]);
+    await isOver();
+    const [accessed] = events().flatMap((event) => (event.type === "files.accessed" ? [event] : []));
+    expect(
+      accessed?.accesses.map(({ operation, path, refused }) => [operation, path.replace(/_\d{8}T\d{6}Z_/, "_"), refused]),
+    ).toEqual([
+      ["write", "/workspace/.tool_results/hoard_t0_1.png", null],
+      ["write", "/workspace/.tool_results/hoard_t0_2.png", "file_too_large"],
+      ["write", "/workspace/.tool_results/hoard_t0_3.png", null],
+    ]);
+    const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
+    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
+    expect(text).toContain("[file 1: .tool_results/hoard_t0_1.png, image/png, 8 bytes]");
+    expect(text).toMatch(/\[file 2: image\/png, 17825792 bytes; not kept: [^\]]*16/);
+    expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
   });
 
   it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {

@@ -124,7 +124,7 @@ export class FilesSession {
       const files = this.#workspaces.open(this.#world.turn, ids.indexOf(id));
       await work(files);
       staged = files.staged();
-      await this.#workspaces.spill({ staged, result: null }, new AbortController().signal);
+      await this.#workspaces.spill({ staged, results: [] }, new AbortController().signal);
     } catch (error) {
       problem = error;
       staged = null;
@@ -132,7 +132,7 @@ export class FilesSession {
     const before = this.#world.state;
     const events = this.#world.tool(id, problem === null ? "ok" : "error");
     const ended = events.find((event) => event.type === "tool.completed");
-    const brought = staged && ended ? { toolCall: ended.tool_call, staged, result: null } : null;
+    const brought = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
     this.#workspaces.write(this.#workspaces.entry(before, events, brought));
     return problem;
   }

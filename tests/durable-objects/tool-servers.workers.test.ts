@@ -1,5 +1,10 @@
-import { describe, expect, inject, it } from "vitest";
+import { env } from "cloudflare:workers";
+import { describe, expect, inject, it, vi } from "vitest";
+import { sessionPrefix } from "../../r2-layout/session-files";
 import type { WireEvent } from "../../src/protocol/events";
+import type { SessionFiles } from "../../src/protocol/files";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { PIXEL } from "../tools/mcp/pixel";
 import { follow, request, start, teamOf } from "./session-client";
 
 /** Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's own SDK. */
@@ -115,6 +120,70 @@ describe("agents with tool servers", () => {
     const order = ["tool.started", "tool.progressed", "tool.input_required", "tool.completed"] as const;
     expect(order.map((type) => types.indexOf(type))).toEqual(order.map((type) => types.indexOf(type)).toSorted((a, b) => a - b));
     expect(types).toEqual(expect.arrayContaining([...order]));
+  });
+
+  it("find images and resources in files of their own, named in the text, and nobody else does", async () => {
+    const url = inject("mediaServerUrl");
+    const { events } = await follow(await start(withServers(["painter"], [box({ url })], { cwd: "work" })));
+    const end = events.at(-1);
+    expect(end).toMatchObject({ type: "turn.completed" });
+    const [drawn = "", scanned, shattered, listing] = (end?.type === "turn.completed" ? end.answer : "")
+      .replace(/^.*?Results: /s, "")
+      .split(" | ");
+    const file = (nth: number, tool: string, ends: string) =>
+      String.raw`\[file ${nth}: \.tool_results/mcp__box__${tool}_\d{8}T\d{6}Z_[\w-]+_${nth}\.${ends}\]`;
+    expect(drawn.split("\n")).toEqual([
+      "One pixel, its notes, its source and where it hangs:",
+      "[image, image/png, 70 bytes: file 1]",
+      "[resource box://notes\\u{1b}, text/markdown]",
+      "# Notes",
+      "It is red.",
+      "[resource ../../etc/passwd, application/zlib, 11 bytes: file 2]",
+      "[link to a resource http://127.0.0.1:9/gallery, gallery, 7 bytes; not fetched]",
+      "[image, said to be image/png; not kept: it has no data, or none that is base64]",
+      "",
+      expect.stringMatching(new RegExp(`^${file(1, "draw", "png, image/png, 70 bytes")}$`)),
+      expect.stringMatching(new RegExp(`^${file(2, "draw", "bin, application/zlib, 11 bytes")}$`)),
+    ]);
+    expect(scanned).toMatch(new RegExp(file(1, "scan", "bin, application/octet-stream, 1500000 bytes")));
+    expect(shattered).toBe(
+      "It broke on the way.\n[audio, said to be audio/wav; not kept: it has no data, or none that is base64]",
+    );
+    expect(listing?.match(/mcp__box__(draw|scan)_\S+?_\d\.(png|bin)/g)).toHaveLength(3);
+    expect(outcomes(events).filter((line) => line.includes("mcp__box__") && !line.endsWith(" ok"))).toEqual([]);
+  });
+
+  it("hand over none of those files, and have them all in R2", async () => {
+    const { session_id } = await start(
+      withServers(["painter", "plain"], [box({ url: inject("mediaServerUrl") })], { cwd: "work" }),
+    );
+    expect((await follow({ session_id, turn: 1 })).events.at(-1)).toMatchObject({ type: "turn.completed" });
+    const filesOf = async (path: string) => {
+      const { data } = await (await request(`/api/sessions/${session_id}/turns/1${path}/files`)).json<SessionFiles>();
+      return data.map((file) => file.path);
+    };
+    expect(await filesOf("/answers/agent1.1")).toEqual(["frame.txt"]);
+    expect(await filesOf("")).toEqual(["NOTES.md", "frame.txt"]);
+    const prefix = `${sessionPrefix(LOCAL_TENANT, session_id)}tool-results/1/1/agent1/`;
+    const names = async () => (await env.BUCKET.list({ prefix })).objects.map(({ key, size }) => `${nameOf(key)} ${size}`);
+    const nameOf = (key: string) => key.slice(prefix.length).replace(/^\d+\/(\w+)_\d{8}T\d{6}Z_[\w-]+(?=_\d\.)/, "$1");
+    const drawn = ["mcp__box__draw_1.png 70", "mcp__box__draw_2.bin 11"];
+    const all = [...drawn, ...drawn, "mcp__box__scan_1.bin 1500000"].toSorted();
+    await vi.waitFor(async () => expect((await names()).toSorted()).toEqual(all), 10_000);
+    const [first] = (await env.BUCKET.list({ prefix: `${prefix}1/mcp__box__draw_` })).objects;
+    const bytes = await (await env.BUCKET.get(first?.key ?? ""))?.arrayBuffer();
+    expect(Buffer.from(bytes ?? []).toString("base64")).toBe(PIXEL);
+  });
+
+  it("are told what they cannot keep without files, and how to get some", async () => {
+    const { events } = await follow(await start(withServers(["admirer"], [box({ url: inject("mediaServerUrl") })])));
+    const why = "not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
+    expect(events.at(-1)).toMatchObject({
+      type: "turn.completed",
+      answer: expect.stringContaining(
+        `\n[file 1: image/png, 70 bytes; ${why}]\n[file 2: application/zlib, 11 bytes; ${why}] | It broke on the way.`,
+      ),
+    });
   });
 
   it("find what is too large for a conversation in a file of their own", async () => {

@@ -1,7 +1,7 @@
 import { INLINE_BYTES, LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./sent-secrets";
-import type { Turnstile } from "./turnstile";
+import type { Visit } from "./turnstile";
 
 /** A response that was not taken. `reached`: whether the server may have done what it was asked. */
 export class ResponseRefused extends Error {
@@ -35,8 +35,12 @@ export type CallWatch = {
   end: () => void;
 };
 
+/** `headersCame`: told when the first headers of a response to it are there. `large`: entered when its replies turn out to be large. */
+export type WatchOptions = { headersCame?: (() => void) | undefined; large: Visit };
+
 type Watched = {
   headersCame: () => void;
+  large: Visit;
   open: AbortController;
   failed: AbortController;
   /** From where the stream can be taken up; null: it cannot. */
@@ -56,8 +60,6 @@ type Options = {
   headers: ReadonlyMap<string, string>;
   /** Told what is sent to show who we are. */
   secrets: SentSecrets;
-  /** Shared by all servers of a session. */
-  large: Turnstile;
   /** Taken by whatever is no call until its headers are there; absent: nothing is. */
   enter?: ((signal: AbortSignal) => Promise<() => void>) | undefined;
 };
@@ -82,10 +84,11 @@ export class BoundedFetch {
     this.#listingLeft = MAX_LISTING_BYTES;
   }
 
-  /** Before a call is sent under this key. `headersCame`: told when the first headers of a response to it are there. */
-  watch(key: string, headersCame: () => void = () => undefined): CallWatch {
+  /** Before a call is sent under this key. Whoever makes it also ends the visit. */
+  watch(key: string, { headersCame = () => undefined, large }: WatchOptions): CallWatch {
     const watched: Watched = {
       headersCame,
+      large,
       open: new AbortController(),
       failed: new AbortController(),
       mark: null,
@@ -182,16 +185,12 @@ export class BoundedFetch {
 
   #ofCall(body: ReadableStream<Uint8Array>, call: Watched): ReadableStream<Uint8Array> {
     let taken = 0;
-    let leave: (() => void) | null = null;
     const ended = () => {
-      leave?.();
       call.timer ??= setTimeout(() => {
         call.timer = undefined;
         if (call.mark === null) giveUp(call);
       }, READING_MS);
     };
-    // Whoever is cut off while nobody reads must not keep others out.
-    call.open.signal.addEventListener("abort", () => leave?.(), { once: true });
     const count = async (bytes: number): Promise<void> => {
       taken += bytes;
       if (taken > MAX_RESULT_BYTES) {
@@ -199,7 +198,9 @@ export class BoundedFetch {
         call.failed.abort(refused);
         throw refused;
       }
-      if (taken > INLINE_BYTES) leave ??= await this.#options.large.enter();
+      if (taken <= INLINE_BYTES) return;
+      await call.large.enter();
+      call.open.signal.throwIfAborted(); // it may have waited longer than anybody for it
     };
     return counted(body, count, ended);
   }

@@ -11,8 +11,9 @@ import { silence } from "../../redaction/log";
 import type { BoundedFetch } from "./bounded-fetch";
 import { GOODBYE_MS, LONGEST_CALL_MS, LONGEST_RESUME_MS, MAX_PAGES, RESUME_MS, RESUME_TRIES } from "./limits";
 import { oauthProvider, type OAuthOptions } from "./oauth";
-import { CALL_KEY, type Question, readQuestion } from "./schema";
+import { CALL_KEY, type Question, readQuestion, withoutBrokenData } from "./schema";
 import type { McpServer } from "./server";
+import type { Visit } from "./turnstile";
 
 // The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
 silence("[mcp-sdk]");
@@ -34,6 +35,8 @@ export type Call = {
   /** The server has asked for something while the call ran, and was refused. */
   asked: (question: Question) => void;
   headersCame: (() => void) | undefined;
+  /** Entered when the reply turns out to be large; not left here. */
+  large: Visit;
   /** The definition that was pinned: what is sent follows it, not what the server says now. */
   tool: McpTool;
 };
@@ -99,6 +102,8 @@ export class Connection {
 
   async open(signal: AbortSignal): Promise<void> {
     await this.#client.connect(this.#transport, { timeout: this.#options.server.connectMs, signal });
+    const { onmessage } = this.#transport;
+    this.#transport.onmessage = (message) => onmessage?.(withoutBrokenData(message));
   }
 
   /** Works with it; as long as that goes on, `retire` does not close it. */
@@ -124,9 +129,9 @@ export class Connection {
    * One try of one call. Whatever is still open of it when it ends is cut. The result is held against no schema: the call was made,
    * whatever form its result has, and a pattern of the server's would run here for as long as the server likes.
    */
-  async call({ name, args, key, signal, progress, asked, headersCame, tool }: Call): Promise<CallToolResult> {
+  async call({ name, args, key, signal, progress, asked, headersCame, large, tool }: Call): Promise<CallToolResult> {
     const { server, out } = this.#options;
-    const watch = out.watch(key, headersCame);
+    const watch = out.watch(key, { headersCame, large });
     const told: Call["asked"] = (question) => asked(question);
     this.#asking.add(told);
     try {

@@ -1,41 +1,92 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
+import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
+import { beforePair } from "../results";
+import type { ToolFile, ToolResult } from "../tool";
+import { decodeBase64 } from "./base64";
+import { MAX_EMBEDDED_CHARS, MAX_FILES } from "./limits";
+import type { SentSecrets } from "./sent-secrets";
 import { shown } from "./shown-text";
 
 const NOTHING = "(The tool gave no text.)";
 
+/** What keeps what a server was shown out of what it sends. */
+export type Cleaner = Pick<SentSecrets, "clean" | "isInBytes">;
+
 /**
- * What of a result reaches the conversation: its text, with what cannot be seen shown. Images, sound and resources are named by a
- * line each. Nothing in it is a decision, and no envelope of ours stands around it.
+ * What of a result reaches the conversation: its text, with what cannot be seen shown, and short texts of resources. Images, sound
+ * and all other resources are files, named by a line each; links are named and never followed. Nothing in it is a decision, and no
+ * envelope of ours stands around it.
  */
-export function resultText({ content, structuredContent }: CallToolResult): string {
-  const lines = content.map(lineOf);
+export function readResult(
+  { content, structuredContent }: CallToolResult,
+  secrets: Cleaner,
+): Required<Pick<ToolResult, "text" | "files">> {
+  const reading = new Reading(secrets);
+  const lines = content.map((block) => reading.lineOf(block));
   const hasText = content.some(({ type }) => type === "text");
   // Servers repeat structured content as text for clients that read no other; where one does not, it is the only answer.
   if (!hasText && structuredContent !== undefined) lines.unshift(shown(JSON.stringify(structuredContent)));
-  return lines.length === 0 ? NOTHING : lines.join("\n");
+  return { text: lines.length === 0 ? NOTHING : secrets.clean(lines.join("\n")), files: reading.files };
 }
 
-function lineOf(block: ContentBlock): string {
-  switch (block.type) {
-    case "text":
-      return shown(block.text);
-    case "image":
-    case "audio":
-      return `[${block.type}, ${named(block.mimeType)}, ${bytesOf(block.data)} bytes; not shown]`;
-    case "resource_link":
-      return `[resource ${named(block.uri)}, ${named(block.name)}${block.mimeType === undefined ? "" : `, ${named(block.mimeType)}`}]`;
-    case "resource": {
-      const { resource } = block;
-      const size = "text" in resource ? `${resource.text.length} characters` : `${bytesOf(resource.blob)} bytes`;
-      return `[resource ${named(resource.uri)}, ${named(resource.mimeType ?? "unknown type")}, ${size}; not shown]`;
+class Reading {
+  readonly files: ToolFile[] = [];
+  readonly #secrets: Cleaner;
+
+  constructor(secrets: Cleaner) {
+    this.#secrets = secrets;
+  }
+
+  lineOf(block: ContentBlock): string {
+    switch (block.type) {
+      case "text":
+        return shown(block.text);
+      case "image":
+      case "audio":
+        return `[${this.#encoded(block.type, block.data, block.mimeType)}]`;
+      case "resource_link": {
+        const { uri, name, mimeType, size } = block;
+        const facts = [uri, name, ...(mimeType === undefined ? [] : [mimeType])].map((fact) => this.#named(fact));
+        return `[link to a resource ${[...facts, ...(size === undefined ? [] : [`${size} bytes`])].join(", ")}; not fetched]`;
+      }
+      case "resource": {
+        const { resource } = block;
+        const what = `resource ${this.#named(resource.uri)}`;
+        if ("text" in resource) return this.#embedded(what, resource.text, resource.mimeType);
+        return `[${this.#encoded(what, resource.blob, resource.mimeType)}]`;
+      }
     }
+  }
+
+  #encoded(what: string, data: string, said: string | undefined): string {
+    const bytes = decodeBase64(data);
+    if (bytes !== null && bytes.byteLength > 0) return this.#filed(what, bytes, said);
+    return `${what}, said to be ${this.#named(said ?? "of no type")}; not kept: it has no data, or none that is base64`;
+  }
+
+  /** One that is long is a file, and begins in the text. */
+  #embedded(what: string, text: string, said: string | undefined): string {
+    // Before it is cut: half a secret is not recognised.
+    const clean = this.#secrets.clean(text);
+    const beginning = shown(clean.slice(0, beforePair(clean, MAX_EMBEDDED_CHARS)));
+    if (clean.length <= MAX_EMBEDDED_CHARS) return `[${what}, ${this.#named(said ?? "text")}]\n${beginning}`;
+    const filed = this.#filed(what, new TextEncoder().encode(clean), said);
+    return `[${filed}; it begins:]\n${beginning}`;
+  }
+
+  #filed(what: string, bytes: Uint8Array, said: string | undefined): string {
+    const mediaType = mediaTypeOf(bytes, said);
+    const facts = `${what}, ${mediaType}, ${bytes.byteLength} bytes`;
+    if (this.files.length >= MAX_FILES) return `${facts}; not kept: of a result at most ${MAX_FILES} files are`;
+    if (this.#secrets.isInBytes(bytes)) return `${facts}; not kept: it repeats what the server was shown to be let in`;
+    this.files.push({ mediaType, extension: extensionOf(mediaType), bytes });
+    return `${facts}: file ${this.files.length}`;
+  }
+
+  /** On one line, short. */
+  #named(text: string): string {
+    return this.#secrets.clean(shown(text)).replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN);
   }
 }
 
-/** Of base64. */
-const bytesOf = (data: string): number => Math.floor((data.replace(/=+$/, "").length * 3) / 4);
-
 const MAX_SHOWN = 300;
-
-/** On one line, short. */
-const named = (text: string): string => shown(text).replaceAll(/\s+/g, " ").slice(0, MAX_SHOWN);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isBase64 } from "./base64";
 
 /** Under this key of `_meta` a server finds what it may tell repeats of a call by. */
 export const CALL_KEY = "massgen-edge/idempotency-key";
@@ -16,6 +17,30 @@ export function readOutgoing(body: unknown): OutgoingMessage {
   if (typeof body !== "string" || !body.includes(CALL_KEY)) return { callKey: null };
   const call = CallSchema.safeParse(JSON.parse(body));
   return { callKey: call.success ? (call.data.params._meta[CALL_KEY] ?? null) : null };
+}
+
+/** A reply as far as its data in base64 is concerned. */
+const ReplySchema = z.looseObject({ result: z.looseObject({ content: z.array(z.unknown()) }) });
+const BytesSchema = z.looseObject({ data: z.string() });
+const BlobSchema = z.looseObject({ resource: z.looseObject({ blob: z.string() }) });
+
+/**
+ * The message without data that is not base64: the SDK would refuse all of a result for one broken image, as if the call had come to
+ * nothing. Everything else is as it was.
+ */
+export function withoutBrokenData<T>(message: T): T {
+  const reply = ReplySchema.safeParse(message);
+  if (!reply.success) return message;
+  const { result } = reply.data;
+  return { ...message, result: { ...result, content: result.content.map(withoutBroken) } };
+}
+
+function withoutBroken(block: unknown): unknown {
+  const bytes = BytesSchema.safeParse(block);
+  if (bytes.success) return isBase64(bytes.data.data) ? block : { ...bytes.data, data: "" };
+  const blob = BlobSchema.safeParse(block);
+  if (!blob.success || isBase64(blob.data.resource.blob)) return block;
+  return { ...blob.data, resource: { ...blob.data.resource, blob: "" } };
 }
 
 /** What a model wrote as arguments. */

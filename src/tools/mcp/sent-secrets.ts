@@ -33,6 +33,12 @@ export class SentSecrets {
     return [...this.#forms].some((form) => text.includes(form));
   }
 
+  /** Whether bytes hold one as UTF-8, in whatever form. */
+  isInBytes({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    return [...this.#forms].some((form) => bytes.includes(form));
+  }
+
   /** The text without them. One that holds any is also looked through for whatever else is shaped like a key. */
   clean(text: string): string {
     return this.isIn(text) ? redact(text, [...this.#all]) : text;

@@ -9,16 +9,16 @@ import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-asked";
 import { judgeListing, type Listing, type Offered } from "./offer";
-import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
+import { FILING_MS, MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
-import { resultText } from "./results";
+import { readResult } from "./results";
 import { nextTry } from "./retry";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
 import { toolHash } from "./tool-hash";
-import type { Turnstile } from "./turnstile";
+import { type Turnstile, Visit } from "./turnstile";
 
 export type LinkOptions = {
   server: McpServer;
@@ -176,14 +176,14 @@ export class ServerLink {
   }
 
   async #open(signal: AbortSignal): Promise<Connection> {
-    const { server, env, large } = this.#options;
+    const { server, env } = this.#options;
     const { origin, href } = new URL(server.url);
     const secretOf = (name: string, to: string) => this.#kept(env.secretOf(name, to));
     const filled = (value: string) => fillSecrets(value, (name) => secretOf(name, origin));
     const headers = new Map(Object.entries(server.headers).map(([name, value]) => [name, filled(value)] as const));
     const connection = new Connection({
       server,
-      out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, large, enter: env.enter }),
+      out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, enter: env.enter }),
       oauth: {
         secretOf,
         known: this.#tokens,
@@ -236,12 +236,14 @@ export class ServerLink {
   ): Promise<ToolResult> {
     const off = this.#whyOff(tool);
     if (off !== null) return { outcome: "error", text: `The tool \`${tool.name}\` is switched off: ${off}. Go on without it.` };
+    const large = new Visit(this.#options.large);
     const call = connection.call({
       name: tool.bareName,
       args,
       key: context.idempotencyKey,
       signal: context.signal,
       headersCame: context.headersCame,
+      large,
       tool: tool.tool,
       progress: ({ progress, total, message }) =>
         context.tell?.({
@@ -254,8 +256,11 @@ export class ServerLink {
       asked: (question) => this.#tellOf([question], context),
     });
     try {
-      return this.#ofReply(await call, context);
+      const result = this.#ofReply(await call, context);
+      large.leaveWhenFiled(context.untilFiled, FILING_MS);
+      return result;
     } catch (error) {
+      large.leave();
       if (error instanceof UrlElicitationRequiredError) return this.#asked(readElicitations(error.elicitations), context);
       throw error;
     }
@@ -270,7 +275,8 @@ export class ServerLink {
   #ofReply(result: CallToolResult, context: ToolContext): ToolResult {
     const asked = InputRequiredSchema.safeParse(result);
     if (asked.success) return this.#asked(Object.values(asked.data.inputRequests ?? {}), context);
-    return { outcome: result.isError === true ? "error" : "ok", text: this.#clean(resultText(result)) };
+    const { text, files } = readResult(result, this.#secrets);
+    return { outcome: result.isError === true ? "error" : "ok", text, ...(files.length > 0 && { files }) };
   }
 
   /** The call has ended with questions to a person. */

@@ -1,3 +1,5 @@
+import type { ToolContext } from "../tool";
+
 /** Lets one through at a time, in the order they came. */
 export class Turnstile {
   #last: Promise<void> = Promise.resolve();
@@ -9,5 +11,52 @@ export class Turnstile {
     this.#last = promise;
     await before;
     return resolve;
+  }
+}
+
+/** One visit to a turnstile: it is entered once, however often that is asked, and left for good, also while it still waits. */
+export class Visit {
+  readonly #turnstile: Turnstile;
+  #entered: Promise<void> | null = null;
+  #leave: (() => void) | null = null;
+  #isOver = false;
+
+  constructor(turnstile: Turnstile) {
+    this.#turnstile = turnstile;
+  }
+
+  get isInside(): boolean {
+    return this.#leave !== null && !this.#isOver;
+  }
+
+  /** Resolves when it is inside; after it has left, when it would have been. */
+  enter(): Promise<void> {
+    this.#entered ??= this.#enter();
+    return this.#entered;
+  }
+
+  /** More than once is the same as once. */
+  readonly leave = (): void => {
+    this.#isOver = true;
+    this.#leave?.();
+  };
+
+  /**
+   * Leaves when whoever files the result is done with it, for until then it lies in memory, several times while it is written; after
+   * `mostMs` in any case. At once where nobody files it.
+   */
+  leaveWhenFiled(untilFiled: ToolContext["untilFiled"], mostMs: number): void {
+    if (!this.isInside || !untilFiled) return this.leave();
+    const timer = setTimeout(this.leave, mostMs);
+    untilFiled(() => {
+      clearTimeout(timer);
+      this.leave();
+    });
+  }
+
+  async #enter(): Promise<void> {
+    const leave = await this.#turnstile.enter();
+    if (this.#isOver) leave();
+    else this.#leave = leave;
   }
 }

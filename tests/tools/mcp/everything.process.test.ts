@@ -39,14 +39,27 @@ describe("the reference server over HTTP", () => {
     expect(JSON.parse(text)).toMatchObject({ conditions: expect.any(String) });
   });
 
-  it("names images by a line", async () => {
-    const { text } = await run("get-tiny-image", {});
-    expect(text).toMatch(/\[image, image\/png, \d+ bytes; not shown\]/);
+  it("gives an image as a file, named by a line", async () => {
+    const { text, files } = await run("get-tiny-image", {});
+    const [file] = files ?? [];
+    expect(text).toContain(`[image, image/png, ${file?.bytes.byteLength} bytes: file 1]`);
     expect(text).not.toMatch(/iVBOR/);
+    expect(Buffer.from(file?.bytes ?? []).toString("latin1")).toMatch(/^\x89PNG\r\n/);
   });
 
-  it("names resources by a line", async () => {
-    expect((await run("get-resource-links", { count: 2 })).text).toMatch(/\[resource demo:\/\//);
+  it("names links by a line, and fetches none", async () => {
+    const { text, files } = await run("get-resource-links", { count: 2 });
+    expect(text).toMatch(/\[link to a resource demo:\/\/.*; not fetched\]/);
+    expect(files).toBeUndefined();
+  });
+
+  it.each([
+    { resourceType: "Text", says: /^\[resource demo:\/\/\S+, text\/plain\]\n.*Resource 1/m, files: 0 },
+    { resourceType: "Blob", says: /^\[resource demo:\/\/\S+, text\/plain, \d+ bytes: file 1\]$/m, files: 1 },
+  ])("gives a resource: $resourceType", async ({ resourceType, says, files }) => {
+    const result = await run("get-resource-reference", { resourceType, resourceId: 1 });
+    expect(result.text).toMatch(says);
+    expect(result.files ?? []).toHaveLength(files);
   });
 
   it("gives the server's words where arguments are wrong", async () => {

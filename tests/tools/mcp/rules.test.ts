@@ -5,7 +5,6 @@ import { distinct, fullName, nameProblem } from "../../../src/tools/mcp/names";
 import { WORKFLOW_TOOLS } from "../../../src/coordination/offers";
 import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import { checkPins } from "../../../src/tools/mcp/pins";
-import { resultText } from "../../../src/tools/mcp/results";
 import { nextTry } from "../../../src/tools/mcp/retry";
 import { shown } from "../../../src/tools/mcp/shown-text";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
@@ -339,11 +338,5 @@ describe("results", () => {
   it("shows what cannot be seen, and leaves what can", () => {
     expect(shown("a\u200bb\u0000c\u2066d é 漢字 👩‍💻\n\tz")).toContain("a\\u{200b}b\\u{0}c\\u{2066}d é 漢字");
     expect(shown("x\ufe0fy\n\tz")).toBe("x\ufe0fy\n\tz");
-  });
-
-  it("structured content is told where there is no text", () => {
-    expect(resultText({ content: [], structuredContent: { a: 1 } })).toBe('{"a":1}');
-    expect(resultText({ content: [{ type: "text", text: "one" }], structuredContent: { a: 1 } })).toBe("one");
-    expect(resultText({ content: [] })).toBe("(The tool gave no text.)");
   });
 });

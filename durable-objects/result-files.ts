@@ -1,0 +1,72 @@
+import {
+  type FoundResult,
+  keepResult,
+  NO_WORKSPACE,
+  previewOf,
+  type FiledFile,
+  resultFilePath,
+  type ResultLimits,
+  withFiles,
+} from "../src/tools/results";
+import type { ToolFile, ToolResult } from "../src/tools/tool";
+import type { AgentFiles } from "../src/workspace/agent-files";
+import { hashOf } from "../src/workspace/hash";
+import { FileError } from "../src/workspace/types";
+import type { ResultFile } from "./workspaces";
+
+/** What the conversation gets of a result, and what of it goes to R2. */
+export type FiledResult = { told: string; results: ResultFile[] };
+
+/**
+ * Writes what does not belong into the conversation into the agent's files: a text that would fill it, and the files that came with
+ * it. What cannot be kept is said; of a text the agent then sees the beginning. `files`: null where the agent has none.
+ */
+export async function fileResult(
+  found: FoundResult & Pick<ToolResult, "files">,
+  limits: ResultLimits,
+  files: AgentFiles | null,
+): Promise<FiledResult> {
+  const { told, results } = await filedText(found, limits, files);
+  const filed: FiledFile[] = [];
+  for (const [index, file] of (found.files ?? []).entries()) {
+    const { mediaType, extension, bytes } = file;
+    const named = { mediaType, extension, size: bytes.byteLength };
+    const path = resultFilePath(found, index + 1, extension);
+    const why = await problemOf(file, path, files);
+    filed.push(why === null ? { ...named, path } : { ...named, why });
+    if (why === null) results.push(await toResultFile(path, bytes));
+  }
+  return { told: withFiles(told, filed), results };
+}
+
+async function filedText(found: FoundResult, limits: ResultLimits, files: AgentFiles | null): Promise<FiledResult> {
+  const kept = keepResult(found, limits);
+  if (kept.kind === "inline") return { told: kept.text, results: [] };
+  const bytes = new TextEncoder().encode(kept.contents);
+  const results = [await toResultFile(kept.path, bytes)];
+  const cut = (why: string) =>
+    `${previewOf(found.text, limits.inlineTokens, found.calibration)}\n[Cut: the result is too large, and ${why}]`;
+  if (!files) return { told: cut("there are no files to keep it in."), results };
+  const why = await written(files, kept.path, bytes);
+  return { told: why === null ? kept.reference : cut(`it could not be kept in a file: ${why}`), results };
+}
+
+/** Why it could not be kept; null: it is. */
+const problemOf = async ({ bytes }: ToolFile, path: string, files: AgentFiles | null): Promise<string | null> =>
+  files ? written(files, path, bytes) : NO_WORKSPACE;
+
+async function written(files: AgentFiles, path: string, bytes: Uint8Array): Promise<string | null> {
+  try {
+    await files.write(path, bytes);
+    return null;
+  } catch (error) {
+    if (error instanceof FileError) return error.message;
+    throw error;
+  }
+}
+
+const toResultFile = async (path: string, bytes: Uint8Array): Promise<ResultFile> => ({
+  name: path.split("/").at(-1) ?? path,
+  hash: await hashOf(bytes),
+  bytes,
+});

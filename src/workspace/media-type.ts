@@ -1,0 +1,96 @@
+/** What bytes are: by what they begin with where that tells, else by what is said of them if nothing speaks against it. */
+
+/** What stands where, one byte a character. */
+type Mark = readonly [at: number, says: string];
+
+const MARKS: readonly (readonly [mediaType: string, marks: readonly Mark[]])[] = [
+  ["image/png", [[0, "\x89PNG\r\n\x1a\n"]]],
+  ["image/jpeg", [[0, "\xff\xd8\xff"]]],
+  ["image/gif", [[0, "GIF87a"]]],
+  ["image/gif", [[0, "GIF89a"]]],
+  [
+    "image/webp",
+    [
+      [0, "RIFF"],
+      [8, "WEBP"],
+    ],
+  ],
+  [
+    "audio/wav",
+    [
+      [0, "RIFF"],
+      [8, "WAVE"],
+    ],
+  ],
+  ["audio/flac", [[0, "fLaC"]]],
+  ["application/pdf", [[0, "%PDF-"]]],
+];
+const MARKED_BYTES = 16;
+const MARKED: ReadonlySet<string> = new Set(MARKS.map(([mediaType]) => mediaType));
+
+/** Other names of types that bytes tell. */
+const SAME = new Map([
+  ["image/jpg", "image/jpeg"],
+  ["audio/x-wav", "audio/wav"],
+  ["audio/wave", "audio/wav"],
+  ["audio/x-flac", "audio/flac"],
+]);
+
+const FORM = /^(?:application|audio|font|image|message|model|text|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/;
+const TEXT_TYPE = /^text\/|^(?:application\/(?:json|xml|yaml|x-yaml|toml|javascript|sql)|.*\+(?:json|xml|yaml))$/;
+
+/** The type that the beginning of these bytes tells; null: it tells none. */
+export function markedType(bytes: Uint8Array): string | null {
+  const start = String.fromCharCode(...bytes.subarray(0, MARKED_BYTES));
+  return MARKS.find(([, marks]) => marks.every(([at, says]) => start.startsWith(says, at)))?.[0] ?? null;
+}
+
+/** UTF-8 without the control characters that no text has. */
+export function isText(bytes: Uint8Array): boolean {
+  if (bytes.some((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0c && byte !== 0x0d)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `said`: the type that whoever sent them names. It stands only if it has the form of one and the bytes may be of it. */
+export function mediaTypeOf(bytes: Uint8Array, said: string | undefined): string {
+  const marked = markedType(bytes);
+  if (marked !== null) return marked;
+  const named = said?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  const type = SAME.get(named) ?? named;
+  const text = isText(bytes);
+  if (FORM.test(type) && !MARKED.has(type) && (text || !TEXT_TYPE.test(type))) return type;
+  return text ? "text/plain" : "application/octet-stream";
+}
+
+const EXTENSIONS = new Map([
+  ["image/png", "png"],
+  ["image/jpeg", "jpg"],
+  ["image/gif", "gif"],
+  ["image/webp", "webp"],
+  ["image/svg+xml", "svg"],
+  ["audio/wav", "wav"],
+  ["audio/flac", "flac"],
+  ["audio/mpeg", "mp3"],
+  ["audio/ogg", "ogg"],
+  ["video/mp4", "mp4"],
+  ["video/webm", "webm"],
+  ["application/pdf", "pdf"],
+  ["application/zip", "zip"],
+  ["application/gzip", "gz"],
+  ["application/json", "json"],
+  ["application/xml", "xml"],
+  ["application/yaml", "yaml"],
+  ["text/csv", "csv"],
+  ["text/html", "html"],
+  ["text/markdown", "md"],
+  ["text/xml", "xml"],
+]);
+
+/** What a file of this type ends with, without a dot; from a list, whatever the type is called. */
+export const extensionOf = (mediaType: string): string =>
+  EXTENSIONS.get(mediaType) ?? (TEXT_TYPE.test(mediaType) ? "txt" : "bin");

@@ -1,0 +1,151 @@
+import type { ServerResponse } from "node:http";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Turnstile, Visit } from "../../../src/tools/mcp/turnstile";
+import { keep, only, serve } from "./kept";
+import { reply, text } from "./scripted-server";
+import { connected, context, server, toolOf } from "./support";
+
+/** Of large replies one is in memory at a time, over all servers, from its second megabyte until it is filed. */
+
+const LARGE = text("x".repeat(3_000_000));
+const repliesLarge = only(({ response, message }) => reply(response, message.id, LARGE));
+/** Long enough for a reply of this machine's to come, where it may. */
+const A_WHILE_MS = 400;
+const aWhile = () => new Promise((resolve) => setTimeout(resolve, A_WHILE_MS));
+
+/** Two servers with a tool each, and calls of them by whoever files their results when a test says so. */
+async function two(first = repliesLarge, second = repliesLarge, trusted = false) {
+  const [one, other] = [await serve(first), await serve(second)];
+  const trust = trusted ? [{ url: other.url, tool: "act", allows: "idempotent" as const }] : [];
+  const servers = keep(await connected([server(one.url), server(other.url, { name: "other" })], { trust }));
+  const call = (name: "box" | "other") => {
+    const releases: (() => void)[] = [];
+    const abort = new AbortController();
+    const seen = { isDone: false };
+    const untilFiled = (release: () => void) => void releases.push(release);
+    const run = toolOf(servers, `mcp__${name}__act`).run({}, context({ signal: abort.signal, untilFiled }));
+    const ended = run.finally(() => {
+      seen.isDone = true;
+    });
+    ended.catch(() => undefined);
+    return {
+      ended,
+      seen,
+      abort: () => abort.abort(new Error("nobody waits")),
+      filed: () => releases.map((release) => release()),
+    };
+  };
+  return { one, other, call };
+}
+
+describe("a large reply", () => {
+  it("is not taken in before the one before it is filed", async () => {
+    const { other, call } = await two();
+    const first = call("box");
+    expect((await first.ended).text).toHaveLength(3_000_000);
+    const second = call("other");
+    await expect.poll(() => other.messages("tools/call").length).toBe(1);
+    await aWhile();
+    expect(second.seen.isDone).toBe(false);
+    first.filed();
+    expect((await second.ended).text).toHaveLength(3_000_000);
+  });
+
+  it("keeps no small one waiting", async () => {
+    const { call } = await two(
+      repliesLarge,
+      only(({ response, message }) => reply(response, message.id, text("small"))),
+    );
+    await call("box").ended;
+    expect((await call("other").ended).text).toBe("small");
+  });
+
+  it("that nobody files keeps no other waiting", async () => {
+    const { one, call } = await two();
+    const servers = keep(await connected([server(one.url)]));
+    const act = toolOf(servers, "mcp__box__act");
+    await act.run({}, context());
+    expect((await act.run({}, context())).text).toHaveLength(3_000_000);
+    await call("other").ended;
+  });
+
+  it("that is aborted in the middle keeps no other waiting", async () => {
+    const begun: ServerResponse[] = [];
+    const stalls = only(({ response }) => {
+      response.writeHead(200, { "content-type": "application/json" }).write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`);
+      begun.push(response);
+    });
+    const { call } = await two(stalls);
+    const first = call("box");
+    await expect.poll(() => begun.length).toBe(1);
+    await aWhile();
+    const second = call("other");
+    await aWhile();
+    expect(second.seen.isDone).toBe(false);
+    first.abort();
+    await expect(first.ended).rejects.toThrow("nobody waits");
+    expect((await second.ended).text).toHaveLength(3_000_000);
+  });
+
+  it("that is aborted while it waits keeps no other waiting", async () => {
+    const { other, call } = await two();
+    const first = call("box");
+    await first.ended;
+    const second = call("other");
+    await expect.poll(() => other.messages("tools/call").length).toBe(1);
+    await aWhile();
+    second.abort();
+    await expect(second.ended).rejects.toThrow("nobody waits");
+    const third = call("other");
+    await aWhile();
+    expect(third.seen.isDone).toBe(false);
+    first.filed();
+    expect((await third.ended).text).toHaveLength(3_000_000);
+  });
+
+  it("that breaks off lets the next try in, its own too", async () => {
+    let tries = 0;
+    const breaksOff = only(({ response, message }) => {
+      tries += 1;
+      if (tries > 1) return reply(response, message.id, LARGE);
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write(`{"jsonrpc":"2.0","x":"${"x".repeat(2_000_000)}`, () => void setTimeout(() => response.destroy(), 200));
+    });
+    const tools = [{ name: "act", inputSchema: { type: "object" }, annotations: { idempotentHint: true } }];
+    const { call } = await two(repliesLarge, { ...breaksOff, tools }, true);
+    expect((await call("other").ended).text).toHaveLength(3_000_000);
+    expect(tries).toBe(2);
+  });
+});
+
+describe("a visit", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("ends after its longest time, whoever may still file", async () => {
+    vi.useFakeTimers();
+    const turnstile = new Turnstile();
+    const first = new Visit(turnstile);
+    await first.enter();
+    const releases: (() => void)[] = [];
+    first.leaveWhenFiled((release) => void releases.push(release), 1_000);
+    const second = new Visit(turnstile);
+    let isIn = false;
+    void second.enter().then(() => {
+      isIn = true;
+    });
+    await vi.advanceTimersByTimeAsync(999);
+    expect([isIn, releases.length]).toEqual([false, 1]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(isIn).toBe(true);
+    releases[0]?.(); // too late, and no harm
+    expect([first.isInside, second.isInside]).toEqual([false, true]);
+  });
+
+  it("leaves no timer behind", async () => {
+    vi.useFakeTimers();
+    const visit = new Visit(new Turnstile());
+    await visit.enter();
+    visit.leaveWhenFiled((release) => release(), 1_000);
+    expect([visit.isInside, vi.getTimerCount()]).toEqual([false, 0]);
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+import { type FiledFile, NO_WORKSPACE, resultFilePath, withFiles } from "../../../src/tools/results";
+
+const at = Date.UTC(2026, 10, 22, 8, 45, 3);
+const png = { mediaType: "image/png", extension: "png", size: 95 };
+
+describe("files of a result", () => {
+  it.each([
+    { tool: "mcp__box__draw", id: "t1", path: ".tool_results/mcp__box__draw_20261122T084503Z_t1_2.png" },
+    { tool: "../../etc/passwd", id: "a/b.txt", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-txt_2.png" },
+  ])("of $tool lie under names of our own", ({ tool, id, path }) => {
+    expect(resultFilePath({ tool, id, at }, 2, "png")).toBe(path);
+  });
+
+  it.each<{ name: string; files: FiledFile[]; told: string }>([
+    { name: "nothing where there are none", files: [], told: "Done." },
+    {
+      name: "where each lies, what it is and how large",
+      files: [
+        { ...png, path: ".tool_results/a_1.png" },
+        { ...png, path: ".tool_results/a_2.png" },
+      ],
+      told: "Done.\n\n[file 1: .tool_results/a_1.png, image/png, 95 bytes]\n[file 2: .tool_results/a_2.png, image/png, 95 bytes]",
+    },
+    {
+      name: "why one is not kept, and what to do",
+      files: [{ ...png, why: NO_WORKSPACE }],
+      told: "Done.\n\n[file 1: image/png, 95 bytes; not kept: the agent has no files to keep it in; `cwd` in the agent's backend gives it some]",
+    },
+  ])("tell $name", ({ files, told }) => {
+    expect(withFiles("Done.", files)).toBe(told);
+  });
+});
