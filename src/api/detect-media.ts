@@ -1,5 +1,5 @@
 import type { AttachmentKind } from "../protocol/attachments";
-import { isText, markedType } from "../workspace/media-type";
+import { isMarked, isText, markedType, usualType } from "../workspace/media-type";
 
 /** What bytes are, by what they begin with; never by what somebody calls them. */
 
@@ -13,18 +13,11 @@ const KINDS: ReadonlyMap<string, AttachmentKind> = new Map([
 
 /** Says nothing of the bytes. */
 const ANY_BYTES = "application/octet-stream";
-const SAME_TYPES: Readonly<Record<string, string>> = {
-  "image/jpg": "image/jpeg",
-  "image/pjpeg": "image/jpeg",
-  "image/x-png": "image/png",
-  "application/x-pdf": "application/pdf",
-};
 const TYPE = /^[a-z0-9][a-z0-9.+-]{0,60}\/[a-z0-9][a-z0-9.+-]{0,60}$/;
 
 /** A type as somebody names it, in its usual spelling and without parameters; undefined where it says nothing. */
 export function spokenType(said: string | undefined): string | undefined {
-  const [type = ""] = (said ?? "").toLowerCase().split(";");
-  const usual = SAME_TYPES[type.trim()] ?? type.trim();
+  const usual = usualType(said ?? "");
   return usual === "" || usual === ANY_BYTES ? undefined : usual;
 }
 
@@ -39,6 +32,6 @@ export function detectMedia(bytes: Uint8Array, said: string | undefined): Detect
   const kind = marked === null ? undefined : KINDS.get(marked);
   if (marked !== null && kind) return { mediaType: marked, kind };
   if (!isText(bytes)) return null;
-  const isFitting = said !== undefined && TYPE.test(said) && !MARKS.some(([mediaType]) => mediaType === said);
+  const isFitting = said !== undefined && TYPE.test(said) && !isMarked(said);
   return { kind: "text", mediaType: isFitting ? said : "text/plain" };
 }

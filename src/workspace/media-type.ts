@@ -31,6 +31,9 @@ const MARKED: ReadonlySet<string> = new Set(MARKS.map(([mediaType]) => mediaType
 /** Other names of types that bytes tell. */
 const SAME = new Map([
   ["image/jpg", "image/jpeg"],
+  ["image/pjpeg", "image/jpeg"],
+  ["image/x-png", "image/png"],
+  ["application/x-pdf", "application/pdf"],
   ["audio/x-wav", "audio/wav"],
   ["audio/wave", "audio/wav"],
   ["audio/x-flac", "audio/flac"],
@@ -56,14 +59,22 @@ export function isText(bytes: Uint8Array): boolean {
   }
 }
 
+/** A type as somebody names it, in its usual spelling and without parameters. */
+export function usualType(said: string): string {
+  const named = said.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+  return SAME.get(named) ?? named;
+}
+
+/** Whether bytes of this type show that they are. */
+export const isMarked = (mediaType: string): boolean => MARKED.has(mediaType);
+
 /** `said`: the type that whoever sent them names. It stands only if it has the form of one and the bytes may be of it. */
 export function mediaTypeOf(bytes: Uint8Array, said: string | undefined): string {
   const marked = markedType(bytes);
   if (marked !== null) return marked;
-  const named = said?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const type = SAME.get(named) ?? named;
+  const type = usualType(said ?? "");
   const text = isText(bytes);
-  if (FORM.test(type) && !MARKED.has(type) && (text || !TEXT_TYPE.test(type))) return type;
+  if (FORM.test(type) && !isMarked(type) && (text || !TEXT_TYPE.test(type))) return type;
   return text ? "text/plain" : "application/octet-stream";
 }
 
