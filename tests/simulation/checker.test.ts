@@ -24,8 +24,7 @@ function tells(times: number, everyMs: number): Lie {
   );
 }
 
-const NEWS = { origin: "https://far.example.com", progress: 1, total: null, message: null };
-const PROGRESS = { type: "tool.progressed", ...NEWS } as const;
+const PROGRESS = { type: "tool.progressed", origin: WANTS.origin, progress: 1, total: null, message: null } as const;
 const TELLS_LATE = adds("tool.completed", ({ outcome: _, ...event }) => [{ ...event, ...PROGRESS }]);
 
 const ROWS: Row[] = [
