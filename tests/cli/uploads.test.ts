@@ -79,8 +79,8 @@ describe("what goes along with a question", () => {
 
 describe("what only a config names stays here", () => {
   const configOf = (named: string) => `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
-  const PARENT = folder({ "elsewhere/notes.txt": "not for others", "work/a.txt": "ash" });
-  const io = { cwd: path.join(PARENT.cwd, "work"), home: PARENT.cwd };
+  const PARENT = folder({ "elsewhere/notes.txt": "not for others", "site/a.txt": "ash" });
+  const io = { cwd: path.join(PARENT.cwd, "site"), home: PARENT.cwd };
   const put = (name: string, contents = "x") => {
     mkdirSync(path.dirname(path.join(io.cwd, name)), { recursive: true });
     writeFileSync(path.join(io.cwd, name), contents);
@@ -110,7 +110,7 @@ describe("what only a config names stays here", () => {
     expect(attached).toMatchObject([{ type: "file", name: named }]);
   });
 
-  it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../work/a.txt"])(
+  it.each(["docs/b.txt", path.join(io.cwd, "a.txt"), "same.txt", "../site/a.txt"])(
     "but not %s, which lies in it",
     async (named) => {
       put("team.yaml", configOf(named));
