@@ -19,6 +19,8 @@ export class FaultyService {
   readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
   /** Everything it printed since `forgetOutput`. */
   output = "";
+  /** When it was killed each time, Unix ms. */
+  readonly killedAt: number[] = [];
   #standstill = Promise.withResolvers<string>();
 
   private constructor(service: ServiceProcess, tools: ToolServer) {
@@ -80,7 +82,10 @@ export class FaultyService {
   /** Takes a session's object down, as the platform does for a new version of the code. */
   reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
 
-  kill = (): Promise<void> => this.#process.kill();
+  kill(): Promise<void> {
+    this.killedAt.push(Date.now());
+    return this.#process.kill();
+  }
 
   async stop(): Promise<void> {
     await this.#process.stop();

@@ -4,7 +4,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TOOL_PATH } from "./tool-path";
 
 /** A call as it arrived. `key`: what tells it from all others, of a request its `idempotency-key`; empty: it came with none. */
-export type ReachedCall = { name: string; key: string };
+export type ReachedCall = {
+  name: string;
+  key: string;
+  /** Whether its whole answer has left. */
+  answered: boolean;
+};
 
 /** Tools over HTTP as a config declares them, on loopback. */
 export type ToolServer = {
@@ -34,10 +39,14 @@ export async function startToolServer(): Promise<ToolServer> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
     const key = String(req.headers["idempotency-key"] ?? "");
     await json(req);
-    reached.push({ name, key });
+    const call = { name, key, answered: false };
+    reached.push(call);
     const number = name === "write_note" ? (notes.get(key) ?? notes.size + 1) : reached.length;
     if (name === "write_note") notes.set(key, number);
     await sleep(WORK_MS);
+    res.once("finish", () => {
+      call.answered = true;
+    });
     res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ number }));
   }
   const server = createServer((req, res) => {

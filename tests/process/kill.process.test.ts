@@ -16,7 +16,7 @@ import { Watcher } from "./support/watcher";
 /** SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` draws the same kills. */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 /** Each named place once, some of them after a first kill; the rest at random. */
-const KILLS = 164;
+const KILLS = 174;
 const PAIRS = 6;
 const AT_RANDOM_AT_LEAST = 10;
 const TIMEOUT_MS = 900_000;

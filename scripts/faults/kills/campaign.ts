@@ -134,7 +134,7 @@ function* plansOf(
   for (let visit = 1; visit <= eachPlace; visit += 1) {
     for (const place of PLACES) {
       figures.places.wanted += 1;
-      yield placePlan(seed + nth++, place, eachPlace === 1 ? 1 : chance.int(1, LATEST_VISIT));
+      yield placePlan(seed + nth++, place, chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)));
     }
   }
   for (let pair = 0; pair < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
@@ -149,10 +149,15 @@ function anyPlan(seed: number): Plan {
     case "moments":
       return randomPlan(seed);
     case "place":
-      return { ...placePlan(seed, chance.pick(PLACES), chance.int(1, LATEST_VISIT)), isWanted: false };
+      return { ...anyPlacePlan(seed, chance), isWanted: false };
     case "pair":
       return pairPlan(seed, chance);
   }
+}
+
+function anyPlacePlan(seed: number, chance: Chance): Plan {
+  const place = chance.pick(PLACES);
+  return placePlan(seed, place, chance.int(1, place.visits ?? LATEST_VISIT));
 }
 
 function placePlan(seed: number, { point, kind, restarted, first }: Place, nth: number): Plan {

@@ -1,20 +1,24 @@
-import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/events";
+import type { SessionEvent } from "../../../src/protocol/events";
 import type { CrashPoint } from "../build/orders";
 import type { KindName } from "../runs/kinds";
 
 /**
  * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
- * killed before does, at `first` where any other place will not do. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
+ * killed before does, at `first` where any other place will not do. `visits`: how often its runs surely come there. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
  */
-export type Place = { point: string; kind: KindName; restarted: boolean; first?: CrashPoint };
+export type Place = { point: string; kind: KindName; restarted: boolean; first?: CrashPoint; visits?: number };
 
 type EventType = SessionEvent["type"];
+/** Logged of a tool's call only when a kill cut it off. */
+type CutOff = "tool.unknown" | "tool.interrupted";
 /** Whatever is logged is at some time the last thing on disk, and at some time the first that is not. */
-const EVENTS: Readonly<Partial<Record<EventType, KindName>>> = {
+const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName>> = {
   "session.created": "story",
   "attempt.started": "story",
   "round.started": "mixed",
   "call.started": "story",
+  "call.deferred": "scarce",
+  "call.waiting": "rated",
   "call.completed": "mixed",
   "call.failed": "refused",
   "hosted_tool.completed": "searching",
@@ -25,6 +29,7 @@ const EVENTS: Readonly<Partial<Record<EventType, KindName>>> = {
   "answer.refused": "clumsy",
   "vote.refused": "clumsy",
   "agent.failed": "refused",
+  "agent.abstained": "restless",
   "stream.delta": "story",
   "personas.assigned": "rejected",
   "answer.submitted": "mixed",
@@ -38,6 +43,8 @@ const EVENTS: Readonly<Partial<Record<EventType, KindName>>> = {
   "attempt.restarted": "rejected",
   "tools.listed": "served",
   "tool.started": "tools",
+  "tool.progressed": "asked",
+  "tool.input_required": "asked",
   "files.accessed": "files",
   "tool.completed": "files",
   "turn.started": "again",
@@ -45,17 +52,12 @@ const EVENTS: Readonly<Partial<Record<EventType, KindName>>> = {
   "turn.cancelled": "cancelled",
   "turn.failed": "hopeless",
 };
-/** What is logged of a tool's call only when a kill cut it off: of one that must not be repeated, then of one that may. */
-const CUT_OFF: readonly (readonly [EventType, CrashPoint])[] = [
+/** First of a call that must not be repeated, then of one that may. */
+const CUT_OFF: readonly (readonly [CutOff, CrashPoint])[] = [
   ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
   ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
 ];
 const STAGES = ["open", "durable"] as const;
-
-/** Types of events that no place is named after: no kind of run is sure to come to them. */
-export const WITHOUT_PLACES: readonly EventType[] = SessionEventSchema.options
-  .map(({ shape }) => shape.type.value)
-  .filter((type) => EVENTS[type] === undefined && CUT_OFF.every(([cut]) => cut !== type));
 
 const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   story: [
@@ -89,6 +91,9 @@ const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
 };
 
+/** Pieces of replies that each run of several agents gets at least. */
+const CHUNKS = 60;
+
 const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed", "boot.end", "boot.durable", "alarm.begin"];
 
 export const PLACES: readonly Place[] = [
@@ -98,7 +103,9 @@ export const PLACES: readonly Place[] = [
   ...CUT_OFF.flatMap(([event, first]) =>
     STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind: "tools" as const, restarted: true, first })),
   ),
-  ...entriesOf(OTHERS).flatMap(([kind, points]) => points.map((point) => ({ point, kind, restarted: false }))),
+  ...entriesOf(OTHERS).flatMap(([kind, points]) =>
+    points.map((point) => ({ point, kind, restarted: false, ...(point === "send.chunk" && { visits: CHUNKS }) })),
+  ),
   ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),
 ];
 

@@ -17,7 +17,7 @@ const CLOSED_WITHIN_MS = 2_000;
 
 /** What is looked at of a run that is over, which clients played and others can tell of. */
 export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
-type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "erasedAt";
+type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "cancelled" | "erasedAt" | "killedAt";
 type Look = "requests" | "replay" | "status" | "listed" | "look" | "files" | "answerFiles" | "stored" | "toolCalls";
 type Reader = Pick<Watcher, "frames" | "bytes">;
 
@@ -31,14 +31,19 @@ export async function judgeRun(run: Judged): Promise<string[]> {
   return [
     ...unlike(run, log),
     ...misnumbered(events),
-    ...broken(events, { ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }) }),
+    ...broken(events, {
+      ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
+      ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
+    }),
     ...(run.kind.tools ? toolProblems(run.toolCalls(), events) : []),
     ...misended(events, run),
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
     ...overspent(events, requests, run.capUsd),
+    ...overtaken(requests, run.kind.maxTokens),
     ...overlapping(requests),
     ...afterTheEnd(requests, run.cancelledAt),
+    ...unequal(run.cancelled),
     ...leaked(log, run.canary),
     ...twice(await run.listed(), run),
     ...(await misfiled(run, events)),
@@ -125,10 +130,12 @@ async function misstored(run: Judged, events: readonly WireEvent[]): Promise<str
 function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
   const last = ends.at(-1);
+  const settled = events.findLast((event) => event.type === "attempt.settled");
   const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
   return [
     ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
     ...(last && kind.ends.some((type) => type === last.type) ? [] : [`I3: it ended with ${JSON.stringify(last)}`]),
+    ...(!kind.endedBy || settled?.ended_by === kind.endedBy ? [] : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
     ...answers.flatMap((answer) =>
       kind.answer === null || answer === kind.answer ? [] : [`I3: the answer is ${JSON.stringify(answer)}`],
     ),
@@ -147,6 +154,12 @@ function overspent(events: readonly WireEvent[], requests: readonly RecordedRequ
   return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
 }
 
+/** I11, of tokens. */
+function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
+  const taken = charges(requests).reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  return cap === undefined || taken <= cap ? [] : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
+}
+
 /** I14. */
 function overlapping(requests: readonly RecordedRequest[]): string[] {
   const most = peakAwaitingHeaders(requests);
@@ -163,6 +176,14 @@ function afterTheEnd(requests: readonly RecordedRequest[], at: number | null): s
     ...(open.length === 0 ? [] : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
   ];
 }
+
+/** I15: to cancel twice is to cancel once. */
+const unequal = (answers: readonly string[]): string[] =>
+  answers.every((answer) => answer === answers[0]) ? [] : [`I15: cancels were answered ${answers.join(" and then ")}`];
+
+/** Where the log ended each time that the process died. */
+const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
+  killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
 
 /** I17: keys are in no frame. What the service prints is looked at for all runs together. */
 const leaked = (log: readonly Buffer[], canary: string): string[] =>

@@ -1,5 +1,7 @@
 import { backendOf, modelOf } from "../../../tests/process/support/formats";
 import { FINAL, STORY_AGENTS, storyAt, storyModels } from "../../../tests/process/support/story";
+import type { EndedBy } from "../../../src/protocol/events";
+import { LIMITS } from "../../../src/coordination/limits";
 import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
 import { refusesOver, worksAtLength } from "../../simulated-providers/long-work";
@@ -11,7 +13,9 @@ import type { ReachedCall } from "../../simulated-providers/tool-server";
 export type Surroundings = SimulatedProviders & {
   /** Of the tool server. */
   toolsUrl: string;
-  /** Each call that reached it, in order. */
+  /** Of one that tells how far it is and then asks a person. */
+  askingUrl: string;
+  /** Each call that reached either, in order. */
   toolCalls(): readonly ReachedCall[];
 };
 
@@ -27,7 +31,7 @@ const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, q
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
 /** What somebody does to the run beside watching it. */
-export type Deed = "cancels it" | "erases it" | "asks again";
+export type Deed = "cancels it" | "cancels it once it waits" | "erases it" | "asks again";
 
 /** A kind of run, and what must come of it however often the service is killed. */
 export type Kind = {
@@ -35,9 +39,15 @@ export type Kind = {
   config?: Readonly<Record<string, unknown>>;
   /** Whether it may cost only so much that it matters. */
   isCapped?: boolean;
+  /** The tokens it may take, where that matters. */
+  maxTokens?: number;
   deed?: Deed;
   /** How its last turn may end. */
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
+  /** What its coordination always ends by. Absent: whatever it may. */
+  endedBy?: EndedBy;
+  /** Whether it comes to its end only where clocks are wrong: no kill does that. */
+  isForClocks?: boolean;
   /** The answer of a turn that completed; null: any. */
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
@@ -122,10 +132,32 @@ const adder = worksOnFiles({
   answer: "At 100 °C, which a tool has added up of twice fifty.",
   last: [["mcp__box__add", { a: 99, b: 1 }]],
 });
-const withServer = (player: Player): Player => {
+/** The same, by a server that asks a person before it goes on, which nobody answers. */
+const asker = worksOnFiles({
+  first: [
+    ["mcp__box__add", { a: 50, b: 50 }],
+    ["mcp__desk__ask", {}],
+  ],
+  answer: "At 100 °C, for all that the desk would not say.",
+});
+const withServers = (player: Player, servers: readonly ("toolsUrl" | "askingUrl")[]): Player => {
   return (providers) => {
     const { backend, ...agent } = player(providers);
-    return { ...agent, backend: { ...backend, mcp_servers: { box: { url: providers.toolsUrl } } } };
+    const named = servers.map((url) => [url === "toolsUrl" ? "box" : "desk", { url: providers[url] }]);
+    return { ...agent, backend: { ...backend, mcp_servers: Object.fromEntries(named) } };
+  };
+};
+
+/** Looks at its files for as long as it may, and never votes. */
+const restless = worksOnFiles({
+  answer: YES,
+  beforeVote: Array.from({ length: LIMITS.callsPerRound + 1 }, () => ["list_directory", {}] as [string, Record<string, unknown>]),
+});
+/** The third call of a key waits for the next minute. */
+const withRates = (player: Player): Player => {
+  return (providers) => {
+    const { backend, ...agent } = player(providers);
+    return { ...agent, backend: { ...backend, rate_limits: { rpm: 2 } } };
   };
 };
 
@@ -155,8 +187,22 @@ export const KINDS = {
   },
   hopeless: { agents: all([chat("one", "refused"), chat("two", "refused")]), ends: ["turn.failed"], answer: null },
   capped: { agents: all(story), isCapped: true, ends: ["turn.completed", "turn.failed"], answer: null },
-  /** Its time is up before it has said anything. */
-  hurried: { agents: all(story), ends: ["turn.completed", "turn.failed"], answer: null },
+  /** Its time is up in the middle of the story. */
+  hurried: {
+    agents: all(story),
+    config: { timeout_settings: { orchestrator_timeout_seconds: 1 } },
+    endedBy: "deadline",
+    ends: ["turn.completed", "turn.failed"],
+    answer: null,
+  },
+  /** It has half an hour, which a clock may leap over. */
+  overtaken: {
+    agents: all(story),
+    endedBy: "deadline",
+    isForClocks: true,
+    ends: ["turn.completed", "turn.failed"],
+    answer: null,
+  },
   cancelled: { agents: all(story), deed: "cancels it", ends: ["turn.completed", "turn.cancelled"], answer: FINAL },
   again: { agents: all([chat("one", "quick"), chat("two", "quick")]), deed: "asks again", ends: ["turn.completed"], answer: YES },
   files: {
@@ -172,9 +218,33 @@ export const KINDS = {
     answer: null,
   },
   served: {
-    agents: all([withServer(chat("one", "adder")), withServer(chat("two", "quick"))]),
+    agents: all([withServers(chat("one", "adder"), ["toolsUrl"]), withServers(chat("two", "quick"), ["toolsUrl"])]),
     tools: "mcp",
     ends: ["turn.completed"],
+    answer: null,
+  },
+  asked: {
+    agents: all([withServers(chat("one", "asker"), ["toolsUrl", "askingUrl"]), chat("two", "quick")]),
+    tools: "mcp",
+    ends: ["turn.completed"],
+    answer: null,
+  },
+  restless: {
+    agents: all([withFiles(chat("one", "restless")), chat("two", "quick")]),
+    ends: ["turn.completed"],
+    answer: YES,
+  },
+  /** The first call of one leaves too little for the other's, until it is over. */
+  scarce: {
+    agents: all([chat("one", "quick"), chat("two", "quick")]),
+    maxTokens: 12_000,
+    ends: ["turn.completed", "turn.failed"],
+    answer: null,
+  },
+  rated: {
+    agents: all([withRates(chat("one", "quick")), withRates(chat("two", "quick"))]),
+    deed: "cancels it once it waits",
+    ends: ["turn.cancelled"],
     answer: null,
   },
   clumsy: {
@@ -203,6 +273,8 @@ export const MODELS: Readonly<Record<string, Script>> = {
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
+  asker: paced({ ttftMs: 60, tokensPerSecond: 200 }, asker),
+  restless: paced({ ttftMs: 5 }, restless),
   adder: paced({ ttftMs: 60, tokensPerSecond: 200 }, adder),
   clumsy: paced({ ttftMs: 60, tokensPerSecond: 200 }, clumsy),
   filtered: paced({ ttftMs: 60 }, () => ({ text: "I", finishReason: "content_filter" })),

@@ -12,7 +12,13 @@ const OVER_WITHIN_MS = 60_000;
 /** To read its log again and ask what became of it. */
 const JUDGED_WITHIN_MS = 60_000;
 
-type Options = { service: FaultyService; providers: Surroundings; seed: number };
+type Options = {
+  service: FaultyService;
+  providers: Surroundings;
+  seed: number;
+  /** Whether nothing but kills can cut off what runs do. */
+  isOnlyKilled?: boolean;
+};
 
 /** Some runs under fire together, from their start to the verdict on each. */
 export class Party {
@@ -24,12 +30,13 @@ export class Party {
   readonly #service: FaultyService;
 
   /** They start at once. */
-  constructor(kinds: readonly KindName[], { service, providers, seed }: Options) {
+  constructor(kinds: readonly KindName[], { service, providers, seed, isOnlyKilled = false }: Options) {
     const chance = new Chance(seed ^ 0x5f5f);
     const client = new PatientClient(service.url);
     this.#service = service;
     service.forgetOutput();
-    this.runs = kinds.map((kind) => new Run(kind, { client, providers, tools: service.tools, chance }));
+    const killedAt = isOnlyKilled ? service.killedAt : null;
+    this.runs = kinds.map((kind) => new Run(kind, { client, providers, tools: service.tools, chance, killedAt }));
     const driven = this.runs.map((run) => run.drive().catch((error: unknown) => this.#note(run, [String(error)])));
     this.over = Promise.all(driven).then(() => "over" as const);
   }

@@ -18,7 +18,14 @@ const DEED_WITHIN_MS = 1_400;
 /** R2 that failed is asked again after a second, two, four and eight. */
 const STORED_WITHIN_MS = 30_000;
 
-type Options = { client: PatientClient; providers: Surroundings; tools: ToolServer; chance: Chance };
+type Options = {
+  client: PatientClient;
+  providers: Surroundings;
+  tools: ToolServer;
+  chance: Chance;
+  /** When the service was killed, Unix ms; null: other things may cut off what it does, and nobody knows when. */
+  killedAt: readonly number[] | null;
+};
 
 /** One run under fire: it is started, watched, and perhaps cancelled or erased, by clients that do not give up. */
 export class Run {
@@ -31,6 +38,8 @@ export class Run {
   watchers: Watcher[] = [];
   /** When its cancel was first acknowledged, Unix ms. */
   cancelledAt: number | null = null;
+  /** What each of its cancels was answered. */
+  readonly cancelled: string[] = [];
   erasedAt: number | null = null;
   readonly #options: Options;
   readonly #requests: RecordedRequest[] = [];
@@ -45,6 +54,10 @@ export class Run {
     this.#options = options;
     this.capUsd = this.kind.isCapped ? options.chance.pick(CAPS_USD) : null;
     this.#deedAfterMs = options.chance.int(0, DEED_WITHIN_MS);
+  }
+
+  get killedAt(): readonly number[] | null {
+    return this.#options.killedAt;
   }
 
   get turns(): number {
@@ -153,8 +166,12 @@ export class Run {
       id,
       backend: { ...backend, ...tools, model, api_key: this.canary },
     }));
-    const budget = this.capUsd === null ? {} : { budget: { max_cost_usd: this.capUsd } };
-    return { question: `When does water boil? ${this.mark}`, config: { agents: team, ...config }, ...budget };
+    const budget = {
+      ...(this.capUsd !== null && { max_cost_usd: this.capUsd }),
+      ...(this.kind.maxTokens !== undefined && { max_tokens: this.kind.maxTokens }),
+    };
+    const limited = Object.keys(budget).length > 0 ? { budget } : {};
+    return { question: `When does water boil? ${this.mark}`, config: { agents: team, ...config }, ...limited };
   }
 
   /** One that is there again at once, one that comes late, and one that leaves even without a kill. */
@@ -170,16 +187,26 @@ export class Run {
     ];
   }
 
+  /** Until a call of it waits, as its log says, or it is over. */
+  async #waits(): Promise<void> {
+    const [full] = this.watchers;
+    while (full && !full.isOver && !full.has("call.waiting")) await sleep(20);
+  }
+
   async #act(): Promise<void> {
     const { client } = this.#options;
     switch (this.kind.deed) {
       case undefined:
         return;
-      case "cancels it": {
-        await sleep(this.#deedAfterMs);
+      case "cancels it":
+      case "cancels it once it waits": {
+        await (this.kind.deed === "cancels it" ? sleep(this.#deedAfterMs) : this.#waits());
         const path = `${sessionPath(this.session)}/cancel`;
-        this.cancelledAt = (await client.ask(path, { method: "POST", body: {} })).at;
-        await client.ask(path, { method: "POST", body: {} });
+        for (let times = 0; times < 2; times += 1) {
+          const { at, body } = await client.ask(path, { method: "POST", body: {} });
+          this.cancelledAt ??= at;
+          this.cancelled.push(body);
+        }
         return;
       }
       case "erases it":

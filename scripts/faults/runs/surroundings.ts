@@ -1,4 +1,5 @@
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
+import { askingServer } from "../../../tests/tools/mcp/asking-server";
 import { startLookout } from "../../../tests/tools/mcp/lookout";
 import { modernServer } from "../../../tests/tools/mcp/modern-server";
 import { startSimulatedProviders } from "../../simulated-providers/server";
@@ -7,15 +8,20 @@ import { MODELS, type Surroundings } from "./kinds";
 /** On loopback, until they are closed. */
 export async function startSurroundings(): Promise<Surroundings> {
   const server = await modernServer({ legacy: true });
-  const lookout = await startLookout(server.url);
+  const asking = await askingServer();
+  const lookouts = [await startLookout(server.url), await startLookout(asking.url)] as const;
   const providers = await startSimulatedProviders({ models: MODELS });
   return {
     ...providers,
-    toolsUrl: lookout.url,
-    toolCalls: () => lookout.calls().map(({ name, meta }) => ({ name, key: String(meta[CALL_KEY] ?? "") })),
+    toolsUrl: lookouts[0].url,
+    askingUrl: lookouts[1].url,
+    toolCalls: () =>
+      lookouts
+        .flatMap((lookout) => lookout.calls())
+        .map(({ name, meta, answered }) => ({ name, key: String(meta[CALL_KEY] ?? ""), answered })),
     close: async () => {
-      await Promise.all([providers.close(), lookout.close()]);
-      await server.close();
+      await Promise.all([providers.close(), ...lookouts.map((lookout) => lookout.close())]);
+      await Promise.all([server.close(), asking.close()]);
     },
   };
 }

@@ -9,10 +9,10 @@ const KEY = /_tool_(\d+)_(\d+)_(\d+)_(\d+)_(.+)$/;
 /** What reached the tools, by the places in the log that its keys tell: what the checks of I8 and I9 look at. */
 export function reachedTools(calls: readonly ReachedCall[], events: readonly WireEvent[]): ReachedTool[] {
   const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
-  return calls.map(({ name, key }) => {
+  return calls.map(({ name, key, answered }) => {
     const [, turn, attempt, nth, round, call] = KEY.exec(key) ?? [];
     const place = { turn: Number(turn), attempt: Number(attempt), round: Number(round), tool_call: call ?? "none" };
-    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key };
+    return { ...place, agent: agents[Number(nth) - 1]?.id ?? "nobody", name, key, answered };
   });
 }
 

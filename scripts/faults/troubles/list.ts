@@ -224,7 +224,7 @@ export const TROUBLES: readonly Trouble[] = [
   {
     row: "Clock",
     name: "the clock jumps an hour ahead",
-    kinds: ["hurried", "hurried"],
+    kinds: ["overtaken", "overtaken"],
     steps: [{ afterMs: 700, orders: { skewMs: HOUR_MS } }],
   },
   {

@@ -22,7 +22,7 @@ const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
   .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
 const END_AT = EVENTS.at(-1)?.at ?? 0;
 /** Of the one call of a tool in it: the first agent's, in its second round. */
-const TOOL_CALL = { name: "read_file", key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use` };
+const TOOL_CALL = { name: "read_file", key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`, answered: true };
 const TREE = { "a.txt": "00 3" };
 
 const toFrame = (event: WireEvent): Buffer =>
@@ -71,6 +71,8 @@ const judged = (changed: Partial<Judged>): Judged => ({
   canary: CANARY,
   capUsd: null,
   cancelledAt: null,
+  cancelled: [],
+  killedAt: null,
   erasedAt: null,
   watchers: readersOf(EVENTS),
   requests: () => REQUESTS,
@@ -106,6 +108,12 @@ function withTrail(times: number): WireEvent[] {
   const record: WireEvent = { ...place, type: "files.accessed", accesses: [] };
   return EVENTS.toSpliced(firstOf("tool.completed"), 0, ...Array.from({ length: times }, () => record));
 }
+/** The tool's end is not known. */
+const FORGOTTEN = EVENTS.map((event): WireEvent => {
+  if (event.type !== "tool.completed") return event;
+  const { outcome: _, ...place } = event;
+  return { ...place, type: "tool.unknown" };
+});
 const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({ ...WITH_FILES, ...telling(withTrail(1)), ...changed });
 
 const together = (count: number) =>
@@ -120,7 +128,8 @@ const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
   { name: "as it was recorded", changed: {} },
   { name: "with a tool whose server was called once", changed: WITH_TOOLS },
   { name: "with files that are where they belong", changed: filesWith({}) },
-  { name: "under a cap that it kept", changed: { capUsd: 1 } },
+  { name: "under caps that it kept", changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) } },
+  { name: "cancelled twice with one answer", changed: { cancelled: ["{}", "{}"] } },
   { name: "cancelled when it was over, what was open closed within two seconds", changed: { cancelledAt: END_AT } },
   { name: "with four requests that wait at once", changed: { requests: () => together(4) } },
   {
@@ -152,12 +161,15 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
   },
   {
     name: "a tool's call that reached its server and is in no journal",
-    changed: { ...WITH_TOOLS, toolCalls: () => [TOOL_CALL, { name: "add", key: `${SESSION}_tool_1_1_1_9_other` }] },
+    changed: {
+      ...WITH_TOOLS,
+      toolCalls: () => [TOOL_CALL, { name: "add", key: `${SESSION}_tool_1_1_1_9_other`, answered: true }],
+    },
     wrong: "I8 at #47: other reached its server and is not in the journal",
   },
   {
     name: "a tool's call whose server saw no key",
-    changed: { ...WITH_TOOLS, toolCalls: () => [{ name: "read_file", key: "" }] },
+    changed: { ...WITH_TOOLS, toolCalls: () => [{ name: "read_file", key: "", answered: true }] },
     wrong: "I8: a call of read_file reached its server without a key",
   },
   {
@@ -187,7 +199,18 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: filesWith(telling(withTrail(2))),
     wrong: "I10: a call is twice",
   },
+  {
+    name: "an answered call of a tool that nobody knows of, though nothing died",
+    changed: { ...WITH_TOOLS, killedAt: [], ...telling(FORGOTTEN) },
+    wrong: "is unknown although nothing cut it off",
+  },
+  {
+    name: "another end than its time",
+    changed: ofKind("story", { endedBy: "deadline" }),
+    wrong: "I6: it was settled by consensus",
+  },
   { name: "charges above the cap", changed: { capUsd: 0.001 }, wrong: "I11: $" },
+  { name: "tokens above the cap", changed: ofKind("story", { maxTokens: 1 }), wrong: "tokens were charged under a cap of 1" },
   { name: "charges that the log does not account for", changed: { requests: () => dearer }, wrong: "I11: model-1 charged" },
   {
     name: "a request that the log does not account for",
@@ -205,6 +228,7 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { cancelledAt: END_AT, requests: () => openAfter(2_100) },
     wrong: "I15: 1 requests were open",
   },
+  { name: "a second cancel that is answered otherwise", changed: { cancelled: ["{}", ""] }, wrong: "I15: cancels were answered" },
   { name: "the agents' key in an answer", changed: telling(withKey), wrong: "I17" },
   {
     name: "a status that the log does not say",

@@ -10,12 +10,17 @@ const CallSchema = z.looseObject({
 /** Another address of a server, at which every message is noted on its way. */
 export async function startLookout(url: string) {
   const raw = await startRawServer();
-  raw.answer((response, received) => pass(url, response, received));
-  /** The calls of tools that came by, in order. */
+  const answered = new WeakSet<Received>();
+  raw.answer((response, received) => {
+    response.once("finish", () => answered.add(received));
+    return pass(url, response, received);
+  });
+  /** The calls of tools that came by, in order. `answered`: the whole answer has left. */
   const calls = () =>
-    raw.received.flatMap(({ body }) => {
-      const call = CallSchema.safeParse(body);
-      return call.success ? [{ name: call.data.params.name, meta: call.data.params._meta }] : [];
+    raw.received.flatMap((received) => {
+      const call = CallSchema.safeParse(received.body);
+      if (!call.success) return [];
+      return [{ name: call.data.params.name, meta: call.data.params._meta, answered: answered.has(received) }];
     });
   return { url: `${raw.origin}/mcp`, calls, received: raw.received, close: () => raw.close() };
 }
