@@ -12,8 +12,8 @@ import { reasonOf } from "./text-file";
 
 /** Images and files that go along with a question: those a config names in `upload_files`, and those of `--file`. */
 
-/** Keys of an entry that name something the service takes. Sound and video it refuses itself, with the line they stand in. */
-const PATH_KEYS = ["image_path", "file_path"];
+/** Keys of an entry that name something the service takes. Video it refuses itself, with the line it stands in. */
+const PATH_KEYS = ["image_path", "file_path", "audio_path"];
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\/\//i;
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);

@@ -27,7 +27,7 @@ describe("the files a config names", () => {
       yaml: "agent: {backend: {upload_files: [{file_path: 'https://x.example/a'}]}}",
       paths: [],
     },
-    { name: "not sound and video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: [] },
+    { name: "sound, and not video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: ["a"] },
     {
       name: "an entry by its anchor",
       yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
