@@ -2,6 +2,7 @@ import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
 import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";
+import { WHO_HEARS } from "../providers/accepted-media";
 import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "./errors";
 
@@ -97,7 +98,7 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
     ({ agent, model, name, mediaType }) => `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
   );
   const more = told.length > MOST_TOLD ? ` (and ${told.length - MOST_TOLD} more)` : "";
-  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? WHO_HEARS : ""}`;
+  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${WHO_HEARS}` : ""}`;
   const errors = refusal.refused
     .slice(0, MOST_ERRORS)
     .map((one, nth) => ({ pointer: "/question", detail: told[nth] ?? one.name }));
@@ -105,7 +106,5 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
 }
 
 const isSound = ({ mediaType }: { mediaType: string }): boolean => mediaType.startsWith("audio/");
-const WHO_HEARS =
-  " Sound is taken by Gemini (WAV, MP3, Ogg, FLAC) and, as WAV or MP3, by audio models such as gpt-audio through Chat Completions, at OpenRouter too.";
 const MOST_TOLD = 4;
 const MOST_ERRORS = 20;

@@ -80,6 +80,10 @@ function takesSound({ format, host, model }: Asked): boolean {
   return HEARS.test(familiar(model)) || (ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL);
 }
 
+/** What to do about a model that does not hear, for people. */
+export const WHO_HEARS =
+  "Sound is taken by Gemini (WAV, MP3, Ogg, FLAC) and, as WAV or MP3, by audio models such as gpt-audio through Chat Completions, at OpenRouter too.";
+
 /** Hosts that take fewer kinds of images than their format could say. */
 const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = { xai: ["image/png", "image/jpeg"] };
 
