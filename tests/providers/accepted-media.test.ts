@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Asked, acceptsMedia, mediaTokens } from "../../src/providers/accepted-media";
+import { MODEL_GROUPS } from "../../src/providers/model-rows";
+import { modelFacts } from "../../src/providers/models";
 import { BACKEND_TYPES, SERVED_TYPES } from "../../src/providers/registry";
 
 const GEMINI: Asked = { format: "gemini", host: "google", model: "gemini-3.8-flash" };
@@ -95,6 +97,19 @@ describe("models that read text only, as hosts spell them, take no picture", () 
     "deepseek-v4-pro",
   ])("%s", (model) => expect(acceptsMedia(chat(model), "image/png")).toBe(false));
 });
+
+it("no model with a known price hears but Gemini's, whose prices of sound are known", () => {
+  const hearing = MODEL_GROUPS.flatMap(({ host, rows }) =>
+    Object.keys(rows).filter((model) =>
+      [host, "custom"].some((at) =>
+        BOTH.some((format) => modelFacts(model, at).price && acceptsMedia({ format, host: at, model }, "audio/wav")),
+      ),
+    ),
+  );
+  expect(hearing).toContain("gemini-2.5-flash");
+  expect(hearing.filter((model) => !model.startsWith("gemini-"))).toEqual([]);
+});
+const BOTH = ["openai-chat", "gemini"] as const;
 
 /** Each is known, not guessed: a new default is to be looked up and added here. */
 const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
