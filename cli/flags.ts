@@ -37,7 +37,11 @@ export const withTeam = (command: Command): Command =>
     .option("--model <model>", "ask this model without a config; more than once for a team of them", collect)
     .option("--backend <type>", "the backend type of --model, where its name does not tell")
     .option("--system-message <text>", "what the agents of --model are told about themselves")
-    .option("--file <path>", "send an image, a PDF or a text file along with the question; more than once for several", collect)
+    .option(
+      "--file <path>",
+      "send an image, a PDF, a sound or a text file along with the question; more than once for several",
+      collect,
+    )
     .option("--orchestrator-timeout <s>", "most the turn may take, in seconds", toSeconds)
     .option("--max-cost <usd>", "most the turn may cost, in US dollars", toUsd)
     .option("--max-tokens <n>", "most tokens the turn may use", toTokens)

@@ -7,7 +7,7 @@ import type { Io } from "./io";
 import { projectConfig, shownPath, userConfig } from "./places";
 import type { ConfigSource } from "./problem";
 import { readTextFile } from "./text-file";
-import { readUploads, uploadsOf } from "./uploads";
+import { type Gets, readUploads, uploadsOf } from "./uploads";
 
 export type TeamFlags = {
   config?: string | undefined;
@@ -31,12 +31,12 @@ type Surroundings = Pick<Io, "cwd" | "home">;
 
 /**
  * The team: what the command line names, then the project's `.massgen/config.yaml`, then the user's, then the service's usual
- * one. A file is sent as it is, so that errors carry line and column. Throws CliError.
+ * one. A file is sent as it is, so that errors carry line and column. Throws CliError. `gets`: how addresses are asked.
  */
-export async function chooseTeam(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
+export async function chooseTeam(flags: TeamFlags, io: Surroundings & Pick<Io, "stderr">, gets?: Gets): Promise<TeamChoice> {
   const team = await teamOf(flags, io);
   const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
-  return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io) };
+  return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io, gets) };
 }
 
 async function teamOf(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {

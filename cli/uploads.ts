@@ -5,20 +5,22 @@ import type { AskedQuestion } from "../src/protocol/api";
 import { ATTACHMENT_LIMITS, type QuestionPart } from "../src/protocol/attachments";
 import { holdsToken, mayHoldSecrets } from "./contexts/left-out";
 import { CliError, EXIT } from "./exit-codes";
-import { fetchFile, isAddress } from "./fetch-file";
+import { fetchFile, type Get, getBy, isAddress } from "./fetch-file";
 import type { Io } from "./io";
+import { NotPublic, publicGet } from "./public-get";
 import { toLine } from "./sanitize";
 import { reasonOf } from "./text-file";
 
 /** Images and files that go along with a question: those a config names in `upload_files`, and those of `--file`. */
 
-/** Keys of an entry that name something the service takes. Sound and video it refuses itself, with the line they stand in. */
-const PATH_KEYS = ["image_path", "file_path"];
-const ADDRESS = /^[a-z][a-z0-9+.-]+:\/\//i;
+/** Keys of an entry that name something the service takes. Video it refuses itself, with the line it stands in. */
+const PATH_KEYS = ["image_path", "file_path", "audio_path"];
+/** Of an address with https it is told before it is asked; any other the service refuses, with the line it stands in. */
+const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
-/** The paths that a config names, each once. What is no YAML names none: the service says what is wrong with it. */
+/** The paths and addresses that a config names, each once. What is no YAML names none: the service says what is wrong with it. */
 export function uploadsIn(yaml: string): string[] {
   const paths = new Set<string>();
   const document = parseDocument(yaml, { logLevel: "silent" });
@@ -33,7 +35,7 @@ export function uploadsIn(yaml: string): string[] {
           : isScalar(entry)
             ? [entry.value]
             : [];
-        for (const one of named) if (typeof one === "string" && one !== "" && !ADDRESS.test(one)) paths.add(one);
+        for (const one of named) if (typeof one === "string" && one !== "" && !OTHER_ADDRESS.test(one)) paths.add(one);
       }
     },
   });
@@ -49,8 +51,15 @@ export function uploadsOf(yaml: string, files: readonly string[]): Upload[] {
   return names.map((name) => ({ name, isMeant: files.includes(name) }));
 }
 
-/** These files as parts of a question, called by the paths they were named by. Throws CliError for what cannot be sent. */
-export async function readUploads(uploads: readonly Upload[], { cwd }: Pick<Io, "cwd">): Promise<QuestionPart[]> {
+/** How addresses are asked: those the user names wherever they lead, those of a config in public only. */
+export type Gets = { meant: Get; others: Get };
+const GETS: Gets = { meant: getBy(fetch), others: publicGet() };
+
+/** Where files lie, and where it is told what is fetched. */
+type Place = Pick<Io, "cwd" | "stderr">;
+
+/** These files as parts of a question, called by what they were named by. Throws CliError for what cannot be sent. */
+export async function readUploads(uploads: readonly Upload[], place: Place, gets = GETS): Promise<QuestionPart[]> {
   if (uploads.length > ATTACHMENT_LIMITS.count)
     throw new CliError(
       EXIT.config,
@@ -59,35 +68,52 @@ export async function readUploads(uploads: readonly Upload[], { cwd }: Pick<Io, 
   const parts: QuestionPart[] = [];
   let left: number = ATTACHMENT_LIMITS.bytes;
   for (const upload of uploads) {
-    const bytes = await readUpload(upload, cwd, left);
+    const bytes = await readUpload(upload, left, isAddress(upload.name) ? fromAddress(place, gets) : fromFile(place));
     left -= bytes.byteLength;
     parts.push({ type: "file", name: upload.name, data: bytes.toString("base64") });
   }
   return parts;
 }
 
-async function readUpload({ name, isMeant }: Upload, cwd: string, mostBytes: number): Promise<Buffer> {
+type Read = (upload: Upload, mostBytes: number) => Promise<Buffer>;
+
+async function readUpload(upload: Upload, mostBytes: number, read: Read): Promise<Buffer> {
   try {
-    if (isMeant && isAddress(name)) return nonEmpty(await fetchFile(name, mostBytes, fetch));
+    const bytes = await read(upload, mostBytes);
+    if (bytes.byteLength === 0) throw new Error("it is empty");
+    return bytes;
+  } catch (cause) {
+    const why = toLine(reasonOf(cause));
+    throw new CliError(EXIT.config, `Cannot send ${toLine(upload.name)} along with the question: ${why}.`, { cause });
+  }
+}
+
+/** What only a config names is fetched too, as it is public; but not unsaid, and not from where only this machine gets in. */
+const fromAddress =
+  ({ stderr }: Place, { meant, others }: Gets): Read =>
+  async ({ name, isMeant }, mostBytes) => {
+    if (isMeant) return fetchFile(name, mostBytes, meant);
+    stderr.write(`fetch   ${toLine(name)} from this machine, as the config names it in upload_files\n`);
+    try {
+      return await fetchFile(name, mostBytes, others);
+    } catch (cause) {
+      if (!(cause instanceof NotPublic)) throw cause;
+      throw new Error(`${cause.message}; for an address of your own, --file ${name} says that you mean it`, { cause });
+    }
+  };
+
+const fromFile =
+  ({ cwd }: Place): Read =>
+  async ({ name, isMeant }, mostBytes) => {
     const file = await realpath(path.resolve(cwd, name));
     const reason = isMeant ? null : await whyKept(file, { name, cwd });
     if (reason !== null) throw new Error(keptAs(reason, name));
     const { size } = await stat(file);
     if (size > mostBytes) throw new Error(`${ATTACHMENT_LIMITS.bytes} bytes may go along with a question, and it makes more`);
-    const bytes = nonEmpty(await readFile(file));
+    const bytes = await readFile(file);
     if (!isMeant && holdsToken(file, bytes)) throw new Error(keptAs("it holds a key", name));
     return bytes;
-  } catch (cause) {
-    throw new CliError(EXIT.config, `Cannot send ${toLine(name)} along with the question: ${toLine(reasonOf(cause))}.`, {
-      cause,
-    });
-  }
-}
-
-function nonEmpty(bytes: Buffer): Buffer {
-  if (bytes.byteLength === 0) throw new Error("it is empty");
-  return bytes;
-}
+  };
 
 const keptAs = (reason: string, name: string): string =>
   `only a config names it, and ${reason}; send it with --file ${name} if you mean it`;

@@ -1,4 +1,4 @@
-import { Turnstile } from "../src/tools/mcp/turnstile";
+import { Turnstile } from "../src/tools/turnstile";
 import { BUCKET_LIMIT_MS } from "./limits";
 
 /**

@@ -4,6 +4,7 @@ import { logError } from "../src/redaction/log";
 import { SecretMissing } from "../src/tools/mcp/environment";
 import { parseToolTrust } from "../src/tools/mcp/trust";
 import type { Tool } from "../src/tools/tool";
+import { Turnstile } from "../src/tools/turnstile";
 import type { Containers } from "./containers";
 import type { Engine } from "./engine";
 import type { Env } from "./env";
@@ -35,8 +36,9 @@ export type SessionTools = {
 /** A session's tools, put together over its tables and what the operator has set. */
 export function sessionTools({ env, engine, log, sql, team, containers, fetch }: Options): SessionTools {
   const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
+  const large = new Turnstile();
   const fixed = team.agents.map((agent, index) => {
-    return toolboxOf(agent, { secretOf, runner: () => containers.runnerOf(index) });
+    return toolboxOf(agent, { secretOf, large, runner: () => containers.runnerOf(index) });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
@@ -48,6 +50,7 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch }:
     environment: {
       fetch,
       trust,
+      large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       secretOf: (name, origin) => {
         const secret = secretOf(name, origin);

@@ -328,7 +328,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async #grant(link: TenantLink, number: number, { turn, team, attached, tenant, sessionId }: Asked) {
     const pinned = await pinnedContexts(contextServices(this.env).reader, link.tenant, team);
     if (!pinned.ok) return pinned;
-    const granted = await link.ask(number, turn, team, attached?.tokens ?? 0);
+    const granted = await link.ask(number, turn, team, attached);
     if (!granted.ok) return granted;
     try {
       await this.#attachments(tenant, sessionId).put(turn.attachments ?? []);

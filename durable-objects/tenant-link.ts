@@ -1,6 +1,8 @@
 import type { Team } from "../src/config/team";
 import { leastCallUsd } from "../src/coordination/budget";
 import { byteLength } from "../src/coordination/byte-length";
+import { pricedWith } from "../src/coordination/sound";
+import type { Attached } from "../src/coordination/state";
 import { unpricedAgents } from "../src/protocol/team";
 import type { QuotaDecision } from "../src/tenancy/quota";
 import type { Env } from "./env";
@@ -22,19 +24,20 @@ export class TenantLink {
     this.#session = session;
   }
 
-  /** Whether the turn of this number may start, and with which budget. `attachmentTokens`: what comes with the question, as input. */
+  /** Whether the turn of this number may start, and with which budget. `attached`: what comes with the question. */
   ask(
     number: number,
     { question, budget, timeoutMs }: StartTurn,
     { rules }: Team,
-    attachmentTokens: number,
+    attached: Attached | null,
   ): Promise<QuotaDecision> {
+    const { agents } = pricedWith(rules, attached?.attachments ?? []);
     return this.#object.startTurn(this.tenant, {
       session: this.#session,
       turn: number,
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
-      leastUsd: leastCallUsd(rules.agents, byteLength(question) + attachmentTokens),
+      leastUsd: leastCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });
   }

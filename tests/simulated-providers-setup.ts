@@ -47,6 +47,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       restless: improvesForever({ topic: "Perhaps 42" }),
       talker: neverDecides(),
       looker: paced(PACE, tellsWhatCame()),
+      "gemini-looker": tellsWhatCame(), // its name says that it hears, too
       "gpt-oss-looker": tellsWhatCame(), // its name says that it reads text only
       ...CODING_MODELS,
       ...CONTEXT_MODELS,

@@ -107,8 +107,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   "r2-layout": { uses: ["src/protocol"] },
   "src/coordination": { uses: ["src/protocol"], packages: [] },
   "src/protocol": { uses: [], packages: ["zod"] },
-  // Clients are programs of their own: they share the wire's schemas and the rules for names of files with the service, nothing else.
-  cli: { uses: ["src/protocol", "src/workspace"] },
+  // Clients are programs of their own: they share the wire's schemas and the rules for names of files and for addresses with the service, nothing else.
+  cli: { uses: ["src/protocol", "src/workspace", "src/outgoing"] },
   web: { uses: ["src/protocol"] },
 };
 

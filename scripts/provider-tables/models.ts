@@ -9,12 +9,13 @@ export function modelsTable(): string {
   return table(head, MODEL_GROUPS.flatMap(groupRows));
 }
 
-const groupRows = ({ host, pricedAt, rows }: ModelGroup): string[][] =>
-  Object.entries(rows).map(([model, row]) => [hostById(host).name, code(model), ...facts(row), pricedAt]);
+const groupRows = ({ host, pricedAt, rows, sound }: ModelGroup): string[][] =>
+  Object.entries(rows).map(([model, row]) => [hostById(host).name, code(model), ...facts(row, sound?.[model]), pricedAt]);
 
-function facts([window, mostOutput, input, cached, output, cacheWrite, long]: Row): string[] {
+function facts([window, mostOutput, input, cached, output, cacheWrite, long]: Row, sound: number | undefined): string[] {
   const dear = cacheWrite == null ? "" : usd(cacheWrite);
-  return [grouped(window), grouped(mostOutput), usd(input), usd(cached), dear, usd(output), long ? times(long) : ""];
+  const read = sound === undefined ? usd(input) : `${usd(input)}, sound ${usd(sound)}`;
+  return [grouped(window), grouped(mostOutput), read, usd(cached), dear, usd(output), long ? times(long) : ""];
 }
 
 const times = ({ above, input, output }: LongPrompt): string => `above ${grouped(above)}: input × ${input}, output × ${output}`;

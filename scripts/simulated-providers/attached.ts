@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Format, Json } from "./dialect";
 
-/** The images and files in a request, as each format carries them: their type, what they are called, and a hash of their bytes. */
+/** The images, sounds and files in a request, as each format carries them: their type, what they are called, and a hash of their bytes. */
 
 const source = z.object({ type: z.literal("base64"), media_type: z.string(), data: z.string() });
 const url = z.string().regex(/^data:[a-z]+\/[a-z-]+;base64,/);
@@ -17,6 +17,12 @@ const PARTS: Readonly<Record<Format, z.ZodType<Found>>> = {
     z
       .object({ type: z.literal("file"), file: z.object({ filename: z.string(), file_data: url }) })
       .transform(({ file }) => fromUrl(file.file_data, file.filename)),
+    z
+      .object({
+        type: z.literal("input_audio"),
+        input_audio: z.strictObject({ data: z.base64(), format: z.enum(["wav", "mp3"]) }),
+      })
+      .transform(({ input_audio: { data, format } }) => ({ mediaType: `audio/${format}`, name: "", base64: data })),
   ]),
   "openai-responses": z.union([
     z

@@ -33,17 +33,17 @@ export const attachmentTokens = ({ agents }: Team, attachments: readonly Attachm
   );
 
 /** A text's bytes bound its tokens. Its name stands before it and in the list. */
-function tokensOf(model: string, { kind, size, name }: Attachment): number {
+function tokensOf(model: string, { kind, size, name, media_type: mediaType }: Attachment): number {
   const around = TOKENS_AROUND + 2 * byteLength(name);
-  return around + (kind === "text" ? size : mediaTokens(model, { kind, size }));
+  return around + (kind === "text" ? size : mediaTokens(model, { kind, size, mediaType }));
 }
 
 const BYTES_PER_TOKEN = 4;
 
 /** About how many input tokens a model reads for them in one call. Put right when the call has ended. */
 export const expectedAttachmentTokens = (model: string, attachments: readonly Attachment[]): number =>
-  attachments.reduce((sum, { kind, size }) => {
-    const tokens = kind === "text" ? Math.ceil(size / BYTES_PER_TOKEN) : expectedMediaTokens(model, { kind, size });
+  attachments.reduce((sum, { kind, size, media_type: mediaType }) => {
+    const tokens = kind === "text" ? Math.ceil(size / BYTES_PER_TOKEN) : expectedMediaTokens(model, { kind, size, mediaType });
     return sum + TOKENS_AROUND + tokens;
   }, 0);
 
@@ -70,6 +70,8 @@ function toPart(nonce: string, attachment: Attachment, bytes: Uint8Array<ArrayBu
       return { type: "image", mediaType, base64: toBase64(bytes) };
     case "pdf":
       return { type: "pdf", name, base64: toBase64(bytes) };
+    case "audio":
+      return { type: "audio", mediaType, base64: toBase64(bytes) };
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AttachmentKind } from "../protocol/attachments";
 import { isMarked, isText, markedType, usualType } from "../workspace/media-type";
+import { isSound, soundType } from "./detect-sound";
 
 /** What bytes are, by what they begin with; never by what somebody calls them. */
 
@@ -31,7 +32,9 @@ export function detectMedia(bytes: Uint8Array, said: string | undefined): Detect
   const marked = markedType(bytes);
   const kind = marked === null ? undefined : KINDS.get(marked);
   if (marked !== null && kind) return { mediaType: marked, kind };
+  const sound = soundType(bytes);
+  if (sound !== null) return { mediaType: sound, kind: "audio" };
   if (!isText(bytes)) return null;
-  const isFitting = said !== undefined && TYPE.test(said) && !isMarked(said);
+  const isFitting = said !== undefined && TYPE.test(said) && !isMarked(said) && !isSound(said);
   return { kind: "text", mediaType: isFitting ? said : "text/plain" };
 }

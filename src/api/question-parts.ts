@@ -2,6 +2,7 @@ import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
 import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";
+import { WHO_HEARS } from "../providers/accepted-media";
 import { detectMedia, spokenType } from "./detect-media";
 import { ApiError, type Fault } from "./errors";
 
@@ -38,7 +39,7 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
   if (!bytes) return { problem: "is not base64", at: "/data" };
   const said = spokenType(part.media_type);
   const found = detectMedia(bytes, said);
-  if (!found) return { problem: "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8", at: "/data" };
+  if (!found) return { problem: NOT_TAKEN, at: "/data" };
   const { kind, mediaType } = found;
   if (type === "image" && kind !== "image")
     return { problem: `is no image (PNG, JPEG, GIF, WebP): by its bytes it is ${mediaType}`, at: "/data" };
@@ -56,9 +57,13 @@ async function toAttachment(part: AttachedPart, nth: number): Promise<WantedAtta
   return { attachment, bytes };
 }
 
+const NOT_TAKEN =
+  "is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor sound (WAV of PCM with 8,000 bytes a second or more, MP3, Ogg, FLAC), nor text in UTF-8; video is not taken";
+
 const MOST_BYTES: Record<AttachmentKind, number> = {
   image: ATTACHMENT_LIMITS.bytes,
   pdf: ATTACHMENT_LIMITS.bytes,
+  audio: ATTACHMENT_LIMITS.bytes,
   text: ATTACHMENT_LIMITS.textBytes,
 };
 
@@ -93,12 +98,13 @@ export function attachmentError(refusal: AttachmentRefusal): ApiError {
     ({ agent, model, name, mediaType }) => `agent "${agent}" (${model}) does not take "${name}" (${mediaType})`,
   );
   const more = told.length > MOST_TOLD ? ` (and ${told.length - MOST_TOLD} more)` : "";
-  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.`;
+  const message = `This team cannot take everything that comes with the question: ${told.slice(0, MOST_TOLD).join("; ")}${more}. Leave it out, or give these agents models that take it.${refusal.refused.some(isSound) ? ` ${WHO_HEARS}` : ""}`;
   const errors = refusal.refused
     .slice(0, MOST_ERRORS)
     .map((one, nth) => ({ pointer: "/question", detail: told[nth] ?? one.name }));
   return new ApiError("attachment_refused", message, { errors });
 }
 
+const isSound = ({ mediaType }: { mediaType: string }): boolean => mediaType.startsWith("audio/");
 const MOST_TOLD = 4;
 const MOST_ERRORS = 20;

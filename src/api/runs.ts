@@ -60,7 +60,7 @@ const BODY_CODES = [
 const ATTACHED_BYTES = Math.ceil((ATTACHMENT_LIMITS.bytes * 4) / 3);
 
 const PARTS =
-  "A question is text, or parts: text, images (PNG, JPEG, GIF, WebP) and files (these, PDFs, text in UTF-8) in base64. They reach every agent at every call of the turn; a team with a model that does not take one of them is refused before it runs.";
+  "A question is text, or parts: text, images (PNG, JPEG, GIF, WebP) and files (these, PDFs, sound as WAV, MP3, Ogg or FLAC, text in UTF-8) in base64. They reach every agent at every call of the turn; a team with a model that does not take one of them is refused before it runs.";
 
 const RUN_OPERATION: Operation = {
   id: "startRun",

@@ -47,8 +47,8 @@ export const NEEDS = {
   },
   upload_files: {
     what: "files along with the question",
-    why: "a path there means nothing to a hosted service, and nothing of that name comes with the question; sound and video are not taken yet",
-    way: "Ask with `massgen-edge`, which sends images, PDFs and text files; or send the question in parts (`{type: file, name, data}`, the data in base64) with the path as `name`. What has an address must be downloaded first.",
+    why: "a path there means nothing to a hosted service, and nothing of that name comes with the question; video is not taken yet",
+    way: "Ask with `massgen-edge`, which sends images, PDFs, sound and text files; or send the question in parts (`{type: file, name, data}`, the data in base64) with the path as `name`. What has an address with https it fetches itself, from your machine; the service fetches nothing.",
   },
   media_generation: notYet("generated images, sound, video or files"),
   media_tools: notYet("tools that look at or make images, sound and video", "Remove these entries of `custom_tools`."),

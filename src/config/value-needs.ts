@@ -26,12 +26,13 @@ function ofEntries(entries: readonly Entry[], needsOf: (entry: Entry) => Need[],
   return { needs: entries.flatMap(needsOf), inside: entries.map(({ section }) => [section, rules]) };
 }
 
-/** What comes with the question is there; what is only named is not, and sound and video nobody takes. */
+/** What comes with the question is there; what is only named is not, and video nobody takes. */
 function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
-  const media = ["audio_path", "video_path"].map((key) => values.get(key)).filter((path) => path != null);
-  const path = values.get("image_path") ?? values.get("file_path") ?? (values.size === 0 ? name : null);
-  const missing = path == null || findings.isAttached(String(path)) ? [] : [path];
-  return [...media, ...missing].map((one) => ({ need: "upload_files", subject: quoted(String(one)) }));
+  const named = ["image_path", "file_path", "audio_path"].map((key) => values.get(key));
+  const paths = [...named, values.size === 0 ? name : null].filter((path) => path != null);
+  const missing = paths.filter((path) => !findings.isAttached(String(path)));
+  const video = values.get("video_path");
+  return [...(video == null ? [] : [video]), ...missing].map((one) => ({ need: "upload_files", subject: quoted(String(one)) }));
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */

@@ -5,6 +5,7 @@ import { NO_USAGE } from "../protocol/usage";
 import { evolveAgent } from "./evolve-agent";
 import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
 import { evolveCall } from "./evolve-call";
+import { pricedWith } from "./sound";
 import type { SessionState, TurnState } from "./state";
 import { coordinationEnd } from "./timers";
 import { listedNow } from "./tool-listings";
@@ -32,8 +33,9 @@ export function evolve(state: SessionState, event: SessionEvent): SessionState {
 type TurnStarted = Extract<SessionEvent, { type: "turn.started" }>;
 type WithinTurn = Exclude<SessionEvent, { type: "stream.delta" | "session.created" | "turn.started" }>;
 
-function startedTurn({ rules }: SessionState, event: TurnStarted): TurnState {
-  if (!rules) throw new Error("a turn without a team");
+function startedTurn({ rules: team }: SessionState, event: TurnStarted): TurnState {
+  if (!team) throw new Error("a turn without a team");
+  const rules = pricedWith(team, event.attachments ?? []);
   const version = event.log_version ?? 1;
   if (version > LOG_VERSION) throw new Error(`a turn told in version ${version}; this service knows ${LOG_VERSION}`);
   return {

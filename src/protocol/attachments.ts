@@ -19,7 +19,7 @@ export const ATTACHMENT_LIMITS = {
   nameChars: 200,
 } as const;
 
-export const ATTACHMENT_KINDS = ["image", "pdf", "text"] as const;
+export const ATTACHMENT_KINDS = ["image", "pdf", "audio", "text"] as const;
 export const AttachmentKindSchema = z.enum(ATTACHMENT_KINDS);
 export type AttachmentKind = z.infer<typeof AttachmentKindSchema>;
 

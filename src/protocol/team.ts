@@ -16,6 +16,8 @@ const RatesSchema = z.object({
 const PriceSchema = RatesSchema.extend({
   /** Rates of all tokens of a call whose input is longer than `above` tokens; absent: the length does not matter. */
   long_prompt: RatesSchema.extend({ above: z.number().int() }).optional(),
+  /** Input that is sound; absent: it costs what text costs. */
+  sound: z.number().optional(),
 });
 export type Price = z.infer<typeof PriceSchema>;
 

@@ -1,5 +1,5 @@
 import type { Format } from "./registry";
-import { modelFacts } from "./models";
+import { modelFacts, UNKNOWN_MODEL } from "./models";
 
 /**
  * What models take besides text, and how many tokens it may be. Facts by model and host; what nobody listed is taken to accept
@@ -11,12 +11,14 @@ export type Asked = { format: Format; host: string; model: string };
 
 const PNG_JPEG_WEBP = ["image/png", "image/jpeg", "image/webp"];
 const PDF = "application/pdf";
+const WAV = "audio/wav";
+const MP3 = "audio/mpeg";
 
 const IN_FORMAT: Readonly<Record<Format, readonly string[]>> = {
-  "openai-chat": [...PNG_JPEG_WEBP, "image/gif", PDF],
+  "openai-chat": [...PNG_JPEG_WEBP, "image/gif", PDF, WAV, MP3],
   "openai-responses": [...PNG_JPEG_WEBP, "image/gif", PDF],
   anthropic: [...PNG_JPEG_WEBP, "image/gif", PDF],
-  gemini: [...PNG_JPEG_WEBP, PDF],
+  gemini: [...PNG_JPEG_WEBP, PDF, WAV, MP3, "audio/ogg", "audio/flac"],
 };
 
 /** Models that read text only, by their name without the maker's before it. Families of which newer ones see are listed by generation. */
@@ -58,12 +60,38 @@ const PDF_HOSTS: Readonly<Record<string, readonly Format[]>> = {
   custom: ["openai-chat", "openai-responses", "anthropic", "gemini"],
 };
 
+/** Hosts that take sound in these formats as we say it; Mistral's and Qwen's parts for it look otherwise. */
+const SOUND_HOSTS: Readonly<Record<string, readonly Format[]>> = {
+  openai: ["openai-chat"],
+  azure_openai: ["openai-chat"],
+  google: ["openai-chat", "gemini"],
+  openrouter: ["openai-chat"],
+  vllm: ["openai-chat"],
+  custom: ["openai-chat", "gemini"],
+};
+
+/** Few models hear, and those that do have names that say it, but for Gemini, all of whose models do. */
+const HEARS = /^gemini-|audio|voxtral|\bomni\b/;
+/** Hosts where anything may run: there a model that nobody listed may hear. One that is listed under another name does not. */
+const ANY_MODEL: ReadonlySet<string> = new Set(["vllm", "custom"]);
+
+function takesSound({ format, host, model }: Asked): boolean {
+  if (!SOUND_HOSTS[host]?.includes(format)) return false;
+  return HEARS.test(familiar(model)) || (ANY_MODEL.has(host) && modelFacts(model) === UNKNOWN_MODEL);
+}
+
+/** What to do about a model that does not hear, for people. */
+export const WHO_HEARS =
+  "Sound is taken by Gemini (WAV, MP3, Ogg, FLAC) and, as WAV or MP3, by audio models such as gpt-audio through Chat Completions, at OpenRouter too.";
+
 /** Hosts that take fewer kinds of images than their format could say. */
 const HOST_IMAGES: Readonly<Record<string, readonly string[]>> = { xai: ["image/png", "image/jpeg"] };
 
 /** Whether the model takes something of this media type as it is. Text files are no question: they are sent as text. */
-export function acceptsMedia({ format, host, model }: Asked, mediaType: string): boolean {
+export function acceptsMedia(asked: Asked, mediaType: string): boolean {
+  const { format, host, model } = asked;
   if (!IN_FORMAT[format].includes(mediaType) || readsTextOnly(familiar(model))) return false;
+  if (mediaType.startsWith("audio/")) return takesSound(asked);
   if (mediaType === PDF) return PDF_HOSTS[host]?.includes(format) ?? false;
   return HOST_IMAGES[host]?.includes(mediaType) ?? true;
 }
@@ -79,19 +107,46 @@ const DEARER_IMAGES: readonly (readonly [RegExp, number])[] = [[/^gpt-4o-mini/, 
 const PDF_TOKENS_PER_BYTE = 2;
 const PDF_BASE_TOKENS = 5_000;
 
+/** What Gemini's documentation says a second of sound is. OpenAI counts some 10, other makers that say it up to 25. */
+const SOUND_TOKENS_PER_SECOND = 32;
+/** No sound that is taken has fewer: WAV by its head, MP3 by the least bit rate of its format. Of others it cannot be told. */
+const LEAST_SOUND_BYTES_PER_SECOND: ReadonlyMap<string, number> = new Map([
+  [WAV, 8_000],
+  [MP3, 1_000],
+]);
+/** 9.5 hours are the most that Gemini takes in one prompt, and only it takes sounds whose length cannot be told. */
+const LONGEST_SOUND_TOKENS = 9.5 * 3_600 * SOUND_TOKENS_PER_SECOND;
+
+function soundTokens(model: string, { size, mediaType }: Medium): number {
+  const facts = modelFacts(model);
+  const most = facts === UNKNOWN_MODEL ? LONGEST_SOUND_TOKENS : facts.contextWindow;
+  const least = LEAST_SOUND_BYTES_PER_SECOND.get(mediaType);
+  return least === undefined ? most : Math.min(most, Math.ceil(size / least + 1) * SOUND_TOKENS_PER_SECOND);
+}
+
+/** `size` in bytes. */
+type Medium = { kind: "image" | "pdf" | "audio"; size: number; mediaType: string };
+
 /** The most input tokens that something of this kind and size is to the model. */
-export function mediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
-  if (kind === "image") return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
-  return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * size);
+export function mediaTokens(model: string, medium: Medium): number {
+  switch (medium.kind) {
+    case "image":
+      return DEARER_IMAGES.find(([names]) => names.test(model))?.[1] ?? IMAGE_TOKENS;
+    case "pdf":
+      return Math.min(modelFacts(model).contextWindow, PDF_BASE_TOKENS + PDF_TOKENS_PER_BYTE * medium.size);
+    case "audio":
+      return soundTokens(model, medium);
+  }
 }
 
 /** Of most images: what a megapixel is to most models. */
 const USUAL_IMAGE_TOKENS = 1_500;
-/** Fonts and pictures are most of a PDF. */
-const PDF_BYTES_PER_TOKEN = 8;
+/** Fonts and pictures are most of a PDF; speech is packed into some 64 kbit/s, or is far more bytes as WAV. */
+const BYTES_PER_TOKEN = { pdf: 8, audio: 250 } as const;
 
 /** About how many input tokens that will be: for limits that a provider sets by what calls really take, not for money. */
-export function expectedMediaTokens(model: string, { kind, size }: { kind: "image" | "pdf"; size: number }): number {
-  const guess = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / PDF_BYTES_PER_TOKEN);
-  return Math.min(guess, mediaTokens(model, { kind, size }));
+export function expectedMediaTokens(model: string, medium: Medium): number {
+  const { kind, size } = medium;
+  const guess = kind === "image" ? USUAL_IMAGE_TOKENS : Math.ceil(size / BYTES_PER_TOKEN[kind]);
+  return Math.min(guess, mediaTokens(model, medium));
 }

@@ -18,6 +18,8 @@ export type ModelGroup = {
   closed: boolean;
   pricedAt: string;
   rows: Readonly<Record<string, Row>>;
+  /** Of models whose input costs more where it is sound: that price. Of all others sound costs what text costs, or is not taken. */
+  sound?: Readonly<Record<string, number>>;
 };
 
 const OPENAI_LONG: LongPrompt = { above: 272_000, input: 2, output: 1.5 };
@@ -130,6 +132,7 @@ export const MODEL_GROUPS: readonly ModelGroup[] = [
       "gemini-2.5-flash": [1_048_576, 65_536, 0.3, 0.03, 2.5],
       "gemini-2.5-flash-lite": [1_048_576, 65_536, 0.1, 0.01, 0.4],
     },
+    sound: { "gemini-3.1-flash-lite": 0.5, "gemini-3-flash-preview": 1, "gemini-2.5-flash": 1, "gemini-2.5-flash-lite": 0.3 },
   },
   {
     host: "xai",

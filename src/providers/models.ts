@@ -37,11 +37,12 @@ function factsOf(id: string, host: string): ModelFacts | null {
   const isPriced = here !== undefined || (group.closed && host === UNKNOWN_HOST.id);
   const [contextWindow, maxOutputTokens] = row;
   if (!isPriced) return { contextWindow, maxOutputTokens, price: null, pricedAt: null };
-  return { contextWindow, maxOutputTokens, price: toPrice(row), pricedAt: group.pricedAt };
+  return { contextWindow, maxOutputTokens, price: toPrice(row, group.sound?.[id]), pricedAt: group.pricedAt };
 }
 
-function toPrice([, , input, cached_input, output, cache_write, long]: Row): Price {
-  const short = { input, cached_input, ...(cache_write == null ? {} : { cache_write }), output };
+function toPrice([, , input, cached_input, output, cache_write, long]: Row, sound: number | undefined): Price {
+  const rates = { input, cached_input, ...(cache_write == null ? {} : { cache_write }), output };
+  const short = { ...rates, ...(sound !== undefined && { sound }) };
   if (!long) return short;
   const { above, input: inputTimes, output: outputTimes } = long;
   return {

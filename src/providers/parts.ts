@@ -4,10 +4,16 @@
 export type Part =
   | { type: "text"; text: string }
   | { type: "image"; mediaType: string; base64: string }
-  | { type: "pdf"; name: string; base64: string };
+  | { type: "pdf"; name: string; base64: string }
+  | { type: "audio"; mediaType: string; base64: string };
 
 /** The bytes as an address that says what they are. */
 export const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`;
+
+/** For formats without a part for something: nothing of the kind is sent there, as `acceptsMedia` refuses it before the run. */
+export function unsayable({ type }: Part): never {
+  throw new Error(`this format has no part for ${type}`);
+}
 
 export const PDF_TYPE = "application/pdf";
 

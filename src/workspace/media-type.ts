@@ -36,7 +36,11 @@ const SAME = new Map([
   ["application/x-pdf", "application/pdf"],
   ["audio/x-wav", "audio/wav"],
   ["audio/wave", "audio/wav"],
+  ["audio/vnd.wave", "audio/wav"],
   ["audio/x-flac", "audio/flac"],
+  ["audio/mp3", "audio/mpeg"],
+  ["audio/x-mp3", "audio/mpeg"],
+  ["application/ogg", "audio/ogg"],
 ]);
 
 const FORM = /^(?:application|audio|font|image|message|model|text|video)\/[a-z0-9][a-z0-9.+-]{0,60}$/;

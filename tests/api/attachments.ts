@@ -13,6 +13,29 @@ export const PNG = Buffer.from(PNG_HEX, "hex");
 export const PDF = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
 export const GIF = Buffer.from("GIF89a\x01\x00\x01\x00\x00\x00\x00;", "latin1");
 
+/** A sound without a sound: the head of a WAV of PCM, and what it says comes behind. */
+export function wav({ tag = 1, channels = 1, rate = 24_000, bits = 16, data = 8 } = {}): Buffer {
+  const perFrame = channels * Math.ceil(bits / 8);
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0, "latin1");
+  head.writeUInt32LE(0xffff_ffff, 4); // as servers that write while they speak say it
+  head.write("WAVEfmt ", 8, "latin1");
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(tag, 20);
+  head.writeUInt16LE(channels, 22);
+  head.writeUInt32LE(rate, 24);
+  head.writeUInt32LE(rate * perFrame, 28);
+  head.writeUInt16LE(perFrame, 32);
+  head.writeUInt16LE(bits, 34);
+  head.write("data", 36, "latin1");
+  head.writeUInt32LE(0xffff_ffff, 40);
+  return Buffer.concat([head, Buffer.alloc(data)]);
+}
+
+/** Two frames of MPEG 1, layer III, 128 kbit/s at 44.1 kHz, which are 417 bytes each. */
+export const MP3_FRAME = Buffer.concat([Buffer.from("fffb9000", "hex"), Buffer.alloc(413)]);
+export const MP3 = Buffer.concat([MP3_FRAME, MP3_FRAME]);
+
 export const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
@@ -36,7 +59,7 @@ const FORMATS = [
 ] as const;
 
 /** An agent of each wire format, all of them the same simulated model. */
-export function teamOfAllFormats(model: string): Record<string, unknown> {
+export function teamOfAllFormats(model: string): { agents: { id: string; backend: Record<string, unknown> }[] } {
   const origin = new URL(inject("providersUrl")).origin;
   const agents = FORMATS.map(({ id, type, path }) => ({
     id,

@@ -8,7 +8,7 @@ import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session-client";
 import { askWith, makeKey } from "./keyed-client";
-import { base64, file, GIF, image, PDF, PNG, sha256, teamOfAllFormats, text } from "./attachments";
+import { base64, file, GIF, image, MP3, PDF, PNG, sha256, teamOfAllFormats, text, wav } from "./attachments";
 
 /** Images and files that come with a question, from the API to what the simulated providers were sent over their sockets. */
 
@@ -50,6 +50,21 @@ describe("what comes with a question", () => {
       gemini: `What came: ${png} | application/pdf ${pdf} | ${table}`,
     });
     expect(stream).not.toContain(base64(PNG).slice(0, 40));
+  });
+
+  it("reaches the wire formats that have sound, as WAV and MP3", async () => {
+    const { agents } = teamOfAllFormats("gemini-looker");
+    const hearing = { agents: agents.filter(({ id }) => id === "chat" || id === "gemini") };
+    const question = [text("What is said?"), file(wav(), "said.wav"), file(MP3, "sung.mp3")];
+    const { events } = await follow(await start(hearing, { question }));
+    const came = `What came: audio/wav ${shortHash(wav())} | audio/mp3 ${shortHash(MP3)}`;
+    expect(answersOf(events)).toEqual({ chat: came, gemini: came });
+    expect(events.find(({ type }) => type === "turn.started")).toMatchObject({
+      attachments: [
+        { kind: "audio", name: "said.wav", media_type: "audio/wav" },
+        { kind: "audio", name: "sung.mp3", media_type: "audio/mpeg" },
+      ],
+    });
   });
 
   it("is named in the log and the turn by its hash, type, name and size, and lies in R2 by its hash", async () => {
@@ -187,6 +202,15 @@ describe("what a team cannot take is refused before it runs", () => {
     const { body } = await refused(teamOfAllFormats("looker"), [text("What is it?"), image(GIF, "a.gif")]);
     expect(body.detail).toContain('agent "gemini" (looker) does not take "a.gif" (image/gif)');
     expect(body.detail).not.toContain('"messages"');
+  });
+
+  it("names who does not hear, and who does", async () => {
+    const { status, body } = await refused(teamOfAllFormats("gemini-looker"), [text("What is said?"), file(wav(), "a.wav")]);
+    expect([status, body.code]).toEqual([422, "attachment_refused"]);
+    for (const id of ["responses", "messages"])
+      expect(body.detail).toContain(`agent "${id}" (gemini-looker) does not take "a.wav" (audio/wav)`);
+    expect(body.detail).not.toContain('"chat"');
+    expect(body.detail).toContain("Sound is taken by Gemini (WAV, MP3, Ogg, FLAC)");
   });
 
   it("takes text files everywhere", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fetchFile, isAddress } from "../../cli/fetch-file";
+import { fetchFile, getBy, isAddress } from "../../cli/fetch-file";
 
 const START = "https://files.example/a.pdf";
 type Pages = Readonly<Record<string, () => Response>>;
@@ -29,7 +29,7 @@ describe("a file with an address", () => {
     },
   ])("$name", async ({ pages, steps }) => {
     const { asked, fetch } = web(pages);
-    expect((await fetchFile(START, 100, fetch)).toString()).toBe("%PDF-1");
+    expect((await fetchFile(START, 100, getBy(fetch))).toString()).toBe("%PDF-1");
     expect(asked).toHaveLength(steps);
   });
 
@@ -41,7 +41,7 @@ describe("a file with an address", () => {
     { name: "one that leads in a circle", pages: { [START]: to(START) }, told: "more than 5 times", asked: 6 },
   ])("is not $name", async ({ pages, told, asked: times = 1 }) => {
     const { asked, fetch } = web(pages);
-    await expect(fetchFile(START, 100, fetch)).rejects.toThrow(told);
+    await expect(fetchFile(START, 100, getBy(fetch))).rejects.toThrow(told);
     expect(asked).toHaveLength(times);
   });
 

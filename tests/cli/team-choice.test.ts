@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseTeam, type TeamFlags } from "../../cli/team-choice";
 
 let root = "";
-const io = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home") });
+const io = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home"), stderr: { write: () => undefined } });
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "team-"));
   await mkdir(io().cwd);

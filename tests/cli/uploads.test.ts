@@ -3,18 +3,21 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { chooseTeam } from "../../cli/team-choice";
+import type { Get } from "../../cli/fetch-file";
 import { readUploads, tellUploads, uploadsIn, withUploads } from "../../cli/uploads";
 import { RunRequestSchema } from "../../src/protocol/api";
 
 const CONFIG = "agents:\n  - backend: &b\n      type: openai\n      upload_files: [{image_path: a.png}]\n  - backend: *b\n";
 
-function folder(files: Readonly<Record<string, string | Buffer>>): { cwd: string; home: string } {
+const quiet = { write: () => undefined };
+
+function folder(files: Readonly<Record<string, string | Buffer>>) {
   const cwd = mkdtempSync(path.join(tmpdir(), "uploads-"));
   for (const [name, contents] of Object.entries(files)) {
     mkdirSync(path.dirname(path.join(cwd, name)), { recursive: true });
     writeFileSync(path.join(cwd, name), contents);
   }
-  return { cwd, home: cwd };
+  return { cwd, home: cwd, stderr: quiet };
 }
 
 describe("the files a config names", () => {
@@ -23,11 +26,16 @@ describe("the files a config names", () => {
     { name: "images and files", yaml: "agent: {backend: {upload_files: [{image_path: a}, {file_path: b}]}}", paths: ["a", "b"] },
     { name: "bare words", yaml: "agent: {backend: {upload_files: [a.pdf]}}", paths: ["a.pdf"] },
     {
-      name: "not what has an address",
+      name: "what has an address with https",
       yaml: "agent: {backend: {upload_files: [{file_path: 'https://x.example/a'}]}}",
+      paths: ["https://x.example/a"],
+    },
+    {
+      name: "not what has another",
+      yaml: "agent: {backend: {upload_files: [{file_path: 'http://x.example/a'}, 'file:///etc/passwd', 'FTP://x.example/a']}}",
       paths: [],
     },
-    { name: "not sound and video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: [] },
+    { name: "sound, and not video", yaml: "agent: {backend: {upload_files: [{audio_path: a}, {video_path: b}]}}", paths: ["a"] },
     {
       name: "an entry by its anchor",
       yaml: "x: &p {image_path: a.png}\nagent: {backend: {upload_files: [*p]}}",
@@ -80,7 +88,7 @@ describe("what goes along with a question", () => {
 describe("what only a config names stays here", () => {
   const configOf = (named: string) => `agent: {backend: {upload_files: [${JSON.stringify(named)}]}}`;
   const PARENT = folder({ "elsewhere/notes.txt": "not for others", "site/a.txt": "ash" });
-  const io = { cwd: path.join(PARENT.cwd, "site"), home: PARENT.cwd };
+  const io = { cwd: path.join(PARENT.cwd, "site"), home: PARENT.cwd, stderr: quiet };
   const put = (name: string, contents = "x") => {
     mkdirSync(path.dirname(path.join(io.cwd, name)), { recursive: true });
     writeFileSync(path.join(io.cwd, name), contents);
@@ -125,5 +133,49 @@ describe("what only a config names stays here", () => {
     tellUploads(parts, { stderr });
     tellUploads(undefined, { stderr });
     expect(said).toEqual(["along   a.png, b.txt\n"]);
+  });
+});
+
+describe("what has an address", () => {
+  const ADDRESS = "https://files.example/a.pdf";
+  const CONFIG_OF = `agent: {backend: {upload_files: [{file_path: '${ADDRESS}'}]}}`;
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from("%PDF-1");
+  }
+  /** Asks nobody, and keeps who was to be asked by whom. */
+  const world = () => {
+    const asked: string[] = [];
+    const said: string[] = [];
+    const get =
+      (by: string): Get =>
+      async ({ href }) => {
+        asked.push(`${by} ${href}`);
+        return { status: 200, location: null, body: bytes(), close: () => undefined };
+      };
+    const stderr = { write: (text: string) => said.push(text) };
+    return { asked, said, stderr, gets: { meant: get("meant"), others: get("others") } };
+  };
+
+  it("is fetched as public where only a config names it, and that is said before", async () => {
+    const { asked, said, stderr, gets } = world();
+    const { attached } = await chooseTeam({ config: "team.yaml" }, { ...folder({ "team.yaml": CONFIG_OF }), stderr }, gets);
+    expect(attached).toEqual([{ type: "file", name: ADDRESS, data: Buffer.from("%PDF-1").toString("base64") }]);
+    expect(asked).toEqual([`others ${ADDRESS}`]);
+    expect(said).toEqual([`fetch   ${ADDRESS} from this machine, as the config names it in upload_files\n`]);
+  });
+
+  it("is fetched from anywhere where the user names it, be it in a config too", async () => {
+    const { asked, said, stderr, gets } = world();
+    const flags = { config: "team.yaml", file: [ADDRESS] };
+    const { attached } = await chooseTeam(flags, { ...folder({ "team.yaml": CONFIG_OF }), stderr }, gets);
+    expect(attached).toHaveLength(1);
+    expect([asked, said]).toEqual([[`meant ${ADDRESS}`], []]);
+  });
+
+  it("is not fetched where it is not public, in words that say how it may be", async () => {
+    const named = "https://192.168.0.1/secret.txt";
+    const io = folder({ "team.yaml": `agent: {backend: {upload_files: ['${named}']}}` });
+    const message = `Cannot send ${named} along with the question: 192.168.0.1 is in no public network; for an address of your own, --file ${named} says that you mean it.`;
+    await expect(chooseTeam({ config: "team.yaml" }, io)).rejects.toThrow(message);
   });
 });

@@ -30,13 +30,9 @@ const check = (name: string, context = CONTEXT) => checkTeam(readExample(name), 
 const isUnserved = (need: string, served: Served) =>
   !Object.entries(served).some(([name, isServed]) => name === need && isServed);
 const NEEDS: Record<string, string[]> = names.length > 0 ? JSON.parse(readExample("needs.json")) : {};
-/** Of those that name files for the question: one names an address, one sound. Nothing is sent of either. */
-const NOT_SENT = new Set([
-  "basic/single/single_gpt5nano_file_search.yaml",
-  "basic/single/single_openrouter_audio_understanding.yaml",
-]);
+/** What files for the question a sample names, the command line sends: as of any of them a path or an address with https. */
 const expectedNeeds = (name: string): string[] | undefined =>
-  NEEDS[name]?.filter((need) => (need === "upload_files" ? NOT_SENT.has(name) : isUnserved(need, SERVED)));
+  NEEDS[name]?.filter((need) => need !== "upload_files" && isUnserved(need, SERVED));
 
 /** A config whose files of a machine were uploaded as `project`. */
 const withContextsNamed = (yaml: string) => yaml.replaceAll(/^(\s+- path:) .*$/gm, "$1 project");
@@ -103,7 +99,7 @@ describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen
     const had = new Set(["workspace", "shell", "host_context_path", "upload_files", "http_mcp", "stdio_mcp", "localhost_mcp"]);
     const ready = names.filter((name) => NEEDS[name]?.every((need) => had.has(need)));
     expect(ready.length).toBeGreaterThan(20);
-    expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([...NOT_SENT]);
+    expect(ready.filter((name) => !expectedNeeds(name)?.every(isMet))).toEqual([]);
   });
 
   it("lose nothing where they run: no warning but about display, paths, research calls, prices and keys", () => {

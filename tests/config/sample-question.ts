@@ -3,31 +3,44 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { chooseTeam } from "../../cli/team-choice";
+import { type Get, isAddress } from "../../cli/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads";
 import type { WantedAttachment } from "../../durable-objects/attachments";
 import { toQuestion } from "../../src/api/question-parts";
+import { wav } from "../api/attachments";
 
 /** The smallest bytes that are taken for a file of this ending. */
 const SMALL: Readonly<Record<string, Buffer>> = {
   ".jpg": Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex"),
   ".png": Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"),
   ".pdf": Buffer.from("%PDF-1.4\n%%EOF\n"),
+  ".wav": wav(),
   ".txt": Buffer.from("text\n"),
 };
+
+/** What lies at an address: something small of its kind, asked of nobody. */
+const get: Get = async ({ pathname }) => ({ status: 200, location: null, body: smallOf(pathname), close: () => undefined });
+
+async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
+  const small = SMALL[path.extname(name)];
+  if (!small) throw new Error(`${name} is of no kind that is known here`);
+  yield small;
+}
 
 /** A config as it is sent, and what comes with its question as the service takes it. */
 export type SampleQuestion = { yaml: string; names: string[]; attachments: readonly WantedAttachment[] };
 
 /**
  * What the command line sends of a config in a folder where the files are that it names: those of `examples`, and small ones of
- * their kind for those that are not there.
+ * their kind for those that are not there or have an address.
  */
 export async function questionTo(yaml: string, examples: string): Promise<SampleQuestion> {
   const cwd = await mkdtemp(path.join(tmpdir(), "sample-"));
   try {
     await writeFile(path.join(cwd, "team.yaml"), yaml);
-    for (const name of uploadsIn(yaml)) await place(name, examples, cwd);
-    const { request, attached } = await chooseTeam({ config: "team.yaml" }, { cwd, home: cwd });
+    for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
+    const io = { cwd, home: cwd, stderr: { write: () => undefined } };
+    const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, { meant: get, others: get });
     const { attachments } = await toQuestion(withUploads("What is there?", attached));
     const names = attachments.flatMap((one) => ("bytes" in one ? [one.attachment.name] : []));
     return { yaml: request.config_yaml ?? "", names, attachments };
@@ -38,11 +51,9 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
 
 async function place(name: string, examples: string, cwd: string): Promise<void> {
   const file = path.join(cwd, name);
-  const small = SMALL[path.extname(name)];
   const own = path.join(examples, name);
   if (!file.startsWith(cwd + path.sep)) throw new Error(`${name} lies outside of the folder`);
   await mkdir(path.dirname(file), { recursive: true });
   if (existsSync(own)) await copyFile(own, file);
-  else if (small) await writeFile(file, small);
-  else throw new Error(`${name} is of no kind that is known here`);
+  else await writeFile(file, smallOf(name));
 }

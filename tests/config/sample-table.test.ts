@@ -12,7 +12,7 @@ it("shows files that run, then those that run if somebody sees to it, then those
     { file: "weather.yaml", needs: ["stdio_mcp"], sent: [] },
     { file: "picture.yaml", needs: [], sent: ["a.png"] },
     { file: "picture-by-tool.yaml", needs: ["stdio_mcp"], sent: ["a.png"] },
-    { file: "sound.yaml", needs: ["upload_files"], sent: [] },
+    { file: "video.yaml", needs: ["upload_files"], sent: [] },
     { file: "weather-of-site.yaml", needs: ["stdio_mcp", "host_context_path"], sent: [] },
   ]);
   expect(table.split("\n")).toEqual([
@@ -25,8 +25,8 @@ it("shows files that run, then those that run if somebody sees to it, then those
     "  weather-of-site.yaml  runs with `npm run bridge` and once its files are pushed",
     "  weather.yaml          runs with `npm run bridge`",
     "  site-and-memory.yaml  refused: persistent_memory (this service does not have that yet); else it runs once its files are pushed",
-    "  sound.yaml            refused: upload_files (what has an address must be downloaded first; sound and video are not taken yet)",
     "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
     "  tools/shell.yaml      refused: shell_docker (there is no Docker here), skills (this service does not have that yet)",
+    "  video.yaml            refused: upload_files (video is not taken yet, and what has an address without https must be downloaded first)",
   ]);
 });

@@ -47,7 +47,7 @@ const NO_BACKEND = "no backend that runs in a service";
 const REASONS = new Map([
   ...Object.entries(NEEDS).map(([need, { why }]) => [need, why] as const),
   // What can be sent has been sent by then.
-  ["upload_files", "what has an address must be downloaded first; sound and video are not taken yet"] as const,
+  ["upload_files", "video is not taken yet, and what has an address without https must be downloaded first"] as const,
 ]);
 
 /** Whether whoever runs the team can meet this need. */

@@ -13,6 +13,7 @@ describe("files that a config names", () => {
   it.each([
     { name: "an image", files: "[{image_path: img/a.png}]", attached: ["img/a.png"] },
     { name: "a file", files: "[{file_path: a.pdf}]", attached: ["a.pdf"] },
+    { name: "a sound", files: "[{audio_path: a.wav}]", attached: ["a.wav"] },
     { name: "a bare word", files: "[a.pdf]", attached: ["a.pdf"] },
     { name: "several, with others", files: "[{image_path: a.png}, {file_path: b.pdf}]", attached: ["x", "b.pdf", "a.png"] },
     { name: "none", files: "[]", attached: [] },
@@ -25,7 +26,7 @@ describe("files that a config names", () => {
     { name: "another comes", files: "[{image_path: a.png}]", attached: ["b.png"], told: "`a.png`" },
     { name: "one of two comes", files: "[{image_path: a.png}, {file_path: b.pdf}]", attached: ["a.png"], told: "`b.pdf`" },
     { name: "an address", files: "[{file_path: 'https://x.example/a.pdf'}]", attached: [], told: "`https://x.example/a.pdf`" },
-    { name: "sound, even if it comes", files: "[{audio_path: a.wav}]", attached: ["a.wav"], told: "`a.wav`" },
+    { name: "a sound that does not come", files: "[{audio_path: a.wav}]", attached: [], told: "`a.wav`" },
     { name: "video, even if it comes", files: "[{video_path: a.mp4}]", attached: ["a.mp4"], told: "`a.mp4`" },
   ])("are refused by name where they do not: $name", ({ files, attached, told }) => {
     expect(check(files, attached)).toEqual({ runnable: false, errors: [], told: [`upload_files 5 ${told}`] });

@@ -16,6 +16,7 @@ let origin: string;
 beforeAll(async () => {
   server = createServer(({ url }, response) => {
     const { pathname, searchParams } = new URL(url ?? "", "http://x");
+    if (pathname === "/picture") return void response.writeHead(200, { "content-type": "image/png" }).end(png.bytes);
     waiting.push(response);
     if (pathname === "/drips") response.writeHead(200, { "content-type": "text/plain" }).flushHeaders();
     if (waiting.length >= Number(searchParams.get("together") ?? Number.POSITIVE_INFINITY)) answerAll();
@@ -148,6 +149,15 @@ describe("an agent's tool calls", () => {
     expect(text).toContain("[file 1: .tool_results/hoard_t0_1.png, image/png, 8 bytes]");
     expect(text).toMatch(/\[file 2: image\/png, 17825792 bytes; not kept: [^\]]*16/);
     expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
+  });
+
+  it("keep what a server of HTTP sends that is no text in a file, and tell where", async () => {
+    const { engine } = working([look("/picture")], [{ name: "look" }]);
+    await isOver();
+    const place = { turn: 1, attempt: 1, agent: 0, round: 1 };
+    const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
+    expect(text).toContain("[The server sent image/png, 8 bytes: file 1]");
+    expect(text).toContain("[file 1: .tool_results/look_t0_1.png, image/png, 8 bytes]");
   });
 
   it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {

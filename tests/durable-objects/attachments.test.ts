@@ -5,7 +5,12 @@ import { teamOf } from "../agents/team-run";
 
 const team = teamOf(["a"]);
 
-const MEDIA: Record<AttachmentKind, string> = { image: "image/png", pdf: "application/pdf", text: "text/plain" };
+const MEDIA: Record<AttachmentKind, string> = {
+  image: "image/png",
+  pdf: "application/pdf",
+  audio: "audio/wav",
+  text: "text/plain",
+};
 const attachment = (kind: AttachmentKind, size: number, hash = "a"): Attachment => ({
   kind,
   name: `${kind} of ${hash}`,

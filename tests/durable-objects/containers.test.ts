@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Containers } from "../../durable-objects/containers";
 import { toolboxOf } from "../../durable-objects/toolbox";
 import type { CommandPlace, SandboxClient } from "../../src/tools/shell";
+import { Turnstile } from "../../src/tools/turnstile";
 import { FULL_CONTEXT, teamOf } from "../config/teams";
 import { workingAgent } from "./tool-rig";
 
@@ -62,7 +63,7 @@ describe("a session's containers", () => {
       tools: (containers) => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
-        return toolboxOf(own, { secretOf: () => undefined, runner: () => containers.runnerOf(0) });
+        return toolboxOf(own, { secretOf: () => undefined, large: new Turnstile(), runner: () => containers.runnerOf(0) });
       },
     });
     agent.ask();

@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Asked, acceptsMedia, mediaTokens } from "../../src/providers/accepted-media";
+import { MODEL_GROUPS } from "../../src/providers/model-rows";
+import { modelFacts } from "../../src/providers/models";
 import { BACKEND_TYPES, SERVED_TYPES } from "../../src/providers/registry";
 
+const GEMINI: Asked = { format: "gemini", host: "google", model: "gemini-3.8-flash" };
 const chat = (model: string, host = "custom"): Asked => ({ format: "openai-chat", host, model });
 
 describe("what a model takes", () => {
@@ -27,6 +30,16 @@ describe("what a model takes", () => {
     ["a PNG by a newer DeepSeek", chat("deepseek-ai/DeepSeek-V4.1-Flash", "together"), "image/png"],
     ["a PNG by a newer MiniMax", chat("MiniMax-M3"), "image/png"],
     ["a PNG at a host of many models", chat("qwen/qwen3.8-27b", "openrouter"), "image/png"],
+    ["a WAV by Gemini", GEMINI, "audio/wav"],
+    ["an MP3 by Gemini", GEMINI, "audio/mpeg"],
+    ["an Ogg by Gemini", GEMINI, "audio/ogg"],
+    ["a FLAC by Gemini", GEMINI, "audio/flac"],
+    ["a WAV by Gemini's Chat Completions", chat("gemini-3.8-flash", "google"), "audio/wav"],
+    ["a WAV by Gemini at OpenRouter", chat("google/gemini-2.5-flash", "openrouter"), "audio/wav"],
+    ["a WAV by Voxtral at OpenRouter", chat("mistralai/voxtral-small-24b-2507", "openrouter"), "audio/wav"],
+    ["an MP3 by GPT's audio model", chat("gpt-4o-audio-preview", "openai"), "audio/mpeg"],
+    ["a WAV by a deployment that says it at Azure", chat("gpt-audio-mini", "azure_openai"), "audio/wav"],
+    ["a WAV by a model nobody listed, at an address nobody knows", chat("some-model"), "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(true));
 
   it.each<[name: string, asked: Asked, mediaType: string]>([
@@ -44,7 +57,16 @@ describe("what a model takes", () => {
     ],
     ["no PDF by Azure's Chat Completions, which refuse it", chat("gpt-5", "azure_openai"), "application/pdf"],
     ["no PDF at a host that is not known to read it", chat("some-model", "groq"), "application/pdf"],
-    ["no sound by anyone", { format: "gemini", host: "google", model: "gemini-3.8-flash" }, "audio/wav"],
+    ["no video by anyone", GEMINI, "video/mp4"],
+    ["no WAV by a GPT that does not hear", chat("gpt-6.2-sol", "openai"), "audio/wav"],
+    ["no WAV by it at a proxy either", chat("gpt-6.2-sol"), "audio/wav"],
+    ["no WAV by a Llama at a proxy", chat("llama-3.3-70b-versatile"), "audio/wav"],
+    ["no WAV by a deployment of any name at Azure", chat("my-deployment", "azure_openai"), "audio/wav"],
+    ["no WAV by Claude", { format: "anthropic", host: "anthropic", model: "claude-sonnet-5-5" }, "audio/wav"],
+    ["no WAV by Responses", { format: "openai-responses", host: "openai", model: "gpt-audio" }, "audio/wav"],
+    ["no WAV by a model at OpenRouter whose name does not say it", chat("qwen/qwen3.8-27b", "openrouter"), "audio/wav"],
+    ["no Ogg by Chat Completions", chat("google/gemini-2.5-flash", "openrouter"), "audio/ogg"],
+    ["no WAV where it is said in another way", chat("voxtral-small-2507", "mistral"), "audio/wav"],
   ])("%s", (_, asked, mediaType) => expect(acceptsMedia(asked, mediaType)).toBe(false));
 });
 
@@ -75,6 +97,19 @@ describe("models that read text only, as hosts spell them, take no picture", () 
     "deepseek-v4-pro",
   ])("%s", (model) => expect(acceptsMedia(chat(model), "image/png")).toBe(false));
 });
+
+it("no model with a known price hears but Gemini's, whose prices of sound are known", () => {
+  const hearing = MODEL_GROUPS.flatMap(({ host, rows }) =>
+    Object.keys(rows).filter((model) =>
+      [host, "custom"].some((at) =>
+        BOTH.some((format) => modelFacts(model, at).price && acceptsMedia({ format, host: at, model }, "audio/wav")),
+      ),
+    ),
+  );
+  expect(hearing).toContain("gemini-2.5-flash");
+  expect(hearing.filter((model) => !model.startsWith("gemini-"))).toEqual([]);
+});
+const BOTH = ["openai-chat", "gemini"] as const;
 
 /** Each is known, not guessed: a new default is to be looked up and added here. */
 const SEEING_DEFAULTS: Readonly<Record<string, boolean>> = {
@@ -111,5 +146,19 @@ describe("how many tokens it may be", () => {
     { name: "an image for a model that counts many", model: "gpt-4o-mini", kind: "image", size: 100, tokens: 50_000 },
     { name: "a small PDF by its bytes", model: "gpt-6.2-sol", kind: "pdf", size: 10_000, tokens: 25_000 },
     { name: "a large PDF no more than the window", model: "gpt-4o", kind: "pdf", size: 5_000_000, tokens: 128_000 },
-  ] as const)("$name", ({ model, kind, size, tokens }) => expect(mediaTokens(model, { kind, size })).toBe(tokens));
+  ] as const)("$name", ({ model, kind, size, tokens }) => expect(mediaTokens(model, { kind, size, mediaType: "" })).toBe(tokens));
+
+  it.each([
+    { name: "a WAV as if it were 8 kHz, 32 a second", mediaType: "audio/wav", size: 800_000, tokens: 3_232 },
+    { name: "an MP3 as if it were 8 kbit/s", mediaType: "audio/mpeg", size: 800_000, tokens: 25_632 },
+    { name: "a FLAC the whole window, as nobody knows how long it is", mediaType: "audio/flac", size: 100, tokens: 1_048_576 },
+    { name: "an Ogg the whole window", mediaType: "audio/ogg", size: 100, tokens: 1_048_576 },
+  ])("sound: $name", ({ mediaType, size, tokens }) => {
+    expect(mediaTokens("gemini-3.8-flash", { kind: "audio", size, mediaType })).toBe(tokens);
+  });
+
+  it("sound of any length for a model whose window nobody knows is 9.5 hours, as Gemini takes no more", () => {
+    const tokens = mediaTokens("gemini-9", { kind: "audio", size: 100, mediaType: "audio/ogg" });
+    expect(tokens).toBe(9.5 * 3_600 * 32);
+  });
 });

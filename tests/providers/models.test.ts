@@ -44,7 +44,8 @@ describe("a model's price", () => {
       long_prompt: { above: 272_000, input: 4, cached_input: 0.2, cache_write: 5, output: 15 },
     });
     expect(modelFacts("claude-opus-5-5", "anthropic").price).toEqual({ input: 4, cached_input: 0.2, cache_write: 5, output: 20 });
-    expect(modelFacts("gemini-2.5-flash", "google").price).toEqual({ input: 0.3, cached_input: 0.03, output: 2.5 });
+    expect(modelFacts("gemini-2.5-pro", "google").price).not.toHaveProperty("sound");
+    expect(modelFacts("gemini-2.5-flash", "google").price).toEqual({ input: 0.3, cached_input: 0.03, output: 2.5, sound: 1 });
   });
 });
 

@@ -1,5 +1,7 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { UNKNOWN_HOST } from "../../src/providers/hosts";
+import { toTurns } from "../../src/providers/anthropic/turns";
+import { toContents } from "../../src/providers/gemini/contents";
 import { toBody } from "../../src/providers/openai-chat/request";
 import { toInput } from "../../src/providers/openai-responses/input";
 import type { Message } from "../../src/providers/provider";
@@ -30,4 +32,34 @@ it.each(
   ),
 )("in $format a PDF called $name is sent as $filename", ({ sent, name, filename }) => {
   expect(JSON.stringify(sent(name))).toContain(`"filename":${JSON.stringify(filename)}`);
+});
+
+const hearing = (mediaType: string): Message[] => [
+  { role: "user", text: "What is said?", parts: [{ type: "audio", mediaType, base64: "AAAA" }] },
+];
+
+describe("a sound is sent as its format has it", () => {
+  it.each([
+    { mediaType: "audio/wav", format: "wav" },
+    { mediaType: "audio/mpeg", format: "mp3" },
+  ])("in Chat Completions $mediaType is $format, before the text", ({ mediaType, format }) => {
+    const { messages } = toBody({ ...BARE_REQUEST, system: "", messages: hearing(mediaType) }, UNKNOWN_HOST);
+    const sound = { type: "input_audio", input_audio: { data: "AAAA", format } };
+    expect(messages).toEqual([{ role: "user", content: [sound, { type: "text", text: "What is said?" }] }]);
+  });
+
+  it.each([
+    { mediaType: "audio/wav", said: "audio/wav" },
+    { mediaType: "audio/mpeg", said: "audio/mp3" },
+    { mediaType: "audio/ogg", said: "audio/ogg" },
+    { mediaType: "audio/flac", said: "audio/flac" },
+  ])("to Gemini $mediaType is $said", ({ mediaType, said }) => {
+    const sound = { inlineData: { mimeType: said, data: "AAAA" } };
+    expect(toContents(hearing(mediaType))).toEqual([{ role: "user", parts: [sound, { text: "What is said?" }] }]);
+  });
+
+  it.each([
+    { name: "Responses", say: () => toInput(hearing("audio/wav")) },
+    { name: "Messages", say: () => toTurns({ messages: hearing("audio/wav"), hostedTools: [] }) },
+  ])("$name have no part for it, and nothing is left out unsaid", ({ say }) => expect(say).toThrow("no part for audio"));
 });

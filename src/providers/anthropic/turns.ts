@@ -1,6 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
-import { type Part, PDF_TYPE } from "../parts";
+import { type Part, PDF_TYPE, unsayable } from "../parts";
 import type { Message, ModelRequest, ReplyItem } from "../provider";
 import { markBrought } from "./cache-marks";
 import { blockOf } from "./hosted-uses";
@@ -39,6 +39,8 @@ function toPart(part: Part): Fields[] {
       return [{ type: "image", source: { type: "base64", media_type: part.mediaType, data: part.base64 } }];
     case "pdf":
       return [{ type: "document", source: { type: "base64", media_type: PDF_TYPE, data: part.base64 }, title: part.name }];
+    case "audio":
+      return unsayable(part);
   }
 }
 

@@ -35,6 +35,9 @@ export function toContents(messages: readonly Message[]): Content[] {
   return contents;
 }
 
+/** Types that its documentation calls by another name than the registered one. */
+const SPOKEN: ReadonlyMap<string, string> = new Map([["audio/mpeg", "audio/mp3"]]);
+
 function toAttached(part: AttachedPart): Part {
   switch (part.type) {
     case "text":
@@ -43,6 +46,8 @@ function toAttached(part: AttachedPart): Part {
       return { inlineData: { mimeType: part.mediaType, data: part.base64 } };
     case "pdf":
       return { inlineData: { mimeType: PDF_TYPE, data: part.base64 } };
+    case "audio":
+      return { inlineData: { mimeType: SPOKEN.get(part.mediaType) ?? part.mediaType, data: part.base64 } };
   }
 }
 

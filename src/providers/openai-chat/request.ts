@@ -72,6 +72,8 @@ function toPart(part: Part): Body {
       return { type: "image_url", image_url: { url: dataUrl(part.mediaType, part.base64) } };
     case "pdf":
       return { type: "file", file: { filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) } };
+    case "audio":
+      return { type: "input_audio", input_audio: { data: part.base64, format: part.mediaType === "audio/wav" ? "wav" : "mp3" } };
   }
 }
 

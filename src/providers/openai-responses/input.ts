@@ -1,6 +1,6 @@
 import { fittingName } from "../call-names";
 import { isJsonObject, parseJson } from "../json";
-import { dataUrl, type Part, PDF_TYPE, pdfFilename } from "../parts";
+import { dataUrl, type Part, PDF_TYPE, pdfFilename, unsayable } from "../parts";
 import type { Message, ReplyItem } from "../provider";
 import { resultText } from "../tool-result";
 import { textOf } from "./schema";
@@ -33,6 +33,8 @@ function toPart(part: Part): Item {
       return { type: "input_image", detail: "auto", image_url: dataUrl(part.mediaType, part.base64) };
     case "pdf":
       return { type: "input_file", filename: pdfFilename(part.name), file_data: dataUrl(PDF_TYPE, part.base64) };
+    case "audio":
+      return unsayable(part);
   }
 }
 

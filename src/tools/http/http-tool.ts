@@ -2,15 +2,18 @@ import { hideSecrets } from "../../redaction/redact";
 import { argumentProblem, withoutPresets } from "../parameters";
 import { showControls } from "../results/show-controls";
 import type { Tool, ToolContext, ToolResult } from "../tool";
+import { FILING_MS, Turnstile, Visit } from "../turnstile";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
+import { type Reading, readFile } from "./reply-file";
 import { type HttpRequest, type SecretOf, toRequest } from "./request";
 import { isText, MAX_RESPONSE_BYTES, readText } from "./response";
 
 /**
  * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
- * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other.
+ * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other. `large`: where large
+ * replies that become files wait for one another; absent: for nobody else's.
  */
-export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf): Tool {
+export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, large = new Turnstile()): Tool {
   const parameters = withoutPresets(definition.parameters, definition.preset);
   return {
     spec: { name: definition.name, description: definition.description, parameters },
@@ -21,8 +24,10 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf): To
       if (problem !== null) return error(problem);
       const made = toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
       if (!made.ok) return error(made.problem);
-      const { outcome, text } = await send(definition, made.request, context);
-      return { outcome, text: showControls(hideSecrets(text, made.request.secrets)) };
+      const visit = new Visit(large);
+      const { text, ...result } = await send(definition, made.request, { context, visit });
+      if (result.files) visit.leaveWhenFiled(context.untilFiled, FILING_MS);
+      return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
     },
   };
 }
@@ -30,25 +35,29 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf): To
 const error = (text: string): ToolResult => ({ outcome: "error", text });
 const toRecord = (args: unknown): Record<string, unknown> => (typeof args === "object" && args !== null ? { ...args } : {});
 
-async function send(definition: HttpToolDefinition, request: HttpRequest, context: ToolContext): Promise<ToolResult> {
+/** `visit`: left again, unless there are files. */
+type Around = { context: ToolContext; visit: Visit };
+
+async function send(definition: HttpToolDefinition, request: HttpRequest, { context, visit }: Around): Promise<ToolResult> {
   const { method, timeoutMs } = definition;
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, limit]);
   let status: number | null = null;
   try {
-    const { url, headers, body } = request;
+    const { url, headers, body, secrets } = request;
     const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
     context.headersCame?.();
     status = response.status;
-    return await toResult(response);
+    return await toResult(response, { visit, signal, secrets });
   } catch (cause) {
+    visit.leave();
     context.signal.throwIfAborted();
     const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
     return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });
   }
 }
 
-async function toResult(response: Response): Promise<ToolResult> {
+async function toResult(response: Response, reading: Reading): Promise<ToolResult> {
   const { ok, status, statusText, headers } = response;
   const line = `HTTP ${status}${statusText ? ` ${statusText}` : ""}`;
   if (status >= 300 && status < 400) {
@@ -58,6 +67,7 @@ async function toResult(response: Response): Promise<ToolResult> {
     );
   }
   const type = headers.get("content-type");
+  if (ok && !isText(type)) return { outcome: "ok", ...(await readFile(response, reading)) };
   const text = isText(type) ? await bodyText(response) : await unread(response, type);
   return ok ? { outcome: "ok", text } : error(text === "" ? line : `${line}\n${text}`);
 }

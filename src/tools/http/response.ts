@@ -1,4 +1,4 @@
-/** Reading what a server answers: text only, no more than a limit, counted while it comes. */
+/** Reading what a server answers: no more than a limit, counted while it comes. */
 
 /** Of a response's body. More is no use to a model, and several are read at a time. */
 export const MAX_RESPONSE_BYTES = 5 * 1024 * 1024;
@@ -22,6 +22,42 @@ export async function readText(response: Response, limit = MAX_RESPONSE_BYTES): 
     return { text, isWhole: false };
   }
   return { text: text + decoder.decode(), isWhole: true };
+}
+
+/**
+ * The bytes of a response; null: they are more than the limit. `taken`: told after each piece how many there are so far; the next is
+ * asked for when it has ended. Throws what the stream or `taken` throws.
+ */
+export async function readBytes(
+  response: Response,
+  taken: (bytes: number) => Promise<void>,
+  limit = MAX_RESPONSE_BYTES,
+): Promise<Uint8Array | null> {
+  const reader = response.body?.getReader();
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+      bytes += next.value.length;
+      if (bytes > limit) return null;
+      pieces.push(next.value);
+      await taken(bytes);
+    }
+    return joined(pieces, bytes);
+  } finally {
+    // Of one that was read to its end nothing is left to cancel.
+    await reader?.cancel().catch(() => undefined);
+  }
+}
+
+function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
+  const whole = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 /** Whether a model can read it. A server that does not say may have sent text. */

@@ -1,7 +1,7 @@
-import { INLINE_BYTES, LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
+import { LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./sent-secrets";
-import type { Visit } from "./turnstile";
+import { LARGE_BYTES, type Visit } from "../turnstile";
 
 /** A response that was not taken. `reached`: whether the server may have done what it was asked. */
 export class ResponseRefused extends Error {
@@ -198,7 +198,7 @@ export class BoundedFetch {
         call.failed.abort(refused);
         throw refused;
       }
-      if (taken <= INLINE_BYTES) return;
+      if (taken <= LARGE_BYTES) return;
       await call.large.enter();
       call.open.signal.throwIfAborted(); // it may have waited longer than anybody for it
     };

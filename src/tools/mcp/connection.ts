@@ -13,7 +13,7 @@ import { GOODBYE_MS, LONGEST_CALL_MS, LONGEST_RESUME_MS, MAX_PAGES, RESUME_MS, R
 import { oauthProvider, type OAuthOptions } from "./oauth";
 import { CALL_KEY, type Question, readQuestion, withoutBrokenData } from "./schema";
 import type { McpServer } from "./server";
-import type { Visit } from "./turnstile";
+import type { Visit } from "../turnstile";
 
 // The SDK warns of what authorisation servers say, who may repeat secrets; what went wrong is thrown besides.
 silence("[mcp-sdk]");

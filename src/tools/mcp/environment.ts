@@ -1,4 +1,5 @@
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
+import type { Turnstile } from "../turnstile";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
 import type { McpServer } from "./server";
@@ -20,6 +21,8 @@ export type McpEnvironment = {
    * Absent: any number may wait.
    */
   enter?: (signal: AbortSignal) => Promise<() => void>;
+  /** Where large replies wait for one another, with those of whatever else asks servers. Absent: these servers' alone. */
+  large?: Turnstile;
   /** How many tools the agent of this id has besides: providers take few altogether. Absent: none. */
   ownTools?: (agent: string) => number;
   /** What the operator knows of tools. */

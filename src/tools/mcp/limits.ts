@@ -18,10 +18,6 @@ export const MAX_SCHEMA_CHARS = 64 * 1024;
 export const MAX_LISTING_BYTES = 16 * 1024 * 1024;
 /** Of one reply to a call. */
 export const MAX_RESULT_BYTES = 25 * 1024 * 1024;
-/** Above this a reply is large: of all servers together only one is taken in at a time, and the next when it is filed. */
-export const INLINE_BYTES = 1024 * 1024;
-/** For a large result to be filed before others are let in beside it: it may wait behind the agent's other work on its files. */
-export const FILING_MS = 120_000;
 /** Files of one result; their bytes are bounded by the reply's. */
 export const MAX_FILES = 16;
 /** Of a resource's text, as part of the result's. What is longer is a file too. */

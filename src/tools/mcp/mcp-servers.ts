@@ -7,7 +7,7 @@ import { ArgumentsSchema } from "./schema";
 import { type McpServer, type McpTools, serverId } from "./server";
 import { ServerLink } from "./server-link";
 import { trustOf } from "./trust";
-import { Turnstile } from "./turnstile";
+import { Turnstile } from "../turnstile";
 
 /** What one server has for one agent; see `ServerListing` for the fields of the same names. */
 export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" | "more"> & {
@@ -21,12 +21,13 @@ export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" 
  */
 export class McpServers {
   readonly #env: McpEnvironment;
-  readonly #large = new Turnstile();
+  readonly #large: Turnstile;
   readonly #links = new Map<string, ServerLink>();
   readonly #agents = new Map<string, McpTools>();
 
   constructor(env: McpEnvironment) {
     this.#env = env;
+    this.#large = env.large ?? new Turnstile();
   }
 
   /**

@@ -9,7 +9,7 @@ import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-asked";
 import { judgeListing, type Listing, type Offered } from "./offer";
-import { FILING_MS, MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
+import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
 import { nextTry } from "./retry";
@@ -18,7 +18,7 @@ import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
 import { toolHash } from "./tool-hash";
-import { type Turnstile, Visit } from "./turnstile";
+import { FILING_MS, type Turnstile, Visit } from "../turnstile";
 
 export type LinkOptions = {
   server: McpServer;

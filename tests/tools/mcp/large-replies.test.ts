@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Turnstile, Visit } from "../../../src/tools/mcp/turnstile";
+import { Turnstile, Visit } from "../../../src/tools/turnstile";
 import { keep, only, serve } from "./kept";
 import { reply, text } from "./scripted-server";
 import { connected, context, server, toolOf } from "./support";

@@ -1,4 +1,9 @@
-import type { ToolContext } from "../tool";
+import type { ToolContext } from "./tool";
+
+/** Above this a reply is large: of all servers of a session only one is taken in at a time, and the next when it is filed. */
+export const LARGE_BYTES = 1024 * 1024;
+/** For a large result to be filed before others are let in beside it: it may wait behind the agent's other work on its files. */
+export const FILING_MS = 120_000;
 
 /** Lets one through at a time, in the order they came. */
 export class Turnstile {

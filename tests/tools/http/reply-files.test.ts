@@ -1,0 +1,150 @@
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { HttpToolDefinition } from "../../../src/tools/http/definition";
+import { httpTool } from "../../../src/tools/http/http-tool";
+import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
+import type { ToolContext } from "../../../src/tools/tool";
+import { LARGE_BYTES, Turnstile } from "../../../src/tools/turnstile";
+import { PDF, PNG } from "../../api/attachments";
+import { contextWith, toolAt } from "./tool-builders";
+
+/** What a real server sends that is no text. */
+const SECRET = "s3cret-of-the-operator";
+const ZIP = Buffer.from("PK\x03\x04\x14\x00\x00\x00", "latin1");
+const sends =
+  (type: string, body: Buffer, status = 200) =>
+  (response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": type, "content-length": body.length }).end(body);
+let endless = 0;
+const answers: Record<string, (response: ServerResponse) => void> = {
+  "/image": sends("image/png", PNG),
+  "/pdf": sends("application/pdf; charset=binary", PDF),
+  "/zip": sends("application/zip", ZIP),
+  "/bytes": sends("application/octet-stream", ZIP),
+  "/called-wrongly": sends("image/png", PDF),
+  "/text-in-bytes": sends("application/octet-stream", Buffer.from("a,b\n")),
+  "/named": sends("image/../../etc", ZIP),
+  "/empty": sends("image/png", Buffer.alloc(0)),
+  "/refused": sends("image/png", PNG, 404),
+  "/echoes": sends("image/png", Buffer.concat([PNG, Buffer.from(Buffer.from(SECRET).toString("base64"))])),
+  "/large": sends("video/mp4", Buffer.alloc(LARGE_BYTES + 1, 1)),
+  "/most": sends("video/mp4", Buffer.alloc(MAX_RESPONSE_BYTES, 1)),
+  "/endless": (response) => flood(response.writeHead(200, { "content-type": "video/mp4" })),
+  "/half": (response) => {
+    response.writeHead(200, { "content-type": "image/png", "content-length": 1_000 });
+    response.write(PNG, () => response.destroy());
+  },
+};
+const CHUNK = Buffer.alloc(64 * 1024, 1);
+function flood(response: ServerResponse): void {
+  while (!response.destroyed) {
+    endless += CHUNK.length;
+    if (!response.write(CHUNK)) return void response.once("drain", () => flood(response));
+  }
+}
+
+let server: Server;
+let origin: string;
+beforeAll(async () => {
+  server = createServer(({ url = "" }, response) => answers[url]?.(response));
+  await new Promise<void>((done) => void server.listen(0, "127.0.0.1", done));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => void server.closeAllConnections());
+
+type Given = { set?: Partial<HttpToolDefinition>; context?: Partial<ToolContext>; large?: Turnstile };
+const run = (path: string, { set = {}, context = {}, large = new Turnstile() }: Given = {}) =>
+  httpTool(toolAt(origin + path, set), () => SECRET, large).run({}, contextWith(fetch, context));
+
+describe("a reply that is no text is a file of the result", () => {
+  it.each([
+    { path: "/image", mediaType: "image/png", extension: "png", bytes: PNG },
+    { path: "/pdf", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
+    { path: "/zip", mediaType: "application/zip", extension: "zip", bytes: ZIP },
+    { path: "/bytes", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
+    { path: "/called-wrongly", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
+    { path: "/text-in-bytes", mediaType: "application/octet-stream", extension: "bin", bytes: Buffer.from("a,b\n") },
+    { path: "/named", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
+    { path: "/most", mediaType: "video/mp4", extension: "mp4", bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1) },
+  ])("at $path as $mediaType, whatever it is called", async ({ path, mediaType, extension, bytes }) => {
+    const { files, ...said } = await run(path);
+    expect(said).toEqual({ outcome: "ok", text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]` });
+    expect(files?.map((file) => ({ ...file, bytes: Buffer.from(file.bytes).equals(bytes) }))).toEqual([
+      { mediaType, extension, bytes: true },
+    ]);
+  });
+
+  it.each([
+    { name: "that is empty", path: "/empty", outcome: "ok", text: "[The server sent image/png, 0 bytes.]" },
+    {
+      name: "of an error",
+      path: "/refused",
+      outcome: "error",
+      text: `HTTP 404 Not Found\n[The server sent image/png, ${PNG.byteLength} bytes: no text, so it is not shown.]`,
+    },
+    {
+      name: "that repeats a secret, in whatever form",
+      path: "/echoes",
+      outcome: "ok",
+      text: expect.stringMatching(/bytes; not kept: it repeats what the server was shown to be let in\.\]$/),
+    },
+  ])("but not one $name", async ({ path, outcome, text }) => {
+    expect(await run(path, { set: { headers: { "x-key": "${KEY}" } } })).toEqual({ outcome, text });
+  });
+
+  it("nor one beyond the limit, of which no more is asked for", async () => {
+    endless = 0;
+    expect(await run("/endless")).toEqual({
+      outcome: "ok",
+      text: `[The server sent video/mp4; not kept: it is over ${MAX_RESPONSE_BYTES} bytes.]`,
+    });
+    expect(endless).toBeLessThan(MAX_RESPONSE_BYTES * 4); // what lay in buffers on the way
+  });
+
+  it("nor half of one: nobody knows what a call did that changes something", async () => {
+    const { outcome, text, files } = await run("/half", { set: { method: "POST" } });
+    expect([outcome, files]).toEqual(["unknown", undefined]);
+    expect(text).toContain("had answered 200");
+  });
+});
+
+describe("of large replies one is taken in at a time", () => {
+  /** What has come to an end after a while, in its order. */
+  const soon = () => new Promise((done) => setTimeout(done, 150));
+
+  it("and the next when it is filed; a small one waits for nobody", async () => {
+    const large = new Turnstile();
+    const ended: string[] = [];
+    const releases: (() => void)[] = [];
+    const context = { untilFiled: (release: () => void) => void releases.push(release) };
+    const first = await run("/large", { large, context });
+    expect(first.files).toHaveLength(1);
+    const second = run("/large", { large }).then(() => ended.push("second"));
+    await run("/image", { large }).then(() => ended.push("small"));
+    await soon();
+    expect(ended).toEqual(["small"]);
+    for (const release of releases) release();
+    await second;
+    expect(ended).toEqual(["small", "second"]);
+  });
+
+  it.each([
+    { name: "one that is too large", path: "/endless" },
+    { name: "one that nobody files", path: "/large" },
+  ])("$name lets the next in at once", async ({ path }) => {
+    const large = new Turnstile();
+    await run(path, { large });
+    expect((await run("/large", { large })).files).toHaveLength(1);
+  });
+
+  it("one waits no longer than its time, and then keeps nobody", async () => {
+    const large = new Turnstile();
+    const leave = await large.enter();
+    const { outcome, text } = await run("/large", { large, set: { timeoutMs: 200 } });
+    expect([outcome, text]).toEqual(["error", "The call failed: it took longer than 0.2 s. The server had answered 200."]);
+    const next = run("/large", { large });
+    leave();
+    expect((await next).files).toHaveLength(1);
+  });
+});
