@@ -12,7 +12,7 @@ import { endOf, startRun } from "./run-client";
 import { startRuntime } from "./runtime";
 
 /** What runs with caps, at random prices, speeds and lengths, really cost, by their providers' own books and the prices drawn. */
-type BudgetFigure = {
+export type BudgetFigure = {
   runs: number;
   overshot: number;
   /** The largest share of its cap that a run used. */
@@ -31,30 +31,33 @@ const ROUNDING = 1e-9;
 
 export const BUDGET: Measurement = {
   name: "budget",
-  about: `Caps: ${RUNS} runs at random prices, speeds and lengths`,
+  about: "Caps: runs at random prices, speeds and lengths",
   counts: true,
-  async measure({ seed }): Promise<Figure> {
-    const data = await measureBudget(seed);
-    const { runs, overshot, mostOfCap, endings, calls } = data;
-    const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
-    return {
-      lines: [
-        {
-          figure: `runs over their cap, of ${runs} (${calls} calls)`,
-          measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(1)} % of a cap was used`,
-          runs: `${runs}, seed ${seed}`,
-          bound: "0, by definition",
-          aim: verdict("0", overshot === 0),
-        },
-        { figure: "  how they ended", measured: ends.join(", ") },
-      ],
-      data,
-      broken: overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`],
-    };
+  async measure({ seed, trials }): Promise<Figure> {
+    return judgeBudget(await measureBudget(seed, trials ?? RUNS), seed);
   },
 };
 
-async function measureBudget(seed: number): Promise<BudgetFigure> {
+/** Broken as soon as one run cost more than its cap. */
+export function judgeBudget(data: BudgetFigure, seed: number): Figure {
+  const { runs, overshot, mostOfCap, endings, calls } = data;
+  const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
+  return {
+    lines: [
+      {
+        figure: `runs over their cap, of ${runs} (${calls} calls; ${ends.join(", ")})`,
+        measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(1)} % of a cap was used`,
+        runs: `${runs}, seed ${seed}`,
+        bound: "0, by definition",
+        aim: verdict("0", overshot === 0),
+      },
+    ],
+    data,
+    broken: overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`],
+  };
+}
+
+async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> {
   const prices = drawPrices(chanceFor(seed, "prices"), MODELS);
   const models = [...prices.keys()];
   const variables = { BENCH_PRICES: JSON.stringify(Object.fromEntries(prices)) };
@@ -64,7 +67,7 @@ async function measureBudget(seed: number): Promise<BudgetFigure> {
   try {
     const caps = new Map<string, number>();
     const endings = new Map<string, number>();
-    let left = RUNS;
+    let left = runs;
     const worker = async () => {
       while (left-- > 0) {
         const question = `What is worth its price? (${left})`;

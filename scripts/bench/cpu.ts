@@ -39,6 +39,7 @@ export const CPU: Measurement = {
       {
         figure: "  over the bare loop",
         measured: ratio(data[`${how}Ratio`]),
+        runs: `${data[how].runs}`,
         bound: "1, by definition",
         aim: aim(data[`${how}Ratio`].median, AIM, "≤"),
       },

@@ -6,9 +6,9 @@ export type Line = {
   figure: string;
   measured: string;
   /** How often it was measured; of what was measured once, why that is enough. With the seed of what was drawn at random. */
-  runs?: string;
-  /** What nobody can beat. */
-  bound?: string;
+  runs: string;
+  /** What nobody can beat, of the same run or by definition. */
+  bound: string;
   /** The project's aim, and whether it is met. */
   aim?: string;
 };
@@ -21,8 +21,11 @@ export type Figure = {
   broken?: string[];
 };
 
-/** What measurements share: the runtimes, and the seed of all that they draw at random. */
-export type Bench = { machines: Machines; seed: number };
+/**
+ * What measurements share: the runtimes, and the seed of all that they draw at random. `trials`: how often those try that look for
+ * something inexact; null: as often as each does by itself.
+ */
+export type Bench = { machines: Machines; seed: number; trials: number | null };
 
 export type Measurement = {
   /** As `--only` names it. */

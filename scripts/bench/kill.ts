@@ -37,7 +37,7 @@ export const KILL: Measurement = {
     return {
       lines: [
         { figure: "kill to the next event at a watcher", measured: millis(data.eventMs), runs, bound },
-        { figure: "  to the service's first answer, GET /healthz", measured: millis(data.healthyMs), bound },
+        { figure: "  to the service's first answer, GET /healthz", measured: millis(data.healthyMs), runs, bound },
         {
           figure: "kill to the next text of a model, first token after 100 ms",
           measured: `${millis(data.textMs)}, p99 ${data.textP99Ms.toFixed(0)}`,

@@ -4,8 +4,8 @@ import type { Line } from "./figure";
 const LineSchema = z.strictObject({
   figure: z.string(),
   measured: z.string(),
-  runs: z.string().exactOptional(),
-  bound: z.string().exactOptional(),
+  runs: z.string(),
+  bound: z.string(),
   aim: z.string().exactOptional(),
 });
 
@@ -49,7 +49,7 @@ export function toTable({ machine, seed, figures }: Results): string {
 }
 
 function aligned(lines: readonly Line[]): string {
-  const rows = lines.map(({ figure, measured, runs = "", bound = "", aim = "" }) => [figure, measured, runs, bound, aim]);
+  const rows = lines.map(({ figure, measured, runs, bound, aim = "" }) => [figure, measured, runs, bound, aim]);
   const widths = HEAD_ORDER.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   return rows
     .map((row) =>

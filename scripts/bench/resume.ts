@@ -6,7 +6,7 @@ import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
 /** Whether readers that leave and come back at random get every frame once. */
-type ResumeFigure = {
+export type ResumeFigure = {
   runs: number;
   disconnects: number;
   readers: number;
@@ -24,35 +24,40 @@ const LOAD = { answerTokens: 120, voteTokens: 40, presentationTokens: 120, pace:
 
 export const RESUME: Measurement = {
   name: "resume",
-  about: `Readers that leave and come back, ${DISCONNECTS} times`,
+  about: "Readers that leave and come back at random",
   counts: true,
-  async measure({ machines, seed }): Promise<Figure> {
-    const data = await measureResume(await machines.disk(), seed);
-    const { runs, disconnects, readers, frames, lost, doubled, differing } = data;
-    const isExact = lost + doubled + differing === 0;
-    const measured = `${lost} of ${frames} frames lost, ${doubled} doubled, ${differing} readers with other bytes`;
-    return {
-      lines: [
-        {
-          figure: `resume, ${disconnects} random disconnects of ${readers} readers`,
-          measured,
-          runs: `${runs} runs, seed ${seed}`,
-          bound: "0, by definition",
-          aim: verdict("0", isExact),
-        },
-      ],
-      data,
-      broken: isExact ? [] : [`Readers that came back did not get every frame once: ${measured} (seed ${seed}).`],
-    };
+  async measure({ machines, seed, trials }): Promise<Figure> {
+    return judgeResume(await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS), seed);
   },
 };
 
-async function measureResume({ service }: Runtime, seed: number): Promise<ResumeFigure> {
+/** Broken as soon as one reader missed one frame. */
+export function judgeResume(data: ResumeFigure, seed: number): Figure {
+  const { runs, disconnects, readers, frames, lost, doubled, differing } = data;
+  const isExact = lost + doubled + differing === 0;
+  const measured = `${lost} of ${frames} frames lost, ${doubled} doubled, ${differing} readers with other bytes`;
+  return {
+    lines: [
+      {
+        figure: `resume, ${disconnects} random disconnects of ${readers} readers`,
+        measured,
+        runs: `${runs} runs, seed ${seed}`,
+        bound: "0, by definition",
+        aim: verdict("0", isExact),
+      },
+    ],
+    data,
+    broken: isExact ? [] : [`Readers that came back did not get every frame once: ${measured} (seed ${seed}).`],
+  };
+}
+
+/** At least so many disconnects. */
+async function measureResume({ service }: Runtime, seed: number, disconnects: number): Promise<ResumeFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
   const total = { runs: 0, disconnects: 0, readers: 0, frames: 0, lost: 0, doubled: 0, differing: 0 };
   try {
-    while (total.disconnects < DISCONNECTS) {
+    while (total.disconnects < disconnects) {
       const { events } = await startRun(service, runRequest(providers, members));
       total.runs += 1;
       const readers = Array.from({ length: READERS }, (_, nth) => {

@@ -102,12 +102,14 @@ function toFigure(data: readonly TeamFigure[]): Figure {
       {
         figure: "  calls",
         measured: range(calls, 0),
+        runs: `${calls.runs}`,
         bound: `${idealCalls(agents)}: everybody answers and votes once, one presents`,
         ...(staggerMs === 0 && { aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)) }),
       },
       {
         figure: "  CPU per call",
         measured: `${range(cpuPerCallMs, 1)} ms`,
+        runs: `${cpuPerCallMs.runs}`,
         bound: `bare loop ${range(bareCpuPerCallMs, 1)} ms`,
       },
     ],

@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { LIMITS } from "../../src/coordination";
 import { clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
 import { FaultyService } from "./faulty-service";
@@ -21,7 +22,7 @@ const USAGE = `npm run faults -- [what] [--seed S]
   --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
 
   --clients [N]        clients that vanish, crowd, read slowly or claim strange ids; N histories of 20 on one session (10)
-  --agents N           how many write the largest session for the slow readers (16; a team may have 32)
+  --agents N           how many write the largest session for the slow readers (${LIMITS.agents}, which is all that a team may have)
   --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
   --only TEXT          only those whose name holds this`;
 
@@ -82,7 +83,7 @@ async function playClients(seed: number, { clients: histories, agents, only }: V
   const figures = await clients({
     seed,
     histories: wholeNumber(histories) ?? 0,
-    loudAgents: wholeNumber(agents) ?? 16,
+    loudAgents: wholeNumber(agents) ?? LIMITS.agents,
     ...(only === undefined ? {} : { only }),
     onScene: ({ name, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
   });

@@ -4,10 +4,16 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
 import { ResultsSchema, toTable } from "../../scripts/bench/report";
 
-/** The command with a few quick figures: it ends, and says what it measured. What a busy machine measures is not judged. */
-const QUICK = ["cancel", "bundle"];
+/**
+ * The command with a few quick figures: it ends, and says what it measured. What a busy machine measures is not judged; what has to
+ * be exact is, on any machine.
+ */
+const QUICK = ["cancel", "resume", "budget", "bundle"];
+/** Disconnects of readers, and runs with a cap. */
+const TRIALS = 40;
 let dir = "";
 beforeAll(async () => {
   dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-test-"));
@@ -23,9 +29,27 @@ async function bench(...args: string[]): Promise<{ code: number | null; out: str
   return { code: await ended, out, complaints };
 }
 
+const ResumedSchema = z.object({
+  disconnects: z.number(),
+  frames: z.number().positive(),
+  lost: z.number(),
+  doubled: z.number(),
+  differing: z.number(),
+});
+const SpentSchema = z.object({ runs: z.number(), overshot: z.number(), mostOfCap: z.number() });
+
 it("leaves valid JSON where it says, and the table last", async () => {
   const file = path.join(dir, "out.json");
-  const { code, out, complaints } = await bench("--only", QUICK.join(","), "--seed", "7", "--json", file);
+  const { code, out, complaints } = await bench(
+    "--only",
+    QUICK.join(","),
+    "--seed",
+    "7",
+    "--trials",
+    `${TRIALS}`,
+    "--json",
+    file,
+  );
   console.log(out);
   expect(code, complaints).toBe(0);
   const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
@@ -39,6 +63,12 @@ it("leaves valid JSON where it says, and the table last", async () => {
       expect(aim).toMatch(/: (met|missed)/);
     }
   }
+  const exact = z.object({ resume: z.object({ data: ResumedSchema }), budget: z.object({ data: SpentSchema }) });
+  const { resume, budget } = exact.parse(results.figures);
+  expect(resume.data).toMatchObject({ lost: 0, doubled: 0, differing: 0 });
+  expect(resume.data.disconnects).toBeGreaterThanOrEqual(TRIALS);
+  expect(budget.data).toMatchObject({ runs: TRIALS, overshot: 0 });
+  expect(budget.data.mostOfCap).toBeGreaterThan(0);
   expect(out).toBe(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
 });
 
@@ -49,6 +79,7 @@ it.each([
     says: "There is no figure beauty. There are: first-event",
   },
   { name: "a seed that is no number", args: ["--seed", "lucky"], says: "--seed is a whole number, not lucky." },
+  { name: "trials that are no number", args: ["--trials", "many"], says: "--trials is a whole number, not many." },
 ])("refuses $name before it measures anything", async ({ args, says }) => {
   const { code, out, complaints } = await bench(...args);
   expect(complaints).toContain(says);

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { CLIENTS, type ClientFigures, clients } from "../../scripts/faults/clients/campaign";
 import { toClientReport } from "../../scripts/faults/clients/report";
-import { LIMITS } from "../../src/coordination";
 
 /** Clients that do not behave (robustness.md §3, the rows of SSE clients and of concurrent turns, cancels and resumes; I16). */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
@@ -10,7 +9,7 @@ const HISTORIES = 10;
 describe(`the real service minds nothing of it (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;
   beforeAll(async () => {
-    figures = await clients({ seed: SEED, histories: HISTORIES, loudAgents: LIMITS.agents });
+    figures = await clients({ seed: SEED, histories: HISTORIES });
     console.log(toClientReport(figures));
   }, 600_000);
 

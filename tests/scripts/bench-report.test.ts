@@ -17,7 +17,7 @@ const RESULTS: Results = {
     },
     exact: {
       seconds: 2,
-      lines: [{ figure: "how exact", measured: "1 lost", aim: verdict("0", false) }],
+      lines: [{ figure: "how exact", measured: "1 lost", runs: "9", bound: "0", aim: verdict("0", false) }],
       data: null,
       broken: ["1 event was lost (seed 7)."],
     },
@@ -32,7 +32,7 @@ it("the table has each figure beside its runs, its bound and its aim, and says l
       "",
       "figure     measured  runs  lower bound, same run  aim",
       "how quick  3 ms      7     bare 2 ms              < 5: met",
-      "how exact  1 lost                                 0: missed",
+      "how exact  1 lost    9     0                      0: missed",
       "",
       "✗ 1 event was lost (seed 7).",
       "",
@@ -40,10 +40,25 @@ it("the table has each figure beside its runs, its bound and its aim, and says l
   );
 });
 
-it("the file's schema takes what was measured, and refuses a figure without its rows", () => {
+it("the file's schema takes what was measured", () => {
   expect(ResultsSchema.parse(JSON.parse(JSON.stringify(RESULTS)))).toEqual(RESULTS);
-  expect(ResultsSchema.safeParse({ ...RESULTS, figures: { quick: { seconds: 1, data: {}, broken: [] } } }).success).toBe(false);
-  expect(ResultsSchema.safeParse({ ...RESULTS, figures: { quick: undefined } }).success).toBe(false);
+});
+
+const WHOLE = { figure: "how quick", measured: "3 ms", runs: "7", bound: "bare 2 ms" };
+const told = (...lines: object[]) => ({ quick: { seconds: 1, lines, data: {}, broken: [] } });
+
+it.each([
+  { name: "takes a row without an aim", figures: told(WHOLE), taken: true },
+  { name: "refuses a figure without its rows", figures: { quick: { seconds: 1, data: {}, broken: [] } }, taken: false },
+  { name: "refuses a figure that was not taken", figures: { quick: undefined }, taken: false },
+  { name: "refuses a row without its bound", figures: told({ ...WHOLE, bound: undefined }), taken: false },
+  {
+    name: "refuses a row that does not say how often it was measured",
+    figures: told({ ...WHOLE, runs: undefined }),
+    taken: false,
+  },
+])("the file's schema $name", ({ figures, taken }) => {
+  expect(ResultsSchema.safeParse({ ...RESULTS, figures }).success).toBe(taken);
 });
 
 it.each([

@@ -14,6 +14,7 @@ it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three 
     const changed = await costs.snapshot();
     await costs.write(3);
     const again = await costs.snapshot();
+    const bare = await costs.puts(6_000, 3);
     const contents = TREE.files * TREE.fileBytes;
     // The snapshot, what is to be done and its end, and where each of the contents lies.
     expect([first.objects, first.rows]).toEqual([2, 3 + TREE.files]);
@@ -22,6 +23,7 @@ it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three 
     expect(changed.bytes).toBeGreaterThan(3 * TREE.fileBytes);
     expect(changed.bytes).toBeLessThan(3 * TREE.fileBytes + 1_000);
     expect(again).toEqual(changed);
+    expect(bare).toEqual({ objects: 3, bytes: 6_000, rows: 0 });
     const { trees, problems } = await readStoredSnapshots(env.BUCKET, sessionPrefix("bench", "counted"));
     const sizes = Object.entries(trees).map(([name, tree]) => [name, Object.keys(tree).length]);
     expect(sizes).toEqual(["1/1", "2/1", "3/1"].map((place) => [`${place}/agent1.final`, TREE.files]));

@@ -62,19 +62,21 @@ export class SnapshotCosts {
 
   /** What a snapshot would be without any of that: every file once more, one after the other. */
   async copy(): Promise<Cost> {
+    const prefix = `tenants/bench/copies/${crypto.randomUUID()}`;
     return this.#counted(async () => {
       for (const [path, entry] of this.#tree) {
         const bytes = await this.#stores.blobs.read(entry);
-        await this.#bucket.put(`tenants/bench/copies/${this.#turn}/${path}`, bytes);
+        await this.#bucket.put(`${prefix}/${path}`, bytes);
       }
     });
   }
 
-  /** The least that could bring as many bytes to R2: two objects of them, none of which is looked at. */
-  async puts(bytes: number): Promise<Cost> {
+  /** The least that could bring so many bytes to R2 in so many objects, one after the other: none of them is looked at. */
+  async puts(bytes: number, objects: number): Promise<Cost> {
+    const prefix = `tenants/bench/puts/${crypto.randomUUID()}`;
     return this.#counted(async () => {
-      for (const part of ["pack", "manifest"]) {
-        await this.#bucket.put(`tenants/bench/puts/${crypto.randomUUID()}/${part}`, new Uint8Array(Math.ceil(bytes / 2)));
+      for (let nth = 0; nth < objects; nth += 1) {
+        await this.#bucket.put(`${prefix}/${nth}`, new Uint8Array(Math.ceil(bytes / objects)));
       }
     });
   }

@@ -8,8 +8,8 @@ export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**
  * `POST /write?session=a&files=3` writes so many files anew, in another turn of that session; `/snapshot` freezes the tree;
- * `/copy` copies all of it; `/puts?bytes=100` brings so many bytes to R2 and does nothing else; `/tidy` lets go of what the next
- * turn does not need.
+ * `/copy` copies all of it; `/puts?bytes=100&objects=2` brings so many bytes to R2 in so many objects and does nothing else; `/tidy`
+ * lets go of what the next turn does not need.
  */
 export class SessionObject extends DurableObject<Env> {
   #costs: SnapshotCosts | null = null;
@@ -17,9 +17,10 @@ export class SessionObject extends DurableObject<Env> {
   override async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);
     this.#costs ??= new SnapshotCosts(this.ctx.storage, this.env.BUCKET, searchParams.get("session") ?? "");
+    const wanted = (name: string) => Number(searchParams.get(name));
     if (pathname === "/tidy") return Response.json(await this.#costs.tidy());
-    if (pathname === "/write") return Response.json(await this.#costs.write(Number(searchParams.get("files"))));
-    if (pathname === "/puts") return Response.json(await this.#costs.puts(Number(searchParams.get("bytes"))));
+    if (pathname === "/write") return Response.json(await this.#costs.write(wanted("files")));
+    if (pathname === "/puts") return Response.json(await this.#costs.puts(wanted("bytes"), wanted("objects")));
     return Response.json(await (pathname === "/copy" ? this.#costs.copy() : this.#costs.snapshot()));
   }
 }

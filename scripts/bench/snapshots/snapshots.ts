@@ -1,39 +1,38 @@
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { type Spread, spread } from "../arithmetic";
-import { aim, type Figure, type Measurement, millis } from "../figure";
+import { aim, type Figure, type Measurement, millis, range } from "../figure";
 import { startRuntime } from "../runtime";
 import { type Cost, TREE } from "./snapshot-costs";
 
 /** What it costs to freeze a tree with an answer and to bring it to R2, beside copying it. */
-type SnapshotsFigure = {
-  files: number;
-  first: Taken;
-  changed: Taken;
-  copy: Taken;
-  firstPuts: Taken;
-  changedPuts: Taken;
-  tidy: Tidied;
-};
+type SnapshotsFigure = Record<Work, Taken> & { files: number; tidy: Record<keyof Tidied, Spread> };
+/** Each beside as many bytes in as many objects that are written and nothing else. */
+type Work = "first" | "changed" | "copy" | "firstPuts" | "changedPuts" | "copyPuts";
 /** Bytes of the session's database, and rows written, as a turn ends in which every file was written anew. */
 type Tidied = { before: number; after: number; rows: number };
 /** `cost`: the most of any. */
 type Taken = { ms: Spread; cost: Cost };
 
 const CHANGED = 3;
-/** Sessions, each with a first snapshot, a second and a copy. */
+/** Sessions, each with a first snapshot, later ones, a copy, and a turn in which all files are written anew. */
 const RUNS = 5;
 /** Turns after the first in each session: a result in eight is written whole, so these never are. */
 const LATER_TURNS = 2;
 /** A pack of what is new, and the manifest. */
 const MOST_WRITES = 2;
+/** Bytes of the contents alone: of all that a session has written, and of its latest tree. */
+const CONTENTS = {
+  before: (2 * TREE.files + LATER_TURNS * CHANGED) * TREE.fileBytes,
+  after: TREE.files * TREE.fileBytes,
+} as const;
 
 export const SNAPSHOTS: Measurement = {
   name: "snapshots",
   about: `Snapshots of ${TREE.files} files, in ${RUNS} sessions`,
   async measure(): Promise<Figure> {
     const data = await measureSnapshots();
-    const { first, changed, copy, firstPuts, changedPuts, tidy } = data;
+    const { first, changed, copy, firstPuts, changedPuts, copyPuts, tidy } = data;
     return {
       lines: [
         {
@@ -50,11 +49,17 @@ export const SNAPSHOTS: Measurement = {
           bound: `two bare writes of as many bytes ${millis(changedPuts.ms, 1)}`,
           aim: writes(changed),
         },
-        { figure: "  beside it, a copy of all", measured: say(copy), runs: `${copy.ms.runs}` },
+        {
+          figure: "  beside it, a copy of all",
+          measured: say(copy),
+          runs: `${copy.ms.runs}`,
+          bound: `as many bare writes of as many bytes ${millis(copyPuts.ms, 1)}`,
+        },
         {
           figure: "  database, all files new twice",
-          measured: `${mega(tidy.before)}; ${mega(tidy.after)} after the turn, ${tidy.rows} rows`,
-          runs: "once: the same files take the same room",
+          measured: `${mega(tidy.before)}; after the turn ${mega(tidy.after)}, ${range(tidy.rows, 0)} rows`,
+          runs: `${tidy.before.runs}`,
+          bound: `contents alone ${CONTENTS.before / 1e6} MB; ${CONTENTS.after / 1e6} MB`,
         },
       ],
       data,
@@ -64,12 +69,14 @@ export const SNAPSHOTS: Measurement = {
 
 const say = ({ ms, cost }: Taken): string =>
   `${millis(ms, 1)}, ${cost.objects} R2 writes, ${(cost.bytes / 1_000).toFixed(1)} kB, ${cost.rows} rows`;
-const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+const mega = ({ median, min, max, runs }: Spread): string =>
+  `${range({ median: median / 1e6, min: min / 1e6, max: max / 1e6, runs }, 1)} MB`;
 const writes = ({ cost }: Taken): string => `${aim(cost.objects, MOST_WRITES, "≤")} (R2 writes)`;
 
 async function measureSnapshots(): Promise<SnapshotsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/snapshots/snapshot-worker.ts");
-  const samples: Record<Work, Sample[]> = { first: [], changed: [], copy: [], firstPuts: [], changedPuts: [] };
+  const samples: Record<Work, Sample[]> = { first: [], changed: [], copy: [], firstPuts: [], changedPuts: [], copyPuts: [] };
+  const tidied: Tidied[] = [];
   const ask = (path: string, session: number) => costOf(toUrl(runtime.service, path, session));
   const take = async (work: Work, path: string, session: number): Promise<Cost> => {
     const startedAt = performance.now();
@@ -81,17 +88,18 @@ async function measureSnapshots(): Promise<SnapshotsFigure> {
     for (let session = 1; session <= RUNS; session += 1) {
       await ask(`/write?files=${TREE.files}`, session);
       const { bytes } = await take("first", "/snapshot", session);
-      await take("firstPuts", `/puts?bytes=${bytes}`, session);
+      await take("firstPuts", `/puts?objects=${MOST_WRITES}&bytes=${bytes}`, session);
       for (let turn = 0; turn < LATER_TURNS; turn += 1) {
         await ask(`/write?files=${CHANGED}`, session);
         const later = await take("changed", "/snapshot", session);
-        await take("changedPuts", `/puts?bytes=${later.bytes}`, session);
+        await take("changedPuts", `/puts?objects=${MOST_WRITES}&bytes=${later.bytes}`, session);
       }
-      await take("copy", "/copy", session);
+      const copied = await take("copy", "/copy", session);
+      await take("copyPuts", `/puts?objects=${copied.objects}&bytes=${copied.bytes}`, session);
+      await ask(`/write?files=${TREE.files}`, session);
+      await ask("/snapshot", session);
+      tidied.push(TidiedSchema.parse(await answerTo(toUrl(runtime.service, "/tidy", session))));
     }
-    await ask(`/write?files=${TREE.files}`, RUNS);
-    await ask("/snapshot", RUNS);
-    const tidy = TidiedSchema.parse(await answerTo(toUrl(runtime.service, "/tidy", RUNS)));
     const taken = (work: Work) => toTaken(samples[work]);
     return {
       files: TREE.files,
@@ -100,14 +108,14 @@ async function measureSnapshots(): Promise<SnapshotsFigure> {
       copy: taken("copy"),
       firstPuts: taken("firstPuts"),
       changedPuts: taken("changedPuts"),
-      tidy,
+      copyPuts: taken("copyPuts"),
+      tidy: toSpreads(tidied),
     };
   } finally {
     await runtime.stop();
   }
 }
 
-type Work = "first" | "changed" | "copy" | "firstPuts" | "changedPuts";
 type Sample = { ms: number; cost: Cost };
 
 function toTaken(samples: readonly Sample[]): Taken {
@@ -116,6 +124,11 @@ function toTaken(samples: readonly Sample[]): Taken {
     ms: spread(samples.map(({ ms }) => ms)),
     cost: { objects: most("objects"), bytes: most("bytes"), rows: most("rows") },
   };
+}
+
+function toSpreads(tidied: readonly Tidied[]): Record<keyof Tidied, Spread> {
+  const of = (what: keyof Tidied) => spread(tidied.map((one) => one[what]));
+  return { before: of("before"), after: of("after"), rows: of("rows") };
 }
 
 function toUrl(service: string, path: string, session: number): string {

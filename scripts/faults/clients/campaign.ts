@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../src/coordination";
 import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { FaultyService } from "../faulty-service";
@@ -19,9 +20,6 @@ export const CLIENTS: readonly { name: string; play: (world: World) => Promise<s
 /** Ten minutes: several times what the longest takes of a busy machine, histories by the hundred apart. */
 const SCENE_WITHIN_MS = 600_000;
 
-/** Half of those that a team may have. */
-const DEFAULT_LOUD_AGENTS = 16;
-
 export type ClientFigures = {
   seed: number;
   histories: number;
@@ -34,7 +32,7 @@ export type ClientFigures = {
 export type ClientsOptions = {
   seed: number;
   histories: number;
-  /** How many write the largest session. */
+  /** How many write the largest session; absent: as many as a team may have. */
   loudAgents?: number;
   only?: string;
   onScene?: (scene: ClientFigures["scenes"][number]) => void;
@@ -44,7 +42,7 @@ export type ClientsOptions = {
 export async function clients({
   seed,
   histories,
-  loudAgents = DEFAULT_LOUD_AGENTS,
+  loudAgents = LIMITS.agents,
   only = "",
   onScene,
 }: ClientsOptions): Promise<ClientFigures> {

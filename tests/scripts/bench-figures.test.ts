@@ -1,0 +1,64 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { type BudgetFigure, judgeBudget } from "../../scripts/bench/budget";
+import { judgeFanOut } from "../../scripts/bench/fan-out";
+import { MEASUREMENTS } from "../../scripts/bench/measurements";
+import { judgeResume, type ResumeFigure } from "../../scripts/bench/resume";
+import { spread } from "../../scripts/bench/arithmetic";
+
+describe("the figures of the benchmark", () => {
+  const names = MEASUREMENTS.map(({ name }) => name);
+
+  it("each have a name of their own, as --only takes it, and say what they do", () => {
+    expect(new Set(names).size).toBe(names.length);
+    for (const { name, about } of MEASUREMENTS) {
+      expect(name).toMatch(/^[a-z]+(-[a-z]+)*$/);
+      expect(about).not.toBe("");
+    }
+  });
+
+  it("are those that the documents name", () => {
+    const pages = ["README.md", "docs/performance.md", "docs/scale.md"].map((page) => readFileSync(page, "utf8")).join("\n");
+    const named = [...pages.matchAll(/npm run bench -- --only ([a-z,-]+)/g)].flatMap(([, list = ""]) => list.split(","));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !names.includes(name))).toEqual([]);
+  });
+});
+
+const RESUMED: ResumeFigure = { runs: 2, disconnects: 1_339, readers: 40, frames: 2_080, lost: 0, doubled: 0, differing: 0 };
+
+it.each([
+  { name: "is met when every reader got every frame once", wrong: {}, aim: "0: met", broken: 0 },
+  { name: "fails the benchmark for one frame lost", wrong: { lost: 1 }, aim: "0: missed", broken: 1 },
+  { name: "fails it for one frame doubled", wrong: { doubled: 1 }, aim: "0: missed", broken: 1 },
+  { name: "fails it for one reader with other bytes", wrong: { differing: 1 }, aim: "0: missed", broken: 1 },
+])("resume $name", ({ wrong, aim, broken }) => {
+  const figure = judgeResume({ ...RESUMED, ...wrong }, 7);
+  expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
+  expect(figure.broken).toHaveLength(broken);
+});
+
+const SPENT: BudgetFigure = { runs: 60, overshot: 0, mostOfCap: 0.75, endings: { completed: 48, failed: 12 }, calls: 209 };
+
+it.each([
+  { name: "is met when no run cost more than its cap", overshot: 0, aim: "0: met", broken: 0 },
+  { name: "fails the benchmark for one that did", overshot: 1, aim: "0: missed", broken: 1 },
+])("budget $name", ({ overshot, aim, broken }) => {
+  const figure = judgeBudget({ ...SPENT, overshot }, 7);
+  expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
+  expect(figure.broken).toHaveLength(broken);
+});
+
+it.each([
+  { name: "is met in time and under full load", p95Ms: [240, 249, 260], rates: [101, 104, 105], said: "met" },
+  { name: "is missed when most runs are late", p95Ms: [240, 250, 260], rates: [101, 104, 105], said: "missed" },
+  {
+    name: "is missed when one run was fed less than the aim asks for",
+    p95Ms: [140, 150, 160],
+    rates: [99.9, 104, 105],
+    said: "missed",
+  },
+])("fan-out $name", ({ p95Ms, rates, said }) => {
+  const judged = judgeFanOut({ p95Ms: spread(p95Ms), eventsPerSecond: spread(rates) });
+  expect(judged).toBe(`< 250 at ≥ 100 events/s: ${said}`);
+});
