@@ -148,10 +148,11 @@ const withServers = (player: Player, servers: readonly ("toolsUrl" | "askingUrl"
   };
 };
 
+const look = (): [string, Record<string, unknown>] => ["list_directory", {}];
 /** Looks at its files for as long as it may, and never votes. */
 const restless = worksOnFiles({
   answer: YES,
-  beforeVote: Array.from({ length: LIMITS.callsPerRound + 1 }, () => ["list_directory", {}] as [string, Record<string, unknown>]),
+  beforeVote: Array.from({ length: LIMITS.callsPerRound + 1 }, look),
 });
 /** The third call of a key waits for the next minute. */
 const withRates = (player: Player): Player => {
