@@ -15,8 +15,13 @@ export type FileDuty =
   | { type: "upload_result"; name: string; hash: string }
   /** Of a turn that is over: working copies that nothing needs any more. */
   | { type: "tidy" }
+  /** Versions of contexts that a turn was given and that its changes, if it has any, were not made against. */
+  | { type: "release_contexts"; turn: number; hasChanges: boolean }
   /** Contents that lie in R2 alone and that no snapshot has. */
   | { type: "erase_blobs"; hashes: string[] };
+
+/** Lets go of the versions that a turn has pinned, but for these. */
+export type ReleasePins = (turn: number, kept: readonly { context: string; version: string }[]) => Promise<void>;
 
 type Options = {
   blobs: BlobStore;
@@ -28,6 +33,7 @@ type Options = {
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs. */
   latestTurn: () => { turn: number; isRunning: boolean } | null;
+  release: ReleasePins;
 };
 
 /**
@@ -55,6 +61,9 @@ export class FileDuties {
       }
       case "tidy":
         return this.#tidy();
+      case "release_contexts":
+        await this.#release(duty);
+        return "done";
       case "erase_blobs":
         // In its turn, so that whoever wants one of them again has said so, or finds nothing and writes it anew.
         await turns.takeAll(() => objects.eraseBlobs(duty.hashes.filter((hash) => !blobs.has(hash))));
@@ -130,6 +139,16 @@ export class FileDuties {
       }
     });
     return pending.size > 0 ? "later" : "done";
+  }
+
+  /** Whoever brings a turn's changes home needs what they were made against, for as long as the session has them. */
+  #release({ turn, hasChanges }: { turn: number; hasChanges: boolean }): Promise<void> {
+    const { contextChanges, release } = this.#options;
+    const made = hasChanges ? contextChanges.of(turn) : [];
+    return release(
+      turn,
+      made.map(({ context, version }) => ({ context, version })),
+    );
   }
 
   /** Contents that are still to be uploaded. */

@@ -82,6 +82,19 @@ export class ContextFiles {
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
+  /** Erases all of a version but these contents. Broken off in the middle, it is finished by doing it again. */
+  async eraseAllBut(place: VersionPlace, hashes: ReadonlySet<string>): Promise<void> {
+    const prefix = versionPrefix(place);
+    const kept = new Set([...hashes].map((hash) => blobsPrefix(place) + hash));
+    let cursor: string | undefined;
+    do {
+      const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
+      const keys = page.objects.map(({ key }) => key).filter((key) => !kept.has(key));
+      if (keys.length > 0) await this.#bucket.delete(keys);
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
+  }
+
   /** Erases all of a version. Broken off in the middle, it is finished by doing it again. */
   async erase(place: VersionPlace): Promise<void> {
     const prefix = versionPrefix(place);

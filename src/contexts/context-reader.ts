@@ -16,13 +16,10 @@ export type OpenContext = BlobSource & {
   stream(hash: string): Promise<ReadableStream<Uint8Array>>;
 };
 
-/** A version by its id, and how many files it has. */
-export type NewestVersion = { id: string; files: number };
-
 /** Contexts for whoever works with them. */
 export type ContextReader = {
-  /** The newest version of each of these names, as far as the tenant has such contexts. */
-  newest(tenant: string, names: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>>;
+  /** Of these names those that the tenant has uploaded something by. */
+  uploaded(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** A version with its tree, the newest for null; null if there is no such version, or none any more. */
   open(tenant: string, name: string, version: string | null): Promise<OpenContext | null>;
 };
@@ -35,9 +32,9 @@ export function createContextReader({
   files: ContextBlobs;
 }): ContextReader {
   return {
-    async newest(tenant, names) {
+    async uploaded(tenant, names) {
       const found = names.length === 0 ? [] : await index.newestOf(tenant, names);
-      return new Map(found.map(({ name, id, files }) => [name, { id, files }]));
+      return new Set(found.map(({ name }) => name));
     },
     async open(tenant, name, id) {
       const version = await (id === null ? index.newest(tenant, name) : index.version(tenant, name, id));

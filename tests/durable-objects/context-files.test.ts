@@ -142,6 +142,30 @@ describe("the presenter's changes", () => {
   });
 });
 
+describe("the versions that a turn was given", () => {
+  it("are let go when it is over, but those that its changes were made against", async () => {
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    await session.letGo();
+    expect(session.released).toEqual([]);
+    presents();
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but site@v1"]);
+  });
+
+  it("are all let go by a turn that changed nothing, and by one whose changes nobody can have", async () => {
+    presents();
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but "]);
+    begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    presents();
+    session.cancels();
+    expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but "]);
+  });
+});
+
 describe("while the team coordinates", () => {
   beforeEach(() => begin({ rules: {} }));
 

@@ -30,7 +30,12 @@ async function makeRig(storage: DurableObjectStorage) {
   const session = `session_${crypto.randomUUID()}`;
   const watched: Watched = { calls: [], breaks: () => undefined };
   const state = { latest: { turn: 1, isRunning: false } };
-  const places = { storage, bucket: watchedBucket(env.BUCKET, watched), place: { tenant: TENANT, session } };
+  const places = {
+    storage,
+    bucket: watchedBucket(env.BUCKET, watched),
+    place: { tenant: TENANT, session },
+    pins: { release: async () => undefined },
+  };
   const started = () => fileStores(places, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), latest: () => state.latest });
   /** Whatever was in memory is lost with `restart`. */
   const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
