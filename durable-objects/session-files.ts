@@ -34,7 +34,14 @@ export function fileStores({ storage, bucket, place, pins }: Places, { parentOf,
   const transaction = (work: () => void) => storage.transactionSync(work);
   const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
   const stores = { blobs, snapshots, contextChanges, objects, turns, outbox };
-  const duties = new FileDuties({ ...stores, transaction, latestTurn: latest, release });
+  const duties = new FileDuties({
+    ...stores,
+    transaction,
+    latestTurn: latest,
+    release,
+    now: () => Date.now(),
+    session: place.session,
+  });
   return { turns, blobs, snapshots, contextChanges, outbox, duties };
 }
 

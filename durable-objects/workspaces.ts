@@ -8,9 +8,10 @@ import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts"
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
-import type { BlobStore } from "./blob-store";
+import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "./call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { Delivered } from "./deliveries";
 import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
 import type { Outbox } from "./outbox";
@@ -122,11 +123,12 @@ export class Workspaces {
   /** Contents by their hash. */
   async contents(hash: string): Promise<Contents> {
     const { blobs } = this.#options;
-    if (!blobs.has(hash)) return { ok: false, code: "file_not_found" };
+    if (!blobs.has(hash)) return { ok: false, code: blobs.isLost(hash) ? "contents_lost" : "file_not_found" };
     try {
       return { ok: true, bytes: await blobs.read({ hash }) };
     } catch (error) {
       if (error instanceof FileError) return { ok: false, code: "interrupted" };
+      if (error instanceof LostContents) return { ok: false, code: "contents_lost" };
       throw error;
     }
   }
@@ -136,7 +138,7 @@ export class Workspaces {
     return this.#options.outbox;
   }
 
-  perform(duty: FileDuty): Promise<"done" | "later"> {
+  perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
     return this.#options.duties.perform(duty);
   }
 

@@ -8,7 +8,7 @@ export const KEPT_FOR_MS = 30 * DAY_MS;
 /** How long whoever began to read a version before it was retired may go on. */
 const READERS_MS = 60 * 60 * 1_000;
 /** How many are retired, and how many cleared, at once. */
-const AT_ONCE = 100;
+const AT_ONCE = 500;
 /** From how many manifests it is worked out what of one retired version is needed. */
 const MOST_WITNESSES = 50;
 
