@@ -5,7 +5,7 @@ import type { BlobSize } from "../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../src/workspace/types";
 import type { BucketTurns } from "./bucket-turns";
 import { FILES } from "./limits";
-import { PackReader } from "./pack-reader";
+import { PackReader } from "../src/workspace/pack-reader";
 
 /** Contents that somebody has named and that are nowhere: neither in the session's storage nor in R2. */
 export class LostContents extends Error {

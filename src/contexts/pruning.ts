@@ -1,5 +1,6 @@
-import type { ContextBlobs } from "../../r2-layout/contexts";
+import type { ContextBlobs, Kept } from "../../r2-layout/contexts";
 import type { Past, PruneIndex, Retired } from "./context-index";
+import { readPlaces } from "./stored-packs";
 import { readManifest } from "./uploads";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -30,7 +31,7 @@ async function clear({ index, files }: { index: PruneIndex; files: ContextBlobs 
   const witnesses = witnessesOf(await index.history(tenant, name), id);
   const needed = witnesses.length > MOST_WITNESSES ? null : await contentsNeeded(files, place, witnesses);
   if (needed === null) return index.putOff(version, now);
-  if (needed.size > 0) {
+  if (needed.blobs.size > 0) {
     await files.eraseAllBut(place, needed);
     return index.leaveRest(version);
   }
@@ -38,19 +39,21 @@ async function clear({ index, files }: { index: PruneIndex; files: ContextBlobs 
   await index.forget(version);
 }
 
-/** The hashes that these versions have of a retired one's contents; null if one of them cannot be read. */
+/** What these versions have of a retired one's contents; null if one of them cannot be read. A pack is needed as long as any of it is. */
 async function contentsNeeded(
   files: ContextBlobs,
   { tenant, version }: { tenant: string; version: string },
   witnesses: readonly string[],
-): Promise<Set<string> | null> {
-  const needed = new Set<string>();
+): Promise<Kept | null> {
+  const [blobs, packs] = [new Set<string>(), new Set<string>()];
   for (const witness of witnesses) {
     const manifest = await readManifest(files, { tenant, version: witness });
     if (manifest === null) return null;
-    for (const { hash, from } of manifest.values()) if (from === version) needed.add(hash);
+    for (const { hash, from } of manifest.values()) if (from === version) blobs.add(hash);
+    for (const { pack, from } of (await readPlaces(files, { tenant, version: witness })).values())
+      if (from === version) packs.add(pack);
   }
-  return needed;
+  return { blobs, packs };
 }
 
 /**

@@ -2,9 +2,9 @@ import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
 import type { Tree } from "../workspace/types";
 import { readAtMost } from "./bytes";
-import { BlobWriter } from "./blob-writer";
 import type { ContextIndex } from "./context-index";
 import { hashOf } from "../workspace/hash";
+import { PackWriter } from "./packs";
 import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
 import {
@@ -17,6 +17,7 @@ import {
   toEntry,
   treeHash,
 } from "./stored-manifest";
+import { heldBy, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
 /** Where contexts lie, and what else an upload needs. */
@@ -57,9 +58,10 @@ export async function putManifest(store: ContextStore, owner: Owner, manifest: C
   const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
   const place = { tenant: owner.tenant, version };
   const stored = await freeze(store.files, place, builtOn, tree);
-  const present = await store.files.blobs(place);
-  const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !present.has(blob));
+  const { hashes, packed } = await heldBy(store.files, place);
+  const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
+  await writePlaces(store.files, place, { manifest: stored, packed, builtOn });
   await commit(store, owner, { version, tree, hash, base: manifest.base_version });
   return { ...counts, version, status: "committed", missing };
 }
@@ -133,7 +135,8 @@ export async function putBlobs(
   open: () => AsyncIterable<ArchiveEntry>,
 ): Promise<number> {
   const { place, wanted } = await openUpload(store, upload);
-  const writer = new BlobWriter((hash, bytes) => store.files.putBlob(place, hash, bytes));
+  const { hashes } = await heldBy(store.files, place);
+  const writer = new PackWriter(packStore(store.files, place), hashes);
   let stored = 0;
   for await (const entry of open()) {
     const { name: hash } = entry;
@@ -207,7 +210,9 @@ async function takeArchive(
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped, missing: [] };
   const hash = await treeHash(tree);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
-  await store.files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older)));
+  const manifest = manifestOf(tree, place.version, older);
+  await store.files.putManifest(place, encodeManifest(manifest));
+  await writePlaces(store.files, place, { manifest, packed: (await heldBy(store.files, place)).packed, builtOn });
   await commit(store, owner, { version: place.version, tree, hash, base: undefined });
   return { ...counts, version: place.version, status: "committed" };
 }
@@ -222,7 +227,7 @@ async function storeEntries(
 ): Promise<Stored> {
   const builder = new TreeBuilder();
   const skipped: SkippedEntry[] = [];
-  const writer = new BlobWriter((hash, bytes) => files.putBlob(place, hash, bytes), older.keys());
+  const writer = new PackWriter(packStore(files, place), older.keys());
   const take = async (entry: ArchiveEntry) => {
     if (entry.kind === "skipped") {
       if (skipped.length < MOST_SKIPPED) skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });

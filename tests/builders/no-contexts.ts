@@ -15,6 +15,11 @@ const files: ContextBlobs = {
   piece: refuse,
   erasePieces: refuse,
   eraseAllBut: refuse,
+  putPack: refuse,
+  packIndexes: refuse,
+  pack: refuse,
+  putPlaces: refuse,
+  places: refuse,
   erase: refuse,
 };
 

@@ -4,7 +4,8 @@ import { contextServices } from "../../durable-objects/context-services";
 import { createSessionIndex } from "../../durable-objects/session-index";
 import type { ArchiveEntry } from "../../src/contexts/read-tar";
 import { pruneVersions } from "../../src/contexts/pruning";
-import { putArchive, putBlob, putManifest, readManifest, sweepUploads } from "../../src/contexts/uploads";
+import { putArchive, putBlobs, putManifest, readManifest, sweepUploads } from "../../src/contexts/uploads";
+import { readPlaces } from "../../src/contexts/stored-packs";
 import { hashOf } from "../../src/workspace/hash";
 
 /** Versions of contexts over the runtime's own D1 and R2, with a clock of the tests' own. */
@@ -32,8 +33,11 @@ function shelf(tenant: string) {
       const entries = await entriesOf(files);
       const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
       const { version, missing, status } = await putManifest(store, owner, manifest, self.now);
-      for (const { sha256: hash, bytes } of entries.filter(({ sha256 }) => missing.includes(sha256)))
-        await putBlob(store, { ...owner, version }, { hash, body: one(bytes) });
+      const lacking = entries.filter(({ sha256 }) => missing.includes(sha256));
+      const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
+        for (const { sha256: name, bytes } of lacking) yield { kind: "file", name, bytes, executable: false };
+      };
+      if (lacking.length > 0) await putBlobs(store, { ...owner, version }, blobs);
       return { version, missing: status === "uploading" ? missing.length : 0 };
     },
     async push(files: Files): Promise<string> {
@@ -83,17 +87,20 @@ function shelf(tenant: string) {
       for (const { id } of rows.filter(({ stands }) => stands)) {
         needed.add(`${id}/manifest.json`);
         const manifest = await readManifest(store.files, { tenant, version: id });
-        for (const { hash, from } of manifest?.values() ?? []) needed.add(`${from}/blobs/${hash}`);
+        const places = await readPlaces(store.files, { tenant, version: id });
+        if (places.size > 0) needed.add(`${id}/packs.json`);
+        for (const { hash, from } of manifest?.values() ?? []) {
+          const place = places.get(hash);
+          needed.add(place ? `${place.from}/packs/${place.pack}` : `${from}/blobs/${hash}`);
+        }
+        // What a pack holds stands beside it for as long as its version does.
+        for (const key of there) if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
       }
       return [...there.symmetricDifference(needed)].sort();
     },
     rows: async () => (await prune.index.history(tenant, "site")).length,
   };
   return self;
-}
-
-async function* one(bytes: Uint8Array) {
-  yield bytes;
 }
 
 describe("a version that was replaced", () => {
@@ -178,8 +185,9 @@ describe("pruning", () => {
     const { files } = prune;
     const broken = {
       manifest: files.manifest.bind(files),
+      places: files.places.bind(files),
       erase: async (place: Parameters<typeof files.erase>[0]) => {
-        await files.eraseAllBut(place, new Set((await files.blobs(place)).values().take(1)));
+        await files.eraseAllBut(place, { blobs: new Set((await files.blobs(place)).values().take(1)), packs: new Set() });
         return fails();
       },
       eraseAllBut: async (...args: Parameters<typeof files.eraseAllBut>) => {
@@ -215,7 +223,7 @@ describe("pruning", () => {
     };
     const pushed = new Map<string, Files>();
     const tree = (): Files =>
-      Object.fromEntries(Array.from({ length: 1 + draw(4) }, (_, nth) => [`f${nth}`, `contents ${draw(7)}`]));
+      Object.fromEntries(Array.from({ length: 1 + draw(20) }, (_, nth) => [`f${nth}`, `contents ${draw(40)}`]));
     let open: Files | null = null;
     for (let step = 0; step < 24; step += 1) {
       const files = tree();
@@ -233,7 +241,11 @@ describe("pruning", () => {
         pushed.set(await site.push(open), open);
         open = null;
       }
-      if (draw(3) === 0) await site.daysPass(2 + draw(20));
+      const passes = draw(3) === 0;
+      // Some nights the first try breaks off.
+      if (passes && draw(2) === 0)
+        await pruneVersions({ index: prune.index, files: breaking().files }, site.now).catch(() => undefined);
+      if (passes) await site.daysPass(2 + draw(20));
       const newest = await store.index.newest(`random-${seed}`, "site");
       if (newest) expect(await site.read(newest.id)).toEqual(pushed.get(newest.id));
       for (const [version, whole] of pushed) expect([null, whole]).toContainEqual(await site.read(version));
