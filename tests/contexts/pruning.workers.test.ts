@@ -1,111 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { contextServices } from "../../durable-objects/context-services";
-import { createSessionIndex } from "../../durable-objects/session-index";
-import type { ArchiveEntry } from "../../src/contexts/read-tar";
 import { pruneVersions } from "../../src/contexts/pruning";
-import { putArchive, putBlobs, putManifest, readManifest, sweepUploads } from "../../src/contexts/uploads";
-import { readPlaces } from "../../src/contexts/stored-packs";
-import { hashOf } from "../../src/workspace/hash";
+import { DAY, type Files, prune, reader, VersionShelf } from "./version-shelf";
 
-/** Versions of contexts over the runtime's own D1 and R2, with a clock of the tests' own. */
-
-const DAY = 24 * 60 * 60 * 1_000;
-const { store, reader, pins, prune } = contextServices(env);
-type Files = Readonly<Record<string, string>>;
-
-const entriesOf = (files: Files) =>
-  Promise.all(
-    Object.entries(files).map(async ([path, text]) => {
-      const bytes = new Uint8Array(new TextEncoder().encode(text));
-      return { path, sha256: await hashOf(bytes), size: bytes.byteLength, bytes };
-    }),
-  );
-
-/** A context of a tenant of its own, `tenant`. */
-function shelf(tenant: string) {
-  const owner = { tenant, name: "site" };
-  const place = (session: string, turn = 1) => ({ tenant, session, turn });
-  const self = {
-    now: Date.UTC(2026, 0, 1),
-    /** Says what is there to be uploaded, and sends the contents that are missing. */
-    async begin(files: Files): Promise<{ version: string; missing: number }> {
-      const entries = await entriesOf(files);
-      const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
-      const { version, missing, status } = await putManifest(store, owner, manifest, self.now);
-      const lacking = entries.filter(({ sha256 }) => missing.includes(sha256));
-      const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
-        for (const { sha256: name, bytes } of lacking) yield { kind: "file", name, bytes, executable: false };
-      };
-      if (lacking.length > 0) await putBlobs(store, { ...owner, version }, blobs);
-      return { version, missing: status === "uploading" ? missing.length : 0 };
-    },
-    async push(files: Files): Promise<string> {
-      await self.begin(files);
-      return (await self.begin(files)).version;
-    },
-    async pushArchive(files: Files): Promise<string> {
-      const entries = await entriesOf(files);
-      const archive = async function* (): AsyncGenerator<ArchiveEntry> {
-        for (const { path, bytes } of entries) yield { kind: "file" as const, name: path, bytes, executable: false };
-      };
-      return (await putArchive(store, owner, archive, self.now)).version;
-    },
-    /** Pruning as it comes day by day; what was begun long ago is swept first, as it is then. */
-    async daysPass(days: number): Promise<void> {
-      self.now += (days - 2) * DAY;
-      for (let day = 0; day < 2; day += 1) {
-        self.now += DAY;
-        await sweepUploads(store, self.now);
-        await pruneVersions(prune, self.now);
-      }
-    },
-    /** A version's files; null if it cannot be read. */
-    async read(version: string): Promise<Files | null> {
-      const open = await reader.open(tenant, "site", version);
-      if (!open) return null;
-      const texts = [...open.tree].map(async ([path, entry]) => [path, new TextDecoder().decode(await open.read(entry))]);
-      return Object.fromEntries(await Promise.all(texts));
-    },
-    /** A session with a turn that works on the newest version. */
-    async pin(session: string): Promise<void> {
-      await createSessionIndex(env.DB).add({ tenant, id: session, createdAt: self.now, question: "?" });
-      await pins.take(place(session), "start", ["site"]);
-    },
-    release: (session: string, kept: readonly string[] = []) =>
-      pins.release(
-        place(session),
-        kept.map((version) => ({ context: "site", version })),
-      ),
-    eraseSession: (session: string) => createSessionIndex(env.DB).remove(tenant, session),
-    /** Objects that lie in R2 and that no version that stands needs, and the other way round. */
-    async unfit(): Promise<string[]> {
-      const prefix = `tenants/${tenant}/contexts/`;
-      const there = new Set((await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)));
-      const needed = new Set<string>();
-      const rows = await prune.index.history(tenant, "site");
-      for (const { id } of rows.filter(({ stands }) => stands)) {
-        needed.add(`${id}/manifest.json`);
-        const manifest = await readManifest(store.files, { tenant, version: id });
-        const places = await readPlaces(store.files, { tenant, version: id });
-        if (places.size > 0) needed.add(`${id}/packs.json`);
-        for (const { hash, from } of manifest?.values() ?? []) {
-          const place = places.get(hash);
-          needed.add(place ? `${place.from}/packs/${place.pack}` : `${from}/blobs/${hash}`);
-        }
-        // What a pack holds stands beside it for as long as its version does.
-        for (const key of there) if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
-      }
-      return [...there.symmetricDifference(needed)].sort();
-    },
-    rows: async () => (await prune.index.history(tenant, "site")).length,
-  };
-  return self;
-}
+/** Which versions of contexts go, and what goes with them. */
 
 describe("a version that was replaced", () => {
   it("can be read for thirty days, then not any more, and what no other needs goes", async () => {
-    const site = shelf("replaced");
+    const site = new VersionShelf("replaced");
     const first = await site.push({ "a.txt": "stays", "b.txt": "goes" });
     const second = await site.push({ "a.txt": "stays", "b.txt": "came" });
     await site.daysPass(29);
@@ -122,7 +24,7 @@ describe("a version that was replaced", () => {
   });
 
   it("gives whoever reads it at that moment an hour more", async () => {
-    const site = shelf("reading");
+    const site = new VersionShelf("reading");
     const first = await site.push({ "a.txt": "old" });
     await site.push({ "a.txt": "new" });
     const open = await reader.open("reading", "site", first);
@@ -136,7 +38,7 @@ describe("a version that was replaced", () => {
   });
 
   it("stays while a turn works on it, and while its changes were made against it", async () => {
-    const site = shelf("pinned");
+    const site = new VersionShelf("pinned");
     const first = await site.push({ "a.txt": "1" });
     for (const session of ["s1", "s2"]) await site.pin(session);
     const second = await site.push({ "a.txt": "2" });
@@ -156,7 +58,7 @@ describe("a version that was replaced", () => {
   });
 
   it("stays while an upload relies on what it has, however long that takes", async () => {
-    const site = shelf("relied");
+    const site = new VersionShelf("relied");
     const first = await site.push({ "a.txt": "old", "b.txt": "old too" });
     const mine = { "a.txt": "old", "b.txt": "mine" };
     const { version, missing } = await site.begin(mine);
@@ -199,7 +101,7 @@ describe("pruning", () => {
   };
 
   it("that breaks off at any place is finished by the next, and takes nothing that is needed", async () => {
-    const site = shelf("broken");
+    const site = new VersionShelf("broken");
     await site.push({ a: "1", b: "1b", c: "1c" });
     const last = { a: "1", d: "2" };
     await site.push(last);
@@ -215,7 +117,7 @@ describe("pruning", () => {
   });
 
   it.each([1, 2, 4])("leaves what stands whole and nothing else, whatever was pushed, held and let go (%i)", async (seed) => {
-    const site = shelf(`random-${seed}`);
+    const site = new VersionShelf(`random-${seed}`);
     let state = seed;
     const draw = (below: number): number => {
       state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -246,7 +148,7 @@ describe("pruning", () => {
       if (passes && draw(2) === 0)
         await pruneVersions({ index: prune.index, files: breaking().files }, site.now).catch(() => undefined);
       if (passes) await site.daysPass(2 + draw(20));
-      const newest = await store.index.newest(`random-${seed}`, "site");
+      const newest = await site.newest();
       if (newest) expect(await site.read(newest.id)).toEqual(pushed.get(newest.id));
       for (const [version, whole] of pushed) expect([null, whole]).toContainEqual(await site.read(version));
     }
