@@ -5,7 +5,16 @@ import type { BlobSize } from "../src/workspace/snapshot";
 import { type FileEntry, FileError } from "../src/workspace/types";
 import type { BucketTurns } from "./bucket-turns";
 import { FILES } from "./limits";
-import { PackReader } from "./pack-reader";
+import { PackReader } from "../src/workspace/pack-reader";
+
+/** Contents that somebody has named and that are nowhere: neither in the session's storage nor in R2. */
+export class LostContents extends Error {
+  override readonly name = "LostContents";
+
+  constructor(readonly hash: string) {
+    super(`the contents ${hash} are lost`);
+  }
+}
 
 type Options = { sql: SqlStorage; objects: SessionObjects; turns: BucketTurns };
 
@@ -29,7 +38,7 @@ export class BlobStore implements BlobSource {
   }
 
   /**
-   * Throws `FileError` `storage_unavailable` while R2 does not answer, and an error if the contents are nowhere: whoever named them
+   * Throws `FileError` `storage_unavailable` while R2 does not answer, and `LostContents` if they are nowhere: whoever named them
    * lost them.
    */
   async read({ hash }: Pick<FileEntry, "hash">): Promise<Uint8Array<ArrayBuffer>> {
@@ -37,7 +46,7 @@ export class BlobStore implements BlobSource {
     const kept = this.working(hash);
     if (kept) return kept;
     const found = await this.#options.turns.take(() => this.#fromBucket(hash)).catch(unavailable);
-    if (!found) throw new Error(`the contents ${hash} are lost`);
+    if (!found) throw new LostContents(hash);
     return found;
   }
 
@@ -107,6 +116,21 @@ export class BlobStore implements BlobSource {
       "SELECT hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM blobs";
     const rows = this.#options.sql.exec<{ hash: string; spilled: number; stored: number }>(query).toArray();
     return rows.map(({ hash, spilled, stored }) => ({ hash, spilled: spilled === 1, stored: stored === 1 }));
+  }
+
+  /** Writes down that they are lost, and what was to be made of them. Inside a transaction. */
+  noteLost(hash: string, where: string, at: number): void {
+    this.#options.sql.exec(
+      "INSERT INTO lost_contents (hash, place, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      hash,
+      where,
+      at,
+    );
+  }
+
+  /** Whether it has been written down that they are lost. They may have been written anew since. */
+  isLost(hash: string): boolean {
+    return this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray().length > 0;
   }
 
   hasWorkingCopies(): boolean {

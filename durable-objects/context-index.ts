@@ -1,4 +1,4 @@
-import type { Commit, ContextIndex, Unfinished, VersionRow } from "../src/contexts/context-index";
+import type { Begun, Commit, ContextIndex, Unfinished, VersionRow } from "../src/contexts/context-index";
 
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
@@ -6,14 +6,17 @@ const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 /** The index of contexts in D1. */
 export const createContextIndex = (db: D1Database): ContextIndex => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
-    const sql =
-      "INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at) VALUES (?, ?, ?, 'uploading', ?, ?) ON CONFLICT DO NOTHING";
-    const found = "SELECT id FROM context_versions WHERE tenant = ? AND name = ? AND state = 'uploading' AND tree_hash = ?";
-    const [, open] = await db.batch<{ id: string }>([
+    const newest =
+      "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
+    const sql = `INSERT INTO context_versions (tenant, name, id, state, tree_hash, created_at, built_on) VALUES (?1, ?2, ?3, 'uploading', ?4, ?5, (${newest})) ON CONFLICT DO NOTHING`;
+    // Of an archive there is no hash yet, so it is found by its id alone.
+    const found =
+      "SELECT id, built_on AS builtOn FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'uploading' AND (id = ?3 OR tree_hash = ?4)";
+    const [, open] = await db.batch<Begun>([
       db.prepare(sql).bind(tenant, name, id, treeHash, createdAt),
-      db.prepare(found).bind(tenant, name, treeHash),
+      db.prepare(found).bind(tenant, name, id, treeHash),
     ]);
-    return open?.results[0]?.id ?? id;
+    return open?.results[0] ?? { id, builtOn: null };
   },
   commit: (commit) => commitVersion(db, commit),
   async isOpen(tenant, name, id) {
@@ -57,10 +60,7 @@ export const createContextIndex = (db: D1Database): ContextIndex => ({
     const [, rows] = await db.batch<Unfinished>([db.prepare(mark).bind(before), db.prepare(marked).bind(limit)]);
     return rows?.results ?? [];
   },
-  async forget({ tenant, name, id }) {
-    const sql = "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'erasing'";
-    await db.prepare(sql).bind(tenant, name, id).run();
-  },
+  forget: (version) => forgetVersion(db, version),
 });
 
 /** One statement, so that of two commits one is the later, and none follows a mark of erasing. */
@@ -74,4 +74,12 @@ async function commitVersion(db: D1Database, { tenant, name, id, treeHash, files
     .bind(tenant, name, id, treeHash, files, bytes, isBased, base ?? null)
     .run();
   return result.meta.changes > 0;
+}
+
+/** Forgets a version whose files are gone. What was built on it counts as built on what it was built on. */
+export async function forgetVersion(db: D1Database, { tenant, name, id }: Unfinished): Promise<void> {
+  const parent = "(SELECT built_on FROM context_versions WHERE tenant = ?1 AND name = ?2 AND id = ?3)";
+  const sql = `UPDATE context_versions SET built_on = ${parent} WHERE tenant = ?1 AND name = ?2 AND built_on = ?3`;
+  const gone = "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
+  await db.batch([db.prepare(sql).bind(tenant, name, id), db.prepare(gone).bind(tenant, name, id)]);
 }

@@ -2,10 +2,13 @@ import { logError } from "../src/redaction/log";
 import { WATCHDOG_MS } from "./limits";
 import type { Outbox } from "./outbox";
 
+/** `later`: it waits for its next time without anything being wrong; `again`: the same, as what it has become. */
+export type Delivered<Body> = "done" | "later" | { again: Body };
+
 type Options<Body> = {
   outbox: Outbox<Body>;
-  /** Throws if it could not be done; `later`: it waits for its next time without anything being wrong. */
-  deliver: (body: Body) => Promise<"done" | "later">;
+  /** Throws if it could not be done. */
+  deliver: (body: Body) => Promise<Delivered<Body>>;
   /** The session's time, unix ms. */
   now: () => number;
   /** Called when nothing is due any more, for the alarm to be set to what waits. */
@@ -62,8 +65,9 @@ export class Deliveries<Body> {
     await null; // whoever wrote the work down goes on first
     for (let item = outbox.due(now()); item && !this.#isStopped; item = outbox.due(now())) {
       try {
-        if ((await deliver(item.body)) === "done") outbox.done(item.id);
-        else outbox.failed(item, now());
+        const delivered = await deliver(item.body);
+        if (delivered === "done") outbox.done(item.id);
+        else outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, now());
       } catch (error) {
         if (this.#isStopped) return;
         outbox.failed(item, now());

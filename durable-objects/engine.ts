@@ -185,7 +185,7 @@ export class Engine {
     this.#report(broken);
     const at = this.#clock.now();
     const events = brokenEnd(this.#log, open, at);
-    const writeFiles = () => this.workspaces.end(open.turn);
+    const writeFiles = () => this.workspaces.end({ turn: open.turn, hasChanges: false, hasContexts: true });
     this.#commit({ events, rows: events.map(toRow), state: { ...this.#state, lastAt: at }, records: [], writeFiles }, at);
   }
 

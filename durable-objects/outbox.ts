@@ -50,8 +50,10 @@ export class Outbox<Body> {
     this.#sql.exec(`DELETE FROM ${this.#table} WHERE id = ?`, id);
   }
 
-  failed({ id, tries }: Pick<OutboxItem<Body>, "id" | "tries">, now: number): void {
+  /** `body`: as it is to be tried again. */
+  failed({ id, tries, body }: Pick<OutboxItem<Body>, "id" | "tries" | "body">, now: number): void {
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(tries, 20));
-    this.#sql.exec(`UPDATE ${this.#table} SET tries = ?, not_before = ? WHERE id = ?`, tries + 1, now + wait, id);
+    const sql = `UPDATE ${this.#table} SET tries = ?, not_before = ?, body = ? WHERE id = ?`;
+    this.#sql.exec(sql, tries + 1, now + wait, JSON.stringify(body), id);
   }
 }

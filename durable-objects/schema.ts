@@ -34,6 +34,8 @@ const TABLES = [
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
   // Contents that uploaded snapshots hold: in R2 under their own hash, or in a pack from a byte on.
   "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
+  // Contents that were to be brought to R2 and were nowhere any more: what was to be made of them, and when that was given up.
+  "CREATE TABLE lost_contents (hash TEXT, place TEXT, at INTEGER NOT NULL, PRIMARY KEY (hash, place)) WITHOUT ROWID",
   // Tickets for one stream each, not used yet: their hashes.
   "CREATE TABLE tickets (hash TEXT PRIMARY KEY, key_id TEXT, expires_at INTEGER NOT NULL) WITHOUT ROWID",
 ];

@@ -53,7 +53,9 @@ export type AnswerText = {
 /** The files of an answer, or of a turn's result: a tree as it was frozen. */
 export type FrozenFiles = { attempt: number; label: string; tree: ({ path: string } & FileEntry)[] };
 
-export type Contents = { ok: true; bytes: Uint8Array<ArrayBuffer> } | { ok: false; code: "file_not_found" | "interrupted" };
+export type Contents =
+  | { ok: true; bytes: Uint8Array<ArrayBuffer> }
+  | { ok: false; code: "file_not_found" | "contents_lost" | "interrupted" };
 
 /** `events` are the wire's JSON texts, in order. */
 export type EventPage = { events: string[]; hasMore: boolean };
@@ -77,7 +79,7 @@ export type SessionApi = {
   answer(turn: number, label: string, attempt: number | null): Promise<{ ok: true; answer: AnswerText } | SessionRefusal>;
   /** `label` null: the turn's result. An answer without files has an empty tree. */
   files(turn: number, label: string | null, attempt: number | null): Promise<{ ok: true; files: FrozenFiles } | SessionRefusal>;
-  /** Contents by their hash. `interrupted`: they lie in R2, which does not answer. */
+  /** Contents by their hash. `interrupted`: they lie in R2, which does not answer; `contents_lost`: they are nowhere any more. */
   blob(hash: string): Promise<Contents>;
   /** What a turn made of contexts; nothing until it is completed, and where it is not. */
   changes(turn: number): Promise<{ ok: true; changes: ContextChanges[] } | SessionRefusal>;

@@ -1,11 +1,12 @@
 import type { Bucket } from "../r2-layout/bucket";
 import { SessionFiles, type SessionPlace } from "../r2-layout/session-files";
 import type { Team } from "../src/config/team";
+import type { ContextPins } from "../src/contexts/context-index";
 import type { ContextReader } from "../src/contexts/context-reader";
 import { BlobStore } from "./blob-store";
 import { BucketTurns } from "./bucket-turns";
 import { ContextChanges } from "./context-changes";
-import { type FileDuty, FileDuties } from "./file-duties";
+import { type FileDuty, FileDuties, type ReleasePins } from "./file-duties";
 import { Outbox } from "./outbox";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "./session-log";
@@ -14,7 +15,7 @@ import { SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
-type Places = { storage: Storage; bucket: Bucket; place: SessionPlace };
+type Places = { storage: Storage; bucket: Bucket; place: SessionPlace; pins: Pick<ContextPins, "release"> };
 type Turns = {
   /** The turn that a turn goes on from; null for the first. */
   parentOf: (turn: number) => number | null;
@@ -22,7 +23,7 @@ type Turns = {
 };
 
 /** Where a session's files lie: over its tables and its part of R2. */
-export function fileStores({ storage, bucket, place }: Places, { parentOf, latest }: Turns) {
+export function fileStores({ storage, bucket, place, pins }: Places, { parentOf, latest }: Turns) {
   const { sql } = storage;
   const objects = new SessionFiles(bucket, place);
   const turns = new BucketTurns();
@@ -31,22 +32,35 @@ export function fileStores({ storage, bucket, place }: Places, { parentOf, lates
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileDuty>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
-  const duties = new FileDuties({ blobs, snapshots, contextChanges, objects, turns, outbox, transaction, latestTurn: latest });
+  const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
+  const stores = { blobs, snapshots, contextChanges, objects, turns, outbox };
+  const duties = new FileDuties({
+    ...stores,
+    transaction,
+    latestTurn: latest,
+    release,
+    now: () => Date.now(),
+    session: place.session,
+  });
   return { turns, blobs, snapshots, contextChanges, outbox, duties };
 }
 
-type Options = Places & { log: SessionLog; team: Team; contexts: ContextReader };
+type Options = Omit<Places, "pins"> & {
+  log: SessionLog;
+  team: Team;
+  contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
+};
 
 /** A session's files, as its agents work on them. */
 export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
-  const { turns, ...stores } = fileStores(places, {
-    parentOf: (turn) => log.turn(turn)?.parent ?? null,
-    latest: () => log.latest(),
-  });
+  const { turns, ...stores } = fileStores(
+    { ...places, pins: contexts.pins },
+    { parentOf: (turn) => log.turn(turn)?.parent ?? null, latest: () => log.latest() },
+  );
   return new Workspaces({
     ...stores,
     changes: new RoundChanges(places.storage.sql),
-    contexts: new SessionContexts({ reader: contexts, tenant: places.place.tenant }),
+    contexts: new SessionContexts({ reader: contexts.reader, tenant: places.place.tenant }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
     close: () => turns.close(),
   });

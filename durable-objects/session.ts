@@ -266,7 +266,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         bucket: this.env.BUCKET,
         place: { tenant: this.#tenant, session: sessionId },
         team,
-        contexts: contextServices(this.env).reader,
+        contexts: contextServices(this.env),
       }),
       sessionId,
       team,
@@ -326,14 +326,15 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
    * will read it; or why there is none.
    */
   async #grant(link: TenantLink, number: number, { turn, team, attached, tenant, sessionId }: Asked) {
-    const pinned = await pinnedContexts(contextServices(this.env).reader, link.tenant, team);
+    const pinned = await pinnedContexts(contextServices(this.env).pins, { tenant, session: sessionId, turn: number }, team);
     if (!pinned.ok) return pinned;
     const granted = await link.ask(number, turn, team, attached);
+    if (!granted.ok) this.ctx.waitUntil(pinned.giveBack());
     if (!granted.ok) return granted;
     try {
       await this.#attachments(tenant, sessionId).put(turn.attachments ?? []);
     } catch (error) {
-      this.ctx.waitUntil(link.release(number));
+      this.ctx.waitUntil(Promise.all([link.release(number), pinned.giveBack()]));
       throw error;
     }
     const capped = granted.maxCostUsd === null ? {} : { max_cost_usd: granted.maxCostUsd };

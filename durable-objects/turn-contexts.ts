@@ -1,5 +1,5 @@
 import type { Team } from "../src/config/team";
-import type { ContextReader } from "../src/contexts/context-reader";
+import type { ContextPins, PinPlace } from "../src/contexts/context-index";
 import { namesGranted, pinContexts } from "../src/contexts/pins";
 import type { PinnedContext } from "../src/protocol/events";
 import { MOST_CONTEXT_FILES } from "./limits";
@@ -9,17 +9,24 @@ export type ContextRefusal =
   | { ok: false; code: "context_missing"; names: string[] }
   | { ok: false; code: "context_too_large"; files: number; most: number };
 
-/** What the user has uploaded by now of what the team is given, or why the turn cannot have it. */
+/** `giveBack`: lets go of the versions, for a turn that does not begin after all. */
+type PinnedContexts = { ok: true; contexts: PinnedContext[]; giveBack: () => Promise<void> };
+
+/** What the user has uploaded by now of what the team is given, pinned for the turn, or why the turn cannot have it. */
 export async function pinnedContexts(
-  reader: ContextReader,
-  tenant: string,
+  pins: Pick<ContextPins, "take" | "giveBack">,
+  place: PinPlace,
   { agents }: Team,
-): Promise<{ ok: true; contexts: PinnedContext[] } | ContextRefusal> {
+): Promise<PinnedContexts | ContextRefusal> {
   const granted = agents.map(({ id, workspace }) => ({ id, contexts: workspace?.contexts ?? [] }));
-  const newest = await reader.newest(tenant, namesGranted(granted));
-  const versions = new Map([...newest].map(([name, { id }]) => [name, id]));
-  const pinned = pinContexts(granted, versions);
-  if (!pinned.ok) return { ok: false, code: "context_missing", names: pinned.missing };
+  const start = crypto.randomUUID();
+  const newest = await pins.take(place, start, namesGranted(granted));
+  const giveBack = () => (newest.size > 0 ? pins.giveBack(place, start) : Promise.resolve());
+  const pinned = pinContexts(granted, new Map([...newest].map(([name, { id }]) => [name, id])));
   const files = [...newest.values()].reduce((sum, version) => sum + version.files, 0);
-  return files > MOST_CONTEXT_FILES ? { ok: false, code: "context_too_large", files, most: MOST_CONTEXT_FILES } : pinned;
+  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, giveBack };
+  await giveBack();
+  return pinned.ok
+    ? { ok: false, code: "context_too_large", files, most: MOST_CONTEXT_FILES }
+    : { ok: false, code: "context_missing", names: pinned.missing };
 }

@@ -8,9 +8,10 @@ import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts"
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
-import type { BlobStore } from "./blob-store";
+import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "./call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
+import type { Delivered } from "./deliveries";
 import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
 import type { Outbox } from "./outbox";
@@ -44,8 +45,11 @@ export type FilesEntry = {
   frozen: readonly Frozen[];
   /** What a final text's presenter made of contexts; null: there is no new final text. */
   presented: { turn: number; sets: readonly ChangeSet[] } | null;
-  ended: number | null;
+  ended: EndedTurn | null;
 };
+
+/** `hasChanges`: what it made of contexts can be had. `hasContexts`: it may have been given some. */
+type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
 
 /** What a tool call that settles has staged, and what of its result was not for the conversation. */
 export type BroughtFiles = { toolCall: string; staged: Staged | null; results: readonly ResultFile[] };
@@ -119,11 +123,12 @@ export class Workspaces {
   /** Contents by their hash. */
   async contents(hash: string): Promise<Contents> {
     const { blobs } = this.#options;
-    if (!blobs.has(hash)) return { ok: false, code: "file_not_found" };
+    if (!blobs.has(hash)) return { ok: false, code: blobs.isLost(hash) ? "contents_lost" : "file_not_found" };
     try {
       return { ok: true, bytes: await blobs.read({ hash }) };
     } catch (error) {
       if (error instanceof FileError) return { ok: false, code: "interrupted" };
+      if (error instanceof LostContents) return { ok: false, code: "contents_lost" };
       throw error;
     }
   }
@@ -133,7 +138,7 @@ export class Workspaces {
     return this.#options.outbox;
   }
 
-  perform(duty: FileDuty): Promise<"done" | "later"> {
+  perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
     return this.#options.duties.perform(duty);
   }
 
@@ -174,7 +179,7 @@ export class Workspaces {
 
   /** What these events mean for the files. Writes nothing. */
   entry(before: SessionState, events: readonly SessionEvent[], brought: BroughtFiles | null): FilesEntry {
-    const ended = events.find(({ type }) => isTerminal(type))?.turn ?? null;
+    const ended = endedBy(before, events);
     let state = before;
     let changed: Changed | null = null;
     let results: readonly Evicted[] = [];
@@ -219,9 +224,10 @@ export class Workspaces {
   }
 
   /** Nobody will ask for the working trees of this turn again. Inside the transaction of its end. */
-  end(turn: number): void {
+  end({ turn, hasChanges, hasContexts }: EndedTurn): void {
     const { blobs, changes, outbox } = this.#options;
     changes.forget(turn);
+    if (hasContexts) outbox.add({ type: "release_contexts", turn, hasChanges });
     if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
   }
 
@@ -297,6 +303,15 @@ export class Workspaces {
   #snapshot(place: SnapshotPlace): Tree {
     return this.#options.snapshots.read(place)?.tree ?? EMPTY_TREE;
   }
+}
+
+/** The turn that ends with these events. */
+function endedBy(before: SessionState, events: readonly SessionEvent[]): EndedTurn | null {
+  const end = events.find(({ type }) => isTerminal(type));
+  if (!end) return null;
+  const begun = events.find((event) => event.type === "turn.started");
+  const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
+  return { turn: end.turn, hasChanges: end.type === "turn.completed", hasContexts: contexts.length > 0 };
 }
 
 /** What others get to see of a tree: not what tools gave that was not for the conversation. */

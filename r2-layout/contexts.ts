@@ -8,16 +8,24 @@ export type VersionPlace = { tenant: string; version: string };
 
 const versionPrefix = ({ tenant, version }: VersionPlace): string => `tenants/${tenant}/contexts/${version}/`;
 const blobsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}blobs/`;
+const packsPrefix = (place: VersionPlace): string => `${versionPrefix(place)}packs/`;
+const placesKey = (place: VersionPlace): string => `${versionPrefix(place)}packs.json`;
 const manifestKey = (place: VersionPlace): string => `${versionPrefix(place)}manifest.json`;
 const pieceKey = (place: VersionPlace, nth: number): string => `${versionPrefix(place)}upload/${String(nth).padStart(6, "0")}`;
 
 /** Only where there is nothing yet. R2 answers null where there is something: the same, since names say what lies behind them. */
 const IF_NEW = { onlyIf: { etagDoesNotMatch: "*" } } as const;
 
+/** What a pack holds stands beside it. */
+const INDEX = ".json";
+
+/** Contents of a version that stay. */
+export type Kept = { blobs: ReadonlySet<string>; packs: ReadonlySet<string> };
+
 /** The same for whoever only uses it. */
 export type ContextBlobs = Pick<ContextFiles, keyof ContextFiles>;
 
-/** Uploaded contexts: blobs by their hash, manifests, and pieces of archives that are being read. */
+/** Uploaded contexts: blobs by their hash, packs of them, manifests, and pieces of archives that are being read. */
 export class ContextFiles {
   readonly #bucket: Bucket;
 
@@ -30,17 +38,51 @@ export class ContextFiles {
     await this.#bucket.put(blobsPrefix(place) + hash, bytes, IF_NEW);
   }
 
-  /** The hashes that are there. */
+  /** The hashes of those that lie on their own. */
   async blobs(place: VersionPlace): Promise<Set<string>> {
-    const prefix = blobsPrefix(place);
     const found = new Set<string>();
-    let cursor: string | undefined;
-    do {
-      const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
-      for (const { key } of page.objects) found.add(key.slice(prefix.length));
-      cursor = page.truncated ? page.cursor : undefined;
-    } while (cursor !== undefined);
+    for await (const names of this.#names(blobsPrefix(place))) for (const name of names) found.add(name);
     return found;
+  }
+
+  /** Several contents, one after the other; `hash`: of all of them together. The index says that the pack is there, so it comes last. */
+  async putPack(place: VersionPlace, hash: string, bytes: Uint8Array, index: string): Promise<void> {
+    const key = packsPrefix(place) + hash;
+    await this.#bucket.put(key, bytes, IF_NEW);
+    await this.#bucket.put(key + INDEX, index, IF_NEW);
+  }
+
+  /** Of each pack that came with this version what it holds. */
+  async packIndexes(place: VersionPlace): Promise<{ pack: string; text: string }[]> {
+    const prefix = packsPrefix(place);
+    const found: { pack: string; text: string }[] = [];
+    for await (const names of this.#names(prefix)) {
+      for (const name of names.filter((one) => one.endsWith(INDEX))) {
+        const text = await (await this.#bucket.get(prefix + name))?.text();
+        if (text !== undefined) found.push({ pack: name.slice(0, -INDEX.length), text });
+      }
+    }
+    return found;
+  }
+
+  /** So many bytes of a pack from an offset on, or all of it; null if it is not there. */
+  async pack(
+    place: VersionPlace,
+    hash: string,
+    range?: { offset: number; length: number },
+  ): Promise<Uint8Array<ArrayBuffer> | null> {
+    const found = await this.#bucket.get(packsPrefix(place) + hash, range && { range });
+    return found && new Uint8Array(await found.arrayBuffer());
+  }
+
+  /** The first that is written of a version stays. */
+  async putPlaces(place: VersionPlace, text: string): Promise<void> {
+    await this.#bucket.put(placesKey(place), text, IF_NEW);
+  }
+
+  /** Where contents of a version lie in packs; null: none do. */
+  async places(place: VersionPlace): Promise<string | null> {
+    return (await (await this.#bucket.get(placesKey(place)))?.text()) ?? null;
   }
 
   /** null if it is not there. */
@@ -80,6 +122,29 @@ export class ContextFiles {
   async erasePieces(place: VersionPlace, count: number): Promise<void> {
     const keys = Array.from({ length: count }, (_, nth) => pieceKey(place, nth));
     if (keys.length > 0) await this.#bucket.delete(keys);
+  }
+
+  /** Erases all of a version but these contents. Broken off in the middle, it is finished by doing it again. */
+  async eraseAllBut(place: VersionPlace, { blobs, packs }: Kept): Promise<void> {
+    const prefix = versionPrefix(place);
+    const kept = new Set([
+      ...[...blobs].map((hash) => blobsPrefix(place) + hash),
+      ...[...packs].map((hash) => packsPrefix(place) + hash),
+    ]);
+    for await (const names of this.#names(prefix)) {
+      const keys = names.map((name) => prefix + name).filter((key) => !kept.has(key));
+      if (keys.length > 0) await this.#bucket.delete(keys);
+    }
+  }
+
+  /** What lies below a prefix, without it, page by page. */
+  async *#names(prefix: string): AsyncGenerator<string[]> {
+    let cursor: string | undefined;
+    do {
+      const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
+      yield page.objects.map(({ key }) => key.slice(prefix.length));
+      cursor = page.truncated ? page.cursor : undefined;
+    } while (cursor !== undefined);
   }
 
   /** Erases all of a version. Broken off in the middle, it is finished by doing it again. */

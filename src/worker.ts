@@ -20,6 +20,7 @@ import { version } from "../package.json";
 import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
+import { pruneVersions } from "./contexts/pruning";
 import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
@@ -53,6 +54,7 @@ export default {
     const works = await Promise.allSettled([
       startDue(services, scheduledTime),
       sweepUploads(services.contexts.store, scheduledTime),
+      pruneVersions(services.contexts.prune, scheduledTime),
     ]);
     for (const work of works) if (work.status === "rejected") throw work.reason;
   },

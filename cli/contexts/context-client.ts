@@ -18,7 +18,7 @@ import type { RequestContext } from "../problem";
 import { toLine } from "../sanitize";
 import { hashOf, type LocalFile, readPlainFile } from "./scan";
 import type { Side } from "./three-way";
-import { transfer, transferJson } from "./transfer";
+import { transfer, transferJson, transferJsonIfThere } from "./transfer";
 
 /** What the service says of contexts; everything here throws CliError. */
 
@@ -96,9 +96,16 @@ async function readAgain({ file, hash, path }: LocalFile): Promise<Uint8Array<Ar
   throw new CliError(EXIT.config, `${toLine(path)} was changed while it was pushed. Nothing was changed there: push again.`);
 }
 
+const versionCall = (name: string, version: string | null) =>
+  ({ method: "GET", path: contextPath(name) + (version ? `?version=${version}` : "") }) as const;
+
 /** A version of a context, the newest unless given. */
 export const readContext = (name: string, version: string | null, context: RequestContext): Promise<Context> =>
-  transferJson({ method: "GET", path: contextPath(name) + (version ? `?version=${version}` : "") }, ContextSchema, context);
+  transferJson(versionCall(name, version), ContextSchema, context);
+
+/** A version that may have been pruned since; then null. */
+export const readContextIfKept = (name: string, version: string, context: RequestContext): Promise<Context | null> =>
+  transferJsonIfThere(versionCall(name, version), ContextSchema, context);
 
 /** Its files by path. */
 export const sidesOf = ({ tree }: Context): Map<string, Exclude<Side, null>> =>

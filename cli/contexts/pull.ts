@@ -4,7 +4,15 @@ import { plural } from "../format";
 import type { Io } from "../io";
 import { toLine } from "../sanitize";
 import { applySteps } from "./apply";
-import { type Fetching, fetchFromContext, fetchFromTurn, readChanges, readContext, sidesOf } from "./context-client";
+import {
+  type Fetching,
+  fetchFromContext,
+  fetchFromTurn,
+  readChanges,
+  readContext,
+  readContextIfKept,
+  sidesOf,
+} from "./context-client";
 import { patchOf } from "./patch";
 import { inspect, readLink, writeLink } from "./places";
 import { planSteps, type Side, type Step, type Triple } from "./three-way";
@@ -28,11 +36,14 @@ type Incoming = {
   base: Fetching;
   /** What the directory is the same as once all has arrived; null: it is no version. */
   arrives: { name: string; version: string } | null;
+  /** What has to be said of it beforehand. */
+  note: string | null;
 };
 
 /** Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was changed on both sides. Throws CliError. */
 export async function pull(directory: string, options: PullOptions, connection: Connection, world: World): Promise<ExitCode> {
   const incoming = await incomingOf(directory, options, connection);
+  if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
   if (options.patch) return printPatch(incoming, world);
   const triples: Triple[] = [];
   for (const change of incoming.changes) triples.push({ ...change, here: await inspect(directory, change.path) });
@@ -54,6 +65,8 @@ export async function pull(directory: string, options: PullOptions, connection: 
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
 
+const FORGOTTEN =
+  "The service no longer has the version that this folder was last the same as, so nobody knows who changed what: a file that differs is a conflict, and what was deleted there stays here.";
 const CONFLICTS =
   "Nothing was written: what is marked `conflict` was changed on both sides. `--patch` prints the changes, for `git apply -3`; `--apply --skip-conflicts` takes all the others.";
 
@@ -76,7 +89,7 @@ async function fromContext(directory: string, asked: string | undefined, connect
     throw new CliError(EXIT.config, "This folder was never pushed: name the context with --name, or a session with --session.");
   const isOwn = link?.server === connection.server && link.name === name;
   const newest = await readContext(name, null, connection);
-  const base = isOwn ? await readContext(name, link.version, connection) : null;
+  const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
   const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
@@ -85,6 +98,7 @@ async function fromContext(directory: string, asked: string | undefined, connect
     theirs: fetchFromContext(name, newest.version, connection),
     base: fetchFromContext(name, base?.version ?? newest.version, connection),
     arrives: { name, version: newest.version },
+    note: isOwn && base === null ? FORGOTTEN : null,
   };
 }
 
@@ -114,6 +128,7 @@ async function fromTurn(
     theirs: fetchFromTurn(session, turn, connection),
     base: fetchFromContext(found.context, found.base_version, connection),
     arrives: null,
+    note: null,
   };
 }
 

@@ -21,25 +21,45 @@ const FIRST_WAIT_MS = 500;
 const MOST_WAIT_MS = 60_000;
 const MOST_BYTES = 64_000_000;
 
+type Answer = { response: Response; bytes: Uint8Array };
+
 /** The bytes of an answer. Throws CliError. */
 export async function transfer(call: Transfer, context: RequestContext): Promise<Uint8Array> {
+  return bytesOf(await answerTo(call, context), context);
+}
+
+/** The JSON of an answer, checked. Throws CliError. */
+export async function transferJson<T>(call: Transfer, schema: z.ZodType<T>, context: RequestContext): Promise<T> {
+  return jsonOf(await answerTo(call, context), schema, context);
+}
+
+/** As `transferJson`; null where there is no such thing. */
+export async function transferJsonIfThere<T>(call: Transfer, schema: z.ZodType<T>, context: RequestContext): Promise<T | null> {
+  const answer = await answerTo(call, context);
+  return answer.response.status === 404 ? null : jsonOf(answer, schema, context);
+}
+
+/** The last word of the service, which may be no. Throws CliError where it cannot be reached. */
+async function answerTo(call: Transfer, context: RequestContext): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const isLast = tries === TRIES;
     const answer = await attempt(call, context).catch((error: unknown) => {
       if (isLast || !(error instanceof CliError) || error.exitCode !== EXIT.unreachable || tries > 3) throw error;
       return null;
     });
-    if (answer?.response.ok) return answer.bytes;
-    const wait = answer ? waitOf(answer.response) : 0;
-    if (answer && (wait === null || isLast))
-      throw await errorFrom(new Response(Buffer.from(answer.bytes), answer.response), context);
+    const wait = answer && !answer.response.ok ? waitOf(answer.response) : 0;
+    if (answer && (answer.response.ok || wait === null || isLast)) return answer;
     await sleep(Math.max(wait ?? 0, FIRST_WAIT_MS * 2 ** (tries - 1)));
   }
 }
 
-/** The JSON of an answer, checked. Throws CliError. */
-export async function transferJson<T>(call: Transfer, schema: z.ZodType<T>, context: RequestContext): Promise<T> {
-  const parsed = schema.safeParse(parseJson(new TextDecoder().decode(await transfer(call, context))));
+async function bytesOf({ response, bytes }: Answer, context: RequestContext): Promise<Uint8Array> {
+  if (response.ok) return bytes;
+  throw await errorFrom(new Response(Buffer.from(bytes), response), context);
+}
+
+async function jsonOf<T>(answer: Answer, schema: z.ZodType<T>, context: RequestContext): Promise<T> {
+  const parsed = schema.safeParse(parseJson(new TextDecoder().decode(await bytesOf(answer, context))));
   if (parsed.success) return parsed.data;
   throw new CliError(EXIT.execution, `${context.server} answered something else than this service does. Is the address right?`);
 }
@@ -51,7 +71,7 @@ function waitOf({ status, headers }: Response): number | null {
   return ms <= MOST_WAIT_MS ? ms : null;
 }
 
-async function attempt({ method, path, body, mostBytes = MOST_BYTES }: Transfer, context: RequestContext) {
+async function attempt({ method, path, body, mostBytes = MOST_BYTES }: Transfer, context: RequestContext): Promise<Answer> {
   const headers = { Accept: "*/*", ...identity(context), ...(body ? { "Content-Type": body.type } : {}) };
   const signal = AbortSignal.timeout(ANSWER_MS);
   try {

@@ -19,7 +19,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   answer_not_found: "the turn has no such answer",
   key_not_found: "there is no such key",
   config_not_found: "no team of that name is on offer",
-  context_not_found: "there is no such context, or no such version of it",
+  context_not_found: "there is no such context, or no such version of it any more",
   file_not_found: "there is no file of that path",
   upload_not_found: "no such upload is open",
   context_changed: "another version of the context has become the newest",

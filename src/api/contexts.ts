@@ -59,6 +59,8 @@ const SHOW: Operation = {
   id: "getContext",
   tag: "Contexts",
   summary: "A version of a context with its files",
+  description:
+    "A version that another has replaced can be read for 30 days more, and as long as a turn works on it or a session has changes that were made against it. Then it is pruned, and asking for it is answered as for one that never was: `context_not_found`.",
   request: { params: CONTEXT_PARAM, query: VERSION_QUERY },
   answers: { 200: json("The version", ContextSchema, CONTEXT) },
   codes: ["bad_id", "bad_query", "context_not_found"],
@@ -167,7 +169,9 @@ async function openOf(context: Call): Promise<OpenContext> {
   throw notFound();
 }
 
-const notFound = (): ApiError => new ApiError("context_not_found", "There is no such context, or no such version of it.");
+const NOT_FOUND =
+  "There is no such context, or no such version of it, or that one was pruned: once another has replaced it, a version is kept for 30 days and while a session needs it.";
+const notFound = (): ApiError => new ApiError("context_not_found", NOT_FOUND);
 
 const toEntry = ({ name, id, files, bytes, createdAt }: VersionRow): ContextEntry => ({
   name,

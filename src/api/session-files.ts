@@ -109,8 +109,16 @@ async function contentsOf(context: Call, hash: string): Promise<ReadableStream<U
   const contents = await sessionOf(context).stub.blob(hash);
   if (contents.ok) return new Blob([contents.bytes]).stream();
   if (contents.code === "file_not_found") throw new ApiError("file_not_found", "There is no such file.");
+  if (contents.code === "contents_lost") throw lost();
   throw unreadable();
 }
+
+/** Asking again would change nothing. */
+export const lost = (): ApiError =>
+  new ApiError(
+    "file_not_found",
+    "The contents of this file are lost: the storage has them no more. Other files are not touched by that.",
+  );
 
 /** R2 does not answer now. */
 export const unreadable = (): ApiError =>

@@ -7,7 +7,7 @@ import { ApiError } from "./errors";
 import { header, json, type Operation } from "./operation";
 import { ID_TURN } from "./parameters";
 import { refuse, route, sessionOf, turnOf } from "./routes";
-import { unreadable } from "./session-files";
+import { lost, unreadable } from "./session-files";
 
 const CHANGES: Operation = {
   id: "listTurnChanges",
@@ -58,6 +58,7 @@ async function showContents(context: Call): Promise<Response> {
   const result = await stub.changedContents(turnOf(context) ?? 0, hash);
   if (!result.ok) {
     if (result.code === "file_not_found") throw new ApiError("file_not_found", "The turn's changes name no such contents.");
+    if (result.code === "contents_lost") throw lost();
     if (result.code === "interrupted") throw unreadable();
     return refuse(result.code);
   }

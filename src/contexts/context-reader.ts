@@ -1,7 +1,10 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { BlobSource } from "../workspace/agent-files";
 import type { Tree } from "../workspace/types";
+import { PackReader } from "../workspace/pack-reader";
 import type { ContextIndex, VersionRow } from "./context-index";
+import { CONTEXT_PACKS, type Places } from "./packs";
+import { readPlaces } from "./stored-packs";
 import { placesOf, type StoredManifest, toTree } from "./stored-manifest";
 import { readManifest } from "./uploads";
 
@@ -16,13 +19,10 @@ export type OpenContext = BlobSource & {
   stream(hash: string): Promise<ReadableStream<Uint8Array>>;
 };
 
-/** A version by its id, and how many files it has. */
-export type NewestVersion = { id: string; files: number };
-
 /** Contexts for whoever works with them. */
 export type ContextReader = {
-  /** The newest version of each of these names, as far as the tenant has such contexts. */
-  newest(tenant: string, names: readonly string[]): Promise<ReadonlyMap<string, NewestVersion>>;
+  /** Of these names those that the tenant has uploaded something by. */
+  uploaded(tenant: string, names: readonly string[]): Promise<ReadonlySet<string>>;
   /** A version with its tree, the newest for null; null if there is no such version, or none any more. */
   open(tenant: string, name: string, version: string | null): Promise<OpenContext | null>;
 };
@@ -34,20 +34,26 @@ export function createContextReader({
   index: Pick<ContextIndex, "newest" | "newestOf" | "version">;
   files: ContextBlobs;
 }): ContextReader {
+  const packs = packReader(files);
   return {
-    async newest(tenant, names) {
+    async uploaded(tenant, names) {
       const found = names.length === 0 ? [] : await index.newestOf(tenant, names);
-      return new Map(found.map(({ name, id, files }) => [name, { id, files }]));
+      return new Set(found.map(({ name }) => name));
     },
     async open(tenant, name, id) {
       const version = await (id === null ? index.newest(tenant, name) : index.version(tenant, name, id));
       const manifest = version && (await readManifest(files, { tenant, version: version.id }));
-      return version && manifest && openVersion(files, tenant, version, manifest);
+      if (!version || !manifest) return null;
+      const packed = await readPlaces(files, { tenant, version: version.id });
+      return openVersion({ files, packs }, tenant, { version, manifest, packed });
     },
   };
 }
 
-function openVersion(files: ContextBlobs, tenant: string, version: VersionRow, manifest: StoredManifest): OpenContext {
+type Stores = { files: ContextBlobs; packs: PackReader };
+type Found = { version: VersionRow; manifest: StoredManifest; packed: Places };
+
+function openVersion({ files, packs }: Stores, tenant: string, { version, manifest, packed }: Found): OpenContext {
   const places = placesOf(manifest);
   const placeOf = (hash: string) => {
     const from = places.get(hash);
@@ -58,12 +64,37 @@ function openVersion(files: ContextBlobs, tenant: string, version: VersionRow, m
     if (found === null) throw new Error("Contents of a context are gone.");
     return found;
   };
+  const readPacked = async (hash: string): Promise<Uint8Array<ArrayBuffer> | null> => {
+    const place = packed.get(hash);
+    return place
+      ? there(await packs.read({ ...place, pack: packName({ tenant, version: place.from, pack: place.pack }) }))
+      : null;
+  };
   return {
     version,
     manifest,
     has: (hash) => places.has(hash),
     tree: toTree(manifest),
-    read: async ({ hash }) => there(await files.blob(placeOf(hash), hash)),
-    stream: async (hash) => there(await files.blobStream(placeOf(hash), hash)),
+    read: async ({ hash }) => (await readPacked(hash)) ?? there(await files.blob(placeOf(hash), hash)),
+    async stream(hash) {
+      const bytes = await readPacked(hash);
+      return bytes ? new Blob([bytes]).stream() : there(await files.blobStream(placeOf(hash), hash));
+    },
   };
+}
+
+type PackPlace = { tenant: string; version: string; pack: string };
+
+/** Names of packs of all tenants, as one reader may be asked for any. None of the parts has a slash. */
+const packName = ({ tenant, version, pack }: PackPlace): string => `${tenant}/${version}/${pack}`;
+
+function packReader(files: ContextBlobs): PackReader {
+  const read = (name: string, range?: { offset: number; length: number }) => {
+    const [tenant = "", version = "", pack = ""] = name.split("/");
+    return files.pack({ tenant, version }, pack, range);
+  };
+  return new PackReader(
+    { pack: (name) => read(name), packed: (name, offset, length) => read(name, { offset, length }) },
+    CONTEXT_PACKS.kept,
+  );
 }

@@ -2,9 +2,9 @@ import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
 import type { Tree } from "../workspace/types";
 import { readAtMost } from "./bytes";
-import { BlobWriter } from "./blob-writer";
 import type { ContextIndex } from "./context-index";
 import { hashOf } from "../workspace/hash";
+import { PackWriter } from "./packs";
 import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
 import {
@@ -17,6 +17,7 @@ import {
   toEntry,
   treeHash,
 } from "./stored-manifest";
+import { heldBy, packStore, writePlaces } from "./stored-packs";
 import { TreeBuilder, treeBytes } from "./tree-builder";
 
 /** Where contexts lie, and what else an upload needs. */
@@ -54,12 +55,13 @@ export async function putManifest(store: ContextStore, owner: Owner, manifest: C
   const newest = await store.index.newest(owner.tenant, owner.name);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged", missing: [] };
   requireBase(manifest.base_version, newest?.id ?? null);
-  const version = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
+  const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
   const place = { tenant: owner.tenant, version };
-  const stored = await freeze(store, owner, place, tree);
-  const present = await store.files.blobs(place);
-  const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !present.has(blob));
+  const stored = await freeze(store.files, place, builtOn, tree);
+  const { hashes, packed } = await heldBy(store.files, place);
+  const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
+  await writePlaces(store.files, place, { manifest: stored, packed, builtOn });
   await commit(store, owner, { version, tree, hash, base: manifest.base_version });
   return { ...counts, version, status: "committed", missing };
 }
@@ -71,19 +73,16 @@ function treeOf({ files }: ContextManifest): Tree {
 }
 
 /** Says where each file's contents lie or will lie, once for each upload: the first manifest written stays. */
-async function freeze(
-  { index, files }: ContextStore,
-  { tenant, name }: Owner,
-  place: VersionPlace,
-  tree: Tree,
-): Promise<StoredManifest> {
+async function freeze(files: ContextBlobs, place: VersionPlace, builtOn: string | null, tree: Tree): Promise<StoredManifest> {
   const standing = await files.manifest(place);
   if (standing !== null) return decodeManifest(standing);
-  // Only after the upload has begun: a context that is erased meanwhile takes the upload along.
-  const newest = await index.newest(tenant, name);
-  const older = newest && (await readManifest(files, { tenant, version: newest.id }));
+  const older = await manifestBelow(files, place, builtOn);
   return decodeManifest(await files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older))));
 }
+
+/** Of the version that an upload is built on, which stays as long as the upload is open; null: there is none. */
+const manifestBelow = (files: ContextBlobs, { tenant }: VersionPlace, builtOn: string | null): Promise<StoredManifest | null> =>
+  builtOn === null ? Promise.resolve(null) : readManifest(files, { tenant, version: builtOn });
 
 /** The manifest of a version; null if it is not there. */
 export async function readManifest(files: ContextBlobs, place: VersionPlace): Promise<StoredManifest | null> {
@@ -136,7 +135,8 @@ export async function putBlobs(
   open: () => AsyncIterable<ArchiveEntry>,
 ): Promise<number> {
   const { place, wanted } = await openUpload(store, upload);
-  const writer = new BlobWriter((hash, bytes) => store.files.putBlob(place, hash, bytes));
+  const { hashes } = await heldBy(store.files, place);
+  const writer = new PackWriter(packStore(store.files, place), hashes);
   let stored = 0;
   for await (const entry of open()) {
     const { name: hash } = entry;
@@ -186,10 +186,10 @@ export type OpenArchive = (place: VersionPlace) => AsyncIterable<ArchiveEntry>;
 
 /** Takes an archive as a whole: a new version, or nothing. Throws `UploadRefusal`; what was stored by then is erased. */
 export async function putArchive(store: ContextStore, owner: Owner, open: OpenArchive, now: number): Promise<Uploaded> {
-  const version = await store.index.begin({ ...owner, id: store.newId(now), treeHash: null, createdAt: now });
+  const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: null, createdAt: now });
   const place = { tenant: owner.tenant, version };
   try {
-    const uploaded = await takeArchive(store, owner, place, open(place));
+    const uploaded = await takeArchive(store, owner, { ...place, builtOn }, open(place));
     if (uploaded.version !== version) await giveUp(store, { ...owner, id: version });
     return uploaded;
   } catch (error) {
@@ -201,16 +201,18 @@ export async function putArchive(store: ContextStore, owner: Owner, open: OpenAr
 async function takeArchive(
   store: ContextStore,
   owner: Owner,
-  place: VersionPlace,
+  { builtOn, ...place }: VersionPlace & { builtOn: string | null },
   entries: AsyncIterable<ArchiveEntry>,
 ): Promise<Uploaded> {
   const newest = await store.index.newest(owner.tenant, owner.name);
-  const older = newest && (await readManifest(store.files, { tenant: owner.tenant, version: newest.id }));
+  const older = await manifestBelow(store.files, place, builtOn);
   const { tree, skipped } = await storeEntries(store.files, place, placesOf(older), entries);
   const counts = { files: tree.size, bytes: treeBytes(tree), skipped, missing: [] };
   const hash = await treeHash(tree);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
-  await store.files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older)));
+  const manifest = manifestOf(tree, place.version, older);
+  await store.files.putManifest(place, encodeManifest(manifest));
+  await writePlaces(store.files, place, { manifest, packed: (await heldBy(store.files, place)).packed, builtOn });
   await commit(store, owner, { version: place.version, tree, hash, base: undefined });
   return { ...counts, version: place.version, status: "committed" };
 }
@@ -225,7 +227,7 @@ async function storeEntries(
 ): Promise<Stored> {
   const builder = new TreeBuilder();
   const skipped: SkippedEntry[] = [];
-  const writer = new BlobWriter((hash, bytes) => files.putBlob(place, hash, bytes), older.keys());
+  const writer = new PackWriter(packStore(files, place), older.keys());
   const take = async (entry: ArchiveEntry) => {
     if (entry.kind === "skipped") {
       if (skipped.length < MOST_SKIPPED) skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });

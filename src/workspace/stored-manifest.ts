@@ -16,17 +16,20 @@ export type StoredManifest = {
   changes: TreeChanges;
   /** Where the contents of a hash lie; null: under their own hash. */
   placeOf: (hash: string) => InPack;
+  /** Contents that are nowhere. */
+  lost: ReadonlySet<string>;
 };
 
 const VERSION = 1;
 
-/** Paths in order; each with its contents' hash and size, and with the pack they lie in and from which byte on. */
-export function encodeStoredManifest({ parent, takenAt, files, bytes, changes, placeOf }: StoredManifest): string {
+/** Paths in order; each with its contents' hash and size, and with the pack they lie in and from which byte on, or that they are lost. */
+export function encodeStoredManifest({ parent, takenAt, files, bytes, changes, placeOf, lost }: StoredManifest): string {
   const listed = [...byPath(changes)].map(([path, entry]) => {
     if (entry === null) return { path, deleted: true };
     const { hash, size, executable } = entry;
     const place = size === 0 ? null : placeOf(hash);
-    return { path, sha256: hash, size, ...(executable && { executable }), ...(place && { pack: place.pack, at: place.at }) };
+    const where = lost.has(hash) ? { lost: true } : place && { pack: place.pack, at: place.at };
+    return { path, sha256: hash, size, ...(executable && { executable }), ...where };
   });
   return JSON.stringify({ version: VERSION, parent, taken_at: takenAt, files, bytes, changes: listed });
 }

@@ -1,10 +1,43 @@
+import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextServices } from "../../src/api/context-services";
+import type { ContextPins } from "../../src/contexts/context-index";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
+const files: ContextBlobs = {
+  putBlob: refuse,
+  blobs: refuse,
+  blob: refuse,
+  blobStream: refuse,
+  putManifest: refuse,
+  manifest: refuse,
+  putPiece: refuse,
+  piece: refuse,
+  erasePieces: refuse,
+  eraseAllBut: refuse,
+  putPack: refuse,
+  packIndexes: refuse,
+  pack: refuse,
+  putPlaces: refuse,
+  places: refuse,
+  erase: refuse,
+};
+
 /** Contexts of a service that has none. */
-export const noContexts: ContextServices = {
-  reader: { newest: async () => new Map(), open: async () => null },
+export const noContexts: ContextServices & { pins: ContextPins } = {
+  prune: {
+    index: {
+      retire: refuse,
+      retired: async () => [],
+      history: async () => [],
+      leaveRest: refuse,
+      putOff: refuse,
+      forget: refuse,
+    },
+    files,
+  },
+  reader: { uploaded: async () => new Set(), open: async () => null },
+  pins: { take: async () => new Map(), giveBack: refuse, release: refuse },
   store: {
     index: {
       begin: refuse,
@@ -19,18 +52,7 @@ export const noContexts: ContextServices = {
       unfinished: async () => [],
       forget: refuse,
     },
-    files: {
-      putBlob: refuse,
-      blobs: refuse,
-      blob: refuse,
-      blobStream: refuse,
-      putManifest: refuse,
-      manifest: refuse,
-      putPiece: refuse,
-      piece: refuse,
-      erasePieces: refuse,
-      erase: refuse,
-    },
+    files,
     newId: () => "01kb0000000000000000000000",
   },
 };

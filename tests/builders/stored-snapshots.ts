@@ -13,6 +13,7 @@ const ChangeSchema = z.union([
     executable: z.literal(true).optional(),
     pack: z.string().optional(),
     at: z.number().optional(),
+    lost: z.literal(true).optional(),
   }),
 ]);
 const ManifestSchema = z.strictObject({
@@ -46,7 +47,8 @@ export async function readStoredSnapshots(bucket: Bucket, prefix: string): Promi
     const bytes = [...tree.values()].reduce((sum, { size }) => sum + size, 0);
     if (tree.size !== manifest.files || bytes !== manifest.bytes) problems.push(`${name} has other files than it says`);
     for (const [path, entry] of tree) {
-      if (!(await isThere(entry, objectAt))) problems.push(`${name} ${path} is not there as its manifest says`);
+      if (entry.lost) problems.push(`${name} ${path} is lost`);
+      else if (!(await isThere(entry, objectAt))) problems.push(`${name} ${path} is not there as its manifest says`);
     }
   }
   return { trees, problems };

@@ -70,6 +70,21 @@ describe("a file of a context that is too large for a row", () => {
   });
 });
 
+describe("contents that R2 has lost", () => {
+  it("are told apart from R2 that does not answer, and from a file that never was", async () => {
+    const large = "L".repeat(1_100_000);
+    begin();
+    await uses1(write("mine", large));
+    presents();
+    const [entry] = session.workspaces.frozen(1, null).tree;
+    const asked = async () => session.workspaces.contents(entry?.hash ?? "");
+    expect(await asked()).toMatchObject({ ok: true });
+    session.drawer.objects.clear();
+    expect(await asked()).toEqual({ ok: false, code: "contents_lost" });
+    expect(await session.workspaces.contents("0".repeat(64))).toEqual({ ok: false, code: "file_not_found" });
+  });
+});
+
 describe("the presenter's changes", () => {
   it("are kept with its final text, against the version that was pinned", async () => {
     await uses1(write("/contexts/site/a.txt", "A2"));
@@ -139,6 +154,30 @@ describe("the presenter's changes", () => {
     session.does("a", says("cut", { stopReason: "length" }));
     expect(world.events("presentation.completed")).toMatchObject([{ source: "answer", fallback: "length" }]);
     expect(await session.changes()).toEqual([]);
+  });
+});
+
+describe("the versions that a turn was given", () => {
+  it("are let go when it is over, but those that its changes were made against", async () => {
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    await session.letGo();
+    expect(session.released).toEqual([]);
+    presents();
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but site@v1"]);
+  });
+
+  it("are all let go by a turn that changed nothing, and by one whose changes nobody can have", async () => {
+    presents();
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but "]);
+    begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    presents();
+    session.cancels();
+    expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
+    await session.letGo();
+    expect(session.released).toEqual(["turn 1: all but "]);
   });
 });
 

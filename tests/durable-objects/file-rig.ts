@@ -30,7 +30,12 @@ async function makeRig(storage: DurableObjectStorage) {
   const session = `session_${crypto.randomUUID()}`;
   const watched: Watched = { calls: [], breaks: () => undefined };
   const state = { latest: { turn: 1, isRunning: false } };
-  const places = { storage, bucket: watchedBucket(env.BUCKET, watched), place: { tenant: TENANT, session } };
+  const places = {
+    storage,
+    bucket: watchedBucket(env.BUCKET, watched),
+    place: { tenant: TENANT, session },
+    pins: { release: async () => undefined },
+  };
   const started = () => fileStores(places, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), latest: () => state.latest });
   /** Whatever was in memory is lost with `restart`. */
   const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
@@ -39,6 +44,11 @@ async function makeRig(storage: DurableObjectStorage) {
     commit: (contents: Contents, brought?: "forgotten") => commit(rig, contents, brought),
     answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
     work: () => work(rig),
+    /** Contents are nowhere any more. */
+    async lose(entry: FileEntry | undefined): Promise<void> {
+      storage.sql.exec("DELETE FROM blobs WHERE hash = ?", entry?.hash ?? "");
+      await env.BUCKET.delete(`${sessionPrefix(TENANT, session)}blobs/${entry?.hash}`);
+    },
     text: async (entry: FileEntry | undefined): Promise<string> =>
       new TextDecoder().decode(await rig.blobs.read(entry ?? { hash: "none" })),
     rows: (table: "blobs" | "stored_blobs"): number =>
@@ -79,12 +89,15 @@ async function work(rig: Stores): Promise<number> {
   for (let item = rig.outbox.due(Number.MAX_SAFE_INTEGER); item; item = rig.outbox.due(Number.MAX_SAFE_INTEGER)) {
     if (failures > 100) throw new Error("it never comes to an end");
     try {
-      if ((await rig.duties.perform(item.body)) === "later") throw new Error("later");
-      rig.outbox.done(item.id);
+      const delivered = await rig.duties.perform(item.body);
+      if (delivered === "done") rig.outbox.done(item.id);
+      else rig.outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, 0);
+      if (delivered === "done") continue;
     } catch {
-      failures += 1;
-      rig.restart();
+      // It is due again at once.
     }
+    failures += 1;
+    rig.restart();
   }
   return failures;
 }

@@ -5,6 +5,7 @@ import { fileStores } from "../../durable-objects/session-files";
 import { Workspaces } from "../../durable-objects/workspaces";
 import type { Bucket } from "../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../src/config/team";
+import type { ContextPins } from "../../src/contexts/context-index";
 import type { ContextReader, OpenContext } from "../../src/contexts/context-reader";
 import type { SessionEvent } from "../../src/protocol/events";
 import type { AgentFiles, Staged } from "../../src/workspace/agent-files";
@@ -54,7 +55,7 @@ export class Shelf implements ContextReader {
     this.#versions.delete(version);
   }
 
-  newest = async () => new Map();
+  uploaded = async () => new Set<string>();
 
   async open(_: string, name: string, version: string | null): Promise<OpenContext | null> {
     if (this.isDown) throw new Error("We encountered an internal error.");
@@ -93,6 +94,8 @@ export class FilesSession {
     () => {},
   ).storage;
   readonly drawer = new Drawer();
+  /** What was said of the versions that turns have pinned. */
+  readonly released: string[] = [];
   readonly #world: World;
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
@@ -143,6 +146,18 @@ export class FilesSession {
     this.#kept(() => this.#world.does(id, move));
   }
 
+  /** The user cancels the turn. */
+  cancels(): void {
+    this.#kept(() => this.#world.give({ type: "cancel_requested" }));
+  }
+
+  /** Does what is owed about versions, from nothing but what is stored. */
+  async letGo(): Promise<void> {
+    this.restart();
+    const duties = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
+    for (const duty of duties) await this.#workspaces.perform(duty);
+  }
+
   /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
   async changes(turn = 1): Promise<string[]> {
     const told: string[] = [];
@@ -162,7 +177,10 @@ export class FilesSession {
   }
 
   #make(): Workspaces {
-    const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" } };
+    const release: ContextPins["release"] = async ({ turn }, kept) =>
+      void this.released.push(`turn ${turn}: all but ${kept.map(({ context, version }) => `${context}@${version}`).join(", ")}`);
+    const pins = { release };
+    const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" }, pins };
     const { turns, ...stores } = fileStores(places, { parentOf: () => null, latest: () => null });
     return new Workspaces({
       ...stores,

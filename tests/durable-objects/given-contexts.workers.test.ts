@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it, vi } from "vitest";
 import { hashOf } from "../../src/workspace/hash";
 import type { ContextUpload, TurnChanges } from "../../src/protocol/contexts";
@@ -64,6 +65,15 @@ const changesOf = async ({ session_id, turn }: Run) =>
 const contents = async ({ session_id, turn }: Run, of: string): Promise<Response> =>
   request(`/api/sessions/${session_id}/turns/${turn}/changes/blobs/${await hash(of)}`);
 
+/** The versions that a session holds: what they are, and for which turn. */
+async function pinsOf({ session_id }: Run): Promise<string[]> {
+  const sql = "SELECT turn, name, version FROM context_pins WHERE session = ? ORDER BY turn, name";
+  const { results } = await env.DB.prepare(sql).bind(session_id).all<{ turn: number; name: string; version: string }>();
+  return results.map(({ turn, name, version }) => `${turn}: ${name} ${version}`);
+}
+/** What is let go is so soon after the turn. */
+const comesToHold = (run: Run, pins: readonly string[]) => vi.waitFor(async () => expect(await pinsOf(run)).toEqual(pins), 5_000);
+
 describe("a team that is given contexts", () => {
   it("reads them, and its presenter alone changes what it may, as a change set that can be fetched", async () => {
     const version = await push("site", SITE);
@@ -90,6 +100,8 @@ describe("a team that is given contexts", () => {
         "write /contexts/docs/a.md read_only",
       ]),
     );
+
+    await comesToHold(run, [`1: site ${version}`]);
 
     const edited = "<h1>page 42</h1>\n";
     expect(await changesOf(run)).toEqual({
@@ -158,20 +170,23 @@ describe("a team that is given contexts", () => {
     expect(trail(events)).toContain("write /contexts/site/index.html done");
     expect(events).toContainEqual(expect.objectContaining({ type: "presentation.completed", source: "answer" }));
     expect(await changesOf(fallen)).toEqual({ object: "list", data: [] });
+    await comesToHold(fallen, []);
   });
 
   it("changes nothing while the turn runs, and where it is cancelled", async () => {
-    await push("site", SITE);
+    const version = await push("site", SITE);
     const run = await start(given(["dawdler"], [{ path: "site", permission: "write" }]));
     const soFar = async () =>
       (await request(`${eventsPath(run)}?limit=1000`, { headers: { accept: "application/json" } })).text();
     await vi.waitUntil(async () => (await soFar()).includes('"path":"/contexts/site/index.html"'), { timeout: 10_000 });
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
+    expect(await pinsOf(run)).toEqual([`1: site ${version}`]);
     await post(`/api/sessions/${run.session_id}/cancel`);
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.cancelled" });
     expect(await changesOf(run)).toEqual({ object: "list", data: [] });
     expect((await contents(run, "lost")).status).toBe(404);
+    await comesToHold(run, []);
   });
 });
 

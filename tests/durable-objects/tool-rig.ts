@@ -44,7 +44,7 @@ export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[], 
     const { storage } = ctx;
     const log = new SessionLog(storage.sql);
     const place = { tenant: "t", session: "s" };
-    const workspaces = sessionWorkspaces({ storage, log, bucket: NO_BUCKET, place, team, contexts: noContexts.reader });
+    const workspaces = sessionWorkspaces({ storage, log, bucket: NO_BUCKET, place, team, contexts: noContexts });
     const containers = own?.containers();
     const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
     return new Engine({

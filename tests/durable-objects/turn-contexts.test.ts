@@ -1,6 +1,5 @@
-import { expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { pinnedContexts } from "../../durable-objects/turn-contexts";
-import type { ContextReader } from "../../src/contexts/context-reader";
 import { FULL_CONTEXT, teamOf } from "../config/teams";
 
 const team = (contexts: string) =>
@@ -13,10 +12,18 @@ const UPLOADED = new Map([
   ["site", { id: "v1", files: 12_000 }],
   ["docs", { id: "v2", files: 9_000 }],
 ]);
-const reader: ContextReader = {
-  newest: async (_, names) => new Map([...UPLOADED].filter(([name]) => names.includes(name))),
-  open: () => Promise.reject(new Error("nothing is opened before the turn begins")),
+/** What is pinned, by which try. */
+const held = new Map<string, readonly string[]>();
+const pins = {
+  take: async (_: unknown, start: string, names: readonly string[]) => {
+    held.set(start, names);
+    return new Map([...UPLOADED].filter(([name]) => names.includes(name)));
+  },
+  giveBack: async (_: unknown, start: string) => void held.delete(start),
 };
+const PLACE = { tenant: "t", session: "s", turn: 2 };
+
+beforeEach(() => held.clear());
 
 it.each([
   {
@@ -32,5 +39,11 @@ it.each([
     then: { ok: false, code: "context_too_large", files: 21_000, most: 20_000 },
   },
 ])("what a turn is given $name", async ({ contexts, then }) => {
-  expect(await pinnedContexts(reader, "t", team(contexts))).toEqual(then);
+  const given = await pinnedContexts(pins, PLACE, team(contexts));
+  expect(given).toMatchObject(then);
+  expect([...held.values()].flat()).toEqual(given.ok ? given.contexts.map(({ name }) => name) : []);
+  if (given.ok && given.contexts.length > 0) {
+    await given.giveBack();
+    expect([...held]).toEqual([]);
+  }
 });

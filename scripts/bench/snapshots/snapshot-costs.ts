@@ -26,7 +26,8 @@ export class SnapshotCosts {
     createTables(storage.sql);
     this.#bucket = countingBucket(bucket, this.#cost);
     this.#storage = countingStorage(storage, this.#cost);
-    const places = { storage: this.#storage, bucket: this.#bucket, place: { tenant: "bench", session } };
+    const pins = { release: async () => undefined };
+    const places = { storage: this.#storage, bucket: this.#bucket, place: { tenant: "bench", session }, pins };
     this.#stores = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
       latest: () => ({ turn: this.#turn, isRunning: false }),

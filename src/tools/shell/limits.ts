@@ -7,7 +7,7 @@ const MIB = 1024 * KIB;
 export type ShellLimits = {
   /** Longest wall clock time, whatever the model asks for. An object may compute for 30 s at a stretch. */
   timeoutMs: number;
-  /** Longest time that it may wait for contents of files beside that: those of contexts come from far away, one by one. */
+  /** Longest time that it may wait for contents of files beside that: those of contexts come from far away, file by file or pack by pack. */
   waitMs: number;
   /** Steps of scripts; about 10 microseconds each. */
   steps: number;

@@ -223,7 +223,7 @@ export class Platform {
         bucket: this.bucket.bucket,
         place: { tenant: "simulated", session: SESSION },
         team,
-        contexts: noContexts.reader,
+        contexts: noContexts,
       }),
       sessionId: SESSION,
       team,

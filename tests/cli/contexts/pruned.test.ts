@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { writeLink } from "../../../cli/contexts/places";
+import { runAt } from "../commands/terminal";
+import { Service } from "../service";
+
+const VERSION = (letter: string) => `01kb${letter.repeat(22)}`;
+const file = (name: string, text: string) => ({
+  path: name,
+  sha256: createHash("sha256").update(text).digest("hex"),
+  size: text.length,
+});
+
+it("pull, where the version that the folder was last the same as was pruned, overwrites and deletes nothing", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "pruned-"));
+  for (const name of ["same", "differs", "deleted-there"]) await writeFile(path.join(folder, name), name);
+  const context = {
+    name: "site",
+    version: VERSION("b"),
+    files: 3,
+    bytes: 12,
+    created_at: 1,
+    links: { context: "/api/contexts/site", archive: "/api/contexts/site/archive.zip" },
+    tree: [file("differs", "theirs"), file("made-there", "new"), file("same", "same")],
+  };
+  const files = "/api/contexts/site/files";
+  const version = `version=${VERSION("b")}`;
+  await using service = await Service.start({
+    events: [],
+    answers: {
+      "/api/contexts/site": { status: 200, body: context },
+      [`${files}/made-there?${version}`]: { status: 200, type: "application/octet-stream", body: "new" },
+    },
+  });
+  await writeLink(folder, { server: service.url, name: "site", version: VERSION("a") });
+  const pulled = await runAt({ cwd: folder }, "pull", "--server", service.url, "--apply", "--skip-conflicts");
+  expect(service.requests.map(({ path: asked }) => asked)).toContain(`/api/contexts/site?version=${VERSION("a")}`);
+  expect([pulled.code, pulled.stdout]).toEqual([
+    1,
+    "conflict\tdiffers\tmade on both sides, with different contents\nwrite\tmade-there\n",
+  ]);
+  expect(pulled.screen).toContain("no longer has the version that this folder was last the same as");
+  expect((await readdir(folder)).filter((name) => !name.startsWith("."))).toEqual([
+    "deleted-there",
+    "differs",
+    "made-there",
+    "same",
+  ]);
+  expect(await readFile(path.join(folder, "differs"), "utf8")).toBe("differs");
+});
