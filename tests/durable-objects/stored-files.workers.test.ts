@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FILES } from "../../durable-objects/limits";
 import { createTables } from "../../durable-objects/schema";
 import type { Tree } from "../../src/workspace/types";
 import { type FileRig, withFiles } from "./file-rig";
@@ -69,6 +70,17 @@ describe("a snapshot", () => {
         trees: { "1/1/agent1.1": listed(first), "1/1/agent1.2": listed(second) },
         problems: [],
       });
+    }));
+
+  it("of as many files as a workspace may hold is two writes, and each of them is there", () =>
+    withFiles(async (rig) => {
+      const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
+      const tree = await rig.answer(FIRST, Object.fromEntries(names.map((name) => [name, `This is ${name}.`])));
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      rig.restart();
+      expect(rig.snapshots.read(FIRST)?.files).toBe(FILES.files);
+      expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
     }));
 
   it("with nothing new is its manifest", () =>
