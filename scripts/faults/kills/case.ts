@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import type { CrashPoint } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { KINDS, type KindName, type Surroundings } from "../runs/kinds";
+import { KINDS, type KindName, kindOf, type Surroundings } from "../runs/kinds";
 import { nameOf } from "./points";
 import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
@@ -17,7 +17,9 @@ export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; miss
 
 /** A place that is not come to is given up when the runs are over, or after this. */
 const AT_PLACE_WITHIN_MS = 20_000;
-const KIND_NAMES = Object.keys(KINDS).filter((name): name is KindName => name in KINDS);
+const KIND_NAMES = Object.keys(KINDS)
+  .filter((name): name is KindName => name in KINDS)
+  .filter((name) => !kindOf(name).isAskedFor);
 
 /** A plan of its own for each seed: two or three runs, one to three kills, mostly soon after one another. */
 export function randomPlan(seed: number): Plan {

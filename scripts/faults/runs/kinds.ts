@@ -42,6 +42,8 @@ export type Kind = {
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
   files?: Readonly<Record<string, string>>;
+  /** Played only where it is asked for by name: what a seed of kills draws stays the same. */
+  isAskedFor?: true;
   /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
   tools?: "http" | "mcp";
 };
@@ -76,6 +78,12 @@ const looker = worksOnFiles({
   first: [["write_file", { path: "src/other.txt", content: "hundred" }]],
   answer: YES,
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
+});
+/** 1.2 MB: too large for a row, so that it lies in R2 before its answer is given. */
+const HEAP = { heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28) };
+const hoarder = worksOnFiles({
+  first: [["run_command", { command: "seq 1 9000 > a && cat a a a a > b && cat b b b b b b b > heap && rm a b" }]],
+  answer: "At 100 °C, which is among all the numbers of the heap.",
 });
 /** It orders and takes notes before it answers, votes and presents. */
 const buyer = worksOnFiles({
@@ -165,6 +173,13 @@ export const KINDS = {
     answer: null,
     files: BUILT,
   },
+  heavy: {
+    agents: all([withFiles(chat("one", "hoarder")), chat("two", "quick")]),
+    ends: ["turn.completed"],
+    answer: null,
+    files: HEAP,
+    isAskedFor: true,
+  },
   tools: {
     agents: all([chat("one", "buyer"), chat("two", "quick")]),
     tools: "http",
@@ -202,6 +217,7 @@ export const MODELS: Readonly<Record<string, Script>> = {
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
+  hoarder: paced({ ttftMs: 60, tokensPerSecond: 200 }, hoarder),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
   adder: paced({ ttftMs: 60, tokensPerSecond: 200 }, adder),
   clumsy: paced({ ttftMs: 60, tokensPerSecond: 200 }, clumsy),
