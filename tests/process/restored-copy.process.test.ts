@@ -18,7 +18,7 @@ import { Watcher } from "./support/watcher";
 const AGAIN = "And in the mountains?";
 const NOTES = "It boils at 100 °C.\n";
 /** 1.2 MB: too large for a row of the session, so its contents lie in R2 alone. */
-const HEAP = "seq 1 9000 > a && cat a a a a > b && cat b b b b b b b > heap && rm a b";
+const HEAP = "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b";
 const first = worksOnFiles({
   answer: "As the notes say.",
   last: [

@@ -82,7 +82,9 @@ const looker = worksOnFiles({
 /** 1.2 MB: too large for a row, so that it lies in R2 before its answer is given. */
 const HEAP = { heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28) };
 const hoarder = worksOnFiles({
-  first: [["run_command", { command: "seq 1 9000 > a && cat a a a a > b && cat b b b b b b b > heap && rm a b" }]],
+  first: [
+    ["run_command", { command: "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b" }],
+  ],
   answer: "At 100 °C, which is among all the numbers of the heap.",
 });
 /** It orders and takes notes before it answers, votes and presents. */
