@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FILES } from "../../durable-objects/limits";
 import { createTables } from "../../durable-objects/schema";
 import type { Tree } from "../../src/workspace/types";
 import { type FileRig, withFiles } from "./file-rig";
@@ -71,6 +72,17 @@ describe("a snapshot", () => {
       });
     }));
 
+  it("of as many files as a workspace may hold is two writes, and each of them is there", () =>
+    withFiles(async (rig) => {
+      const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
+      const tree = await rig.answer(FIRST, Object.fromEntries(names.map((name) => [name, `This is ${name}.`])));
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      rig.restart();
+      expect(rig.snapshots.read(FIRST)?.files).toBe(FILES.files);
+      expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
+    }));
+
   it("with nothing new is its manifest", () =>
     withFiles(async (rig) => {
       await rig.answer(FIRST, { "a.txt": "one" });
@@ -106,11 +118,11 @@ describe("a snapshot", () => {
   it.each([
     { name: "before R2 has done it", when: "before" as const },
     { name: "after R2 has done it, with the word lost", when: "after" as const },
-  ])("is whole in the end, whichever of its writes fails $name", async ({ when }) => {
+  ])("is whole in the end, whichever call of R2 fails $name", async ({ when }) => {
     let broken = 0;
     for (let nth = 1, failures = 1; failures > 0; nth += 1) {
       await withFiles(async (rig) => {
-        const contents = { a: "one", b: "two", large: large(6, 300_000) };
+        const contents = { a: "one", b: "two", large: large(6, 300_000), there: large(8) };
         const first = await rig.answer(FIRST, contents);
         const second = await rig.answer(SECOND, { ...contents, a: "three", c: "four" });
         let left = nth;
@@ -124,9 +136,11 @@ describe("a snapshot", () => {
         rig.watched.breaks = () => undefined;
         const trees = { "1/1/agent1.1": listed(first), "1/1/agent1.2": listed(second) };
         expect(await rig.stored()).toEqual({ trees, problems: [] });
+        expect(rig.watched.calls).toContain("head");
       });
     }
-    expect(broken).toBe(5); // a pack, the large file and the manifest, then a pack and a manifest
+    // A pack, the large file, the look at what is there already, the manifest; then a pack and a manifest.
+    expect(broken).toBe(6);
   });
 });
 

@@ -19,7 +19,7 @@ export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; miss
 const AT_PLACE_WITHIN_MS = 20_000;
 const KIND_NAMES = Object.keys(KINDS)
   .filter((name): name is KindName => name in KINDS)
-  .filter((name) => kindOf(name).isForClocks !== true);
+  .filter((name) => !kindOf(name).isAskedFor);
 
 /** A plan of its own for each seed: two or three runs, one to three kills, mostly soon after one another. */
 export function randomPlan(seed: number): Plan {

@@ -46,12 +46,12 @@ export type Kind = {
   ends: readonly ("turn.completed" | "turn.failed" | "turn.cancelled")[];
   /** What its coordination always ends by. Absent: whatever it may. */
   endedBy?: EndedBy;
-  /** Whether it comes to its end only where clocks are wrong: no kill does that. */
-  isForClocks?: boolean;
   /** The answer of a turn that completed; null: any. */
   answer: string | null;
   /** The files of a turn that completed: text by path. Absent: its agents have none. */
   files?: Readonly<Record<string, string>>;
+  /** Played only where it is asked for by name: it is about another fault than kills. */
+  isAskedFor?: true;
   /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
   tools?: "http" | "mcp";
 };
@@ -86,6 +86,14 @@ const looker = worksOnFiles({
   first: [["write_file", { path: "src/other.txt", content: "hundred" }]],
   answer: YES,
   beforeVote: [["read_file", { path: "/peers/{best}/src/boil.sh" }]],
+});
+/** 1.2 MB: too large for a row, so that it lies in R2 before its answer is given. */
+const HEAP = { heap: `${Array.from({ length: 9_000 }, (_, nth) => nth + 1).join("\n")}\n`.repeat(28) };
+const hoarder = worksOnFiles({
+  first: [
+    ["run_command", { command: "seq 1 9000 > a && cat a a a a > b && for i in 1 2 3 4 5 6 7; do cat b >> heap; done; rm a b" }],
+  ],
+  answer: "At 100 °C, which is among all the numbers of the heap.",
 });
 /** It orders and takes notes before it answers, votes and presents. */
 const buyer = worksOnFiles({
@@ -200,7 +208,7 @@ export const KINDS = {
   overtaken: {
     agents: all(story),
     endedBy: "deadline",
-    isForClocks: true,
+    isAskedFor: true,
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
@@ -211,6 +219,13 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: null,
     files: BUILT,
+  },
+  heavy: {
+    agents: all([withFiles(chat("one", "hoarder")), chat("two", "quick")]),
+    ends: ["turn.completed"],
+    answer: null,
+    files: HEAP,
+    isAskedFor: true,
   },
   tools: {
     agents: all([chat("one", "buyer"), chat("two", "quick")]),
@@ -273,6 +288,7 @@ export const MODELS: Readonly<Record<string, Script>> = {
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
+  hoarder: paced({ ttftMs: 60, tokensPerSecond: 200 }, hoarder),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
   asker: paced({ ttftMs: 60, tokensPerSecond: 200 }, asker),
   restless: paced({ ttftMs: 5 }, restless),

@@ -118,6 +118,17 @@ export const TROUBLES: readonly Trouble[] = [
   },
   {
     row: "R2 and D1",
+    name: "R2 fails, loses its word, then is slow, while it is asked what is there",
+    kinds: ["heavy", "heavy"],
+    from: withFailures(
+      failing("r2", "fails", { match: "head" }),
+      failing("r2", "fails", { match: "head", message: TOO_OFTEN }),
+      failing("r2", "lost", { match: "head" }),
+      failing("r2", "slow", { match: "head", slowMs: 1_000 }),
+    ),
+  },
+  {
+    row: "R2 and D1",
     name: "R2 fails, loses its word, then is slow, while files are read back",
     kinds: ["files", "files"],
     from: withFailures(

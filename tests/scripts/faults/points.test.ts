@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { PLACES } from "../../../scripts/faults/kills/points";
+import { TROUBLES } from "../../../scripts/faults/troubles/list";
 import { SessionEventSchema } from "../../../src/protocol/events";
 
 const PAGE = readFileSync(path.join(import.meta.dirname, "../../../docs/reliability.md"), "utf8").replaceAll(/\s+/g, " ");
@@ -22,4 +23,10 @@ it("every type of event is killed at before it is on disk, and when it is and no
 it("the page says how many places there are", () => {
   expect(PAGE).toContain(`at ${PLACES.length} named places`);
   expect(PAGE).toContain(`each of the ${SessionEventSchema.options.length} types of events`);
+});
+
+it("the page says how many troubles there are, and each has a name of its own", () => {
+  const [, told] = /faults -- --storage` \|[^|]*\|[^|]*\| all (\d+) \|/.exec(PAGE) ?? [];
+  expect(told).toBe(`${TROUBLES.length}`);
+  expect(new Set(TROUBLES.map(({ name }) => name)).size).toBe(TROUBLES.length);
 });
