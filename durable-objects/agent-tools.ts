@@ -3,13 +3,15 @@ import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnSta
 import type { FileAccess } from "../src/protocol/events";
 import type { ToolNews } from "../src/protocol/tool-news";
 import type { ToolSpec } from "../src/providers/provider";
+import { brokenCall } from "../src/tools/broken-tool";
 import { RESULT_LIMITS } from "../src/tools/results";
-import type { Tool, ToolResult } from "../src/tools/tool";
+import type { Tool, ToolContext, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
 import { FileError } from "../src/workspace/types";
 import { logError } from "../src/redaction/log";
 import type { Enter } from "./effect-runner";
 import type { Engine } from "./engine";
+import { isPlatformFault } from "./platform-fault";
 import { argumentsOf } from "./planned-calls";
 import { type FiledResult, fileResult } from "./result-files";
 import type { ResultFile } from "./workspaces";
@@ -142,7 +144,7 @@ export class AgentTools {
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
     if (!args.ok) return { outcome: "error", text: args.problem };
     const { id: agent } = agentAt(turn.attempt, effect.agent);
-    return tool.run(args.value, {
+    const context: ToolContext = {
       place: { ...place, session: engine.facts.sessionId, agent, toolCall: effect.toolCall },
       files,
       fetch,
@@ -152,7 +154,14 @@ export class AgentTools {
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
       tell: (news) => this.#tell(effect, news),
-    });
+    };
+    try {
+      return await tool.run(args.value, context);
+    } catch (error) {
+      if (signal.aborted || isPlatformFault(error)) throw error;
+      logError(`the tool ${tool.spec.name} broke`, engine.facts.sessionId, error);
+      return brokenCall(tool);
+    }
   }
 
   /** A server may tell thousands of things a second: the rules are given only what they pass on. */

@@ -54,7 +54,7 @@ export type Tool = {
   staysInside?: boolean;
   /**
    * Runs it. `args` is what the model wrote, parsed as JSON and not checked any further. Never throws for what the model or a
-   * server did wrong; what it throws is a fault of ours, or the signal's reason.
+   * server did wrong; what it throws is a fault of ours, which ends this call alone, or the signal's reason.
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };

@@ -1,7 +1,7 @@
 import type { AgentFiles, Basis, FileLimits, Listed, Staged, Stat } from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
-import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
+import { isDirectory, isRoot, notADirectory, notFound } from "./file-errors";
 import { Marks } from "./marks";
 import { formatPlace, parsePath } from "./paths";
 import { type Access, protection, refusalOf } from "./permissions";
@@ -90,19 +90,20 @@ export class StagedFiles implements AgentFiles {
 
   async write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void> {
     await this.#audit.attemptLater("write", path, async (place) => {
-      const spot = this.#spot("write", place);
-      const tooLarge = sizeProblem(formatPlace(place), bytes.byteLength, this.#limitsOf(place));
-      if (tooLarge) throw tooLarge;
+      this.#room(place, bytes.byteLength);
       const blob = await this.#blobs.prepare(bytes);
       // From here on nothing else can come in between.
-      checkFile(spot);
-      const isRunnable = executable ?? spot.tree.file(place.path)?.executable ?? false;
+      const { tree } = this.#room(place, blob.bytes.byteLength);
+      const isRunnable = executable ?? tree.file(place.path)?.executable ?? false;
       const entry: FileEntry = { hash: blob.hash, size: blob.bytes.byteLength, ...(isRunnable && { executable: true }) };
-      checkRoom({ target: spot, files: [{ to: place.path, entry }], leaving: [] }, this.#limitsOf(place));
       this.#blobs.keep(blob);
-      this.#put(spot.tree, place.path, entry);
+      this.#put(tree, place.path, entry);
       this.#marks.wrote(formatPlace(place));
     });
+  }
+
+  checkWrite(path: string, size: number): void {
+    this.#audit.ask("write", path, (place) => void this.#room(place, size));
   }
 
   makeDirectory(path: string): void {
@@ -213,6 +214,14 @@ export class StagedFiles implements AgentFiles {
   #check(operation: FileOperation, place: Place): void {
     const refusal = refusalOf(operation, place, this.#access);
     if (refusal) throw new FileError(refusal.code, refusal.message);
+  }
+
+  /** Where a file of so many bytes may be put. Throws `FileError` if it may not. */
+  #room(place: Place, size: number): Spot {
+    const spot = this.#spot("write", place);
+    checkFile(spot);
+    checkRoom({ target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] }, this.#limitsOf(place));
+    return spot;
   }
 
   /** The place in its tree, if the operation is allowed there. The directories above the mounts are in none. */

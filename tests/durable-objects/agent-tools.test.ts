@@ -47,6 +47,19 @@ const hoard = (filed: string[], given: () => ToolResult): Tool => ({
     return given();
   },
 });
+
+/** As one with a mistake in it. */
+const breaking = (
+  rule: Pick<Tool["rule"], "acts_outside" | "idempotent">,
+  kind: Pick<Tool, "staysInside" | "leavesFiles">,
+  failure = new TypeError("hush is not a function"),
+): Tool => ({
+  spec: { name: "breaks", description: "Breaks.", parameters: { type: "object" } },
+  rule: { name: "breaks", ...rule },
+  leavesFiles: true,
+  ...kind,
+  run: () => Promise.reject(failure),
+});
 const png = { mediaType: "image/png", extension: "png", bytes: Buffer.from("\x89PNG\r\n\x1a\n", "latin1") };
 
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
@@ -60,8 +73,13 @@ describe("an agent's tool calls", () => {
     agent.ask();
     return agent;
   };
+  const silently = () => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    return () => log.mock.calls.flat().join(" ");
+  };
   const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 3_000);
   afterEach(async () => {
+    vi.restoreAllMocks();
     answerAll();
     await vi.waitFor(() => {
       answerAll();
@@ -121,14 +139,47 @@ describe("an agent's tool calls", () => {
   });
 
   it("let go of it when the tool breaks", async () => {
+    silently();
     const filed: string[] = [];
     const breaks = (): never => {
       throw new Error("a fault of ours");
     };
-    const { faults } = working([hoard(filed, breaks)], [{ name: "hoard" }]);
+    working([hoard(filed, breaks)], [{ name: "hoard" }]);
     await isOver();
     expect(filed).toHaveLength(1);
-    expect(faults.splice(0)).toEqual([new Error("a fault of ours")]);
+  });
+
+  it.each([
+    { name: "may have done its work", tool: breaking({ acts_outside: true, idempotent: false }, {}), outcome: "unknown" },
+    { name: "may be made again", tool: breaking({ acts_outside: true, idempotent: true }, {}), outcome: "error" },
+    { name: "asks nobody", tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }), outcome: "error" },
+    {
+      name: "works on files",
+      tool: breaking({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
+      outcome: "error",
+    },
+  ])("end alone where a tool that $name breaks, and its team goes on", async ({ tool, outcome }) => {
+    const written = silently();
+    const { engine, events } = working([tool], [{ name: "breaks" }, write("a")]);
+    await isOver();
+    const ends = events().flatMap((event) => {
+      if (event.type === "tool.unknown") return [`${event.name} unknown`];
+      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+    });
+    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual(["turn.completed", `breaks ${outcome}`, "write_file ok"]);
+    const told = JSON.stringify(engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    expect(told).toContain(outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service");
+    expect(told).not.toContain("hush");
+    expect(written()).toContain("the tool breaks broke");
+  });
+
+  it("leave it to the session to begin again where the platform failed", async () => {
+    silently();
+    const failure = new Error("Durable Object storage operation exceeded timeout which caused object to be reset.");
+    const { faults } = working([breaking({ acts_outside: false, idempotent: true }, {}, failure)], [{ name: "breaks" }]);
+    await vi.waitFor(() => expect(faults).toContain(failure), 3_000);
+    faults.length = 0;
+    agent.engine().handle({ type: "cancel_requested" });
   });
 
   it("keep the files they are given, as many as there is room for, whatever came of them", async () => {

@@ -111,6 +111,19 @@ describe("writing", () => {
       fails: "file_too_large",
     },
     {
+      name: "is told before anything is made that it would go beyond it",
+      given: { limits: LIMITS },
+      does: (f) => f.checkWrite("a", 5),
+      lines: ["write /workspace/a: file_too_large"],
+      fails: "file_too_large",
+    },
+    {
+      name: "leaves no line by asking whether it may be made",
+      given: { limits: LIMITS },
+      does: (f) => f.checkWrite("a", 4),
+      lines: [],
+    },
+    {
       name: "may not make one file too many",
       given: { workspace: { a: "1", b: "2" }, limits: LIMITS },
       does: (f) => f.write("c", bytes("3")),
