@@ -1,7 +1,7 @@
 import type { AgentFiles, Basis, FileLimits, Listed, Staged, Stat } from "./agent-files";
 import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
-import { isDirectory, isRoot, notADirectory, notFound } from "./file-errors";
+import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
 import { Marks } from "./marks";
 import { formatPlace, parsePath } from "./paths";
 import { type Access, protection, refusalOf } from "./permissions";
@@ -25,7 +25,7 @@ export class StagedFiles implements AgentFiles {
 
   constructor(basis: Basis) {
     this.#basis = basis;
-    this.#blobs = new BlobStage(basis.blobs);
+    this.#blobs = new BlobStage(basis.blobs, basis.stagedBytes);
     this.#marks = new Marks(basis);
     const contexts = [...basis.contexts].map(
       ([name, { writable, protectedPaths }]) => [name, { writable, isProtected: protection(protectedPaths) }] as const,
@@ -219,8 +219,11 @@ export class StagedFiles implements AgentFiles {
   /** Where a file of so many bytes may be put. Throws `FileError` if it may not. */
   #room(place: Place, size: number): Spot {
     const spot = this.#spot("write", place);
+    const limits = this.#limitsOf(place);
+    const tooLarge = sizeProblem(formatPlace(place), size, limits);
+    if (tooLarge) throw tooLarge;
     checkFile(spot);
-    checkRoom({ target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] }, this.#limitsOf(place));
+    checkRoom({ target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] }, limits);
     return spot;
   }
 

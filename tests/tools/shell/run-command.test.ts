@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FILES } from "../../../durable-objects/limits";
 import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 
@@ -152,6 +153,31 @@ describe("run_command", () => {
     const small = runCommandTool(justBashRunner(Date.now), { mostSeconds: 10, defaultSeconds: 10, outputBytes: 100 });
     const { text } = await runTool(small, { command: "seq 1 1000" }, await agentFiles({}));
     expect(text).toMatch(/^1\n2\n[\s\S]+\[The output is cut after 100 of 3892 bytes\. Write it to a file with >/);
+  });
+
+  const MIB = 1024 * 1024;
+  it.each([
+    {
+      name: "writes one large file after the other",
+      command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++)print s i > ("f" i)}'`,
+    },
+    {
+      name: "writes the same file over and over",
+      command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++){print s i > "f";close("f")}}'`,
+    },
+  ])("stops a command that $name, before it fills the memory", async ({ command }) => {
+    const files = await agentFiles({}, FILES);
+    const { outcome, text } = await runTool(tool, { command }, files);
+    expect(text).toContain("[The command was stopped: it wrote more than");
+    expect(outcome).toBe("error");
+    const staged = [...files.staged().blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(staged).toBeLessThanOrEqual(32 * MIB);
+  });
+
+  it("lets a command write many megabytes", async () => {
+    const files = await agentFiles({ workspace: { piece: new Uint8Array(200_000).fill(97) } }, FILES);
+    const { text } = await runTool(tool, { command: "for i in {1..60}; do cat piece; done > f; stat -c %s f" }, files);
+    expect(text).toBe("12000000");
   });
 
   it("does not compare files for minutes", async () => {
