@@ -65,11 +65,12 @@ const png = { mediaType: "image/png", extension: "png", bytes: Buffer.from("\x89
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
 const times = (count: number, name: string): ToolCall[] => Array.from({ length: count }, () => ({ name }));
 
+type Working = Parameters<typeof workingAgent> extends [unknown, ...infer More] ? More : never;
 let agent: ReturnType<typeof workingAgent>;
 
 describe("an agent's tool calls", () => {
-  const working = (tools: readonly Tool[], calls: readonly ToolCall[]) => {
-    agent = workingAgent(tools, calls);
+  const working = (tools: readonly Tool[], ...[calls, own, room]: Working) => {
+    agent = workingAgent(tools, calls, own, room);
     agent.ask();
     return agent;
   };
@@ -199,6 +200,33 @@ describe("an agent's tool calls", () => {
     expect(text).toContain("[file 1: .tool_results/hoard_t0_1.png, image/png, 8 bytes]");
     expect(text).toMatch(/\[file 2: image\/png, 17825792 bytes; not kept: [^\]]*16/);
     expect(text).toContain("[file 3: .tool_results/hoard_t0_3.png, image/png, 8 bytes]");
+  });
+
+  it.each([
+    { name: "takes little", room: { tokens: 1_000 } },
+    { name: "is counted as four times as much as was thought", room: { tokens: 1_000, calibration: 4 } },
+    { name: "is usual, of a provider that counts twice as much as was thought", room: { calibration: 2 } },
+  ])("read on in a result that was too large where the conversation $name", async ({ room }) => {
+    const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
+    const told = () => JSON.stringify(agent.engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    const readOn = (): ToolCall[] => {
+      const [, path, start_char] = /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];
+      return [
+        { name: "read_file", args: { path, start_char: Number(start_char) } },
+        { name: "read_file", args: { path } },
+        { name: "grep", args: { pattern: "39999", path } },
+      ];
+    };
+    const calls = (reply: number) => (reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : []);
+    const { events, ended } = working([hoard([], () => ({ outcome: "ok", text }))], calls, undefined, room);
+    await isOver();
+    expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
+    const written = events().flatMap((event) =>
+      event.type === "files.accessed" ? event.accesses.filter(({ operation }) => operation === "write") : [],
+    );
+    expect(written).toHaveLength(1);
+    expect(told().match(/Read on with start_char: \d+/g)).toHaveLength(2);
+    expect(told()).toContain(":1:…");
   });
 
   it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {

@@ -79,15 +79,16 @@ export function runTool(
   tool: Tool,
   args: unknown,
   files: AgentFiles | null,
-  signal = new AbortController().signal,
+  more: Partial<ToolContext> = {},
 ): Promise<ToolResult> {
   const context: ToolContext = {
     place: { session: "session_1", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "call_1" },
     files,
     fetch: () => Promise.reject(new Error("no network in tests")),
-    signal,
+    signal: new AbortController().signal,
     idempotencyKey: "key_1",
     now: () => 0,
+    ...more,
   };
   return tool.run(args, context);
 }

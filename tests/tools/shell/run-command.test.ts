@@ -139,12 +139,16 @@ describe("run_command", () => {
 
   it("does not start once nobody waits", async () => {
     const reason = new Error("cancelled");
-    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
   });
 
   it("ends between two commands once nobody waits", async () => {
     const aborting = new AbortController();
-    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), aborting.signal);
+    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), {
+      signal: aborting.signal,
+    });
     setTimeout(() => aborting.abort(new Error("cancelled")), 100);
     await expect(running).rejects.toThrow("cancelled"); // its own end would be a result
   });
