@@ -189,6 +189,24 @@ describe("run_command", () => {
     expect(text).toContain("diff: the files differ in more than 2000 lines");
   });
 
+  it.each(["diff -- -x y", "diff -u -- y -x", "diff -- - y < ./-x", "diff -- y - < ./-x", "diff ./-x -i y", "diff y ./-x more"])(
+    "does not compare for minutes, however the files are named: %s",
+    async (command) => {
+      const { text } = await shell(`seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`, {}, {});
+      expect(text).toContain("diff: the files differ in more than 2000 lines");
+    },
+  );
+
+  it("compares files whose names begin with a dash", async () => {
+    const { text } = await shell(
+      "echo a > ./-x; echo b > y; diff -- -x y; diff -s -- -x ./-x; diff -- -x nope; diff -- -x",
+      {},
+      {},
+    );
+    expect(text).toMatch(/-a\n\+b\nFiles -x and \.\/-x are identical\n\[stderr\]\n/);
+    expect(text).toContain("diff: nope: No such file or directory\ndiff: missing operand");
+  });
+
   it("tells the same of a file each time: times and owners say nothing", async () => {
     const first = await shell("stat -c '%U %Y' a.txt /peers/agent2/a.txt | sort -u | wc -l");
     expect(first.text).toBe("1");
