@@ -3,13 +3,15 @@ import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnSta
 import type { FileAccess } from "../src/protocol/events";
 import type { ToolNews } from "../src/protocol/tool-news";
 import type { ToolSpec } from "../src/providers/provider";
-import { RESULT_LIMITS } from "../src/tools/results";
-import type { Tool, ToolResult } from "../src/tools/tool";
+import { brokenCall } from "../src/tools/broken-tool";
+import { bytesWithin, RESULT_LIMITS, type ResultLimits } from "../src/tools/results";
+import type { Tool, ToolContext, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
 import { FileError } from "../src/workspace/types";
 import { logError } from "../src/redaction/log";
 import type { Enter } from "./effect-runner";
 import type { Engine } from "./engine";
+import { isPlatformFault } from "./platform-fault";
 import { argumentsOf } from "./planned-calls";
 import { type FiledResult, fileResult } from "./result-files";
 import type { ResultFile } from "./workspaces";
@@ -67,7 +69,7 @@ export class AgentTools {
     if (!turn) return;
     const held = new Held(signal);
     try {
-      await this.#perform({ effect, turn, signal, headersCame, held }, tool);
+      await this.#perform({ effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) }, tool);
     } finally {
       held.release();
     }
@@ -136,13 +138,17 @@ export class AgentTools {
     }
   }
 
-  async #asked({ effect, turn, signal, headersCame, held }: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
+  async #asked(
+    { effect, turn, signal, headersCame, held, room }: Call,
+    tool: Tool,
+    files: AgentFiles | null,
+  ): Promise<ToolResult> {
     const { engine, fetch } = this.#options;
     const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
     const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
     if (!args.ok) return { outcome: "error", text: args.problem };
     const { id: agent } = agentAt(turn.attempt, effect.agent);
-    return tool.run(args.value, {
+    const context: ToolContext = {
       place: { ...place, session: engine.facts.sessionId, agent, toolCall: effect.toolCall },
       files,
       fetch,
@@ -152,7 +158,15 @@ export class AgentTools {
       idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
       now: () => engine.now(),
       tell: (news) => this.#tell(effect, news),
-    });
+      resultBytes: bytesWithin(room.limits.inlineTokens, room.calibration),
+    };
+    try {
+      return await tool.run(args.value, context);
+    } catch (error) {
+      if (signal.aborted || isPlatformFault(error)) throw error;
+      logError(`the tool ${tool.spec.name} broke`, engine.facts.sessionId, error);
+      return brokenCall(tool);
+    }
   }
 
   /** A server may tell thousands of things a second: the rules are given only what they pass on. */
@@ -163,23 +177,26 @@ export class AgentTools {
   }
 
   /** What is not for the conversation goes to R2 and into files of the agent's. */
-  #kept({ effect }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
-    const { engine } = this.#options;
-    const { maxTokens, previewTokens } = engine.facts.team.agents[effect.agent]?.toolResults ?? {};
+  #kept({ effect, room }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
+    const found = {
+      tool: effect.name,
+      id: effect.toolCall,
+      at: this.#options.engine.now(),
+      text,
+      calibration: room.calibration,
+      ...(brought && { files: brought }),
+    };
+    return fileResult(found, room.limits, files);
+  }
+
+  /** How much of a call's result the conversation takes: the same for the tool as for who judges its result. */
+  #roomOf(agent: number): Room {
+    const { maxTokens, previewTokens } = this.#options.engine.facts.team.agents[agent]?.toolResults ?? {};
     const limits = {
       inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
       previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
     };
-    const calibration = this.#options.calibrationOf(effect.agent);
-    const found = {
-      tool: effect.name,
-      id: effect.toolCall,
-      at: engine.now(),
-      text,
-      calibration,
-      ...(brought && { files: brought }),
-    };
-    return fileResult(found, limits, files);
+    return { limits, calibration: this.#options.calibrationOf(agent) };
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
@@ -217,7 +234,8 @@ export class AgentTools {
 
 const NO_FILES = { accesses: [], staged: null, results: [] };
 
-type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void; held: Held };
+type Room = { limits: ResultLimits; calibration: number };
+type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void; held: Held; room: Room };
 
 /** What a call keeps from others until its result is filed, or until nobody waits for it any more. */
 class Held {

@@ -200,7 +200,7 @@ export const BACKEND = {
     "tool_result_preview_tokens",
     integer(100, 20_000),
     null,
-    "How many tokens of such a result the conversation shows; without it 2000.",
+    "How many tokens of such a result the conversation shows; without it 2000, and never more than a result may have there.",
   ),
   apiVersion: setting("api_version", NAME, null, "A dated version of the endpoint's API, or `v1` for the current one."),
   azureEndpoint: setting("azure_endpoint", text(MAX_URL_CHARS), null, "Address of the endpoint, as `base_url`."),

@@ -26,6 +26,11 @@ export type ToolContext = {
    */
   untilFiled?: ((release: () => void) => void) | undefined;
   /**
+   * UTF-8 bytes of a text that still goes into the conversation as it is: a tool that can give a part, and say where the rest is,
+   * gives no more. Absent: as usual.
+   */
+  resultBytes?: number;
+  /**
    * Told how it goes while the tool runs, for people who watch, with texts that are safe to be shown. May be told as often as one
    * likes: how much of it is passed on is the rules' affair. Absent: nobody listens.
    */
@@ -54,7 +59,7 @@ export type Tool = {
   staysInside?: boolean;
   /**
    * Runs it. `args` is what the model wrote, parsed as JSON and not checked any further. Never throws for what the model or a
-   * server did wrong; what it throws is a fault of ours, or the signal's reason.
+   * server did wrong; what it throws is a fault of ours, which ends this call alone, or the signal's reason.
    */
   run(args: unknown, context: ToolContext): Promise<ToolResult>;
 };

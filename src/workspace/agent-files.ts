@@ -30,6 +30,8 @@ export type AgentFiles = {
   /** All files below a directory (or the file itself), as absolute paths, sorted; at most `limit`. */
   walk(path: string, limit: number): { paths: string[]; more: boolean };
   write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void>;
+  /** Throws as `write` would for contents of so many bytes: to be asked before contents are made that may be huge. */
+  checkWrite(path: string, size: number): void;
   /** A directory that stays although nothing is in it; it lasts as long as the round. */
   makeDirectory(path: string): void;
   /** A file, or a directory with all that is in it. Files that are not its own must have been read before. */
@@ -82,6 +84,8 @@ export type Basis = {
   /** Whether files that are not the agent's own must be read before they may be deleted. */
   readBeforeDelete: boolean;
   limits: FileLimits;
+  /** Bytes of new contents that the call may hold at a time; absent: `MOST_STAGED_BYTES`. */
+  stagedBytes?: number;
 };
 
 /** Of one file's bytes, and of a tree's files and bytes. */

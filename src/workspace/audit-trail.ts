@@ -33,6 +33,16 @@ export class AuditTrail {
     }
   }
 
+  /** Whether it could be done: noted if not, since only that came of it. */
+  ask(operation: FileOperation, typed: string, act: (place: Place) => void): void {
+    const place = this.#locate(operation, typed);
+    try {
+      act(place);
+    } catch (error) {
+      throw this.#failed(operation, place, error);
+    }
+  }
+
   /** A look at a path that tells no more than its directory would: noted as a look at the directory. */
   glance<T>(typed: string, act: (place: Place) => T): T {
     const place = this.#locate("list", typed);

@@ -1,16 +1,25 @@
 import type { BlobSource } from "./agent-files";
+import { tooMuchAtOnce } from "./file-errors";
 import { hashOf } from "./hash";
 import type { FileEntry } from "./types";
 
 const NOTHING = new Uint8Array();
+
+/** Bytes of new contents that one call may hold: a quarter of what the isolate has, since others work there too. */
+export const MOST_STAGED_BYTES = 32 * 1024 * 1024;
 
 /** New contents, as long as a file of this call has them; those of before come from where they lie. */
 export class BlobStage {
   readonly #source: BlobSource;
   readonly #staged = new Map<string, { bytes: Uint8Array; files: number }>();
 
-  constructor(source: BlobSource) {
+  readonly #most: number;
+  #bytes = 0;
+
+  /** `most`: bytes it holds at a time. */
+  constructor(source: BlobSource, most: number = MOST_STAGED_BYTES) {
     this.#source = source;
+    this.#most = most;
   }
 
   /** The name and the bytes of new contents. Nothing is kept until a file holds them. */
@@ -19,8 +28,12 @@ export class BlobStage {
     return { hash: await hashOf(bytes), bytes };
   }
 
+  /** Throws `FileError` `too_much_at_once` if that is more than a call may hold. */
   keep({ hash, bytes }: { hash: string; bytes: Uint8Array }): void {
-    if (!this.#staged.has(hash)) this.#staged.set(hash, { bytes, files: 0 });
+    if (this.#staged.has(hash)) return;
+    if (this.#bytes + bytes.byteLength > this.#most) throw tooMuchAtOnce(this.#most);
+    this.#bytes += bytes.byteLength;
+    this.#staged.set(hash, { bytes, files: 0 });
   }
 
   /** One file more has these contents. */
@@ -34,7 +47,9 @@ export class BlobStage {
     const staged = this.#staged.get(hash);
     if (!staged) return;
     staged.files -= 1;
-    if (staged.files <= 0) this.#staged.delete(hash);
+    if (staged.files > 0) return;
+    this.#staged.delete(hash);
+    this.#bytes -= staged.bytes.byteLength;
   }
 
   /** Throws what the source throws if nobody has them. */

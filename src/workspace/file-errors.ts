@@ -44,4 +44,8 @@ export function sizeProblem(path: string, size: number, { fileBytes }: FileLimit
   return new FileError("file_too_large", `${path} would have ${bytes(size)}; a file may have ${bytes(fileBytes)}. Split it.`);
 }
 
+/** A call's new contents lie in memory until it settles. */
+export const tooMuchAtOnce = (most: number): FileError =>
+  new FileError("too_much_at_once", `One call may write ${bytes(most)} in all. Write less at once, or in several calls.`);
+
 const bytes = (count: number): string => `${count.toLocaleString("en-US")} bytes`;

@@ -25,7 +25,7 @@ export class StagedFiles implements AgentFiles {
 
   constructor(basis: Basis) {
     this.#basis = basis;
-    this.#blobs = new BlobStage(basis.blobs);
+    this.#blobs = new BlobStage(basis.blobs, basis.stagedBytes);
     this.#marks = new Marks(basis);
     const contexts = [...basis.contexts].map(
       ([name, { writable, protectedPaths }]) => [name, { writable, isProtected: protection(protectedPaths) }] as const,
@@ -90,19 +90,20 @@ export class StagedFiles implements AgentFiles {
 
   async write(path: string, bytes: Uint8Array, executable?: boolean): Promise<void> {
     await this.#audit.attemptLater("write", path, async (place) => {
-      const spot = this.#spot("write", place);
-      const tooLarge = sizeProblem(formatPlace(place), bytes.byteLength, this.#limitsOf(place));
-      if (tooLarge) throw tooLarge;
+      this.#room(place, bytes.byteLength);
       const blob = await this.#blobs.prepare(bytes);
       // From here on nothing else can come in between.
-      checkFile(spot);
-      const isRunnable = executable ?? spot.tree.file(place.path)?.executable ?? false;
+      const { tree } = this.#room(place, blob.bytes.byteLength);
+      const isRunnable = executable ?? tree.file(place.path)?.executable ?? false;
       const entry: FileEntry = { hash: blob.hash, size: blob.bytes.byteLength, ...(isRunnable && { executable: true }) };
-      checkRoom({ target: spot, files: [{ to: place.path, entry }], leaving: [] }, this.#limitsOf(place));
       this.#blobs.keep(blob);
-      this.#put(spot.tree, place.path, entry);
+      this.#put(tree, place.path, entry);
       this.#marks.wrote(formatPlace(place));
     });
+  }
+
+  checkWrite(path: string, size: number): void {
+    this.#audit.ask("write", path, (place) => void this.#room(place, size));
   }
 
   makeDirectory(path: string): void {
@@ -213,6 +214,17 @@ export class StagedFiles implements AgentFiles {
   #check(operation: FileOperation, place: Place): void {
     const refusal = refusalOf(operation, place, this.#access);
     if (refusal) throw new FileError(refusal.code, refusal.message);
+  }
+
+  /** Where a file of so many bytes may be put. Throws `FileError` if it may not. */
+  #room(place: Place, size: number): Spot {
+    const spot = this.#spot("write", place);
+    const limits = this.#limitsOf(place);
+    const tooLarge = sizeProblem(formatPlace(place), size, limits);
+    if (tooLarge) throw tooLarge;
+    checkFile(spot);
+    checkRoom({ target: spot, files: [{ to: place.path, entry: { hash: "", size } }], leaving: [] }, limits);
+    return spot;
   }
 
   /** The place in its tree, if the operation is allowed there. The directories above the mounts are in none. */

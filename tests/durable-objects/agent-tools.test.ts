@@ -48,21 +48,40 @@ const hoard = (filed: string[], given: () => ToolResult): Tool => ({
     return given();
   },
 });
+
+/** As one with a mistake in it. */
+const breaking = (
+  rule: Pick<Tool["rule"], "acts_outside" | "idempotent">,
+  kind: Pick<Tool, "staysInside" | "leavesFiles">,
+  failure = new TypeError("hush is not a function"),
+): Tool => ({
+  spec: { name: "breaks", description: "Breaks.", parameters: { type: "object" } },
+  rule: { name: "breaks", ...rule },
+  leavesFiles: true,
+  ...kind,
+  run: () => Promise.reject(failure),
+});
 const png = { mediaType: "image/png", extension: "png", bytes: Buffer.from("\x89PNG\r\n\x1a\n", "latin1") };
 
 const write = (path: string): ToolCall => ({ name: "write_file", args: { path, content: "x" } });
 const times = (count: number, name: string): ToolCall[] => Array.from({ length: count }, () => ({ name }));
 
+type Working = Parameters<typeof workingAgent> extends [unknown, ...infer More] ? More : never;
 let agent: ReturnType<typeof workingAgent>;
 
 describe("an agent's tool calls", () => {
-  const working = (tools: readonly Tool[], calls: readonly ToolCall[]) => {
-    agent = workingAgent(tools, calls);
+  const working = (tools: readonly Tool[], ...[calls, own, room]: Working) => {
+    agent = workingAgent(tools, calls, own, room);
     agent.ask();
     return agent;
   };
+  const silently = () => {
+    const log = vi.spyOn(console, "error").mockReturnValue();
+    return () => log.mock.calls.flat().join(" ");
+  };
   const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 3_000);
   afterEach(async () => {
+    vi.restoreAllMocks();
     answerAll();
     await vi.waitFor(() => {
       answerAll();
@@ -122,14 +141,47 @@ describe("an agent's tool calls", () => {
   });
 
   it("let go of it when the tool breaks", async () => {
+    silently();
     const filed: string[] = [];
     const breaks = (): never => {
       throw new Error("a fault of ours");
     };
-    const { faults } = working([hoard(filed, breaks)], [{ name: "hoard" }]);
+    working([hoard(filed, breaks)], [{ name: "hoard" }]);
     await isOver();
     expect(filed).toHaveLength(1);
-    expect(faults.splice(0)).toEqual([new Error("a fault of ours")]);
+  });
+
+  it.each([
+    { name: "may have done its work", tool: breaking({ acts_outside: true, idempotent: false }, {}), outcome: "unknown" },
+    { name: "may be made again", tool: breaking({ acts_outside: true, idempotent: true }, {}), outcome: "error" },
+    { name: "asks nobody", tool: breaking({ acts_outside: true, idempotent: false }, { staysInside: true }), outcome: "error" },
+    {
+      name: "works on files",
+      tool: breaking({ acts_outside: false, idempotent: true }, { leavesFiles: false }),
+      outcome: "error",
+    },
+  ])("end alone where a tool that $name breaks, and its team goes on", async ({ tool, outcome }) => {
+    const written = silently();
+    const { engine, events } = working([tool], [{ name: "breaks" }, write("a")]);
+    await isOver();
+    const ends = events().flatMap((event) => {
+      if (event.type === "tool.unknown") return [`${event.name} unknown`];
+      return event.type === "tool.completed" ? [`${event.name} ${event.outcome}`] : [];
+    });
+    expect([events().at(-1)?.type, ...ends.toSorted()]).toEqual(["turn.completed", `breaks ${outcome}`, "write_file ok"]);
+    const told = JSON.stringify(engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    expect(told).toContain(outcome === "unknown" ? "The outcome is unknown" : "The tool broke: a fault of the service");
+    expect(told).not.toContain("hush");
+    expect(written()).toContain("the tool breaks broke");
+  });
+
+  it("leave it to the session to begin again where the platform failed", async () => {
+    silently();
+    const failure = new Error("Durable Object storage operation exceeded timeout which caused object to be reset.");
+    const { faults } = working([breaking({ acts_outside: false, idempotent: true }, {}, failure)], [{ name: "breaks" }]);
+    await vi.waitFor(() => expect(faults).toContain(failure), 3_000);
+    faults.length = 0;
+    agent.engine().handle({ type: "cancel_requested" });
   });
 
   it("keep the files they are given, as many as there is room for, whatever came of them", async () => {
@@ -158,6 +210,33 @@ describe("an agent's tool calls", () => {
     const text = JSON.stringify(engine().journal.calls.read(place)).replaceAll(/_\d{8}T\d{6}Z_/g, "_");
     expect(text).toContain("[The server sent image/png, 8 bytes: file 1]");
     expect(text).toContain("[file 1: .tool_results/look_t0_1.png, image/png, 8 bytes]");
+  });
+
+  it.each([
+    { name: "takes little", room: { tokens: 1_000 } },
+    { name: "is counted as four times as much as was thought", room: { tokens: 1_000, calibration: 4 } },
+    { name: "is usual, of a provider that counts twice as much as was thought", room: { calibration: 2 } },
+  ])("read on in a result that was too large where the conversation $name", async ({ room }) => {
+    const text = Array.from({ length: 40_000 }, (_, nth) => `${nth}`).join(" ");
+    const told = () => JSON.stringify(agent.engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    const readOn = (): ToolCall[] => {
+      const [, path, start_char] = /read_file \(path: \\"([^"]+)\\", start_char: (\d+)\)/.exec(told()) ?? [];
+      return [
+        { name: "read_file", args: { path, start_char: Number(start_char) } },
+        { name: "read_file", args: { path } },
+        { name: "grep", args: { pattern: "39999", path } },
+      ];
+    };
+    const calls = (reply: number) => (reply === 1 ? [{ name: "hoard" }] : reply === 2 ? readOn() : []);
+    const { events, ended } = working([hoard([], () => ({ outcome: "ok", text }))], calls, undefined, room);
+    await isOver();
+    expect(ended()).toEqual(["hoard ok", "read_file ok", "read_file ok", "grep ok"]);
+    const written = events().flatMap((event) =>
+      event.type === "files.accessed" ? event.accesses.filter(({ operation }) => operation === "write") : [],
+    );
+    expect(written).toHaveLength(1);
+    expect(told().match(/Read on with start_char: \d+/g)).toHaveLength(2);
+    expect(told()).toContain(":1:…");
   });
 
   it("begin when their turn has come, so that a restart finds none begun that was only waiting", async () => {

@@ -26,15 +26,21 @@ type Own = { team: Team; containers: () => Containers; tools: (containers: Conta
 
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
+/** `tokens`: how large a result may be to stay in the conversation; `calibration`: what its provider counts of our estimates. */
+type Conversation = { tokens?: number; calibration?: number };
+
+/** The calls of the first reply, or of each, by its number from 1; a reply without any is the answer. */
+type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
+
 /**
- * One agent with files whose first reply makes these calls, and whose second is its answer. Engine, runner and tools are the
+ * One agent with files whose replies make these calls, until one is its answer. Engine, runner and tools are the
  * service's own, over real tables; only the model is not there.
  */
-export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[], own?: Own) {
+export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Conversation = {}) {
   const disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => void setTimeout(run, 0), toWorld: (at) => at });
   const faults: unknown[] = [];
   const replies = { given: 0 };
-  const team = own?.team ?? teamWith([...fileTools(), ...more]);
+  const team = own?.team ?? teamWith([...fileTools(), ...more], room);
   const begin = (boot: number): Engine => {
     const ctx = disk.state(
       (work) => void work.catch((error: unknown) => faults.push(error)),
@@ -49,7 +55,7 @@ export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[], 
     const tools = own && containers ? own.tools(containers) : [...fileTools(), ...more];
     return new Engine({
       ...{ ctx, log, workspaces, team, sessionId: "s", boot, maxReaders: 1, nonce: () => "n0nce" },
-      performer: (made) => performer(made, { tools, calls, faults, replies }),
+      performer: (made) => performer(made, { tools, calls, faults, replies, room }),
       ...(containers && { containers }),
       settle: async () => {},
     });
@@ -84,24 +90,26 @@ export function workingAgent(more: readonly Tool[], calls: readonly ToolCall[], 
 type Row = { type: string; body: string };
 const toEvent = ({ type, body }: Row): WireEvent => ({ ...JSON.parse(body), type });
 
-function teamWith(tools: readonly Tool[]): Team {
-  const team = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
+function teamWith(tools: readonly Tool[], { tokens }: Conversation): Team {
+  const limit = tokens === undefined ? "" : `, tool_result_max_tokens: ${tokens}`;
+  const team = teamOf(`agent: {id: a, backend: {type: claude, cwd: work${limit}}}`, FULL_CONTEXT);
   const agents = team.rules.agents.map((agent) => ({ ...agent, tools: tools.map(({ rule }) => rule) }));
   return { ...team, rules: { ...team.rules, agents } };
 }
 
-type Work = { tools: readonly Tool[]; calls: readonly ToolCall[]; faults: unknown[]; replies: { given: number } };
+type Work = { tools: readonly Tool[]; calls: Calls; faults: unknown[]; replies: { given: number }; room: Conversation };
 
-function performer(engine: Engine, { tools, calls, faults, replies }: Work): Performer {
-  const working = new AgentTools({ engine, toolsOf: () => tools, fetch, calibrationOf: () => 1 });
+function performer(engine: Engine, { tools, calls, faults, replies, room }: Work): Performer {
+  const working = new AgentTools({ engine, toolsOf: () => tools, fetch, calibrationOf: () => room.calibration ?? 1 });
+  const callsOf = (reply: number) => (typeof calls === "function" ? calls(reply) : reply === 1 ? calls : []);
   return {
     admitCall: () => null,
     dropCall: () => {},
     prepareCall: (effect) => {
       engine.handle({ type: "call_ready", effect: effect.id, inputTokens: 1_000 });
       replies.given += 1;
-      const made = replies.given === 1 ? calls : [];
-      return { send: async () => () => replied(engine, effect, made) };
+      const reply = replies.given;
+      return { send: async () => () => replied(engine, effect, callsOf(reply), reply === 1 ? "t" : `r${reply}t`) };
     },
     resumeCall: () => null,
     performTool: (...given) => working.perform(...given),
@@ -115,14 +123,14 @@ function performer(engine: Engine, { tools, calls, faults, replies }: Work): Per
 }
 
 /** The model has replied: with calls of tools, or else with its answer. */
-function replied(engine: Engine, effect: ModelCallEffect, calls: readonly ToolCall[]): void {
+function replied(engine: Engine, effect: ModelCallEffect, calls: readonly ToolCall[], id: string): void {
   const items: ReplyItem[] = calls.map(({ name, args = {} }, nth) => ({
-    ...{ type: "tool_call", id: `t${nth}`, name, arguments: JSON.stringify(args) },
+    ...{ type: "tool_call", id: `${id}${nth}`, name, arguments: JSON.stringify(args) },
   }));
   const text = calls.length === 0 ? "That is all there is." : "";
   const reply = {
     ...{ stopReason: calls.length === 0 ? ("stop" as const) : ("tool_calls" as const), usage: used(100, 10), text },
-    tools: calls.map(({ name }, nth) => ({ toolCall: `t${nth}`, name })),
+    tools: calls.map(({ name }, nth) => ({ toolCall: `${id}${nth}`, name })),
     ...{ decisions: [], verdict: null, personas: null, workspaceFiles: 0 },
   };
   const all: ReplyItem[] = text === "" ? items : [{ type: "text", text }];

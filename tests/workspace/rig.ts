@@ -15,6 +15,7 @@ export type Given = {
   directories?: readonly string[];
   readBeforeDelete?: boolean;
   limits?: Basis["limits"];
+  stagedBytes?: number;
 };
 
 const encoder = new TextEncoder();
@@ -48,7 +49,16 @@ export class Rig {
   }
 
   open(): StagedFiles {
-    const { peers = {}, contexts = {}, read = [], own = [], directories = [], readBeforeDelete = true, limits } = this.#given;
+    const {
+      peers = {},
+      contexts = {},
+      read = [],
+      own = [],
+      directories = [],
+      readBeforeDelete = true,
+      limits,
+      stagedBytes,
+    } = this.#given;
     return new StagedFiles({
       workspace: this.#tree(this.#given.workspace),
       peers: new Map(Object.entries(peers).map(([alias, files]) => [alias, this.#tree(files)])),
@@ -63,6 +73,7 @@ export class Rig {
       own: new Set(own),
       directories: new Set(directories),
       readBeforeDelete,
+      ...(stagedBytes !== undefined && { stagedBytes }),
       limits: limits ?? { fileBytes: 1_000, files: 100, treeBytes: 10_000 },
     });
   }

@@ -111,6 +111,58 @@ describe("writing", () => {
       fails: "file_too_large",
     },
     {
+      name: "is told before anything is made that it would go beyond it",
+      given: { limits: LIMITS },
+      does: (f) => f.checkWrite("a", 5),
+      lines: ["write /workspace/a: file_too_large"],
+      fails: "file_too_large",
+    },
+    {
+      name: "leaves no line by asking whether it may be made",
+      given: { limits: LIMITS },
+      does: (f) => f.checkWrite("a", 4),
+      lines: [],
+    },
+    {
+      name: "may not hold more new contents in one call than it has memory for",
+      given: { stagedBytes: 5 },
+      does: async (f) => {
+        await f.write("a", bytes("123"));
+        await f.write("b", bytes("456"));
+      },
+      changes: { workspace: { a: "123" }, own: ["/workspace/a"] },
+      lines: ["write /workspace/a", "write /workspace/b: too_much_at_once"],
+      fails: "too_much_at_once",
+    },
+    {
+      name: "may hold the same contents in as many files as it likes",
+      given: { stagedBytes: 5 },
+      does: async (f) => {
+        await f.write("a", bytes("123"));
+        await f.write("b", bytes("123"));
+        f.copy("a", "c");
+      },
+      changes: {
+        workspace: { a: "123", b: "123", c: "123" },
+        own: ["/workspace/a", "/workspace/b", "/workspace/c"],
+      },
+      lines: ["write /workspace/a", "write /workspace/b", "write /workspace/c", "read /workspace/a"],
+    },
+    {
+      name: "holds no more what no file has any more",
+      given: { workspace: { base: "B" }, stagedBytes: 5 },
+      does: async (f) => {
+        await f.write("a", bytes("123"));
+        await f.write("a", bytes("45"));
+        await f.write("b", bytes("678"));
+        f.remove("b");
+        await f.write("base", bytes("B"));
+        await f.write("c", bytes("987"));
+      },
+      changes: { workspace: { a: "45", c: "987" }, own: ["/workspace/a", "/workspace/b", "/workspace/base", "/workspace/c"] },
+      lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/b", "write /workspace/base", "write /workspace/c"],
+    },
+    {
       name: "may not make one file too many",
       given: { workspace: { a: "1", b: "2" }, limits: LIMITS },
       does: (f) => f.write("c", bytes("3")),

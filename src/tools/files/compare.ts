@@ -2,7 +2,7 @@ import { z } from "zod";
 import { compareDirectories, compareFiles } from "../../workspace/compare";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import type { FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 import { linesOf } from "./text";
 
@@ -17,10 +17,10 @@ export const compareFilesTool = (limits: FileToolLimits): Tool =>
     name: "compare_files",
     description: "Compares two text files and shows what differs as a unified diff.",
     schema,
-    async run({ first, second }, files) {
+    async run({ first, second }, files, context) {
       const left = { name: files.resolve(first), bytes: await files.read(first) };
       const right = { name: files.resolve(second), bytes: await files.read(second) };
-      return fitting(compareFiles(left, right).text, limits);
+      return fitting(compareFiles(left, right).text, fittingInto(limits, context));
     },
   });
 
@@ -31,9 +31,9 @@ export const compareDirectoriesTool = (limits: FileToolLimits): Tool =>
     description:
       "Compares two directories with all that is in them: which files are only in one, and which differ. Then use compare_files.",
     schema,
-    async run({ first, second }, files) {
+    async run({ first, second }, files, context) {
       const { text } = compareDirectories(files, { left: first, right: second, most: limits.searchedFiles });
-      return fitting(text, limits);
+      return fitting(text, fittingInto(limits, context));
     },
   });
 

@@ -5,7 +5,7 @@ import type { Tool, ToolContext, ToolResult } from "../tool";
 
 /**
  * A tool over an agent's files as its author writes it: a schema and a function. What the model gets wrong (arguments, paths) comes
- * back as an error result that says what to do; anything else that is thrown is a fault of ours and passes through.
+ * back as an error result that says what to do; anything else that is thrown is a fault of ours, for whoever runs the tool to deal with.
  */
 export type FileToolDefinition<Schema extends z.ZodObject> = {
   name: string;

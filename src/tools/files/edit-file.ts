@@ -1,8 +1,16 @@
 import { z } from "zod";
+import { byteLength } from "../../coordination/byte-length";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { readText } from "./text";
+
+/** Lines that are told of what was found. */
+const SHOWN_LINES = 20;
+/** Places at which a text is changed in one go. */
+const OCCURRENCES_AT_ONCE = 1_000;
+
+const encoder = new TextEncoder();
 
 const schema = z.strictObject({
   path: z.string().describe("The file."),
@@ -26,58 +34,89 @@ export const editFileTool = (): Tool =>
     async run(args, files) {
       const path = files.resolve(args.path);
       const text = await readText(files, args.path);
-      const { old, replacement } = inLinesOf(text, args.old_string, args.new_string);
-      if (old === replacement)
+      const edit = inLinesOf(text, args.old_string, args.new_string.toWellFormed());
+      if (edit.old === edit.replacement)
         throw new FileError("edit_without_change", "old_string and new_string are the same. Nothing was changed.");
-      const found = occurrences(text, old);
-      checkCount(
-        path,
-        args,
-        found.map((at) => lineAt(text, at)),
-      );
-      const bytes = new TextEncoder().encode(text.split(old).join(replacement));
-      await files.write(args.path, bytes, files.stat(args.path).executable);
-      return `Replaced ${times(found.length)} in ${path}, at ${lineList(found.map((at) => lineAt(text, at)))}.`;
+      const found = occurrences(text, edit.old);
+      checkCount(path, args, found);
+      const { size, executable } = files.stat(args.path);
+      const newSize = size + found.count * (byteLength(edit.replacement) - byteLength(edit.old));
+      files.checkWrite(args.path, newSize);
+      await files.write(args.path, edited(text, edit, newSize), executable);
+      return `Replaced ${times(found.count)} in ${path}, at ${lineList(found)}.`;
     },
   });
 
+type Edit = { old: string; replacement: string };
+
 /** Models write line feeds; a file whose lines all end in CRLF keeps them so. */
-function inLinesOf(text: string, old: string, replacement: string): { old: string; replacement: string } {
+function inLinesOf(text: string, old: string, replacement: string): Edit {
   const windows = text.includes("\r\n") && !/(^|[^\r])\n/.test(text);
   if (!windows || old.includes("\r")) return { old, replacement };
   return { old: old.replaceAll("\n", "\r\n"), replacement: replacement.replaceAll(/\r?\n/g, "\r\n") };
 }
 
-function occurrences(text: string, part: string): number[] {
-  const found: number[] = [];
-  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) found.push(at);
+/** How often a text occurs, and in which lines: as many of them as are told. */
+type Found = { count: number; lines: number[] };
+
+/** What is no text by itself, half of a character, occurs in none. */
+function occurrences(text: string, part: string): Found {
+  const found: Found = { count: 0, lines: [] };
+  if (!part.isWellFormed()) return found;
+  let line = 1;
+  let passed = 0;
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
+    found.count++;
+    if (found.lines.length === SHOWN_LINES) continue;
+    line += lineFeeds(text, passed, at);
+    passed = at;
+    found.lines.push(line);
+  }
   return found;
 }
 
-function checkCount(path: string, args: z.infer<typeof schema>, lines: readonly number[]): void {
-  if (lines.length === 0) {
+function lineFeeds(text: string, from: number, to: number): number {
+  let count = 0;
+  for (let at = text.indexOf("\n", from); at !== -1 && at < to; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+/** The new contents, of `size` bytes. Made piece by piece: all pieces between millions of places at once would fill the memory. */
+function edited(text: string, { old, replacement }: Edit, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  let written = 0;
+  for (const piece of pieces(text, old))
+    written += encoder.encodeInto(piece.split(old).join(replacement), bytes.subarray(written)).written;
+  return bytes;
+}
+
+/** The text in parts, none of which ends within an occurrence. */
+function* pieces(text: string, part: string): Generator<string> {
+  let [start, count] = [0, 0];
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) {
+    if (++count % OCCURRENCES_AT_ONCE !== 0) continue;
+    yield text.slice(start, at + part.length);
+    start = at + part.length;
+  }
+  yield text.slice(start);
+}
+
+function checkCount(path: string, args: z.infer<typeof schema>, found: Found): void {
+  if (found.count === 0) {
     throw new FileError(
       "edit_not_found",
       `old_string does not occur in ${path}, so nothing was changed. Read the part of the file again: white space and quotes must match exactly.`,
     );
   }
   const expected = args.expected_count ?? 1;
-  if (args.replace_all || lines.length === expected) return;
+  if (args.replace_all || found.count === expected) return;
   throw new FileError(
     "edit_count",
-    `old_string occurs ${times(lines.length)} in ${path}, at ${lineList(lines)}, not ${times(expected)}; nothing was changed. Put more of the text around it into old_string, or set expected_count or replace_all.`,
+    `old_string occurs ${times(found.count)} in ${path}, at ${lineList(found)}, not ${times(expected)}; nothing was changed. Put more of the text around it into old_string, or set expected_count or replace_all.`,
   );
-}
-
-function lineAt(text: string, position: number): number {
-  let line = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < position; at = text.indexOf("\n", at + 1)) line++;
-  return line;
 }
 
 const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-function lineList(lines: readonly number[]): string {
-  const shown = lines.slice(0, 20).join(", ");
-  return `line${lines.length === 1 ? "" : "s"} ${shown}${lines.length > 20 ? " …" : ""}`;
-}
+const lineList = ({ count, lines }: Found): string =>
+  `line${count === 1 ? "" : "s"} ${lines.join(", ")}${count > lines.length ? " …" : ""}`;

@@ -4,7 +4,7 @@ import { beforePair, showControls } from "../results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { below, compilePattern, globMatcher } from "./glob";
-import type { FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 import { decodeText, linesOf } from "./text";
 
@@ -28,9 +28,10 @@ export const grepTool = (limits: FileToolLimits): Tool =>
     name: "grep",
     description: "Searches the contents of files for lines that match. Results are path:line:text. Binary files are passed over.",
     schema,
-    async run(args, files, { signal }) {
-      const found = await search({ files, args, limits, signal }, lineMatcher(args));
-      return reportOf(found, args, files.resolve(args.path ?? "/workspace"), limits);
+    async run(args, files, context) {
+      const room = fittingInto(limits, context);
+      const found = await search({ files, args, limits: room, signal: context.signal }, lineMatcher(args));
+      return reportOf(found, args, files.resolve(args.path ?? "/workspace"), room);
     },
   });
 

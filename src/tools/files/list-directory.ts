@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { AgentFiles } from "../../workspace/agent-files";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import type { FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./limits";
 import { below } from "./glob";
 import { fittingLines } from "./page";
 
@@ -17,11 +17,11 @@ export const listDirectoryTool = (limits: FileToolLimits): Tool =>
     name: "list_directory",
     description: "Lists a directory: names of directories end with a slash, files have their size in bytes.",
     schema,
-    async run({ path, recursive }, files) {
+    async run({ path, recursive }, files, context) {
       const root = files.resolve(path ?? "/workspace");
       const { lines, more } = recursive ? filesBelow(files, root, limits.entries) : entriesIn(files, root, limits.entries);
       if (lines.length === 0) return `[${root} is empty.]`;
-      const { text, left } = fittingLines(lines, limits.resultBytes);
+      const { text, left } = fittingLines(lines, fittingInto(limits, context).resultBytes);
       const isCut = more || left > 0;
       return isCut ? `${text}\n[There is more. List a directory further down, or use search_files.]` : text;
     },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { FileError } from "../../workspace/types";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import type { FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./limits";
 import { characterPage, linePage, startOfLine } from "./page";
 import { linesOf, readText } from "./text";
 
@@ -23,7 +23,7 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
     description:
       "Reads a text file. Without a range from its beginning; what is too long for one result ends with the position to read on from.",
     schema,
-    async run(args, files) {
+    async run(args, files, context) {
       const text = await readText(files, args.path);
       const path = files.resolve(args.path);
       const byCharacters = args.start_char !== undefined || args.max_chars !== undefined;
@@ -31,7 +31,8 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
         throw new FileError("range_invalid", "Give either start_line and end_line, or start_char and max_chars, not both.");
       }
       if (text === "") return `[${path} is empty.]`;
-      return byCharacters ? charactersOf(text, path, args, limits) : linesIn(text, path, args, limits);
+      const room = fittingInto(limits, context);
+      return byCharacters ? charactersOf(text, path, args, room) : linesIn(text, path, args, room);
     },
   });
 

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
 import { below, globMatcher } from "./glob";
-import type { FileToolLimits } from "./limits";
+import { fittingInto, type FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 
 const schema = z.strictObject({
@@ -19,13 +19,13 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
     name: "search_files",
     description: "Finds files whose paths match a pattern. To search in their contents, use grep.",
     schema,
-    async run({ pattern, path }, files) {
+    async run({ pattern, path }, files, context) {
       const matches = globMatcher(pattern);
       const root = files.resolve(path ?? "/workspace");
       const { paths, more } = files.walk(root, limits.searchedFiles);
       const found = paths.filter((file) => matches(below(file, root)));
       if (found.length === 0) return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
-      const { text, left } = fittingLines(found.slice(0, limits.entries), limits.resultBytes);
+      const { text, left } = fittingLines(found.slice(0, limits.entries), fittingInto(limits, context).resultBytes);
       const hidden = left + Math.max(0, found.length - limits.entries);
       const notes = [
         hidden > 0 ? `\n[${hidden} more match. Narrow the pattern or the path.]` : "",

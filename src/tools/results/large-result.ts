@@ -11,7 +11,7 @@ import { previewOf } from "./preview";
 export type ResultLimits = {
   /** Larger results are put into a file. */
   inlineTokens: number;
-  /** How much of them the conversation still gets. */
+  /** How much of them the conversation still gets; never more than `inlineTokens`. */
   previewTokens: number;
 };
 
@@ -42,7 +42,7 @@ export function keepResult(result: FoundResult, limits: ResultLimits = RESULT_LI
   const { text, calibration } = result;
   const tokens = estimateTokens(text, calibration);
   if (tokens <= limits.inlineTokens) return { kind: "inline", text };
-  const preview = previewOf(text, limits.previewTokens, calibration);
+  const preview = previewOf(text, Math.min(limits.previewTokens, limits.inlineTokens), calibration);
   const path = resultPath(result);
   const reference = referenceTo({ path, text, tokens, preview });
   return { kind: "evicted", path, contents: text, reference, tokens, characters: text.length };

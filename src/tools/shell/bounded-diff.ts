@@ -10,15 +10,25 @@ export function boundedDiff(define: typeof defineCommand): CustomCommand {
     const original = context.origCommand;
     if (!original) throw new Error("The shell has no diff of its own.");
     const { fs, cwd, stdin } = context;
-    const operands = args.filter((arg) => arg === "-" || !arg.startsWith("-"));
+    const { options, operands } = parted(args);
     // Standard input is a string of bytes: compared with bytes read as such, it differs in the same lines.
     const textOf = (operand: string) => (operand === "-" ? String(stdin) : textAt(fs, fs.resolvePath(cwd, operand)));
     const [left, right] = await Promise.all(operands.map(textOf));
-    if (left === undefined || right === undefined) return original(args);
-    if (diffLines(left, right, { maxEditLength: MOST_CHANGES })) return original(args);
+    // It is given what was looked at as its operands, and nothing else can be one.
+    const compared = () => original([...options, "--", ...operands]);
+    if (left === undefined || right === undefined) return compared();
+    if (diffLines(left, right, { maxEditLength: MOST_CHANGES })) return compared();
     const stderr = `diff: the files differ in more than ${MOST_CHANGES} lines, too many to compare here; sha256sum, or comm of sorted files, tell more\n`;
     return { stdout: "", stderr, exitCode: 2 };
   });
+}
+
+/** Options, none of which takes a value, and the two operands that count; after `--` everything is one. */
+function parted(args: readonly string[]): { options: string[]; operands: string[] } {
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  const [before, after] = [args.slice(0, end), args.slice(end + 1)];
+  const isOption = (arg: string) => arg.startsWith("-") && arg !== "-";
+  return { options: before.filter(isOption), operands: [...before.filter((arg) => !isOption(arg)), ...after].slice(0, 2) };
 }
 
 type Files = Parameters<Parameters<typeof defineCommand>[1]>[1]["fs"];

@@ -12,6 +12,8 @@ export type ShellLimits = {
   /** Steps of scripts; about 10 microseconds each. */
   steps: number;
   readBytes: number;
+  /** Bytes that may be written in all; fewer may be held at a time, which the agent's files see to. */
+  writtenBytes: number;
   /** Bytes that `/tmp` holds. */
   scratchBytes: number;
 };
@@ -21,6 +23,7 @@ export const SHELL_LIMITS: ShellLimits = {
   waitMs: 60_000,
   steps: 400_000,
   readBytes: 64 * MIB,
+  writtenBytes: 64 * MIB,
   scratchBytes: 16 * MIB,
 };
 

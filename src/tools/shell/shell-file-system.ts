@@ -73,6 +73,7 @@ export class ShellFileSystem implements IFileSystem {
     const bytes = toBytes(content, option);
     this.#refuseOutside("open", path);
     if (await this.#isDirectory(path)) throw fsError("EISDIR", "open", path);
+    this.#meter.writes(bytes.byteLength);
     await this.#run(
       "open",
       path,
@@ -268,6 +269,7 @@ export class ShellFileSystem implements IFileSystem {
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       this.refusals.push(error.message);
+      if (error.code === "too_much_at_once") this.#meter.stop("it wrote more than one call may");
       throw fsError("EACCES", operation, path);
     }
   }

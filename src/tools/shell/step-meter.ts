@@ -4,6 +4,8 @@ export type MeterLimits = {
   steps: number;
   /** Bytes read from files. */
   readBytes: number;
+  /** Bytes written to files, each time they are written. */
+  writtenBytes: number;
   timeoutMs: number;
   /** Longest time spent waiting for contents of files, beside that. */
   waitMs: number;
@@ -23,6 +25,7 @@ export class StepMeter {
   readonly #aborting = new AbortController();
   #steps = 0;
   #readBytes = 0;
+  #writtenBytes = 0;
   #waitedMs = 0;
 
   constructor(limits: MeterLimits, now: () => number) {
@@ -41,13 +44,22 @@ export class StepMeter {
     this.#steps++;
     if (this.#steps > this.#limits.steps) this.stop(`it took more than ${this.#limits.steps} steps`);
     this.checkTime(); // a single step may take a second
-    if (this.stopped !== null && !feature.startsWith("bash:")) throw new Error(`stopped: ${this.stopped}`);
+    if (!feature.startsWith("bash:")) this.#throwIfStopped();
   }
 
   read(bytes: number): void {
     this.#readBytes += bytes;
     if (this.#readBytes > this.#limits.readBytes) this.stop(`it read more than ${this.#limits.readBytes} bytes of files`);
     this.checkTime();
+  }
+
+  /** Told before they are written. Throws once it has stopped: nothing that was written is kept then. */
+  writes(bytes: number): void {
+    this.#writtenBytes += bytes;
+    if (this.#writtenBytes > this.#limits.writtenBytes)
+      this.stop(`it wrote more than ${this.#limits.writtenBytes} bytes to files`);
+    this.checkTime();
+    this.#throwIfStopped();
   }
 
   /** Waits for what is no work of the script's. */
@@ -69,5 +81,9 @@ export class StepMeter {
   stop(why: string): void {
     this.stopped ??= why;
     this.#aborting.abort();
+  }
+
+  #throwIfStopped(): void {
+    if (this.stopped !== null) throw new Error(`stopped: ${this.stopped}`);
   }
 }

@@ -1,6 +1,6 @@
 import { fileTools } from "../../../src/tools/files";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
-import type { AgentFiles, BlobSource } from "../../../src/workspace/agent-files";
+import type { AgentFiles, BlobSource, FileLimits } from "../../../src/workspace/agent-files";
 import { hashOf } from "../../../src/workspace/hash";
 import { StagedFiles } from "../../../src/workspace/staged-files";
 import type { FileEntry, Tree } from "../../../src/workspace/types";
@@ -15,8 +15,13 @@ export type World = {
   writable?: string[];
 };
 
+const LIMITS: FileLimits = { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 };
+
 /** An agent's real files, with these contents. Peers' files and contexts have not been read yet. */
-export async function agentFiles({ workspace = {}, peers = {}, contexts = {}, writable = [] }: World): Promise<StagedFiles> {
+export async function agentFiles(
+  { workspace = {}, peers = {}, contexts = {}, writable = [] }: World,
+  limits: FileLimits = LIMITS,
+): Promise<StagedFiles> {
   const blobs = new Map<string, Uint8Array>();
   const tree = (contents: Contents) => treeOf(contents, blobs);
   const peerTrees = await Promise.all(Object.entries(peers).map(async ([alias, files]) => [alias, await tree(files)] as const));
@@ -35,7 +40,7 @@ export async function agentFiles({ workspace = {}, peers = {}, contexts = {}, wr
     own: new Set(),
     directories: new Set(),
     readBeforeDelete: true,
-    limits: { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 },
+    limits,
   });
 }
 
@@ -74,15 +79,16 @@ export function runTool(
   tool: Tool,
   args: unknown,
   files: AgentFiles | null,
-  signal = new AbortController().signal,
+  more: Partial<ToolContext> = {},
 ): Promise<ToolResult> {
   const context: ToolContext = {
     place: { session: "session_1", turn: 1, attempt: 1, agent: "a", round: 1, toolCall: "call_1" },
     files,
     fetch: () => Promise.reject(new Error("no network in tests")),
-    signal,
+    signal: new AbortController().signal,
     idempotencyKey: "key_1",
     now: () => 0,
+    ...more,
   };
   return tool.run(args, context);
 }

@@ -5,6 +5,7 @@ const WORLD: World = {
   workspace: {
     "a.txt": "one\ntwo\none\n",
     "crlf.txt": "one\r\ntwo\r\n",
+    "face.txt": "😀",
     "dir/b.txt": "b\n",
     "dir/deep/c.bin": new Uint8Array([0, 1, 2, 255]),
   },
@@ -88,6 +89,12 @@ describe("edit_file", () => {
       says: "once",
     },
     {
+      name: "takes halves of characters in the new text for what cannot be read",
+      args: { path: "a.txt", old_string: "one", new_string: "\ude00-\ud83d", replace_all: true },
+      after: "\ufffd-\ufffd\ntwo\n\ufffd-\ufffd\n",
+      says: "2 times",
+    },
+    {
       name: "keeps Windows lines",
       args: { path: "crlf.txt", old_string: "one\ntwo", new_string: "1\n2\n3" },
       after: "1\r\n2\r\n3\r\n",
@@ -115,6 +122,11 @@ describe("edit_file", () => {
       args: { path: "a.txt", old_string: "two", new_string: "2", expected_count: 3 },
       says: "not 3 times",
     },
+    {
+      name: "half of a character",
+      args: { path: "face.txt", old_string: "\ud83d", new_string: "", replace_all: true },
+      says: "does not occur in /workspace/face.txt",
+    },
     { name: "the same text", args: { path: "a.txt", old_string: "two", new_string: "two" }, says: "are the same" },
     { name: "nothing", args: { path: "a.txt", old_string: "", new_string: "two" }, says: "old_string" },
     { name: "a binary file", args: { path: "dir/deep/c.bin", old_string: "a", new_string: "b" }, says: "not a text file" },
@@ -127,6 +139,56 @@ describe("edit_file", () => {
     const { outcome, text, files } = await call("edit_file", args);
     expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
     expect(text).toContain(says);
+  });
+
+  const A_MEGABYTE = 1_000_000;
+  const large: World = {
+    workspace: {
+      "as.txt": "a".repeat(20_000),
+      "table.csv": "1,22,3\n".repeat(A_MEGABYTE / 7),
+      "commas.txt": ",".repeat(7 * A_MEGABYTE),
+    },
+  };
+
+  it.each([
+    {
+      name: "what no memory could hold",
+      args: { path: "as.txt", old_string: "a", new_string: "b".repeat(30_000), replace_all: true },
+      says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+    },
+    {
+      name: "what no memory could hold, as many times as was expected",
+      args: { path: "as.txt", old_string: "a", new_string: "漢".repeat(10_000), expected_count: 20_000 },
+      says: "/workspace/as.txt would have 600,000,000 bytes; a file may have 8,000,000 bytes.",
+    },
+  ])("does not make $name, and says why", async ({ args, says }) => {
+    const files = await agentFiles(large);
+    const { outcome, text } = await runTool(fileTool("edit_file"), args, files);
+    expect(text).toContain(says);
+    expect({ outcome, changed: files.staged().workspace.size }).toEqual({ outcome: "error", changed: 0 });
+    expect(files.accessed).toContainEqual({ operation: "write", path: "/workspace/as.txt", refused: "file_too_large" });
+  });
+
+  it.each([
+    {
+      name: "hundreds of thousands of places",
+      args: { path: "table.csv", old_string: ",", new_string: ";" },
+      after: "1;22;3\n".repeat(A_MEGABYTE / 7),
+      says: "285714 times in /workspace/table.csv, at lines 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8, 9, 9, 10, 10 ….",
+    },
+    {
+      name: "every character of a large file",
+      args: { path: "commas.txt", old_string: ",", new_string: "" },
+      after: "",
+      says: "7000000 times",
+    },
+  ])("replaces in $name without a pause", async ({ args, after, says }) => {
+    const files = await agentFiles(large);
+    const began = performance.now();
+    const { text } = await runTool(fileTool("edit_file"), { ...args, replace_all: true }, files);
+    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(text).toContain(says);
+    expect((await readAsText(files, args.path)) === after).toBe(true);
   });
 
   it("keeps whether a file may be run", async () => {

@@ -205,7 +205,9 @@ describe("grep", () => {
   it("stops once nobody waits", async () => {
     const grep = fileTools().find(({ spec }) => spec.name === "grep");
     const files = await agentFiles(WORLD);
-    await expect(grep && runTool(grep, { pattern: "a" }, files, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    await expect(
+      grep && runTool(grep, { pattern: "a" }, files, { signal: AbortSignal.abort(new Error("gone")) }),
+    ).rejects.toThrow("gone");
   });
 });
 

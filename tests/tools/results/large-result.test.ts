@@ -38,6 +38,11 @@ describe("keepResult", () => {
     expect(preview).toBe(text.slice(0, 8_000));
   });
 
+  it("shows no more of a large result than it would leave in the conversation", () => {
+    const kept = keepResult(found("a".repeat(40_000)), { inlineTokens: 1_000, previewTokens: 2_000 });
+    expect(kept.kind === "evicted" && /\n(a+)$/.exec(kept.reference)?.[1]?.length).toBe(4_000);
+  });
+
   it.each([
     { tool: "../../etc/passwd", id: "a/b", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b.txt" },
     { tool: "поиск", id: "", path: ".tool_results/-_20261122T084503Z_unnamed.txt" },

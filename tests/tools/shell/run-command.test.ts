@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { FILES } from "../../../durable-objects/limits";
 import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
 
@@ -138,12 +139,16 @@ describe("run_command", () => {
 
   it("does not start once nobody waits", async () => {
     const reason = new Error("cancelled");
-    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(runTool(tool, { command: "ls" }, await agentFiles(WORLD), { signal: AbortSignal.abort(reason) })).rejects.toBe(
+      reason,
+    );
   });
 
   it("ends between two commands once nobody waits", async () => {
     const aborting = new AbortController();
-    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), aborting.signal);
+    const running = runTool(tool, { command: "while true; do ls / > /dev/null; done" }, await agentFiles({}), {
+      signal: aborting.signal,
+    });
     setTimeout(() => aborting.abort(new Error("cancelled")), 100);
     await expect(running).rejects.toThrow("cancelled"); // its own end would be a result
   });
@@ -154,9 +159,52 @@ describe("run_command", () => {
     expect(text).toMatch(/^1\n2\n[\s\S]+\[The output is cut after 100 of 3892 bytes\. Write it to a file with >/);
   });
 
+  const MIB = 1024 * 1024;
+  it.each([
+    {
+      name: "writes one large file after the other",
+      command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++)print s i > ("f" i)}'`,
+    },
+    {
+      name: "writes the same file over and over",
+      command: `awk 'BEGIN{s="x";while(length(s)<100000)s=s s;for(i=0;i<900;i++){print s i > "f";close("f")}}'`,
+    },
+  ])("stops a command that $name, before it fills the memory", async ({ command }) => {
+    const files = await agentFiles({}, FILES);
+    const { outcome, text } = await runTool(tool, { command }, files);
+    expect(text).toContain("[The command was stopped: it wrote more than");
+    expect(outcome).toBe("error");
+    const staged = [...files.staged().blobs.values()].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(staged).toBeLessThanOrEqual(32 * MIB);
+  });
+
+  it("lets a command write many megabytes", async () => {
+    const files = await agentFiles({ workspace: { piece: new Uint8Array(200_000).fill(97) } }, FILES);
+    const { text } = await runTool(tool, { command: "for i in {1..60}; do cat piece; done > f; stat -c %s f" }, files);
+    expect(text).toBe("12000000");
+  });
+
   it("does not compare files for minutes", async () => {
     const { text } = await shell("seq 1 9000 > x; seq 9000 -1 1 > y; diff x y | wc -l; cat x | diff - y", {}, {});
     expect(text).toContain("diff: the files differ in more than 2000 lines");
+  });
+
+  it.each(["diff -- -x y", "diff -u -- y -x", "diff -- - y < ./-x", "diff -- y - < ./-x", "diff ./-x -i y", "diff y ./-x more"])(
+    "does not compare for minutes, however the files are named: %s",
+    async (command) => {
+      const { text } = await shell(`seq 1 1500 > ./-x; seq 1500 -1 1 > y; touch more; ${command}`, {}, {});
+      expect(text).toContain("diff: the files differ in more than 2000 lines");
+    },
+  );
+
+  it("compares files whose names begin with a dash", async () => {
+    const { text } = await shell(
+      "echo a > ./-x; echo b > y; diff -- -x y; diff -s -- -x ./-x; diff -- -x nope; diff -- -x",
+      {},
+      {},
+    );
+    expect(text).toMatch(/-a\n\+b\nFiles -x and \.\/-x are identical\n\[stderr\]\n/);
+    expect(text).toContain("diff: nope: No such file or directory\ndiff: missing operand");
   });
 
   it("tells the same of a file each time: times and owners say nothing", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { StepMeter } from "../../../src/tools/shell/step-meter";
 
-const LIMITS = { steps: 100, readBytes: 1_000, timeoutMs: 5_000, waitMs: 60_000 };
+const LIMITS = { steps: 100, readBytes: 1_000, writtenBytes: 1_000, timeoutMs: 5_000, waitMs: 60_000 };
 const meterAt = (clock: { at: number }) => new StepMeter(LIMITS, () => clock.at);
 
 describe("StepMeter", () => {
@@ -48,6 +48,14 @@ describe("StepMeter", () => {
     expect(meter.stopped).toBeNull();
     meter.read(1);
     expect(meter.stopped).toBe("it read more than 1000 bytes of files");
+  });
+
+  it("stops who writes too much, before it is written", () => {
+    const meter = meterAt({ at: 0 });
+    meter.writes(1_000);
+    expect(meter.stopped).toBeNull();
+    expect(() => meter.writes(1)).toThrow("stopped: it wrote more than 1000 bytes to files");
+    expect(() => meter.writes(0)).toThrow("stopped");
   });
 
   it("throws inside of commands, which nothing else would end, and lets the shell itself end in order", () => {
