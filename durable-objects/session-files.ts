@@ -14,7 +14,8 @@ import { SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
-type Places = { storage: Storage; bucket: Bucket; place: SessionPlace };
+/** `turns`: shared with whatever else of the session reads R2; absent: nothing else does. */
+type Places = { storage: Storage; bucket: Bucket; place: SessionPlace; turns?: BucketTurns };
 type Turns = {
   /** The turn that a turn goes on from; null for the first. */
   parentOf: (turn: number) => number | null;
@@ -22,10 +23,9 @@ type Turns = {
 };
 
 /** Where a session's files lie: over its tables and its part of R2. */
-export function fileStores({ storage, bucket, place }: Places, { parentOf, latest }: Turns) {
+export function fileStores({ storage, bucket, place, turns = new BucketTurns() }: Places, { parentOf, latest }: Turns) {
   const { sql } = storage;
   const objects = new SessionFiles(bucket, place);
-  const turns = new BucketTurns();
   const blobs = new BlobStore({ sql, objects, turns });
   const snapshots = new SnapshotStore(sql, parentOf);
   const contextChanges = new ContextChanges(sql);
@@ -46,7 +46,7 @@ export function sessionWorkspaces({ log, team, contexts, ...places }: Options): 
   return new Workspaces({
     ...stores,
     changes: new RoundChanges(places.storage.sql),
-    contexts: new SessionContexts({ reader: contexts, tenant: places.place.tenant }),
+    contexts: new SessionContexts({ reader: contexts, tenant: places.place.tenant, turns }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
     close: () => turns.close(),
   });

@@ -167,7 +167,7 @@ export class FilesSession {
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
-      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t" }),
+      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", turns }),
       settingsOf: () => this.#settings,
       close: () => turns.close(),
     });
