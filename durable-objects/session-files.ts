@@ -10,24 +10,22 @@ import { Outbox } from "./outbox";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "./session-log";
 import { SessionContexts } from "./session-contexts";
-import { SnapshotStore } from "./snapshot-store";
+import { type Ends, SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
 /** `turns`: shared with whatever else of the session reads R2; absent: nothing else does. */
 type Places = { storage: Storage; bucket: Bucket; place: SessionPlace; turns?: BucketTurns };
-type Turns = {
-  /** The turn that a turn goes on from; null for the first. */
-  parentOf: (turn: number) => number | null;
+type Turns = Ends & {
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 
 /** Where a session's files lie: over its tables and its part of R2. */
-export function fileStores({ storage, bucket, place, turns = new BucketTurns() }: Places, { parentOf, latest }: Turns) {
+export function fileStores({ storage, bucket, place, turns = new BucketTurns() }: Places, { latest, ...ends }: Turns) {
   const { sql } = storage;
   const objects = new SessionFiles(bucket, place);
   const blobs = new BlobStore({ sql, objects, turns });
-  const snapshots = new SnapshotStore(sql, parentOf);
+  const snapshots = new SnapshotStore(sql, ends);
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileDuty>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
@@ -41,6 +39,7 @@ type Options = Places & { log: SessionLog; team: Team; contexts: ContextReader }
 export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
   const { turns, ...stores } = fileStores(places, {
     parentOf: (turn) => log.turn(turn)?.parent ?? null,
+    completedWith: (turn) => log.completedWith(turn),
     latest: () => log.latest(),
   });
   return new Workspaces({

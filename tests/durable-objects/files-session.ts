@@ -143,6 +143,16 @@ export class FilesSession {
     this.#kept(() => this.#world.does(id, move));
   }
 
+  /** The user cancels the turn. */
+  cancels(): void {
+    this.#kept(() => this.#world.give({ type: "cancel_requested" }));
+  }
+
+  /** The user asks anew: the next turn goes on from the latest. */
+  asks(): void {
+    this.#kept(() => this.#world.ask());
+  }
+
   /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
   async changes(turn = 1): Promise<string[]> {
     const told: string[] = [];
@@ -163,7 +173,12 @@ export class FilesSession {
 
   #make(): Workspaces {
     const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" } };
-    const { turns, ...stores } = fileStores(places, { parentOf: () => null, latest: () => null });
+    const { turns, ...stores } = fileStores(places, {
+      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      completedWith: (turn) =>
+        this.#world.log.find((event) => event.type === "turn.completed" && event.turn === turn)?.attempt ?? null,
+      latest: () => null,
+    });
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
