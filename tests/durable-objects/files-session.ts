@@ -175,8 +175,10 @@ export class FilesSession {
     const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" } };
     const { turns, ...stores } = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
-      completedWith: (turn) =>
-        this.#world.log.find((event) => event.type === "turn.completed" && event.turn === turn)?.attempt ?? null,
+      completedWith: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
+        )[0] ?? null,
       latest: () => null,
     });
     return new Workspaces({

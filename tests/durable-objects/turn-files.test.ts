@@ -1,12 +1,16 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentFiles } from "../../src/workspace/agent-files";
-import { confirms, rejects, says, tool, uses } from "../coordination/builders";
+import { answers, confirms, rejects, says, tool, uses, votes } from "../coordination/builders";
 import { World } from "../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
 /** Which files are a turn's result, and what the next turn begins with. */
 
 const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
+const remove = (path: string) => async (files: AgentFiles) => {
+  await files.read(path);
+  files.remove(path);
+};
 const write = (path: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(path));
 
 let world: World;
@@ -90,6 +94,42 @@ describe("a turn that may be presented twice", () => {
     expect(resultOf(1)).toEqual(result);
     session.restart();
     expect(resultOf(1)).toEqual(result);
+    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
+
+describe("a presenter that begins with the winning files", () => {
+  beforeEach(async () => {
+    begin();
+    await does(write("answer"));
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+  });
+
+  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; left: number; result: string[]; snapshot: string }>([
+    {
+      name: "hands over what it made of them",
+      does: async (files) => {
+        await write("final")(files);
+        await remove("answer")(files);
+      },
+      left: 1,
+      result: ["final"],
+      snapshot: "agent1.final",
+    },
+    {
+      name: "hands over those, and the log says so, where it left none",
+      does: remove("answer"),
+      left: 0,
+      result: ["answer"],
+      snapshot: "agent1.1",
+    },
+  ])("$name", async ({ does: work, left, result, snapshot }) => {
+    await does(work);
+    session.does("a", says("Done.", { workspaceFiles: left }));
+    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot }]);
+    expect(resultOf(1)).toEqual(result);
+    expect(session.workspaces.frozen(1, { attempt: 1, label: "agent1.final", snapshot: "agent1.final" }).tree).toHaveLength(1);
     expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
   });
 });
