@@ -5,6 +5,7 @@ import type { Team } from "../src/config/team";
 import type { Attached } from "../src/coordination";
 import { type Attachment, type Excess, excessOf } from "../src/protocol/attachments";
 import { ProviderError } from "../src/providers/provider";
+import type { BucketTurns } from "./bucket-turns";
 
 /** Something that comes with a question. */
 export type BroughtAttachment = {
@@ -51,10 +52,19 @@ function repeated({ sha256, name }: RepeatedAttachment, earlier: readonly Attach
   return found ? { ...found, name: name ?? found.name } : null;
 }
 
-/** `readMs`: how long one may take to be read. */
-type Place = { bucket: Pick<Bucket, "get" | "put" | "delete">; tenant: string; session: string; readMs: number };
+/** `readMs`: how long one may take to be read, once it is its turn. */
+type Place = {
+  bucket: Pick<Bucket, "get" | "put" | "delete">;
+  tenant: string;
+  session: string;
+  turns: Pick<BucketTurns, "take">;
+  readMs: number;
+};
 
-/** The bytes of what came with a session's questions, in R2 by their hash. They go with the session. */
+/**
+ * The bytes of what came with a session's questions, in R2 by their hash. They go with the session. Only reading waits for its turn on
+ * R2: while they are put or taken back no turn runs, so no calls do.
+ */
 export class AttachmentStore {
   readonly #place: Place;
 
@@ -85,15 +95,11 @@ export class AttachmentStore {
   }
 
   async #get(sha256: string): Promise<ArrayBuffer | null> {
-    const late = Promise.withResolvers<never>();
-    const { readMs } = this.#place;
-    const timer = setTimeout(() => late.reject(new Error(`R2 did not answer within ${readMs / 1_000} s.`)), readMs);
+    const { turns, readMs } = this.#place;
     try {
-      return await Promise.race([this.#bytesOf(sha256), late.promise]);
+      return await turns.take(() => this.#bytesOf(sha256), readMs);
     } catch (cause) {
       throw new ProviderError("transient", "attachment_unreadable", "What came with the question could not be read.", { cause });
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -2,8 +2,8 @@ import { Turnstile } from "../src/tools/turnstile";
 import { BUCKET_LIMIT_MS } from "./limits";
 
 /**
- * One operation on R2 at a time: the platform's few connections belong to calls of models and tools. What takes too long has failed
- * for whoever waits for it; once closed, nothing begins any more.
+ * One operation on R2, or on D1 for what lies there, at a time: the platform's few connections belong to calls of models and tools.
+ * What takes too long has failed for whoever waits for it; once closed, nothing begins any more.
  */
 export class BucketTurns {
   readonly #turnstile = new Turnstile();
@@ -16,9 +16,9 @@ export class BucketTurns {
     this.#limitMs = limitMs;
   }
 
-  /** Throws what the operation throws, or that it took too long: then it may still come about. */
-  take<T>(operation: () => Promise<T>): Promise<T> {
-    return this.#inTurn(operation, (open) => this.#inTime(open));
+  /** Throws what the operation throws, or that it took too long, from its turn on: then it may still come about. */
+  take<T>(operation: () => Promise<T>, limitMs: number = this.#limitMs): Promise<T> {
+    return this.#inTurn(operation, (open) => inTime(open, limitMs));
   }
 
   /** The same for what must not come about later than anybody knows, as erasing: it is waited for as long as it takes. */
@@ -45,15 +45,14 @@ export class BucketTurns {
       leave();
     }
   }
+}
 
-  async #inTime<T>(open: Promise<T>): Promise<T> {
-    const late = Promise.withResolvers<never>();
-    const message = `R2 did not answer within ${this.#limitMs / 1_000} s.`;
-    const timer = setTimeout(() => late.reject(new Error(message)), this.#limitMs);
-    try {
-      return await Promise.race([open, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+async function inTime<T>(open: Promise<T>, limitMs: number): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`R2 did not answer within ${limitMs / 1_000} s.`)), limitMs);
+  try {
+    return await Promise.race([open, late.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -51,8 +51,8 @@ export type CallSlot = Slot & {
 export type Enter = () => Promise<Slot>;
 
 type Options = {
-  slots: number;
-  /** How long a call keeps its slot without headers while others wait for one. */
+  slots: Slots;
+  /** How long a call keeps its slot without headers while others wait for one; that of `slots`. */
   patienceMs: number;
 };
 
@@ -72,7 +72,7 @@ export class EffectRunner {
 
   constructor(performer: Performer, { slots, patienceMs }: Options) {
     this.#performer = performer;
-    this.#slots = new Slots(slots, patienceMs);
+    this.#slots = slots;
     this.#making = new Slots(1, patienceMs);
     this.#patienceMs = patienceMs;
   }

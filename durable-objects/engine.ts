@@ -32,6 +32,7 @@ import { isPlatformFault } from "./platform-fault";
 import { brokenEnd, restore } from "./restore";
 import { type Brought, RoundRecords } from "./round-records";
 import type { SessionLog, TurnPlace } from "./session-log";
+import { Slots } from "./slots";
 import { WakeUp } from "./wake-up";
 import type { BroughtFiles, Workspaces } from "./workspaces";
 import { logError, logInfo } from "../src/redaction/log";
@@ -68,6 +69,8 @@ export class Engine {
   readonly facts: SessionFacts;
   readonly journal: Journal;
   readonly workspaces: Workspaces;
+  /** Where calls wait for their headers. */
+  readonly callSlots = new Slots(CALL_SLOTS, HEADER_PATIENCE_MS);
   readonly #ctx: DurableObjectState;
   readonly #log: SessionLog;
   readonly #records: RoundRecords;
@@ -104,7 +107,7 @@ export class Engine {
     const { calls, queries } = this.journal;
     this.#records = new RoundRecords({ team: options.team, nonce: options.nonce, log, calls, queries });
     this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
-    this.#runner = new EffectRunner(options.performer(this), { slots: CALL_SLOTS, patienceMs: HEADER_PATIENCE_MS });
+    this.#runner = new EffectRunner(options.performer(this), { slots: this.callSlots, patienceMs: HEADER_PATIENCE_MS });
     const idle = { now: () => this.#clock.now(), onIdle: () => this.#arm(this.#clock.now()) };
     this.#tellings = new Deliveries({
       outbox: this.journal.outbox,

@@ -51,7 +51,10 @@ export const KEY_CHECK_MS = 30_000;
 /** While someone watches deltas are written at most this often; otherwise rarely, because each row costs. */
 export const FLUSH = { watchedMs: 250, unwatchedMs: 1_000 } as const;
 
-/** Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026), R2 takes one. */
+/**
+ * Calls that wait for response headers at a time; the platform allows six per invocation (edge, autumn 2026). R2 takes one, tool servers
+ * that are asked for anything but a call the last.
+ */
 export const CALL_SLOTS = 4;
 
 /** How long R2 may take for one object: the largest is a pack of 16 MB. */
@@ -67,10 +70,10 @@ export const ATTACHMENT_READ_MS = 15_000;
 export const HEADER_PATIENCE_MS = 45_000;
 
 /**
- * Tool servers that are being connected or listed. `places`: such requests that wait for headers at a time, beside `CALL_SLOTS`; one
- * that waits longer than `patienceMs` lets another in beside it. `restMs`: for how long connections outlive the work, at most twice.
+ * Tool servers that are being connected or listed. `own`: such requests that wait for headers at a time beside `CALL_SLOTS`; `guests`: how
+ * many more may wait in call slots that are free. `restMs`: for how long connections outlive the work, at most twice.
  */
-export const TOOL_SERVERS = { places: 2, patienceMs: 2_000, restMs: 30_000 } as const;
+export const TOOL_SERVERS = { own: 1, guests: 2, restMs: 30_000 } as const;
 
 /** An alarm at least this often while a turn runs, so that a killed object wakes up by itself. */
 export const WATCHDOG_MS = 10_000;

@@ -12,8 +12,8 @@ const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 /** One memory of names for all objects that live together; it holds plain facts, no requests. */
 const resolve = resolverOverHttps({ fetch: (input, init) => fetch(input, init), now: () => Date.now() });
 
-/** The `fetch` of model calls: guarded, and with a refusal in the words of the providers' failures. */
-export function outgoingFetch(env: Env): typeof fetch {
+/** The `fetch` of calls of models and tools: guarded, and with a refusal in the words of the providers' failures. */
+export function outgoingFetch(env: Pick<Env, "ALLOWED_ORIGINS">): typeof fetch {
   const allowedOrigins = [
     ...parseAllowedOrigins(env.ALLOWED_ORIGINS),
     ...operatorOrigins(readVariables(env, OPERATOR_VARIABLES)),

@@ -1,28 +1,40 @@
-import type { RenderInput } from "../src/agents/records";
+import type { CallRecord } from "../src/agents/records";
+import { latestPlanned, NOTHING_PLANNED, type PlannedCall, type PlannedCalls } from "../src/prompts/planned-calls";
 import type { CallStore, RoundPlace } from "./call-store";
 import type { SessionLog } from "./session-log";
 
 /** An agent in one attempt; `id` is its name in the log. */
 export type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
 
-/** The calls an agent planned while its team coordinated, in order: the log says which, the private records with which arguments. */
-export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): RenderInput["planned"] {
+/** The latest calls an agent planned while its team coordinated: the log says which, the private records with which arguments. */
+export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): PlannedCalls {
   const turn = log.turn(place.turn);
-  if (!turn) return [];
+  if (!turn) return NOTHING_PLANNED;
   const planned = [...log.readType(turn, "tool.completed")]
     .filter(({ agent, attempt }) => agent === place.id && attempt === place.attempt)
     .map(({ body }): { round: number; tool_call: string; name: string; outcome: string } => JSON.parse(body))
     .filter(({ outcome }) => outcome === "planned");
-  return planned.map(({ round, tool_call, name }) => ({
-    agent: place.agent,
-    name,
-    arguments: argumentsOf(calls, { ...place, round }, tool_call),
-  }));
+  return latestPlanned(withArguments(planned.toReversed(), calls, place), planned.length);
+}
+
+type Planned = { round: number; tool_call: string; name: string };
+
+/** One after the other, as they are asked for. */
+function* withArguments(planned: readonly Planned[], calls: CallStore, place: AgentPlace): Generator<PlannedCall> {
+  let [known, records]: [number | null, readonly CallRecord[]] = [null, []];
+  for (const { round, tool_call, name } of planned) {
+    if (known !== round) [known, records] = [round, calls.read({ ...place, round })];
+    yield { name, arguments: argumentsIn(records, tool_call) };
+  }
 }
 
 /** What a model wrote as the arguments of a tool call, as it wrote them. */
 export function argumentsOf(calls: CallStore, place: RoundPlace, toolCall: string): string {
-  const items = calls.read(place).flatMap((record) => (record.kind === "reply" ? record.items : []));
+  return argumentsIn(calls.read(place), toolCall);
+}
+
+function argumentsIn(records: readonly CallRecord[], toolCall: string): string {
+  const items = records.flatMap((record) => (record.kind === "reply" ? record.items : []));
   const call = items.find((item) => item.type === "tool_call" && item.id === toolCall);
   return call?.type === "tool_call" ? call.arguments : "{}";
 }

@@ -42,14 +42,14 @@ export class RoundRecords {
       toolResult: brought.toolResult ?? null,
       cut: brought.cut ?? null,
       summary: brought.summary ?? null,
-      planned: events.flatMap((event) => (event.type === "presentation.started" ? this.#planned(event) : [])),
+      planned: events.flatMap((event) => (event.type === "presentation.started" ? [this.#planned(event)] : [])),
     });
   }
 
-  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"] {
+  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"][number] {
     const { team, log, calls } = this.#options;
     const agent = team.agents.findIndex((member) => member.id === id);
-    return plannedCalls(log, calls, { turn, attempt, agent, id });
+    return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
   }
 
   /** Earlier turns never change, so they are read once for a turn. */

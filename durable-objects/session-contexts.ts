@@ -3,15 +3,16 @@ import type { PinnedContext } from "../src/protocol/events";
 import { logError } from "../src/redaction/log";
 import type { BlobSource } from "../src/workspace/agent-files";
 import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
+import type { BucketTurns } from "./bucket-turns";
 import { CONTEXT_CACHE } from "./limits";
 
-type Options = { reader: ContextReader; tenant: string };
+type Options = { reader: ContextReader; tenant: string; turns: Pick<BucketTurns, "take"> };
 type Pin = Pick<PinnedContext, "name" | "version">;
 type Opened = Pick<OpenContext, "tree" | "has" | "read">;
 
 /**
  * The user's contexts as the running turn has pinned them. Trees are loaded once; contents are read when somebody wants them, and the
- * latest small ones are kept, since the agents of a team read the same files.
+ * latest small ones are kept, since the agents of a team read the same files. Whatever is read is read in its turn on R2.
  */
 export class SessionContexts implements BlobSource {
   readonly #options: Options;
@@ -48,8 +49,11 @@ export class SessionContexts implements BlobSource {
     if (known) return known.slice();
     const holder = this.#holder(entry.hash);
     if (!holder) throw new Error(`no context has the contents ${entry.hash}`);
-    const bytes = await this.#reached(() => holder.read(entry));
-    return this.#keep(entry.hash, bytes) ? bytes.slice() : bytes;
+    return this.#reached(async () => {
+      const meanwhile = this.#recent.get(entry.hash); // whoever was before it in turn may have wanted the same
+      const bytes = meanwhile ?? (await holder.read(entry));
+      return meanwhile || this.#keep(entry.hash, bytes) ? bytes.slice() : bytes;
+    });
   }
 
   async #load(pins: readonly Pin[]): Promise<void> {
@@ -65,7 +69,7 @@ export class SessionContexts implements BlobSource {
 
   async #reached<T>(ask: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await this.#options.turns.take(ask);
     } catch (error) {
       logError("a context cannot be read", error);
       const message = "What the user uploaded cannot be read now: the storage does not answer, or it was erased. Try again.";

@@ -11,24 +11,28 @@ import { Outbox } from "./outbox";
 import { RoundChanges } from "./round-changes";
 import type { SessionLog } from "./session-log";
 import { SessionContexts } from "./session-contexts";
-import { SnapshotStore } from "./snapshot-store";
+import { type Ends, SnapshotStore } from "./snapshot-store";
 import { Workspaces } from "./workspaces";
 
 type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
-type Places = { storage: Storage; bucket: Bucket; place: SessionPlace; pins: Pick<ContextPins, "release"> };
-type Turns = {
-  /** The turn that a turn goes on from; null for the first. */
-  parentOf: (turn: number) => number | null;
+/** `turns`: shared with whatever else of the session reads R2; absent: nothing else does. */
+type Places = {
+  storage: Storage;
+  bucket: Bucket;
+  place: SessionPlace;
+  pins: Pick<ContextPins, "release">;
+  turns?: BucketTurns;
+};
+type Turns = Ends & {
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 
 /** Where a session's files lie: over its tables and its part of R2. */
-export function fileStores({ storage, bucket, place, pins }: Places, { parentOf, latest }: Turns) {
+export function fileStores({ storage, bucket, place, pins, turns = new BucketTurns() }: Places, { latest, ...ends }: Turns) {
   const { sql } = storage;
   const objects = new SessionFiles(bucket, place);
-  const turns = new BucketTurns();
   const blobs = new BlobStore({ sql, objects, turns });
-  const snapshots = new SnapshotStore(sql, parentOf);
+  const snapshots = new SnapshotStore(sql, ends);
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileDuty>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
@@ -55,12 +59,16 @@ type Options = Omit<Places, "pins"> & {
 export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
   const { turns, ...stores } = fileStores(
     { ...places, pins: contexts.pins },
-    { parentOf: (turn) => log.turn(turn)?.parent ?? null, latest: () => log.latest() },
+    {
+      parentOf: (turn) => log.turn(turn)?.parent ?? null,
+      completedWith: (turn) => log.completedWith(turn),
+      latest: () => log.latest(),
+    },
   );
   return new Workspaces({
     ...stores,
     changes: new RoundChanges(places.storage.sql),
-    contexts: new SessionContexts({ reader: contexts.reader, tenant: places.place.tenant }),
+    contexts: new SessionContexts({ reader: contexts.reader, tenant: places.place.tenant, turns }),
     settingsOf: (agent) => team.agents[agent]?.workspace,
     close: () => turns.close(),
   });

@@ -106,6 +106,13 @@ export class SessionLog {
     return latest ? { turn: latest.turn, isRunning: latest.lastSeq === null } : null;
   }
 
+  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  completedWith(turn: number): number | null {
+    const query =
+      "SELECT attempt FROM events WHERE seq = (SELECT last_seq FROM turns WHERE turn = ?) AND type = 'turn.completed'";
+    return this.#sql.exec<{ attempt: number | null }>(query, turn).toArray()[0]?.attempt ?? null;
+  }
+
   /** Time of the last event, unix ms; 0 without any. */
   lastAt(): number {
     const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";

@@ -8,6 +8,7 @@ import { unpricedAgents } from "../src/protocol/team";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { parseStreamUrl, STREAM_CODE_HEADER, type StreamCode } from "../src/protocol/stream-request";
 import { acceptAttachments, AttachmentStore } from "./attachments";
+import { BucketTurns } from "./bucket-turns";
 import { Containers } from "./containers";
 import { contextServices } from "./context-services";
 import { Engine } from "./engine";
@@ -255,7 +256,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
     const log = this.#sessionLog;
     const fetch = outgoingFetch(this.env);
-    const attachments = this.#attachments(this.#tenant, sessionId);
+    const turns = new BucketTurns();
+    const attachments = this.#attachments(this.#tenant, sessionId, turns);
     const containers = new Containers({ sandboxes: this.env.SANDBOX, place: commandsOf(this.env), session: sessionId, team });
     const engine = new Engine({
       ctx: this.ctx,
@@ -264,6 +266,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         storage: this.ctx.storage,
         log: this.#sessionLog,
         bucket: this.env.BUCKET,
+        turns,
         place: { tenant: this.#tenant, session: sessionId },
         team,
         contexts: contextServices(this.env),
@@ -348,8 +351,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     return NOT_FOUND;
   }
 
-  #attachments(tenant: string, session: string): AttachmentStore {
-    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session, readMs: ATTACHMENT_READ_MS });
+  #attachments(tenant: string, session: string, turns = new BucketTurns()): AttachmentStore {
+    return new AttachmentStore({ bucket: this.env.BUCKET, tenant, session, turns, readMs: ATTACHMENT_READ_MS });
   }
 
   /** Starts it; a turn that could not even begin gives its place back. */

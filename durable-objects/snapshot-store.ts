@@ -13,6 +13,14 @@ export type Snapshot = { place: SnapshotPlace; tree: Tree; files: number; bytes:
 /** A snapshot as it is stored: the changes to the tree its turn began with, which is another snapshot's, or nothing. */
 export type FrozenChanges = { parent: SnapshotPlace | null; changes: TreeChanges; files: number; bytes: number };
 
+/** What the log says of a session's turns. */
+export type Ends = {
+  /** The turn that a turn goes on from; null for the first. */
+  parentOf: (turn: number) => number | null;
+  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  completedWith: (turn: number) => number | null;
+};
+
 type Row = { files: number; bytes: number; body: string };
 
 /** The latest trees asked for are kept, since every tool call of a team reads the same few. */
@@ -27,13 +35,14 @@ const TURN_BASE = "turn";
  */
 export class SnapshotStore {
   readonly #sql: SqlStorage;
-  readonly #parentOf: (turn: number) => number | null;
+  readonly #parentOf: Ends["parentOf"];
+  readonly #completedWith: Ends["completedWith"];
   readonly #kept = new Map<string, Snapshot>();
 
-  /** `parentOf`: the turn that a turn goes on from; null for the first. */
-  constructor(sql: SqlStorage, parentOf: (turn: number) => number | null) {
+  constructor(sql: SqlStorage, { parentOf, completedWith }: Ends) {
     this.#sql = sql;
     this.#parentOf = parentOf;
+    this.#completedWith = completedWith;
   }
 
   read(place: SnapshotPlace): Snapshot | null {
@@ -47,12 +56,16 @@ export class SnapshotStore {
     return snapshot;
   }
 
-  /** The result of a turn: the files of its last final; null if it has none. */
+  /**
+   * The result of a turn: the files of the final text it completed with; null if it has none. What was presented and then rejected, or
+   * not confirmed when the turn was cancelled or failed, is no result.
+   */
   resultOf(turn: number): Snapshot | null {
-    const query =
-      "SELECT attempt, label FROM snapshots WHERE turn = ? AND part = 0 AND label LIKE '%.final' ORDER BY attempt DESC LIMIT 1";
-    const [final] = this.#sql.exec<{ attempt: number; label: string }>(query, turn).toArray();
-    return final ? this.read({ turn, ...final }) : null;
+    const attempt = this.#completedWith(turn);
+    if (attempt === null) return null;
+    const query = "SELECT label FROM snapshots WHERE turn = ? AND attempt = ? AND part = 0 AND label LIKE '%.final'";
+    const [final] = this.#sql.exec<{ label: string }>(query, turn, attempt).toArray();
+    return final ? this.read({ turn, attempt, ...final }) : null;
   }
 
   /** The tree a turn begins with: the result of the turn it goes on from, or what that one began with if it has none. */

@@ -9,7 +9,7 @@ import type { Tool } from "../src/tools/tool";
 import type { Engine } from "./engine";
 import { TOOL_SERVERS } from "./limits";
 import type { SessionLog } from "./session-log";
-import { Slots } from "./slots";
+import { ServerPlaces } from "./server-places";
 import type { ToolDefinitions } from "./tool-definitions";
 
 type Options = {
@@ -29,16 +29,17 @@ const WHOLE_LOG = { turn: 0, parent: null, firstSeq: 1, lastSeq: null };
 export class ToolServers {
   readonly #options: Options;
   readonly #servers: McpServers;
-  readonly #places = new Slots(TOOL_SERVERS.places, TOOL_SERVERS.patienceMs);
+  readonly #places: ServerPlaces;
   #isKnown = false;
   #rest: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#places = new ServerPlaces(options.engine.callSlots);
     this.#servers = new McpServers({
       ...options.environment,
       now: () => options.engine.now(),
-      enter: (signal) => this.#enter(signal),
+      enter: (signal) => this.#places.enter(signal),
       listed: (listing) => this.#relisted(listing),
     });
   }
@@ -121,13 +122,6 @@ export class ToolServers {
       if (runningTurn(this.#options.engine.state)) this.#stayAwhile();
       else void this.close();
     }, TOOL_SERVERS.restMs);
-  }
-
-  /** Whoever waits long for headers lets others in beside it. */
-  async #enter(signal: AbortSignal): Promise<() => void> {
-    let leave = () => {};
-    leave = await this.#places.take(signal, () => leave());
-    return leave;
   }
 
   #agent(index: number) {

@@ -240,9 +240,9 @@ export class Workspaces {
     if (event.type === "answer.submitted") {
       return event.snapshot === event.label ? { place, at, tree: handedOver(this.#working(turn, agent, changed)) } : null;
     }
-    if (!this.has(turn, agent)) return null;
-    const presented = event.source === "presentation" ? handedOver(this.#working(turn, agent, changed)) : EMPTY_TREE;
-    return { place, at, tree: presented.size > 0 ? presented : this.#base(turn, agent) };
+    if (event.snapshot === null) return null;
+    const isOwn = event.snapshot === event.label;
+    return { place, at, tree: isOwn ? handedOver(this.#working(turn, agent, changed)) : this.#base(turn, agent) };
   }
 
   /** One context as the agent sees it, with what its round has made of it; none if it was erased. */

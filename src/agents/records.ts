@@ -1,6 +1,7 @@
 import type { Team } from "../config/team";
 import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
+import { NOTHING_PLANNED, type PlannedCalls } from "../prompts/planned-calls";
 import { quote } from "../prompts/quote";
 import { researchNote } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
@@ -43,8 +44,8 @@ export type RenderInput = {
   summary: { agent: number; record: CallRecord } | null;
   /** Of the tool that just settled. */
   toolResult: { toolCall: string; text: string } | null;
-  /** Calls recorded as plans in this attempt. */
-  planned: readonly { agent: number; name: string; arguments: string }[];
+  /** Calls recorded as plans in this attempt, of the agents that begin to present. */
+  planned: readonly (PlannedCalls & { agent: number })[];
 };
 
 /** What each round's conversation gains from these events; the shell stores it in the same transaction. */
@@ -130,7 +131,7 @@ const startContext = ({ input, turn, agent, nonce }: Scene): StartContext => ({
   nonce,
   team: input.team,
   history: input.history,
-  planned: input.planned.filter((call) => call.agent === agent),
+  planned: input.planned.find((one) => one.agent === agent) ?? NOTHING_PLANNED,
 });
 
 type Told = { name: string; text: string; isError: boolean };

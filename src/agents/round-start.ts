@@ -6,7 +6,8 @@ import type { FilesPrompt } from "../prompts/files";
 import { type Identity, personaFor } from "../prompts/identity";
 import { judgementMessage, judgementSystem } from "../prompts/judgement";
 import { personasMessage, personasSystem } from "../prompts/personas";
-import { type CountedVote, type PlannedCall, presentationMessage, presentationSystem } from "../prompts/presentation";
+import type { PlannedCalls } from "../prompts/planned-calls";
+import { type CountedVote, presentationMessage, presentationSystem } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
 import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
@@ -26,7 +27,7 @@ export type StartContext = {
   team: Team;
   history: readonly EarlierTurn[];
   /** This agent's. */
-  planned: readonly PlannedCall[];
+  planned: PlannedCalls;
 };
 
 export function startOfRound(context: StartContext, { purpose, labels }: EventOf<"round.started">): Start {

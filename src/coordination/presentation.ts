@@ -34,9 +34,16 @@ function begin(draft: Draft, winner: number): void {
     ...draft.of(winner),
     round: agent.rounds + 1,
     label: answer?.label ?? null,
-    workspace: answer ? answer.snapshot : draft.rulesOf(winner).workspace ? "base" : null,
+    workspace: workspaceOf(draft, winner),
   });
   if (agent.failed) fallBack(draft, { code: "winner_failed", message: "The winner failed before it could present." });
+}
+
+/** The files that the presenter begins with; null where it has none. */
+function workspaceOf(draft: Draft, winner: number): string | null {
+  const answer = winningAnswer(draft);
+  if (answer) return answer.snapshot;
+  return draft.rulesOf(winner).workspace ? "base" : null;
 }
 
 /** What keeps the presenter from going on; null if nothing does. */
@@ -55,7 +62,8 @@ export function presentationReplied(draft: Draft, index: number, reply: Reply): 
   const problem = unusable(reply);
   if (problem) return fallBack(draft, problem);
   if (reply.tools.length > 0) return requestTools(draft, index);
-  present(draft, index, { content: reply.text, source: "presentation", fallback: null });
+  const { text: content, workspaceFiles } = reply;
+  present(draft, index, { content, source: "presentation", fallback: null }, workspaceFiles);
 }
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {
@@ -87,9 +95,14 @@ export function fallBack(draft: Draft, problem: Problem): void {
 
 type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
 
-function present(draft: Draft, index: number, presented: Presented): void {
+/** As with answers, an empty workspace never replaces files. `null` files: their number is not known, or does not count. */
+function present(draft: Draft, index: number, presented: Presented, workspaceFiles: number | null = null): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
-  draft.add({ type: "presentation.completed", ...draft.of(index), label: finalLabel(index), ...presented, tools });
+  const label = finalLabel(index);
+  const begunWith = workspaceOf(draft, index);
+  const isOwn = presented.source === "presentation" && begunWith !== null && workspaceFiles !== 0;
+  const snapshot = isOwn ? label : begunWith;
+  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, snapshot });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
   draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });

@@ -309,6 +309,11 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     fallback: z.string().nullable(),
     /** Tools the presenter executed, which a fallen or rejected presentation cannot take back. */
     tools: z.array(z.string()),
+    /**
+     * Whose files go with it: by its own label its own; else what the presenter began with, as it left none or another text stands in: the
+     * label of the winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent: not told.
+     */
+    snapshot: z.string().nullable().optional(),
   }),
   z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
   z.object({

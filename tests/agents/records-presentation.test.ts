@@ -61,7 +61,11 @@ describe("a presenter is told", () => {
   });
 
   it("its own planned calls and not those of others", () => {
-    const planned = IDS.map((_, agent) => ({ agent, name: `send_mail_${agent}`, arguments: '{"to":"x"}' }));
+    const planned = IDS.map((_, agent) => ({
+      agent,
+      calls: [{ name: `send_mail_${agent}`, arguments: '{"to":"x"}' }],
+      leftOut: 0,
+    }));
     const { agent, user } = presented(same, { planned });
     expect(user).toContain(`send_mail_${agent} {"to":"x"}`);
     expect(user).not.toContain(`send_mail_${1 - agent}`);

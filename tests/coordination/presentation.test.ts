@@ -314,3 +314,33 @@ describe("a single agent, or a team that skips coordination", () => {
     },
   ]);
 });
+
+describe("the files of the final text", () => {
+  const cut = says("The fin", { stopReason: "length" });
+  const withFiles = (workspaceFiles: number) => says("Done.", { workspaceFiles });
+
+  it.each([
+    { name: "are its own", move: withFiles(2), snapshot: "agent1.final" },
+    { name: "are those of the winning answer if the presenter left none", move: withFiles(0), snapshot: "agent1.1" },
+    { name: "are those of the winning answer where that stands in", move: cut, snapshot: "agent1.1" },
+  ])("$name", ({ move, snapshot }) => {
+    const world = new World({ ...two, every: { workspace: true } });
+    world.ask();
+    presenting(world);
+    world.does("a", move);
+    expect(world.events("presentation.completed")).toMatchObject([{ label: "agent1.final", snapshot }]);
+  });
+
+  it.each([
+    { name: "are its own", workspace: true, move: withFiles(2), snapshot: "agent1.final" },
+    { name: "are those the turn began with if it left none", workspace: true, move: withFiles(0), snapshot: "base" },
+    { name: "are those the turn began with if its text was cut", workspace: true, move: cut, snapshot: "base" },
+    { name: "are none where it has no workspace", workspace: false, move: says("Done."), snapshot: null },
+  ])("of an agent that only presents $name", ({ workspace, move, snapshot }) => {
+    const world = new World({ agents: ["a"], every: { workspace }, rules: { skip_coordination: true } });
+    world.ask();
+    world.writing = { a: "The fin" };
+    world.does("a", move);
+    expect(world.events("presentation.completed")).toMatchObject([{ snapshot }]);
+  });
+});

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { acceptAttachments, AttachmentStore, type WantedAttachment } from "../../durable-objects/attachments";
+import { BucketTurns } from "../../durable-objects/bucket-turns";
 import { ATTACHMENT_LIMITS, type Attachment, type AttachmentKind } from "../../src/protocol/attachments";
 import { teamOf } from "../agents/team-run";
 
@@ -94,7 +95,8 @@ describe("what may begin a turn", () => {
 describe("what lies in R2", () => {
   const store = (get: () => Promise<never>) => {
     const unused = () => Promise.reject(new Error("nobody writes"));
-    return new AttachmentStore({ bucket: { get, put: unused, delete: unused }, tenant: "t", session: "s", readMs: 20 });
+    const bucket = { get, put: unused, delete: unused };
+    return new AttachmentStore({ bucket, tenant: "t", session: "s", turns: new BucketTurns(), readMs: 20 });
   };
 
   it.each([

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { EffectRunner, type Performer } from "../../durable-objects/effect-runner";
+import { Slots } from "../../durable-objects/slots";
 import type { Effect, ModelCallEffect } from "../../src/coordination";
 
 const underWay = (id: string, notBefore = 0): ModelCallEffect => ({
@@ -59,7 +60,7 @@ function start(slots: number, refuses: ReadonlySet<string> = new Set()) {
     listTools: async ({ id }) => void seen.push(`listing ${id}`),
     onFault: (error) => void seen.push(`fault ${error instanceof Error ? error.message : error}`),
   };
-  const runner = new EffectRunner(performer, { slots, patienceMs: PATIENCE });
+  const runner = new EffectRunner(performer, { slots: new Slots(slots, PATIENCE), patienceMs: PATIENCE });
   const sync = async (owed: Effect[], inFlight: string[] = [], now = 0) => {
     for (const run of runner.sync(owed, inFlight, now)) void run;
     if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(0);

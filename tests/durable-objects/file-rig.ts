@@ -36,7 +36,8 @@ async function makeRig(storage: DurableObjectStorage) {
     place: { tenant: TENANT, session },
     pins: { release: async () => undefined },
   };
-  const started = () => fileStores(places, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), latest: () => state.latest });
+  const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
+  const started = () => fileStores(places, { ...ends, latest: () => state.latest });
   /** Whatever was in memory is lost with `restart`. */
   const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
   const inBucket = bucketViews(sessionPrefix(TENANT, session));

@@ -158,6 +158,11 @@ export class FilesSession {
     for (const duty of duties) await this.#workspaces.perform(duty);
   }
 
+  /** The user asks anew: the next turn goes on from the latest. */
+  asks(): void {
+    this.#kept(() => this.#world.ask());
+  }
+
   /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
   async changes(turn = 1): Promise<string[]> {
     const told: string[] = [];
@@ -181,11 +186,18 @@ export class FilesSession {
       void this.released.push(`turn ${turn}: all but ${kept.map(({ context, version }) => `${context}@${version}`).join(", ")}`);
     const pins = { release };
     const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" }, pins };
-    const { turns, ...stores } = fileStores(places, { parentOf: () => null, latest: () => null });
+    const { turns, ...stores } = fileStores(places, {
+      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      completedWith: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
+        )[0] ?? null,
+      latest: () => null,
+    });
     return new Workspaces({
       ...stores,
       changes: new RoundChanges(this.#storage.sql),
-      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t" }),
+      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", turns }),
       settingsOf: () => this.#settings,
       close: () => turns.close(),
     });

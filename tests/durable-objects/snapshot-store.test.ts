@@ -15,7 +15,7 @@ function sessionOf(turns: readonly { turn: number; parent: number | null }[]) {
   ).storage;
   createTables(sql);
   const parents = new Map(turns.map(({ turn, parent }) => [turn, parent]));
-  const fresh = () => new SnapshotStore(sql, (turn) => parents.get(turn) ?? null);
+  const fresh = () => new SnapshotStore(sql, { parentOf: (turn) => parents.get(turn) ?? null, completedWith: () => 1 });
   const store = fresh();
   const frozen = turns.flatMap(({ turn }) => {
     const tree: Tree = new Map([...store.baseOf(turn), [`f${turn}`, { hash: String(turn).padStart(64, "0"), size: 1 }]]);

@@ -5,6 +5,7 @@ import { coordinationSystem, type CoordinationSystem } from "../../src/prompts/c
 import { roundMessage } from "../../src/prompts/coordination-user";
 import { personaFor } from "../../src/prompts/identity";
 import { nudgeMessage } from "../../src/prompts/nudge";
+import { NOTHING_PLANNED } from "../../src/prompts/planned-calls";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
 import { updateMessage } from "../../src/prompts/update";
 
@@ -126,7 +127,7 @@ describe("a presentation", () => {
     own: null,
     others: [],
     votes: [],
-    planned: [],
+    planned: NOTHING_PLANNED,
   };
 
   it("adds less around the answers and votes of a usual team than the budget keeps for it", () => {

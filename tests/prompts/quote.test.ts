@@ -91,7 +91,7 @@ describe("no text that is quoted can forge or close a block", () => {
           own: { alias: "agent3", content: words, cut: true },
           others: [other],
           votes: [{ voter: "agent1", target: "agent3", reason: words }],
-          planned: [{ name: words, arguments: words }],
+          planned: { calls: [{ name: words, arguments: words }], leftOut: 0 },
         });
         expect(titles(message)).toEqual([
           ...turnsOf(turns),

@@ -30,6 +30,7 @@ export class SnapshotCosts {
     const places = { storage: this.#storage, bucket: this.#bucket, place: { tenant: "bench", session }, pins };
     this.#stores = fileStores(places, {
       parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      completedWith: () => 1,
       latest: () => ({ turn: this.#turn, isRunning: false }),
     });
     // An object may be taken down between two requests.

@@ -1,5 +1,6 @@
 import { hideSecrets } from "../../redaction/redact";
 import { argumentProblem, withoutPresets } from "../parameters";
+import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results/show-controls";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 import { FILING_MS, Turnstile, Visit } from "../turnstile";
@@ -97,9 +98,9 @@ function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Fai
   return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
 }
 
-/** By name and words, as errors of the platform have no other marks: refused by our own guard, or nobody there to hear. */
+/** Refused by our own guard, or nobody there to hear: by words, as errors of the platform have no other marks. */
 const isUnsent = (cause: unknown): boolean =>
-  cause instanceof Error && (cause.name === "AddressRefused" || UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));
+  isAddressRefused(cause) || (cause instanceof Error && UNSENT.test([cause.message, codeOf(cause.cause)].join(" ")));
 const UNSENT = /DNS lookup failed|could not be looked up|connection refused|ECONNREFUSED|ENOTFOUND|EAI_AGAIN/i;
 const codeOf = (cause: unknown): string =>
   typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : "";

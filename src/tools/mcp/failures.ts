@@ -1,4 +1,5 @@
 import { OAuthError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { isAddressRefused } from "../refused-address";
 import { ResponseRefused, StreamEnded } from "./bounded-fetch";
 import { SecretMissing } from "./environment";
 import { ConsentMissing } from "./oauth";
@@ -44,18 +45,15 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (error instanceof SdkError) return ofCode(error);
   if (isTimeout(error)) return failure("did not answer in time", LATE);
   const message = error instanceof Error ? error.message : String(error);
-  // Named by what throws them, above and below this layer.
-  if (error instanceof Error && REFUSED_BY_US.test(`${error.name} ${error.constructor.name} ${codeOf(error)}`))
+  if (isAddressRefused(error) || (error instanceof Error && UNTRUSTED.test(`${error.name} ${error.constructor.name}`)))
     return failure(`may not be asked: ${message}`);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
   const neverSent = /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS/i.test(message + cause);
   return failure(`could not be reached: ${message}${cause}`, { reached: !neverSent, transient: true, fault: true });
 }
 
-/** Errors of the guard of addresses, and of the SDK's checks of authorisation servers. */
-const REFUSED_BY_US = /AddressRefused|address_refused|IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpoint/;
-
-const codeOf = (error: Error): string => ("code" in error && typeof error.code === "string" ? error.code : "");
+/** Errors of the SDK's checks of authorisation servers. */
+const UNTRUSTED = /IssuerMismatch|AuthorizationServerMismatch|InsecureTokenEndpoint/;
 
 function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const { status } = error;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { outgoingFetch } from "../../../durable-objects/outgoing";
 import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { httpTool } from "../../../src/tools/http/http-tool";
@@ -146,9 +147,12 @@ describe("a call sends", () => {
     expect(asked).toEqual([]);
   });
 
-  it("nothing to an address that may not be asked", async () => {
+  it.each<{ by: string; fetch: typeof globalThis.fetch }>([
+    { by: "the guard", fetch: guarded },
+    { by: "the service's own fetch", fetch: outgoingFetch({ ALLOWED_ORIGINS: "" }) },
+  ])("nothing to an address that $by refuses", async ({ fetch }) => {
     const tool = httpTool(toolAt("https://10.0.0.1/x", { method: "POST" }), () => undefined);
-    const result = await tool.run({}, contextWith(guarded));
+    const result = await tool.run({}, contextWith(fetch));
     expect(result).toMatchObject({
       outcome: "error",
       text: expect.stringMatching(/^Nothing was sent: The address names 10\.0\.0\.1/),

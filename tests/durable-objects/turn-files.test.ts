@@ -1,0 +1,135 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AgentFiles } from "../../src/workspace/agent-files";
+import { answers, confirms, rejects, says, tool, uses, votes } from "../coordination/builders";
+import { World } from "../coordination/world";
+import { FilesSession, Shelf } from "./files-session";
+
+/** Which files are a turn's result, and what the next turn begins with. */
+
+const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
+const remove = (path: string) => async (files: AgentFiles) => {
+  await files.read(path);
+  files.remove(path);
+};
+const write = (path: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(path));
+
+let world: World;
+let session: FilesSession;
+
+function begin(rules: ConstructorParameters<typeof World>[0] = {}): void {
+  const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
+  world = new World({ agents: ["a"], every, ...rules });
+  session = new FilesSession(world, new Shelf(), SETTINGS);
+  session.asks();
+}
+
+async function does(work: (files: AgentFiles) => Promise<unknown>): Promise<void> {
+  session.does("a", uses(["files"]));
+  expect(await session.tool("a", work)).toBeNull();
+}
+
+const presents = () => session.does("a", says("Done."));
+const resultOf = (turn: number) => session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
+
+/** What the next turn's agent finds. */
+async function nextBegins(): Promise<string[]> {
+  const found: string[] = [];
+  session.asks();
+  await does(async (files) => void found.push(...files.walk("/workspace", 100).paths));
+  return found;
+}
+
+describe("a turn that may be presented twice", () => {
+  beforeEach(() => begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } }));
+
+  it.each<{ name: string; then: () => void | Promise<void>; ends: string; result: string[] }>([
+    {
+      name: "has the files of its first presentation where that is confirmed",
+      then: () => session.does("a", confirms),
+      ends: "turn.completed",
+      result: ["first"],
+    },
+    {
+      name: "has those of the second where the first was rejected",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        presents();
+      },
+      ends: "turn.completed",
+      result: ["second"],
+    },
+    {
+      name: "has those of the first where the second came to nothing, for then its text stands too",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        session.does("a", says("cut", { stopReason: "length" }));
+      },
+      ends: "turn.completed",
+      result: ["first"],
+    },
+    {
+      name: "has none where it is cancelled after the first was rejected",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        session.cancels();
+      },
+      ends: "turn.cancelled",
+      result: [],
+    },
+    {
+      name: "has none where it is cancelled before the first is confirmed",
+      then: () => session.cancels(),
+      ends: "turn.cancelled",
+      result: [],
+    },
+  ])("$name, and so begins the next", async ({ then, ends, result }) => {
+    await does(write("first"));
+    presents();
+    expect(resultOf(1)).toEqual([]); // it is not the result yet
+    await then();
+    expect(world.ending).toMatchObject({ type: ends });
+    expect(resultOf(1)).toEqual(result);
+    session.restart();
+    expect(resultOf(1)).toEqual(result);
+    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
+
+describe("a presenter that begins with the winning files", () => {
+  beforeEach(async () => {
+    begin();
+    await does(write("answer"));
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+  });
+
+  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; left: number; result: string[]; snapshot: string }>([
+    {
+      name: "hands over what it made of them",
+      does: async (files) => {
+        await write("final")(files);
+        await remove("answer")(files);
+      },
+      left: 1,
+      result: ["final"],
+      snapshot: "agent1.final",
+    },
+    {
+      name: "hands over those, and the log says so, where it left none",
+      does: remove("answer"),
+      left: 0,
+      result: ["answer"],
+      snapshot: "agent1.1",
+    },
+  ])("$name", async ({ does: work, left, result, snapshot }) => {
+    await does(work);
+    session.does("a", says("Done.", { workspaceFiles: left }));
+    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot }]);
+    expect(resultOf(1)).toEqual(result);
+    expect(session.workspaces.frozen(1, { attempt: 1, label: "agent1.final", snapshot: "agent1.final" }).tree).toHaveLength(1);
+    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
