@@ -2,6 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { createContextIndex } from "../../durable-objects/context-index";
 import { contextServices } from "../../durable-objects/context-services";
+import { BucketTurns } from "../../durable-objects/bucket-turns";
 import { SessionContexts } from "../../durable-objects/session-contexts";
 import type { Bucket } from "../../r2-layout/bucket";
 import { ContextFiles } from "../../r2-layout/contexts";
@@ -55,7 +56,7 @@ async function searched(name: string, version: string): Promise<{ told: string; 
     },
   });
   const reader = createContextReader({ index: createContextIndex(env.DB), files: new ContextFiles(bucket) });
-  const contexts = new SessionContexts({ reader, tenant: TENANT });
+  const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new BucketTurns() });
   await contexts.load([{ name, version }]);
   const tree = contexts.tree({ name, version }) ?? new Map();
   const files = new StagedFiles({
