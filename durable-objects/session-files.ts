@@ -29,7 +29,17 @@ export function fileStores({ storage, bucket, place, turns = new BucketTurns() }
   const contextChanges = new ContextChanges(sql);
   const outbox = new Outbox<FileDuty>(sql, "file_duties");
   const transaction = (work: () => void) => storage.transactionSync(work);
-  const duties = new FileDuties({ blobs, snapshots, contextChanges, objects, turns, outbox, transaction, latestTurn: latest });
+  const duties = new FileDuties({
+    blobs,
+    snapshots,
+    contextChanges,
+    objects,
+    turns,
+    outbox,
+    transaction,
+    latestTurn: latest,
+    completedWith: ends.completedWith,
+  });
   return { turns, blobs, snapshots, contextChanges, outbox, duties };
 }
 
