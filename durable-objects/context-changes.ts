@@ -34,10 +34,11 @@ export class ContextChanges {
     });
   }
 
-  /** Of all contents that change sets of any turn have. */
-  hashes(): Set<string> {
+  /** Of all contents that change sets of these turns have. */
+  hashes(counts: (turn: number) => boolean): Set<string> {
     const turns = this.#sql.exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes").toArray();
-    const entries = turns.flatMap(({ turn }) => this.#read(turn).flatMap(({ changes }) => [...changes.values()]));
+    const counting = turns.filter(({ turn }) => counts(turn));
+    const entries = counting.flatMap(({ turn }) => this.#read(turn).flatMap(({ changes }) => [...changes.values()]));
     return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
   }
 

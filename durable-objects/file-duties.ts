@@ -41,6 +41,8 @@ type Options = {
   transaction: (work: () => void) => void;
   /** The latest turn, and whether it runs. */
   latestTurn: () => { turn: number; isRunning: boolean } | null;
+  /** See `Ends`. */
+  completedWith: (turn: number) => number | null;
   release: ReleasePins;
   /** Unix ms. */
   now: () => number;
@@ -167,14 +169,15 @@ export class FileDuties {
 
   /**
    * What is left of rounds whose work was discarded goes; of what snapshots hold, only the files of the session's latest result stay
-   * at hand, since the next turn begins with them, and what was made of contexts, until it is fetched. A turn that runs tidies up when it ends.
+   * at hand, since the next turn begins with them. What completed turns made of contexts stays as long as the session does: it lies
+   * nowhere else, and may be fetched at any time, again and again. A turn that runs tidies up when it ends.
    */
   #tidy(): "done" | "later" {
     const { blobs, outbox, transaction } = this.#options;
     const { turn, isRunning } = this.#options.latestTurn() ?? { turn: 0, isRunning: false };
     if (isRunning) return "done";
     const pending = this.#pending();
-    const made = this.#options.contextChanges.hashes();
+    const made = this.#options.contextChanges.hashes((one) => this.#options.completedWith(one) !== null);
     const atHand = new Set([...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash));
     const erased: string[] = [];
     transaction(() => {

@@ -1,5 +1,6 @@
 import type { CallRecord } from "../src/agents/records";
-import { latestPlanned, NOTHING_PLANNED, type PlannedCall, type PlannedCalls } from "../src/prompts/planned-calls";
+import { latestPlanned, NOTHING_PLANNED } from "../src/agents/planned-calls";
+import type { PlannedCall, PlannedCalls } from "../src/prompts/presentation";
 import type { CallStore, RoundPlace } from "./call-store";
 import type { SessionLog } from "./session-log";
 

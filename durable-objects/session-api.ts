@@ -48,6 +48,8 @@ export type AnswerText = {
   /** `presentation` for a final text written by the presenter. */
   origin: "tool" | "partial" | "presentation" | "answer";
   at: number;
+  /** Whether it comes with files, be it none; what is not known of a log from before that was told counts as yes. */
+  hasFiles: boolean;
 };
 
 /** The files of an answer, or of a turn's result: a tree as it was frozen. */

@@ -45,6 +45,7 @@ export function fileStores({ storage, bucket, place, pins, turns = new BucketTur
     release,
     now: () => Date.now(),
     session: place.session,
+    completedWith: ends.completedWith,
   });
   return { turns, blobs, snapshots, contextChanges, outbox, duties };
 }

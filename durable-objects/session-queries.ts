@@ -181,12 +181,13 @@ const isAnswer = (event: WireEvent): event is AnswerEvent =>
   event.type === "answer.submitted" || event.type === "presentation.completed";
 
 function toAnswerText(event: AnswerEvent): AnswerText {
+  const hasFiles = event.snapshot !== null;
   if (event.type === "answer.submitted") {
     const { label, attempt, agent, revision, content, origin, at } = event;
-    return { label, attempt, agent, revision, content, origin, at };
+    return { label, attempt, agent, revision, content, origin, at, hasFiles };
   }
   const { label, attempt, agent, content, source, at } = event;
-  return { label, attempt, agent, revision: null, content, origin: source, at };
+  return { label, attempt, agent, revision: null, content, origin: source, at, hasFiles };
 }
 
 /** A settled turn without its long texts, which stay in the log. */

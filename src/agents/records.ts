@@ -1,7 +1,7 @@
 import type { Team } from "../config/team";
 import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
-import { NOTHING_PLANNED, type PlannedCalls } from "../prompts/planned-calls";
+import type { PlannedCalls } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
 import { researchNote } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
@@ -9,6 +9,7 @@ import type { EarlierTurn } from "../prompts/task";
 import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
+import { NOTHING_PLANNED } from "./planned-calls";
 import { type Start, type StartContext, shownAnswers, startOfPresentation, startOfRound } from "./round-start";
 
 /**

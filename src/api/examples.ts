@@ -1,4 +1,4 @@
-import { runLinks } from "../protocol/api";
+import { answerFilesPath, runLinks } from "../protocol/api";
 import { configPath, SESSIONS_PATH } from "../protocol/listings";
 
 /** Values the document shows; a test holds each against its schema. */
@@ -165,6 +165,7 @@ export const ANSWER_TEXT = {
   content: ANSWER,
   origin: "tool",
   at: STARTED * 1_000,
+  files: answerFilesPath({ sessionId: ID, turn: 1, label: "agent1.1", attempt: 1 }),
 };
 
 export const SESSION_FILES = {

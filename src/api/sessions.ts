@@ -1,5 +1,5 @@
-import { SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
-import { AnswerSchema, CancelledSchema } from "../protocol/listings";
+import { answerFilesPath, SessionStatusSchema, TurnResponseSchema } from "../protocol/api";
+import { type Answer, AnswerSchema, CancelledSchema } from "../protocol/listings";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { ANSWER_TEXT, CANCELLED, STATUS, TURN_RESPONSE } from "./examples";
@@ -101,7 +101,11 @@ async function showTurn(context: Call): Promise<Response> {
 async function showAnswer(context: Call): Promise<Response> {
   const attempt = context.req.query("attempt");
   if (attempt !== undefined && !/^[1-9]\d{0,8}$/.test(attempt)) throw new ApiError("bad_query", "`attempt` is a number from 1.");
-  const { stub } = sessionOf(context);
-  const result = await stub.answer(turnOf(context) ?? 0, labelOf(context), attempt === undefined ? null : Number(attempt));
-  return result.ok ? context.json(result.answer) : refuse(result.code);
+  const { id: sessionId, stub } = sessionOf(context);
+  const turn = turnOf(context) ?? 0;
+  const result = await stub.answer(turn, labelOf(context), attempt === undefined ? null : Number(attempt));
+  if (!result.ok) return refuse(result.code);
+  const { hasFiles, ...answer } = result.answer;
+  const body: Answer = { ...answer, files: hasFiles ? answerFilesPath({ sessionId, turn, ...answer }) : null };
+  return context.json(body);
 }

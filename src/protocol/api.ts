@@ -120,6 +120,10 @@ const turnPath = (sessionId: string, turn: number): string => `${sessionPath(ses
 export const eventsPath = (sessionId: string, turn: number): string => `${turnPath(sessionId, turn)}/events`;
 export const cancelPath = (sessionId: string): string => `${sessionPath(sessionId)}/cancel`;
 
+/** Where the files of one answer are listed. */
+export const answerFilesPath = (at: { sessionId: string; turn: number; label: string; attempt: number }): string =>
+  `${turnPath(at.sessionId, at.turn)}/answers/${encodeURIComponent(at.label)}/files?attempt=${at.attempt}`;
+
 /** What the answer to a started turn links to. */
 export const runLinks = (sessionId: string, turn: number): z.infer<typeof LinksSchema> => ({
   session: sessionPath(sessionId),

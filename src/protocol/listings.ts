@@ -42,8 +42,10 @@ export const AnswerSchema = z
     content: z.string(),
     origin: z.enum(["tool", "partial", "presentation", "answer"]),
     at: z.number().describe("Unix time in milliseconds"),
+    files: z.string().nullable().describe("Where the list of its files is; null: its author has none"),
   })
   .meta({ id: "Answer" });
+export type Answer = z.infer<typeof AnswerSchema>;
 
 export const HealthSchema = z
   .object({

@@ -97,7 +97,9 @@ describe("agents with workspaces", () => {
       ["agent1.2", "agent1.1"],
     ]);
     const path = `/api/sessions/${run.session_id}/turns/1/answers/agent1.2`;
-    const files = await request(`${path}/files`);
+    const answer = await (await request(path)).json<{ files: string }>();
+    expect(answer).toMatchObject({ label: "agent1.2", files: `${path}/files?attempt=1` });
+    const files = await request(answer.files);
     expect(await files.json()).toMatchObject({ label: "agent1.2", files: 1, data: [{ path: "src/sum.sh" }] });
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });

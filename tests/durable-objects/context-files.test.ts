@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PinnedContext } from "../../src/protocol/events";
 import type { AgentFiles } from "../../src/workspace/agent-files";
-import { answers, rejects, says, tool, uses, votes } from "../coordination/builders";
+import { answers, confirms, rejects, says, tool, uses, votes } from "../coordination/builders";
 import { World, type WorldOptions } from "../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
@@ -239,5 +239,30 @@ describe("contents of contexts", () => {
     expect(await uses1(write("/contexts/site/one-more", "y"))).toBeNull();
     presents();
     expect(await session.changes()).toEqual(["site@v1 one-more: y"]);
+  });
+});
+
+describe("the contents that a turn made of contexts", () => {
+  const kept = ["site@v1 a.txt: A2"];
+
+  it.each([
+    {
+      name: "stay as long as the session does, where the turn completed with them",
+      ends: () => session.does("a", confirms),
+      changes: kept,
+    },
+    {
+      name: "go where it was cancelled before they were confirmed",
+      ends: () => session.cancels(),
+      changes: ["site@v1 a.txt: gone"],
+    },
+  ])("$name", async ({ ends, changes }) => {
+    begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } });
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    presents();
+    ends();
+    await session.tidies();
+    session.restart();
+    expect(await session.changes()).toEqual(changes);
   });
 });

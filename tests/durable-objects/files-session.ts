@@ -88,7 +88,7 @@ async function entryOf(text: string): Promise<FileEntry> {
 
 /** The files of a session over real tables, told of what the rules of a `World` decide. */
 export class FilesSession {
-  readonly #disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => run(), toWorld: (at) => at });
+  readonly #disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => queueMicrotask(run), toWorld: (at) => at });
   readonly #storage = this.#disk.state(
     () => {},
     () => {},
@@ -161,6 +161,11 @@ export class FilesSession {
   /** The user asks anew: the next turn goes on from the latest. */
   asks(): void {
     this.#kept(() => this.#world.ask());
+  }
+
+  /** Lets go of contents that nothing needs any more, as is owed when a turn is over. */
+  async tidies(): Promise<void> {
+    for (const duty of this.#workspaces.outbox.all()) if (duty.type === "tidy") await this.#workspaces.perform(duty);
   }
 
   /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */

@@ -172,9 +172,14 @@ describe("asking about what is not there", () => {
     expect(await (await request(`${at}/answers/agent1.1`)).json()).toMatchObject({
       agent: "a0",
       content: "The quick answer is 42.",
+      files: null,
     });
     const { label } = await (await request(at)).json<{ label: string }>();
-    expect(await (await request(`${at}/answers/${label}`)).json()).toMatchObject({ label, origin: "presentation" });
+    expect(await (await request(`${at}/answers/${label}`)).json()).toMatchObject({
+      label,
+      origin: "presentation",
+      files: null,
+    });
     expect((await request(`${at}/answers/agent2.9`)).status).toBe(404);
     expect((await request(eventsPath({ ...run, turn: 2 }))).status).toBe(404);
   });

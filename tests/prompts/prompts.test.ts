@@ -5,7 +5,7 @@ import { coordinationSystem, type CoordinationSystem } from "../../src/prompts/c
 import { roundMessage } from "../../src/prompts/coordination-user";
 import { personaFor } from "../../src/prompts/identity";
 import { nudgeMessage } from "../../src/prompts/nudge";
-import { NOTHING_PLANNED } from "../../src/prompts/planned-calls";
+import { NOTHING_PLANNED } from "../../src/agents/planned-calls";
 import { presentationMessage, presentationSystem } from "../../src/prompts/presentation";
 import { updateMessage } from "../../src/prompts/update";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { latestPlanned, PLANNED_LIMITS, type PlannedCall } from "../../src/prompts/planned-calls";
-import { presentationMessage } from "../../src/prompts/presentation";
+import { latestPlanned, PLANNED_LIMITS } from "../../src/agents/planned-calls";
+import { type PlannedCall, presentationMessage } from "../../src/prompts/presentation";
 
 const { argumentChars, chars } = PLANNED_LIMITS;
 const MIB = 1024 * 1024;

@@ -1,9 +1,6 @@
+import type { PlannedCall, PlannedCalls } from "../prompts/presentation";
+
 /** Tool calls that an agent planned while its team coordinated, as far as a presenter is shown them. */
-
-export type PlannedCall = { name: string; arguments: string };
-
-/** In the order in which they were planned. `leftOut`: how many earlier ones there are. */
-export type PlannedCalls = { calls: readonly PlannedCall[]; leftOut: number };
 
 /**
  * UTF-16 units of one call's arguments, and of all calls together: they stand at the start of the presentation, where nothing can be
