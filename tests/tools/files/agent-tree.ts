@@ -13,10 +13,18 @@ export type World = {
   peers?: Record<string, Contents>;
   contexts?: Record<string, Contents>;
   writable?: string[];
+  /** Directories that stay although nothing is in them. */
+  directories?: readonly string[];
 };
 
 /** An agent's real files, with these contents. Peers' files and contexts have not been read yet. */
-export async function agentFiles({ workspace = {}, peers = {}, contexts = {}, writable = [] }: World): Promise<StagedFiles> {
+export async function agentFiles({
+  workspace = {},
+  peers = {},
+  contexts = {},
+  writable = [],
+  directories = [],
+}: World): Promise<StagedFiles> {
   const blobs = new Map<string, Uint8Array>();
   const tree = (contents: Contents) => treeOf(contents, blobs);
   const peerTrees = await Promise.all(Object.entries(peers).map(async ([alias, files]) => [alias, await tree(files)] as const));
@@ -33,7 +41,7 @@ export async function agentFiles({ workspace = {}, peers = {}, contexts = {}, wr
     blobs: sourceOf(blobs),
     read: new Set(),
     own: new Set(),
-    directories: new Set(),
+    directories: new Set(directories),
     readBeforeDelete: true,
     limits: { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 },
   });
