@@ -1,9 +1,11 @@
 /** Everything below an agent's places in a sandbox, by the path the agent knows. `others`: what is neither file nor directory. */
 export type Listing = {
-  files: ReadonlyMap<string, { hash: string; size: number; executable: boolean }>;
+  files: ReadonlyMap<string, FileThere>;
   directories: ReadonlySet<string>;
   others: readonly string[];
 };
+
+type FileThere = { hash: string; size: number; executable: boolean };
 
 const OWNER_MAY_RUN = 0o100;
 
@@ -18,7 +20,9 @@ export function toListing(printed: { entries: string; hashes: string }, root: st
   const known = (path: string): string => path.slice(root.length);
   // "{64 hex digits}  {path}"
   const hashes = new Map(partsOf(printed.hashes).map((line) => [line.slice(66), line.slice(0, 64)]));
-  const [files, directories, others] = [new Map<string, FileThere>(), new Set<string>(), [] as string[]];
+  const files = new Map<string, FileThere>();
+  const directories = new Set<string>();
+  const others: string[] = [];
   for (const line of partsOf(printed.entries)) {
     const [, kind, mode = "", size, path = ""] = /^(.) (\d+) (\d+) (.*)$/s.exec(line) ?? [];
     const hash = hashes.get(path);
@@ -29,7 +33,5 @@ export function toListing(printed: { entries: string; hashes: string }, root: st
   }
   return { files, directories, others };
 }
-
-type FileThere = { hash: string; size: number; executable: boolean };
 
 const partsOf = (text: string): string[] => text.split("\0").filter((part) => part !== "");
