@@ -17,11 +17,15 @@ export const registerPull: Register = (program, { io, end }) => {
     .option("--name <name>", "the context (default: the one the folder was pushed to)", toContextName)
     .option("--session <session>", "what this session's turn changed, instead of the context's newest version", toSessionId)
     .option("--turn <n>", "which turn of the session (default: the latest)", toTurn)
+    .option(
+      "--include <pattern...>",
+      "take what matches although it is left out: secrets, where packages come from, what git ignores here",
+    )
     .addOption(
       new Option("--dry-run", "only say what would be done; so it is unless you say otherwise").conflicts(["apply", "patch"]),
     )
     .addOption(new Option("--apply", "do it; nothing is done where a file was changed on both sides").conflicts("patch"))
-    .addOption(new Option("--patch", "print all changes as a patch for `git apply`"))
+    .addOption(new Option("--patch", "print the changes as a patch for `git apply`"))
     .option("--skip-conflicts", "with --apply: leave those files as they are and do the rest")
     .action(async (folder: string | undefined, flags: Flags) => {
       const directory = await toDirectory(io.cwd, folder);

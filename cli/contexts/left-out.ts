@@ -4,11 +4,14 @@ import ignore, { type Ignore } from "ignore";
 export type Reason =
   | "may hold secrets"
   | "not sources"
-  | "ignored by .gitignore"
+  | "ignored by git"
+  | "says where packages come from"
   | "a link"
   | "no plain file"
   | "too large"
   | "a name that other systems do not take";
+/** A file, or a folder with a final `/` and all in it. */
+export type LeftOut = { path: string; reason: Reason };
 
 /** What goes nowhere, whatever anybody includes: it would run programs here when it came back, or is our own. */
 export const NEVER = [".git", ".massgen-edge"];
@@ -87,27 +90,30 @@ export const mayHoldSecrets = (path: string): boolean =>
   secrets.ignores(path) || path.split("/").some((name) => NEVER.includes(name.toLowerCase()));
 
 /** Why a path is on the list of what is left out; null if it is not. Directories end in `/`. */
-export function deniedAs(path: string): Reason | null {
+function deniedAs(path: string): Reason | null {
   if (secrets.ignores(path)) return "may hold secrets";
   return notSources.ignores(path) ? "not sources" : null;
 }
 
-/** Files whose contents tell whether they hold a key. */
-const TELLING = /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf)$/;
+/** Files that say where programs are fetched from, and may hold the key for it. */
+const PACKAGE_SETTINGS = /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf)$/i;
 const TOKEN = /_authToken|_auth\s*=|_password|npmAuthToken|:\/\/[^\s/:@]+:[^\s@]+@/;
+
+/** Whether a file, come from elsewhere, would say where programs are fetched from here. */
+export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
 
 /** Whether a file that is usually harmless holds a key. */
 export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
-  TELLING.test(path) && TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
+  PACKAGE_SETTINGS.test(path) && TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));
 
 /**
- * Rules of one `.gitignore`, which hold for what is below its directory. `base`: that directory, "" or with a final `/`; where it lies
- * above the directory that is looked at, `prefix` leads from the one to the other.
+ * Rules of one file, such as a `.gitignore`, which hold for what is below a directory. `base`: that directory, "" or with a final `/`;
+ * where it lies above the directory that is looked at, `prefix` leads from the one to the other.
  */
 export type IgnoreFile = { base: string; prefix: string; rules: Ignore };
 
-/** Whether git would leave a path out: the nearest file that says something about it decides. */
-export function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
+/** Whether git would leave a path out: the last file that says something about it decides. */
+function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { base, prefix, rules } of files) {
     if (!path.startsWith(base) || path === base) continue;
@@ -136,4 +142,10 @@ export class Includes {
   reachInto(directory: string): boolean {
     return this.#patterns.some((pattern) => pattern.startsWith(directory));
   }
+}
+
+/** Why a path is left out by where it lies; null if it is not. Directories end in `/`; what is in them is asked for by itself. */
+export function leftOutAs(path: string, rules: readonly IgnoreFile[], includes: Includes): Reason | null {
+  if (includes.has(path)) return null;
+  return deniedAs(path) ?? (isIgnored(path, rules) ? "ignored by git" : null);
 }

@@ -6,12 +6,17 @@ import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../sanitize";
 import { parseJson } from "../schema";
 import { readTextFile } from "../text-file";
-import { hashOf, readPlainFile } from "./scan";
+import { hashOf, isTaken, readPlainFile } from "./scan";
 import type { Here } from "./three-way";
 import { writeWhole } from "./write-whole";
 
-/** Which context a directory was last the same as. */
-const LinkSchema = z.object({ server: z.string(), name: ContextNameSchema, version: VersionIdSchema });
+/** Which context a directory was last the same as. `without`: files of that version that were left out here. */
+const LinkSchema = z.object({
+  server: z.string(),
+  name: ContextNameSchema,
+  version: VersionIdSchema,
+  without: z.array(z.string()).optional(),
+});
 export type Link = z.infer<typeof LinkSchema>;
 
 const linkFile = (directory: string): string => path.join(directory, ".massgen-edge", "context.json");
@@ -45,7 +50,7 @@ export function refusalOf(text: string): string | null {
   if (/[\p{Cc}\\]/u.test(text) || parts.some((part) => part === "" || part === "." || part === "..")) return "leads elsewhere";
   if (parts.some((part) => /^[a-z]:/i.test(part) || DEVICE.test(part))) return "means a device or a drive";
   if (parts.some((part) => /^(\.git|git~\d+|\.massgen-edge)[. ]*$/i.test(part))) return "could run programs here";
-  return null;
+  return isTaken(text) ? null : "is a name that other systems do not take";
 }
 
 /** What lies at a path of the tree here. No link is followed, neither there nor above. */

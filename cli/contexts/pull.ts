@@ -4,6 +4,7 @@ import { plural } from "../format";
 import type { Io } from "../io";
 import { toLine } from "../sanitize";
 import { applySteps } from "./apply";
+import { Arrivals } from "./arrivals";
 import {
   type Fetching,
   fetchFromContext,
@@ -13,14 +14,17 @@ import {
   readContextIfKept,
   sidesOf,
 } from "./context-client";
+import type { LeftOut } from "./left-out";
 import { patchOf } from "./patch";
-import { inspect, readLink, writeLink } from "./places";
-import { planSteps, type Side, type Step, type Triple } from "./three-way";
+import { inspect, readLink, refusalOf, writeLink } from "./places";
+import { tellLeftOut } from "./tell-left-out";
+import { planSteps, type Side, type Step } from "./three-way";
 
 export type PullOptions = {
   name?: string;
   session?: string;
   turn?: number;
+  include?: readonly string[];
   apply?: true;
   patch?: true;
   dryRun?: true;
@@ -28,10 +32,11 @@ export type PullOptions = {
 };
 type World = Pick<Io, "stdout" | "stderr">;
 
+type Change = { path: string; base: Side; theirs: Side };
 /** Changes made elsewhere, against what they were made from. */
 type Incoming = {
   what: string;
-  changes: { path: string; base: Side; theirs: Side }[];
+  changes: Change[];
   theirs: Fetching;
   base: Fetching;
   /** What the directory is the same as once all has arrived; null: it is no version. */
@@ -39,17 +44,19 @@ type Incoming = {
   /** What has to be said of it beforehand. */
   note: string | null;
 };
+/** `without`: the files that would have a step but for what is left out. */
+type Plan = { steps: Step[]; leftOut: LeftOut[]; without: string[] };
 
 /** Brings changes made elsewhere into a directory, or shows them. Gives 1 where something was changed on both sides. Throws CliError. */
 export async function pull(directory: string, options: PullOptions, connection: Connection, world: World): Promise<ExitCode> {
   const incoming = await incomingOf(directory, options, connection);
   if (incoming.note !== null) world.stderr.write(`${incoming.note}\n`);
-  if (options.patch) return printPatch(incoming, world);
-  const triples: Triple[] = [];
-  for (const change of incoming.changes) triples.push({ ...change, here: await inspect(directory, change.path) });
-  const steps = planSteps(triples);
+  const arrivals = new Arrivals(directory, options.include ?? []);
+  if (options.patch) return printPatch(incoming, arrivals, world);
+  const { steps, leftOut, without } = await planOf(directory, incoming, arrivals);
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
+  tellStaying(leftOut, world);
   if (!options.apply) {
     world.stderr.write(
       `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does that." : ""}`.trimEnd().concat("\n"),
@@ -58,7 +65,10 @@ export async function pull(directory: string, options: PullOptions, connection: 
   }
   if (conflicts.length > 0 && !options.skipConflicts) throw new CliError(EXIT.config, CONFLICTS);
   const done = await applySteps(directory, steps, incoming.theirs);
-  if (incoming.arrives && conflicts.length === 0) await writeLink(directory, { server: connection.server, ...incoming.arrives });
+  if (incoming.arrives && conflicts.length === 0) {
+    const link = { server: connection.server, ...incoming.arrives };
+    await writeLink(directory, without.length > 0 ? { ...link, without } : link);
+  }
   world.stderr.write(
     `${incoming.what}: ${done.written} written, ${done.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
   );
@@ -67,6 +77,27 @@ export async function pull(directory: string, options: PullOptions, connection: 
 
 const FORGOTTEN =
   "The service no longer has the version that this folder was last the same as, so nobody knows who changed what: a file that differs is a conflict, and what was deleted there stays here.";
+
+async function planOf(directory: string, { changes }: Incoming, arrivals: Arrivals): Promise<Plan> {
+  const plan: Plan = { steps: [], leftOut: [], without: [] };
+  for (const change of changes) {
+    const [step] = planSteps([{ ...change, here: await inspect(directory, change.path) }]);
+    if (!step) continue;
+    const left = refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
+    if (left === null) plan.steps.push(step);
+    else {
+      plan.leftOut.push(left);
+      plan.without.push(change.path);
+    }
+  }
+  return plan;
+}
+
+function tellStaying(leftOut: readonly LeftOut[], world: World): void {
+  tellLeftOut(leftOut, world);
+  if (leftOut.length > 0) world.stderr.write("--include <pattern> takes what it names all the same.\n");
+}
+
 const CONFLICTS =
   "Nothing was written: what is marked `conflict` was changed on both sides. `--patch` prints the changes, for `git apply -3`; `--apply --skip-conflicts` takes all the others.";
 
@@ -91,6 +122,7 @@ async function fromContext(directory: string, asked: string | undefined, connect
   const newest = await readContext(name, null, connection);
   const base = isOwn ? await readContextIfKept(name, link.version, connection) : null;
   const [before, after] = [base ? sidesOf(base) : new Map<string, Side>(), sidesOf(newest)];
+  for (const path of isOwn ? (link.without ?? []) : []) before.delete(path); // it has never been here
   const paths = [...new Set([...before.keys(), ...after.keys()])].sort();
   return {
     what: `${name} ${newest.version}`,
@@ -140,18 +172,26 @@ function printSteps(steps: readonly Step[], { stdout }: World): void {
   }
 }
 
-/** All changes, whatever lies here: whoever applies the patch sees to conflicts. */
-async function printPatch({ changes, base, theirs, what }: Incoming, { stdout, stderr }: World): Promise<ExitCode> {
-  const left: string[] = [];
+/** All changes that may be written here, whatever lies here: whoever applies the patch sees to conflicts. Gives 1 if some may not. */
+async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: Arrivals, world: World): Promise<ExitCode> {
+  const [noText, refused, leftOut]: [string[], string[], LeftOut[]] = [[], [], []];
   const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
     side && { bytes: await fetching(path, side.hash), executable: side.executable };
   for (const change of changes) {
     if (change.base?.hash === change.theirs?.hash && change.base?.executable === change.theirs?.executable) continue;
+    const refusal = refusalOf(change.path);
+    const left = refusal === null ? await arrivals.leftOut(change.path) : null;
+    if (refusal !== null) refused.push(`${toLine(change.path)} ${refusal}`);
+    if (left !== null) leftOut.push(left);
+    if (refusal !== null || left !== null) continue;
     const before = await contentsOf(change.path, change.base, base);
     const patch = patchOf(change.path, before, await contentsOf(change.path, change.theirs, theirs));
-    if (patch === null) left.push(change.path);
-    else stdout.write(patch);
+    if (patch === null) noText.push(change.path);
+    else world.stdout.write(patch);
   }
-  if (left.length > 0) stderr.write(`${what}: not in the patch, since it is no text: ${left.map(toLine).join(", ")}\n`);
-  return EXIT.ok;
+  tellStaying(leftOut, world);
+  if (noText.length > 0) world.stderr.write(`${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`);
+  if (refused.length > 0)
+    world.stderr.write(`${what}: not in the patch, since it may not be written here: ${refused.join(", ")}\n`);
+  return refused.length > 0 ? EXIT.config : EXIT.ok;
 }

@@ -7,14 +7,14 @@ import { toLine } from "../sanitize";
 import { canRedraw } from "../terminal";
 import { putManifest, sendMissing } from "./context-client";
 import { readLink, writeLink } from "./places";
-import { type LeftOut, type Scan, scan } from "./scan";
+import { type Scan, scan } from "./scan";
+import { tellLeftOut } from "./tell-left-out";
 
 export type PushOptions = { name?: string; include?: readonly string[]; force?: true; dryRun?: true };
 type World = Pick<Io, "stdout" | "stderr" | "env">;
 
 /** Files may change while they are sent; then what is missing is asked for once more. */
 const MOST_ROUNDS = 3;
-const MOST_LINES = 20;
 
 /** Makes a directory the newest version of a context. Throws CliError. */
 export async function push(
@@ -28,6 +28,8 @@ export async function push(
   const name = options.name ?? link?.name ?? nameOf(directory);
   const found = await scan(directory, options.include ?? []);
   tellLeftOut(found.leftOut, world);
+  if (found.leftOut.some(({ reason }) => reason === "may hold secrets"))
+    world.stderr.write("--include <pattern> sends what it names all the same.\n");
   if (options.dryRun) {
     for (const { path: file } of found.files) world.stdout.write(`${toLine(file)}\n`);
     world.stderr.write(`${summaryOf(found)} would go to ${name}.\n`);
@@ -82,16 +84,4 @@ function nameOf(directory: string): string {
   const name = contextNameFrom(directory);
   if (name !== null) return name;
   throw new CliError(EXIT.config, "The folder's name cannot be a context's. Give one with --name, such as --name website.");
-}
-
-/** Secrets one by one, so that nobody looks for them in vain; the rest in short. */
-function tellLeftOut(leftOut: readonly LeftOut[], { stderr }: World): void {
-  for (const reason of new Set(leftOut.map((entry) => entry.reason))) {
-    const entries = leftOut.filter((entry) => entry.reason === reason);
-    const shown = entries.slice(0, MOST_LINES).map((entry) => toLine(entry.path));
-    const more = entries.length > MOST_LINES ? `, and ${entries.length - MOST_LINES} more` : "";
-    stderr.write(`left out, ${reason}: ${shown.join(", ")}${more}\n`);
-  }
-  if (leftOut.some(({ reason }) => reason === "may hold secrets"))
-    stderr.write("--include <pattern> sends what it names all the same.\n");
 }

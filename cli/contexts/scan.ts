@@ -1,27 +1,26 @@
 import { createHash } from "node:crypto";
 import { constants, type Dirent } from "node:fs";
-import { type FileHandle, open, readdir, readFile, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir } from "node:fs/promises";
 import path from "node:path";
-import ignore from "ignore";
 import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
 import { relativePath } from "../../src/workspace/paths";
 import { FileError } from "../../src/workspace/types";
 import { CliError, EXIT } from "../exit-codes";
 import { plural } from "../format";
 import { codeOf, reasonOf } from "../text-file";
-import { deniedAs, holdsToken, type IgnoreFile, Includes, isIgnored, NEVER, type Reason } from "./left-out";
+import { IgnoreFiles } from "./ignore-files";
+import { holdsToken, Includes, type LeftOut, leftOutAs, NEVER, type Reason } from "./left-out";
 
 /** A file that goes. `path`: as the service will call it; `file`: as this machine does. */
 export type LocalFile = { path: string; file: string; hash: string; size: number; executable: boolean };
-export type LeftOut = { path: string; reason: Reason };
 export type Scan = { files: LocalFile[]; leftOut: LeftOut[] };
 
 /** SHA-256 in lower-case hex. */
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * What of a directory goes: everything but links, what git ignores, and the list of secrets and of what are no sources. `includes`
- * are gitignore-style patterns of what goes all the same. Links are never followed. Throws CliError.
+ * What of a directory goes: everything but links, what git ignores (`IgnoreFiles`), and the list of secrets and of what are no
+ * sources. `includes` are gitignore-style patterns of what goes all the same. Links are never followed. Throws CliError.
  */
 export async function scan(directory: string, includes: readonly string[]): Promise<Scan> {
   const walk = new Walk(directory, new Includes(includes));
@@ -37,7 +36,7 @@ export async function scan(directory: string, includes: readonly string[]): Prom
 }
 
 /** Whether the service takes a file of this name: one that stands for another somewhere is refused there. */
-function isTaken(here: string): boolean {
+export function isTaken(here: string): boolean {
   try {
     relativePath(here);
     return true;
@@ -54,39 +53,37 @@ class Walk {
   constructor(
     private readonly root: string,
     private readonly includes: Includes,
+    private readonly ignoreFiles = new IgnoreFiles(root),
   ) {}
 
   async run(): Promise<void> {
-    await this.#directory("", await ignoreFilesAbove(this.root));
+    await this.#directory("");
   }
 
   /** `at`: "" or with a final `/`. */
-  async #directory(at: string, above: readonly IgnoreFile[]): Promise<void> {
+  async #directory(at: string): Promise<void> {
     const folder = path.join(this.root, at);
     const entries = await readdir(folder, { withFileTypes: true }).catch((cause: unknown) => {
       throw new CliError(EXIT.config, `Cannot read the folder ${folder}: ${reasonOf(cause)}.`, { cause });
     });
-    const own = await ignoreFileAt(folder, at);
-    const rules = own ? [...above, own] : above;
-    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) await this.#entry(at, entry, rules);
+    for (const entry of entries.sort((one, other) => (one.name < other.name ? -1 : 1))) await this.#entry(at, entry);
   }
 
-  async #entry(at: string, entry: Dirent, rules: readonly IgnoreFile[]): Promise<void> {
+  async #entry(at: string, entry: Dirent): Promise<void> {
     if (NEVER.includes(entry.name.toLowerCase())) return;
     const isDirectory = entry.isDirectory();
     const here = at + entry.name + (isDirectory ? "/" : "");
-    const reason = this.#reason(here, entry, rules);
+    const reason = await this.#reason(here, entry);
     if (reason !== null && !(isDirectory && this.includes.reachInto(here))) this.leftOut.push({ path: here, reason });
-    else if (isDirectory) await this.#directory(here, rules);
+    else if (isDirectory) await this.#directory(here);
     else await this.#file(here);
   }
 
-  #reason(here: string, entry: Dirent, rules: readonly IgnoreFile[]): Reason | null {
+  async #reason(here: string, entry: Dirent): Promise<Reason | null> {
     if (entry.isSymbolicLink()) return "a link";
     if (!entry.isDirectory() && !entry.isFile()) return "no plain file";
     if (!isTaken(here)) return "a name that other systems do not take";
-    if (this.includes.has(here)) return null;
-    return deniedAs(here) ?? (isIgnored(here, rules) ? "ignored by .gitignore" : null);
+    return leftOutAs(here, await this.ignoreFiles.for(here), this.includes);
   }
 
   async #file(here: string): Promise<void> {
@@ -121,29 +118,3 @@ export async function readPlainFile(file: string): Promise<PlainFile | null> {
     await handle?.close();
   }
 }
-
-async function ignoreFileAt(folder: string, base: string): Promise<IgnoreFile | null> {
-  const text = await readFile(path.join(folder, ".gitignore"), "utf8").catch(() => null);
-  return text === null ? null : { base, prefix: "", rules: ignore().add(text) };
-}
-
-/** Those of the folders above, up to the repository's own: what git ignores it ignores in a folder inside too. */
-async function ignoreFilesAbove(root: string): Promise<IgnoreFile[]> {
-  const found: IgnoreFile[] = [];
-  let below = "";
-  for (let folder = path.resolve(root); !(await isRepository(folder)); ) {
-    const parent = path.dirname(folder);
-    if (parent === folder) return []; // no repository: what lies above has nothing to say
-    below = `${path.basename(folder)}/${below}`;
-    folder = parent;
-    const file = await ignoreFileAt(folder, "");
-    if (file) found.unshift({ ...file, prefix: below });
-  }
-  return found;
-}
-
-const isRepository = (folder: string): Promise<boolean> =>
-  stat(path.join(folder, ".git")).then(
-    () => true,
-    () => false,
-  );

@@ -44,6 +44,7 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
   if (document.errors.length > 0) return { programs: [], config, problems: document.errors.map(({ message }) => message) };
   const programs = new Map<string, Bridged>();
+  const entries: Started[] = [];
   const problems: string[] = [];
   for (const { entry, name } of serverEntries(document.contents)) {
     const stdio = StdioSchema.safeParse(entry.toJS(document));
@@ -59,12 +60,29 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
     const program =
       programs.get(key) ?? toProgram({ name, command, args, env, cwd: stdio.data.cwd ?? null }, programs.size, options);
     programs.set(key, program);
+    entries.push({ name, program });
     for (const gone of ["command", "args", "env", "cwd", "security"]) entry.delete(gone);
     entry.set("type", "streamable-http");
     entry.set("url", program.url);
     entry.set("headers", document.createNode({ "X-API-Key": `\${${TOKEN_SECRET}}` }));
   }
+  problems.push(...[...options.urls.keys()].flatMap((name) => urlProblem(name, entries) ?? []));
   return { programs: [...programs.values()], config: document.toString({ lineWidth: 0 }), problems: [...new Set(problems)] };
+}
+
+/** An entry of the config, and the program that is started for it: another entry's, where both are the same. */
+type Started = { name: string; program: Bridged };
+
+/** Why an address by a server's name cannot be meant; null if it can. */
+function urlProblem(name: string, entries: readonly Started[]): string | null {
+  const meant = new Set(entries.filter((entry) => entry.name === name).map(({ program }) => program));
+  const [program] = meant;
+  const started = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
+  if (program === undefined) return `--url ${name}=… fits no server that is started here${started && ` (${started})`}.`;
+  if (meant.size > 1)
+    return `--url ${name}=… fits ${meant.size} different programs: give their servers names of their own in the config.`;
+  if (program.name === name) return null;
+  return `${name} is the same program as ${program.name} and has its address: write --url ${program.name}=… instead of --url ${name}=….`;
 }
 
 function toProgram(what: Omit<Bridged, "port" | "url">, nth: number, { host, port, urls }: BridgeOptions): Bridged {

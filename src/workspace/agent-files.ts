@@ -59,7 +59,7 @@ export type Staged = {
   read: readonly string[];
   /** Paths the agent wrote itself. */
   own: readonly string[];
-  /** Paths that were read or own before and are neither any more: contents it does not know were moved there. */
+  /** Paths that are neither, whatever they were before: contents it does not know were moved there. */
   foreign: readonly string[];
   /** All directories that are to stay although nothing is in them; replaces those of the basis. */
   directories: readonly string[];

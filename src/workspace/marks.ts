@@ -5,7 +5,7 @@ export class Marks {
   readonly #given: Given;
   readonly #read = new Set<string>();
   readonly #own = new Set<string>();
-  /** Marked before the call, and void now. */
+  /** Where contents were moved that it does not know; without a mark they would count as its own, as all that it puts somewhere. */
   readonly #foreign = new Set<string>();
 
   constructor(given: Given) {
@@ -47,6 +47,6 @@ export class Marks {
   #clear(path: string): void {
     this.#read.delete(path);
     this.#own.delete(path);
-    if (this.#given.read.has(path) || this.#given.own.has(path)) this.#foreign.add(path);
+    this.#foreign.add(path);
   }
 }

@@ -31,7 +31,7 @@ class Fleet {
     const done = { exitCode: 0, stdout: "", stderr: "" };
     return {
       exec: async (line) => {
-        if (line.startsWith("timeout ")) await new Promise<void>((end) => this.#held.push(end));
+        if (line.startsWith("setsid ")) await new Promise<void>((end) => this.#held.push(end));
         return done;
       },
       writeFile: async (path, content) => {

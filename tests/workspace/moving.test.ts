@@ -199,7 +199,7 @@ describe("moving", () => {
       name: "takes a file to another name",
       given: HOME,
       does: (f) => f.move("a.txt", "d.txt"),
-      changes: { workspace: { "a.txt": null, "d.txt": "A" } },
+      changes: { workspace: { "a.txt": null, "d.txt": "A" }, foreign: ["/workspace/d.txt"] },
       lines: ["write /workspace/d.txt", "delete /workspace/a.txt"],
     },
     {
@@ -209,7 +209,10 @@ describe("moving", () => {
         f.move("src", "lib/src");
         expect(f.exists("src")).toBe(false);
       },
-      changes: { workspace: { "src/b.txt": null, "src/lib/c.txt": null, "lib/src/b.txt": "B", "lib/src/lib/c.txt": "C" } },
+      changes: {
+        workspace: { "src/b.txt": null, "src/lib/c.txt": null, "lib/src/b.txt": "B", "lib/src/lib/c.txt": "C" },
+        foreign: ["/workspace/lib/src/b.txt", "/workspace/lib/src/lib/c.txt"],
+      },
       lines: ["write /workspace/lib/src", "delete /workspace/src", "list /workspace"],
     },
     {
@@ -229,7 +232,7 @@ describe("moving", () => {
         f.move("a.txt", "b");
         f.remove("b");
       },
-      changes: { workspace: { "a.txt": null, b: "A" } },
+      changes: { workspace: { "a.txt": null, b: "A" }, foreign: ["/workspace/b"] },
       lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b: not_read"],
       fails: "not_read",
     },
@@ -293,7 +296,7 @@ describe("moving", () => {
       name: "within a full tree needs no room",
       given: { workspace: { a: "1", b: "2" }, limits: { fileBytes: 9, files: 2, treeBytes: 2 } },
       does: (f) => f.move("a", "c"),
-      changes: { workspace: { a: null, c: "1" } },
+      changes: { workspace: { a: null, c: "1" }, foreign: ["/workspace/c"] },
       lines: ["write /workspace/c", "delete /workspace/a"],
     },
   ]);

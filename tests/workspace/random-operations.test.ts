@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { Staged } from "../../src/workspace/agent-files";
-import { hashOf } from "../../src/workspace/hash";
 import { StagedFiles } from "../../src/workspace/staged-files";
-import { applyChanges } from "../../src/workspace/tree";
-import { FileError, type Tree } from "../../src/workspace/types";
-import { type Limits, Model, ODD, Refused, type Rights } from "./model";
+import type { Tree } from "../../src/workspace/types";
+import { KeptFiles } from "./kept-files";
+import { type Limits, Model, ODD, type Rights } from "./model";
+import { KINDS, Modelled, type Operation, perform } from "./modelled";
 
 /** `FILE_OPERATIONS` sets how many operations are tried at least; what fails is shrunk and told with its seed. */
 const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? 10_000);
@@ -21,8 +20,14 @@ const CONTEXTS = {
   docs: { a: "large text", "b/c": "d" },
 };
 const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
-/** What every round begins with. */
+/** What every round begins with: the result of the turn before. */
 const BASE = { b: "B", "c/a": "C" };
+/** All that a round begins with, by the path that agents see. */
+const BEGINNING = new Map(
+  Object.entries({ "/workspace": BASE, "/contexts/site": CONTEXTS.site, "/contexts/vault": CONTEXTS.vault }).flatMap(
+    ([root, files]) => Object.entries(files).map(([path, text]): [string, string] => [`${root}/${path}`, text]),
+  ),
+);
 /** A folder, a file and patterns; an exception, and another case. Files of these never change, whoever tries. */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
@@ -30,11 +35,17 @@ const PROTECTED: Readonly<Record<string, readonly string[]>> = {
 };
 const UNTOUCHED = { site: { "secret/c": "s", "b/k.key": "k" }, vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p" } };
 
-const OFTEN = ["read", "write", "copy", "move", "remove"] as const;
-const KINDS = [...OFTEN, ...OFTEN, "write", "move", "makeDirectory", "list", "walk", "walk", "stat", "exists"] as const;
-type Operation = { kind: (typeof KINDS)[number]; path: string; to: string; text: string };
-/** One tool call. `ends`: what was staged is kept, or lost; `then`: what the agent does next. */
-type Call = { agent: number; operations: Operation[]; ends: "settled" | "lost"; then: "nothing" | "answers" | "round" };
+/**
+ * One tool call. `ends`: what was staged is kept, or not, as the call was cut off before it was written or before that was on disk;
+ * `then`: what the agent does next; `restarts`: whether nothing is in memory any more after it.
+ */
+type Call = {
+  agent: number;
+  operations: Operation[];
+  ends: "settled" | "lost" | "crashed";
+  then: "nothing" | "answers" | "round";
+  restarts: boolean;
+};
 
 /** Few names, so that operations meet; the workspace and the context that may be written more often than others. */
 const PREFIXES = [
@@ -44,7 +55,10 @@ const PREFIXES = [
 ];
 const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key", "gen", "x.pem", "X.Pem", "keep.pem", "README"];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
+/** Where calls of the same round meet often. */
+const MET = ["a", "b", "c/a", "/contexts/site/a", "/contexts/site/b", "/contexts/vault/a", "/contexts/vault/c"];
 const anyPath = fc.oneof(
+  { weight: 15, arbitrary: fc.constantFrom(...MET) },
   { weight: 30, arbitrary: fc.tuple(fc.constantFrom(...PREFIXES), names).map(([prefix, parts]) => prefix + parts.join("/")) },
   { weight: 1, arbitrary: fc.constantFrom(...Object.keys(ODD)) },
 );
@@ -62,39 +76,29 @@ const anyOperation: fc.Arbitrary<Operation> = fc.record({
 const anyCall: fc.Arbitrary<Call> = fc.record({
   agent: fc.nat(AGENTS.length - 1),
   operations: fc.array(anyOperation, { minLength: OPERATIONS_OF_CALL.least, maxLength: OPERATIONS_OF_CALL.most }),
-  ends: fc.constantFrom("settled", "settled", "settled", "lost"),
-  then: fc.constantFrom("nothing", "nothing", "answers", "round"),
+  ends: fc.constantFrom("settled", "settled", "settled", "settled", "lost", "crashed"),
+  then: fc.constantFrom("nothing", "nothing", "nothing", "nothing", "answers", "round"),
+  restarts: fc.boolean(),
 });
 
-/** A team on the real code, with everything kept that a session would keep, beside one model for each agent. */
+/** A team on the real code, with everything kept as a session keeps it, beside one model for each agent. */
 class Team {
-  readonly #texts = new Map<string, string>();
-  #base: Tree = new Map();
-  readonly #agents = AGENTS.map(() => ({
-    tree: this.#base,
-    read: new Set<string>(),
-    own: new Set<string>(),
-    directories: new Set<string>(),
-  }));
-  readonly #contexts = new Map<string, Tree>();
-  readonly #peers = new Map<string, Tree>();
+  readonly #kept: KeptFiles;
+  readonly #rounds = AGENTS.map(() => 1);
+  readonly #peers = new Set<string>();
   readonly #models: Model[] = [];
   attempted = 0;
   refused = 0;
 
-  async begin(): Promise<void> {
-    for (const [name, files] of Object.entries(CONTEXTS)) this.#contexts.set(name, new Map(await this.#entries(files)));
-    this.#base = new Map(await this.#entries(BASE));
+  constructor(kept: KeptFiles) {
+    this.#kept = kept;
     for (const index of AGENTS.keys()) {
-      this.#agent(index).tree = this.#base;
-      const model = new Model(this.#rights(index));
-      for (const [name, files] of Object.entries(CONTEXTS)) model.replace(`/contexts/${name}`, Object.entries(files));
-      model.replace("/workspace", Object.entries(BASE));
-      this.#models.push(model);
+      this.#models.push(new Model(this.#rights(index)));
+      this.#startRound(index);
     }
   }
 
-  async call({ agent, operations, ends, then }: Call): Promise<void> {
+  async call({ agent, operations, ends, then, restarts }: Call): Promise<void> {
     const [files, before] = [this.#open(agent), this.#modelOf(agent)];
     const model = before.clone();
     const lines = new Set<string>();
@@ -106,97 +110,98 @@ class Team {
     }
     const told = files.accessed.map(({ operation, path, refused }) => `${operation} ${path} ${refused}`);
     expect(told.toSorted()).toEqual([...lines].sort());
-    if (ends === "settled") {
-      this.#settle(agent, files.staged());
-      this.#models[agent] = model;
-    }
+    if (ends !== "lost") this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
+    if (ends === "settled") this.#models[agent] = model;
+    this.#forgetUnchanged(agent);
     this.#next(agent, then);
+    if (restarts) this.#kept.restart();
     this.check();
   }
 
-  /** Everything that is kept is as the models have it; whatever was not the agent's to change is as it was. */
+  /** Everything that is kept is as the models have it, in memory and on disk; whatever was not the agent's to change is as it was. */
   check(): void {
-    for (const [index, { tree, directories }] of this.#agents.entries()) {
+    for (const index of AGENTS.keys()) {
       const model = this.#modelOf(index);
-      expect(this.#inWords(tree)).toEqual(model.in("/workspace"));
-      const roots = [...NAMES_OF_CONTEXTS.map((name) => `/contexts/${name}`), "/workspace"];
-      expect([...directories].sort()).toEqual(roots.flatMap((root) => model.emptyDirectories(root)).sort());
-      for (const [alias, peer] of this.#peers) expect(this.#inWords(peer)).toEqual(model.in(`/peers/${alias}`));
-      expect(model.in("/contexts/docs")).toEqual(CONTEXTS.docs);
+      const place = this.#placeOf(index);
+      for (const kept of [this.#kept, this.#kept.restarted()]) {
+        expect(kept.inWords(kept.workspace(place))).toEqual(model.in("/workspace"));
+        const roots = [...NAMES_OF_CONTEXTS.map((name) => `/contexts/${name}`), "/workspace"];
+        expect([...kept.marks(place).directories].sort()).toEqual(roots.flatMap((root) => model.emptyDirectories(root)).sort());
+        const { read, own } = kept.marks(place);
+        const deletable = ["/workspace", ...writableBy(index).map((name) => `/contexts/${name}`)].flatMap((root) =>
+          model.filesAt(root),
+        );
+        expect(deletable.filter((path) => read.has(path) || own.has(path))).toEqual(
+          deletable.filter((path) => model.known.has(path)),
+        );
+        for (const alias of this.#peers) expect(kept.inWords(kept.peer(alias))).toEqual(model.in(`/peers/${alias}`));
+        for (const name of NAMES_OF_CONTEXTS)
+          expect(kept.inWords(kept.context(place, name))).toEqual(model.in(`/contexts/${name}`));
+      }
+      for (const [name, untouched] of Object.entries(UNTOUCHED)) expect(model.in(`/contexts/${name}`)).toMatchObject(untouched);
+      for (const [name, files] of Object.entries(CONTEXTS))
+        if (WRITERS[name] !== index) expect(model.in(`/contexts/${name}`)).toEqual(files);
     }
-    for (const [name, untouched] of Object.entries(UNTOUCHED)) {
-      const files = this.#inWords(this.#contexts.get(name) ?? new Map());
-      expect(files).toEqual(this.#modelOf(WRITERS[name] ?? 0).in(`/contexts/${name}`));
-      expect(files).toMatchObject(untouched);
-    }
+  }
+
+  /** Nobody notes that a file was written that holds what it held: it has to be read before it may be deleted. */
+  #forgetUnchanged(index: number): void {
+    const { read, own } = this.#kept.marks(this.#placeOf(index));
+    const { files, known } = this.#modelOf(index);
+    for (const [path, text] of files) if (text === BEGINNING.get(path) && !read.has(path) && !own.has(path)) known.delete(path);
   }
 
   #rights(index: number): Rights {
     const contexts = new Map(NAMES_OF_CONTEXTS.map((name) => [name, { writable: WRITERS[name] === index }]));
-    return { peers: new Set(this.#peers.keys()), contexts, limits: LIMITS };
+    return { peers: new Set(this.#peers), contexts, limits: LIMITS };
   }
 
   #open(index: number): StagedFiles {
-    const agent = this.#agent(index);
-    const contexts = [...this.#contexts].map(
-      ([name, tree]) => [name, { tree, writable: WRITERS[name] === index, protectedPaths: PROTECTED[name] ?? [] }] as const,
-    );
+    const place = this.#placeOf(index);
+    const contexts = NAMES_OF_CONTEXTS.map((name) => {
+      const tree = this.#kept.context(place, name);
+      return [name, { tree, writable: WRITERS[name] === index, protectedPaths: PROTECTED[name] ?? [] }] as const;
+    });
     return new StagedFiles({
-      workspace: agent.tree,
-      peers: this.#peers,
+      workspace: this.#kept.workspace(place),
+      peers: new Map([...this.#peers].map((alias): [string, Tree] => [alias, this.#kept.peer(alias)])),
       contexts: new Map(contexts),
-      blobs: { read: async ({ hash }) => new TextEncoder().encode(this.#textOf(hash)) },
-      read: agent.read,
-      own: agent.own,
-      directories: agent.directories,
+      blobs: this.#kept.source,
+      ...this.#kept.marks(place),
       readBeforeDelete: true,
       limits: LIMITS,
     });
   }
 
-  #settle(index: number, { workspace, contexts, blobs, read, own, foreign, directories }: Staged): void {
-    const agent = this.#agent(index);
-    for (const [hash, bytes] of blobs) this.#texts.set(hash, new TextDecoder().decode(bytes));
-    agent.tree = applyChanges(agent.tree, workspace);
-    for (const [name, changes] of contexts)
-      this.#contexts.set(name, applyChanges(this.#contexts.get(name) ?? new Map(), changes));
-    for (const path of foreign) for (const marks of [agent.read, agent.own]) marks.delete(path);
-    for (const path of read) agent.read.add(path);
-    for (const path of own) agent.own.add(path);
-    agent.directories = new Set(directories);
-    for (const [place, model] of this.#models.entries()) {
-      for (const name of place === index ? [] : contexts.keys())
-        model.replace(`/contexts/${name}`, Object.entries(this.#inWords(this.#contexts.get(name) ?? new Map())));
-    }
-  }
-
   #next(index: number, then: Call["then"]): void {
-    const agent = this.#agent(index);
     if (then === "answers") this.#show(index);
     if (then !== "round") return;
-    agent.tree = this.#base;
-    for (const marks of [agent.read, agent.own, agent.directories]) marks.clear();
+    this.#rounds[index] = this.#placeOf(index).round + 1;
+    this.#startRound(index);
+  }
+
+  /** Nothing of the round before is left. */
+  #startRound(index: number): void {
     const model = this.#modelOf(index);
     model.replace("/workspace", Object.entries(BASE));
-    for (const name of NAMES_OF_CONTEXTS) model.replace(`/contexts/${name}`, Object.entries(model.in(`/contexts/${name}`)));
+    for (const [name, files] of Object.entries(CONTEXTS)) model.replace(`/contexts/${name}`, Object.entries(files));
     model.known.clear();
   }
 
   /** Everybody sees the snapshot from now on. */
   #show(index: number): void {
     const alias = AGENTS[index] ?? "";
-    const { tree } = this.#agent(index);
-    this.#peers.set(alias, tree);
+    this.#kept.freeze(this.#placeOf(index), alias);
+    this.#peers.add(alias);
+    const frozen = Object.entries(this.#modelOf(index).in("/workspace"));
     for (const [place, model] of this.#models.entries()) {
       model.rights = this.#rights(place);
-      model.replace(`/peers/${alias}`, Object.entries(this.#inWords(tree)));
+      model.replace(`/peers/${alias}`, frozen);
     }
   }
 
-  #agent(index: number) {
-    const agent = this.#agents[index];
-    if (!agent) throw new Error(`no agent ${index}`);
-    return agent;
+  #placeOf(agent: number) {
+    return { turn: 2, attempt: 1, agent, round: this.#rounds[agent] ?? 0 };
   }
 
   #modelOf(index: number): Model {
@@ -204,170 +209,21 @@ class Team {
     if (!model) throw new Error(`no model ${index}`);
     return model;
   }
-
-  async #entries(files: Record<string, string>) {
-    return Promise.all(
-      Object.entries(files).map(async ([path, text]) => {
-        const bytes = new TextEncoder().encode(text);
-        const hash = await hashOf(bytes);
-        this.#texts.set(hash, text);
-        return [path, { hash, size: bytes.byteLength }] as const;
-      }),
-    );
-  }
-
-  #textOf(hash: string): string {
-    const text = this.#texts.get(hash);
-    if (text === undefined) throw new Error(`nobody kept the contents ${hash}`);
-    return text;
-  }
-
-  #inWords(tree: Tree): Record<string, string> {
-    return Object.fromEntries([...tree].map(([path, { hash }]) => [path, this.#textOf(hash)]));
-  }
 }
 
-/** The model, with the methods of the real thing, and the lines that each owes. */
-class Modelled implements Actions {
-  readonly #model: Model;
-  readonly #lines: Set<string>;
-
-  constructor(model: Model, lines: Set<string>) {
-    this.#model = model;
-    this.#lines = lines;
-  }
-
-  read = async (typed: string) => new TextEncoder().encode(this.#line("read", typed, (path) => this.#model.read(path)));
-  write = async (typed: string, bytes: Uint8Array) =>
-    this.#line("write", typed, (path) => this.#model.write(path, new TextDecoder().decode(bytes)));
-  makeDirectory = (typed: string) => this.#line("write", typed, (path) => this.#model.makeDirectory(path));
-  remove = (typed: string) => this.#line("delete", typed, (path) => this.#model.remove(path));
-  copy = (from: string, to: string) => this.#transfer("copy", from, to);
-  move = (from: string, to: string) => this.#transfer("move", from, to);
-
-  list = (typed: string) =>
-    this.#line("list", typed, (path) => {
-      if (this.#kind(path) === "file") throw new Refused("not_a_directory");
-      return this.#names(path).map((name) => ({ name }));
-    });
-
-  walk = (typed: string, limit: number) =>
-    this.#line("list", typed, (path) => {
-      this.#kind(path);
-      const paths = this.#model.filesAt(path);
-      return { paths: paths.slice(0, limit), more: paths.length > limit };
-    });
-
-  stat = (typed: string) => this.#glance(typed, (path) => ({ kind: this.#kind(path) }));
-
-  exists = (typed: string) => {
-    try {
-      return this.#glance(typed, (path) => {
-        this.#model.mayRead(path);
-        return this.#model.files.has(path) || this.#model.isDirectory(path);
-      });
-    } catch (error) {
-      if (error instanceof Refused) return false;
-      throw error;
-    }
-  };
-
-  #transfer(way: "copy" | "move", from: string, to: string): void {
-    this.#line(way === "copy" ? "read" : "delete", from, (source) => {
-      this.#model.mayLeave(way, source);
-      this.#line("write", to, (target) => this.#model.transfer(way, source, target));
-    });
-  }
-
-  #kind(path: string): "file" | "directory" {
-    this.#model.mayRead(path);
-    if (this.#model.files.has(path)) return "file";
-    if (!this.#model.isDirectory(path)) throw new Refused("not_found");
-    return "directory";
-  }
-
-  #names(path: string): string[] {
-    const { peers, contexts } = this.#model.rights;
-    if (path === "/") return ["contexts", "peers", "workspace"];
-    if (path === "/peers") return [...peers].sort();
-    if (path === "/contexts") return [...contexts.keys()].sort();
-    return this.#model.children(path);
-  }
-
-  #line<T>(operation: string, typed: string, act: (path: string) => T): T {
-    return this.#noted(operation, typed, act, (path) => path);
-  }
-
-  #glance<T>(typed: string, act: (path: string) => T): T {
-    const directory = (path: string) =>
-      /^\/(workspace|(peers|contexts)\/[^/]+)\//.test(path) ? path.slice(0, path.lastIndexOf("/")) : path;
-    return this.#noted("list", typed, act, directory);
-  }
-
-  #noted<T>(operation: string, typed: string, act: (path: string) => T, where: (path: string) => string): T {
-    let path = ODD[typed]?.shown ?? typed;
-    try {
-      path = this.#model.resolve(typed);
-      const result = act(path);
-      this.#lines.add(`${operation} ${where(path)} null`);
-      return result;
-    } catch (error) {
-      if (error instanceof Refused) this.#lines.add(`${operation} ${path} ${error.code}`);
-      throw error;
-    }
-  }
-}
-
-type Actions = {
-  read(path: string): Promise<Uint8Array>;
-  write(path: string, bytes: Uint8Array): Promise<void>;
-  makeDirectory(path: string): void;
-  remove(path: string): void;
-  copy(from: string, to: string): void;
-  move(from: string, to: string): void;
-  list(path: string): { name: string }[];
-  walk(path: string, limit: number): { paths: string[]; more: boolean };
-  stat(path: string): { kind: string };
-  exists(path: string): boolean;
-};
-
-/** What an operation answers, or the code it fails with. */
-async function perform(files: Actions, operation: Operation): Promise<{ code: string | null; answer: unknown }> {
-  try {
-    return { code: null, answer: await answerOf(files, operation) };
-  } catch (error) {
-    if (error instanceof FileError || error instanceof Refused) return { code: error.code, answer: null };
-    throw error;
-  }
-}
-
-async function answerOf(files: Actions, { kind, path, to, text }: Operation): Promise<unknown> {
-  switch (kind) {
-    case "read":
-      return new TextDecoder().decode(await files.read(path));
-    case "write":
-      return files.write(path, new TextEncoder().encode(text));
-    case "copy":
-    case "move":
-      return files[kind](path, to);
-    case "list":
-      return files.list(path).map(({ name }) => name);
-    case "walk":
-      return files.walk(path, 4);
-    case "stat":
-      return files.stat(path).kind;
-    default:
-      return files[kind](path);
-  }
-}
+const writableBy = (agent: number): string[] => NAMES_OF_CONTEXTS.filter((name) => WRITERS[name] === agent);
 
 it(`keeps agents apart and everything on record in ${OPERATIONS} random operations`, { timeout: 300_000 }, async () => {
   const counts = { attempted: 0, refused: 0 };
   const history = fc.array(anyCall, { minLength: CALLS.least, maxLength: CALLS.most });
   const property = fc.asyncProperty(history, async (calls) => {
-    const team = new Team();
-    await team.begin();
-    for (const call of calls) await team.call(call);
+    const kept = await KeptFiles.begin(BASE, CONTEXTS);
+    const team = new Team(kept);
+    try {
+      for (const call of calls) await team.call(call);
+    } finally {
+      kept.close();
+    }
     counts.attempted += team.attempted;
     counts.refused += team.refused;
   });

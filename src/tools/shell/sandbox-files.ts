@@ -1,12 +1,18 @@
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { fromBytes, toBytes } from "./encoding";
+import { quoted } from "./quoted";
 import type { SandboxClient } from "./sandbox-client";
+import { type Listing, listingCommands, toListing } from "./sandbox-listing";
+import { endProcesses } from "./sandbox-processes";
 
 /** The places of an agent's files, which the sandbox has below its root. */
 const PLACES = ["/workspace", "/peers", "/contexts"];
-/** Outside of them, so that nothing of an agent can be in the way. */
+/** Those, and what peers and contexts have below them: they are there whatever an agent's files are. */
+const ROOT = /^\/(?:workspace|(?:peers|contexts)(?:\/[^/]+)?)$/;
+/** Files of our own, outside of the places. */
 const NAMES = "/tmp/.agent-names";
+export const SCRIPT = "/tmp/.agent-command";
 
 /** What commands need of it. */
 export type RunningSandbox = Pick<SandboxClient, "exec" | "writeFile" | "readFile">;
@@ -18,9 +24,6 @@ export type SandboxLimits = {
   fileBytes: number;
 };
 
-/** Files in a sandbox, by the path the agent knows. */
-type Listing = { hashes: ReadonlyMap<string, string>; executable: ReadonlySet<string>; tooLarge: ReadonlySet<string> };
-
 /**
  * Carries an agent's files into a sandbox and what became of them back. Only what differs is carried, told by hashes: a sandbox that
  * still holds the files of the last command gets next to nothing. A file that is carried there counts as read.
@@ -30,51 +33,73 @@ export class SandboxFiles {
   readonly #limits: SandboxLimits;
   /** Where the places lie in the container; "" for its root. */
   readonly root: string;
+  /** Of the processes that commands start over these files. */
+  readonly mark: string;
 
   constructor(sandbox: RunningSandbox, root: string, limits: SandboxLimits) {
     this.#sandbox = sandbox;
     this.#limits = limits;
     this.root = root;
+    this.mark = `${root}/workspace`;
   }
 
-  /** Makes the sandbox hold exactly the agent's files. */
+  /** Makes the sandbox hold exactly the agent's files and directories, whatever earlier commands have left there or still do. */
   async bringIn(files: AgentFiles): Promise<void> {
-    await this.#shell(`mkdir -p ${["/tmp", ...PLACES].map((place) => quoted(this.root + place)).join(" ")}`);
+    await this.#clear();
     const there = await this.#list();
-    const wanted = this.#filesOf(files);
+    const wanted = new Set(this.#filesOf(files));
+    const directories = withAbove([...[...wanted].map(parentOf), ...files.staged().directories]);
+    const left = [
+      ...[...there.files.keys()].filter((path) => !wanted.has(path)),
+      ...[...there.directories].filter((path) => !directories.has(path) && !ROOT.test(path)),
+    ];
+    await this.#forEach("rm -rf --", left);
     await this.#forEach(
-      "rm -f --",
-      [...there.hashes.keys()].filter((path) => !wanted.includes(path)),
+      "mkdir -p --",
+      [...directories].filter((path) => !there.directories.has(path)),
     );
-    const missing = wanted.filter((path) => there.hashes.get(path) !== files.stat(path).hash);
-    await this.#forEach("mkdir -p --", [...new Set(missing.map(parentOf))]);
+    const missing = [...wanted].filter((path) => there.files.get(path)?.hash !== files.stat(path).hash);
     for (const path of missing) await this.write(path, await files.read(path));
     const isRunnable = (path: string) => files.stat(path).executable;
     await this.#forEach(
       "chmod 755 --",
-      wanted.filter((path) => isRunnable(path) && !there.executable.has(path)),
+      [...wanted].filter((path) => isRunnable(path) && !there.files.get(path)?.executable),
     );
     await this.#forEach(
       "chmod 644 --",
-      wanted.filter((path) => !isRunnable(path) && there.executable.has(path)),
+      [...wanted].filter((path) => !isRunnable(path) && there.files.get(path)?.executable),
     );
   }
 
   /** Takes over what changed in the sandbox. Says what could not be kept, in words for the model. */
   async bringBack(files: AgentFiles): Promise<string[]> {
     const there = await this.#list();
-    const before = this.#filesOf(files);
-    const problems: string[] = [];
-    const attempt = (change: () => void | Promise<void>) => noting(problems, change);
-    for (const path of before) if (!there.hashes.has(path)) await attempt(() => files.remove(path));
-    for (const [path, hash] of there.hashes) {
+    const problems = there.others.map((path) => `${path} is no plain file and was not kept.`);
+    await this.#removeGone(files, there, problems);
+    for (const [path, { hash, size, executable }] of there.files) {
       const known = files.exists(path) ? files.stat(path) : null;
-      const executable = there.executable.has(path);
       if (known?.hash === hash && known.executable === executable) continue;
-      if (there.tooLarge.has(path)) problems.push(`${path} is larger than ${this.#limits.fileBytes} bytes and was not kept.`);
-      else await attempt(async () => files.write(path, await this.#read(path), executable));
+      if (size > this.#limits.fileBytes)
+        problems.push(`${path} is larger than ${this.#limits.fileBytes} bytes and was not kept.`);
+      else await noting(problems, async () => files.write(path, await this.#read(path), executable));
     }
+    const notEmpty = new Set([...there.files.keys(), ...there.directories].map(parentOf));
+    for (const path of there.directories)
+      if (!notEmpty.has(path) && !ROOT.test(path) && !files.exists(path)) await noting(problems, () => files.makeDirectory(path));
     return problems;
+  }
+
+  /** Files first, so that each is on record. Of directories with files that had to stay nothing more is said. */
+  async #removeGone(files: AgentFiles, there: Listing, problems: string[]): Promise<void> {
+    const before = this.#filesOf(files);
+    const directories = withAbove([...before.map(parentOf), ...files.staged().directories]);
+    const stay: string[] = [];
+    for (const path of before) if (!there.files.has(path) && !(await noting(problems, () => files.remove(path)))) stay.push(path);
+    const kept = withAbove(stay.map(parentOf));
+    // A directory comes before what is in it, and takes that along.
+    for (const path of [...directories].sort())
+      if (!there.directories.has(path) && !ROOT.test(path) && !kept.has(path) && files.exists(path))
+        await noting(problems, () => files.remove(path));
   }
 
   async write(path: string, bytes: Uint8Array): Promise<void> {
@@ -94,20 +119,26 @@ export class SandboxFiles {
     throw new FileError("too_many_files", `There are more than ${this.#limits.files} files: too many to run commands on.`);
   }
 
-  async #list(): Promise<Listing> {
-    const places = PLACES.map((place) => quoted(this.root + place)).join(" ");
-    const named = async (filter: string) =>
-      new Set(entries(await this.#shell(`find ${places} -type f ${filter} -print0`)).map(this.#known));
-    const sums = entries(await this.#shell(`find ${places} -type f -print0 | xargs -0 -r sha256sum -z --`));
-    return {
-      // "{64 hex digits}  {path}"
-      hashes: new Map(sums.map((line) => [this.#known(line.slice(66)), line.slice(0, 64)])),
-      executable: await named("-perm -u+x"),
-      tooLarge: await named(`-size +${this.#limits.fileBytes}c`),
-    };
+  /**
+   * Takes away what earlier commands left that would be in the way, or be written through: processes, links, pipes, a second name of a
+   * file, and whatever has the place of one of the places.
+   */
+  async #clear(): Promise<void> {
+    const places = this.#places();
+    const work = [NAMES, SCRIPT].map((path) => quoted(this.root + path)).join(" ");
+    await this.#shell(
+      `${endProcesses(this.mark)}; rm -rf -- ${work}
+for place in ${places}; do if [ -L "$place" ] || ! [ -d "$place" ]; then rm -rf -- "$place"; fi; done
+mkdir -p ${quoted(`${this.root}/tmp`)} ${places} && find ${places} ! -type d \\( ! -type f -o -links +1 \\) -delete`,
+    );
   }
 
-  readonly #known = (path: string): string => path.slice(this.root.length);
+  async #list(): Promise<Listing> {
+    const { entries, hashes } = listingCommands(this.#places());
+    return toListing({ entries: await this.#shell(entries), hashes: await this.#shell(hashes) }, this.root);
+  }
+
+  readonly #places = (): string => PLACES.map((place) => quoted(this.root + place)).join(" ");
 
   /** Runs a command over paths: by a file with their names, since a command line is only so long. */
   async #forEach(command: string, paths: readonly string[]): Promise<void> {
@@ -125,16 +156,24 @@ export class SandboxFiles {
   }
 }
 
-/** Notes what the agent's files refuse; anything else is a fault of ours. */
-async function noting(problems: string[], change: () => void | Promise<void>): Promise<void> {
+/** Notes what the agent's files refuse, and says whether they took it; anything else is a fault of ours. */
+async function noting(problems: string[], change: () => void | Promise<void>): Promise<boolean> {
   try {
     await change();
+    return true;
   } catch (error) {
     if (!(error instanceof FileError)) throw error;
     problems.push(`${error.message} What the command did there was not kept.`);
+    return false;
   }
 }
 
-const entries = (text: string): string[] => text.split("\0").filter((entry) => entry !== "");
+/** These directories, and all above them. */
+function withAbove(directories: readonly string[]): Set<string> {
+  const all = new Set<string>();
+  for (const directory of directories)
+    for (let path = directory; path !== "" && !all.has(path); path = parentOf(path)) all.add(path);
+  return all;
+}
+
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
-export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

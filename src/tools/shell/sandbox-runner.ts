@@ -1,10 +1,12 @@
 import { FileError } from "../../workspace/types";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
+import { quoted } from "./quoted";
 import type { SandboxClient } from "./sandbox-client";
-import { quoted, type RunningSandbox, SandboxFiles, type SandboxLimits } from "./sandbox-files";
+import { type RunningSandbox, SandboxFiles, type SandboxLimits, SCRIPT } from "./sandbox-files";
+import { withinTime } from "./sandbox-processes";
 
 const DESCRIPTION =
-  "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. What was changed elsewhere, links and processes in the background do not outlast the call.";
+  "Runs a command line in bash in a Linux container over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Links there are not kept. Processes in the background are ended with the call. What you change elsewhere (/tmp, packages) is not kept for sure: it may be there at your next call, or not.";
 
 export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 1024 * 1024 };
 
@@ -93,19 +95,15 @@ async function run(sandbox: RunningSandbox, inSandbox: SandboxFiles, request: Co
   const { files, command, directory, timeoutMs, signal } = request;
   signal.throwIfAborted();
   await inSandbox.bringIn(files);
-  const { script, line } = commandLine(inSandbox.root, directory, timeoutMs);
+  const script = inSandbox.root + SCRIPT;
   await sandbox.writeFile(script, command);
+  // The command lies in a file, so that nothing of it is quoted; the file is gone before the command begins.
+  const inner = `cd ${quoted(inSandbox.root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
+  const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark });
   const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
   signal.throwIfAborted();
   const problems = await inSandbox.bringBack(files);
   const stopped = TIMED_OUT.has(exitCode) ? `it took longer than ${timeoutMs / 1000} s` : null;
   const notes = problems.slice(0, 20).map((problem) => `[${problem}]\n`);
   return { stdout, stderr: stderr + notes.join(""), exitCode, stopped };
-}
-
-/** The command lies in a file, so that nothing of it is quoted; the file is gone before the command begins. */
-function commandLine(root: string, directory: string, timeoutMs: number): { script: string; line: string } {
-  const script = `${root}/tmp/.agent-command`;
-  const inner = `cd ${quoted(root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
-  return { script, line: `timeout -k 1 ${timeoutMs / 1000} bash -c ${quoted(inner)} < /dev/null` };
 }

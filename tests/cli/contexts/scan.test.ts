@@ -88,9 +88,9 @@ describe("what of a folder goes", () => {
     const { goes, stays } = await scanned();
     expect(goes).toEqual([".gitignore", "keep.log", "local.txt", "src/.gitignore", "src/b.log", "src/dist/y.js"]);
     expect(stays).toEqual({
-      "a.log": "ignored by .gitignore",
-      "dist/": "ignored by .gitignore",
-      "src/local.txt": "ignored by .gitignore",
+      "a.log": "ignored by git",
+      "dist/": "ignored by git",
+      "src/local.txt": "ignored by git",
     });
   });
 
@@ -109,6 +109,36 @@ describe("what of a folder goes", () => {
       "app/b.txt": "",
     });
     expect((await scanned([], "app")).goes).toEqual(["b.txt"]);
+  });
+
+  it("is nothing that the repository's own info/exclude names, unless a .gitignore says otherwise", async () => {
+    await fill({
+      ".git/info/exclude": "notes/\n*.log\n/app/only.txt\n",
+      "app/.gitignore": "!kept.log\n",
+      "app/notes/a.txt": "",
+      "app/a.log": "",
+      "app/kept.log": "",
+      "app/only.txt": "",
+      "app/sub/only.txt": "",
+    });
+    expect(await scanned([], "app")).toEqual({
+      goes: [".gitignore", "kept.log", "sub/only.txt"],
+      stays: { "a.log": "ignored by git", "notes/": "ignored by git", "only.txt": "ignored by git" },
+    });
+  });
+
+  it.each([
+    { kind: "worktree", own: ".repo/worktrees/side", shared: { ".repo/worktrees/side/commondir": "../..\n" } },
+    { kind: "submodule", own: ".repo", shared: {} },
+  ])("is nothing that the repository of a $kind excludes, which lies elsewhere", async ({ own, shared }) => {
+    await fill({
+      ...shared,
+      ".repo/info/exclude": "*.log\n",
+      "tree/.git": `gitdir: ../${own}\n`,
+      "tree/a.log": "",
+      "tree/b.txt": "",
+    });
+    expect(await scanned([], "tree")).toEqual({ goes: ["b.txt"], stays: { "a.log": "ignored by git" } });
   });
 
   it("is never .git, even if asked for", async () => {

@@ -83,6 +83,28 @@ describe("the plan of a bridge", () => {
     expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe("https://me.tunnel.example.com/mcp");
   });
 
+  const SHARED = `agents:
+  - {id: a, backend: {mcp_servers: {files: {command: fs}, remote: {type: http, url: "https://mcp.example.com/mcp"}, odd: {command: one}}}}
+  - {id: b, backend: {mcp_servers: {disk: {command: fs}, odd: {command: two}}}}
+`;
+  it.each([
+    { name: "files", said: null },
+    { name: "File", said: "--url File=… fits no server that is started here (files, odd)." },
+    { name: "remote", said: "--url remote=… fits no server that is started here (files, odd)." },
+    { name: "disk", said: "disk is the same program as files and has its address: write --url files=… instead of --url disk=…." },
+    { name: "odd", said: "--url odd=… fits 2 different programs: give their servers names of their own in the config." },
+  ])("says of an address for $name: $said", ({ name, said }) => {
+    const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(said === null ? [] : [said]);
+  });
+
+  it("says of an address for a team without programs that it fits none", () => {
+    const urls = new Map([["files", "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge("agents: []", { ...OPTIONS, urls }).problems).toEqual([
+      "--url files=… fits no server that is started here.",
+    ]);
+  });
+
   it("says which variable is not set", () => {
     expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([expect.stringContaining("${HOME_KEY} is not set")]);
   });

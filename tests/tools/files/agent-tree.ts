@@ -13,13 +13,15 @@ export type World = {
   peers?: Record<string, Contents>;
   contexts?: Record<string, Contents>;
   writable?: string[];
+  /** Directories that stay although nothing is in them. */
+  directories?: readonly string[];
 };
 
 const LIMITS: FileLimits = { fileBytes: 8_000_000, files: 20_000, treeBytes: 64_000_000 };
 
 /** An agent's real files, with these contents. Peers' files and contexts have not been read yet. */
 export async function agentFiles(
-  { workspace = {}, peers = {}, contexts = {}, writable = [] }: World,
+  { workspace = {}, peers = {}, contexts = {}, writable = [], directories = [] }: World,
   limits: FileLimits = LIMITS,
 ): Promise<StagedFiles> {
   const blobs = new Map<string, Uint8Array>();
@@ -38,7 +40,7 @@ export async function agentFiles(
     blobs: sourceOf(blobs),
     read: new Set(),
     own: new Set(),
-    directories: new Set(),
+    directories: new Set(directories),
     readBeforeDelete: true,
     limits,
   });

@@ -1,0 +1,2 @@
+/** Text as one word of a shell's command line. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,193 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { hashOf } from "../../../cli/contexts/scan";
+import { type Context, contextFilePath, contextPath, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
+import { SESSION } from "../../protocol/builders";
+import { runAt } from "../commands/terminal";
+import { Service } from "../service";
+
+let here = "";
+beforeEach(async () => {
+  here = await mkdtemp(path.join(tmpdir(), "pull-"));
+});
+afterEach(() => rm(here, { recursive: true, force: true }));
+
+type Files = Readonly<Record<string, string>>;
+
+async function fill(files: Files): Promise<void> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(path.dirname(path.join(here, name)), { recursive: true });
+    await writeFile(path.join(here, name), content);
+  }
+}
+
+const NOTE = ".massgen-edge/context.json";
+
+/** What lies in the folder, apart from the note of the last pull and the repository's own. */
+async function filesHere(): Promise<Files> {
+  const entries = await readdir(here, { recursive: true, withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.relative(here, path.join(entry.parentPath, entry.name)));
+  const own = names.filter((name) => name !== NOTE && !name.startsWith(".git/")).sort();
+  return Object.fromEntries(
+    await Promise.all(own.map(async (name) => [name, await readFile(path.join(here, name), "utf8")] as const)),
+  );
+}
+
+const versionOf = (nth: number): string => String(nth).padStart(26, "0");
+const ok = (body: unknown, type = "application/json") => ({ status: 200, type, body });
+
+/** A service that has a context in these versions, the last one the newest. */
+function withVersions(...versions: Files[]): Record<string, ReturnType<typeof ok>> {
+  const answers: Record<string, ReturnType<typeof ok>> = {};
+  for (const [nth, files] of versions.entries()) {
+    const tree = Object.entries(files).map(([file, text]) => ({
+      path: file,
+      sha256: hashOf(Buffer.from(text)),
+      size: text.length,
+    }));
+    const links = { context: contextPath("site"), archive: contextPath("site") };
+    const entry = {
+      object: "context",
+      name: "site",
+      version: versionOf(nth),
+      files: tree.length,
+      bytes: 1,
+      created_at: 1,
+      links,
+      tree,
+    };
+    answers[contextPath("site")] = ok(entry satisfies Context & { object: string });
+    answers[`${contextPath("site")}?version=${versionOf(nth)}`] = ok(entry);
+    for (const [file, text] of Object.entries(files))
+      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(text, "text/plain");
+  }
+  return answers;
+}
+
+/** And a turn that changed the first of them. null: it deleted the file. */
+function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Record<string, ReturnType<typeof ok>> {
+  const answers = withVersions(base);
+  const changes = Object.entries(changed).map(([file, text]) => ({
+    path: file,
+    hash: text === null ? null : hashOf(Buffer.from(text)),
+    size: text?.length ?? 0,
+  }));
+  answers[turnChangesPath(SESSION, 1)] = ok({ object: "list", data: [{ context: "site", base_version: versionOf(0), changes }] });
+  for (const text of Object.values(changed))
+    if (text !== null) answers[turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from(text)))] = ok(text, "text/plain");
+  return answers;
+}
+
+async function pull(answers: Record<string, ReturnType<typeof ok>>, ...args: string[]) {
+  await using service = await Service.start({ events: [], answers });
+  const ran = await runAt({ cwd: here }, "pull", "--server", service.url, ...args);
+  const asked = service.requests.map((request) => decodeURIComponent(request.path));
+  return { ...ran, said: ran.screen.trimEnd().split("\n"), asked };
+}
+const OF_TURN = ["--session", SESSION, "--turn", "1"];
+
+describe("what a team put into a context and nobody asked for", () => {
+  const IGNORED = { ".gitignore": "dist/\n*.local\n", ".git/info/exclude": "/notes/\n" };
+  const rows = [
+    { file: ".env", why: "may hold secrets", left: ".env" },
+    { file: ".envrc", why: "may hold secrets", left: ".envrc" },
+    { file: "sub/.ENV.production", why: "may hold secrets", left: "sub/.ENV.production" },
+    { file: "home/.ssh/config", why: "may hold secrets", left: "home/.ssh/" },
+    { file: ".npmrc", why: "says where packages come from", left: ".npmrc" },
+    { file: "web/.yarnrc.yml", why: "says where packages come from", left: "web/.yarnrc.yml" },
+    { file: "node_modules/left-pad/index.js", why: "not sources", left: "node_modules/" },
+    { file: "dist/deep/a.js", why: "ignored by git", left: "dist/" },
+    { file: "src/a.local", why: "ignored by git", left: "src/a.local" },
+    { file: "notes/today.md", why: "ignored by git", left: "notes/" },
+  ];
+
+  it.each(rows)("is not written where it would be $file ($why), and that is said", async ({ file, why, left }) => {
+    await fill(IGNORED);
+    const ran = await pull(withTurn({}, { [file]: "theirs", "a.txt": "a" }), ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout]).toEqual([0, "write\ta.txt\n"]);
+    expect(ran.said).toEqual([
+      `left out, ${why}: ${left}`,
+      "--include <pattern> takes what it names all the same.",
+      `site, turn 1 of ${SESSION}: 1 written, 0 deleted, 0 conflicts.`,
+    ]);
+    expect(await filesHere()).toEqual({ ".gitignore": IGNORED[".gitignore"], "a.txt": "a" });
+  });
+
+  it.each(rows)("is written where --include names $file", async ({ file }) => {
+    await fill(IGNORED);
+    const ran = await pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply", "--include", file);
+    expect([ran.stdout, await filesHere()]).toEqual([
+      `write\t${file}\n`,
+      { ".gitignore": IGNORED[".gitignore"], [file]: "theirs" },
+    ]);
+  });
+
+  it.each(rows)("is in no patch where it would be $file, and its contents are not fetched", async ({ file, left }) => {
+    await fill(IGNORED);
+    const ran = await pull(withTurn({}, { [file]: "theirs", "a.txt": "a\n" }), ...OF_TURN, "--patch");
+    expect(ran.code).toBe(0);
+    expect(ran.stdout.match(/^diff --git .*/gm)).toEqual(["diff --git a/a.txt b/a.txt"]);
+    expect(ran.said[0]).toContain(`: ${left}`);
+    expect(ran.asked).not.toContain(turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("theirs"))));
+  });
+
+  it("leaves your own file of that name as it is, whether the team changed or deleted it", async () => {
+    await fill({ ".env": "KEY=1", ".npmrc": "save-exact=true" });
+    const turn = withTurn({ ".env": "KEY=1", ".npmrc": "save-exact=true" }, { ".env": null, ".npmrc": "registry=http://x" });
+    const ran = await pull(turn, ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout]).toEqual([0, ""]);
+    expect(await filesHere()).toEqual({ ".env": "KEY=1", ".npmrc": "save-exact=true" });
+  });
+
+  it.each([".env.example", "src/environment.ts", "npmrc", "package.json", "id_rsa.pub"])("is written as %s", async (file) => {
+    const ran = await pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply");
+    expect([await filesHere(), ran.said.length]).toEqual([{ [file]: "theirs" }, 1]);
+  });
+});
+
+describe("what was left out of a version", () => {
+  const FIRST = { "a.txt": "a", ".env": "KEY=1" };
+  const SECOND = { "a.txt": "b", ".env": "KEY=1" };
+
+  it("can be had later, and keeps nothing else from being the same as the version", async () => {
+    await using service = await Service.start({ events: [], answers: withVersions(FIRST) });
+    const run = (...args: string[]) => runAt({ cwd: here }, "pull", "--server", service.url, ...args);
+    await run("--name", "site", "--apply");
+    expect(await filesHere()).toEqual({ "a.txt": "a" });
+
+    Object.assign(service.options.answers ?? {}, withVersions(FIRST, SECOND));
+    const second = await run("--apply");
+    expect([second.code, second.stdout, await filesHere()]).toEqual([0, "write\ta.txt\n", { "a.txt": "b" }]);
+    expect(second.screen).toContain("left out, may hold secrets: .env");
+
+    expect((await run("--apply", "--include", ".env")).stdout).toBe("write\t.env\n");
+    expect(await filesHere()).toEqual({ "a.txt": "b", ".env": "KEY=1" });
+    const last = await run();
+    expect([last.stdout, last.screen]).toEqual(["", `site ${versionOf(1)}: nothing to do.\n`]);
+  });
+});
+
+describe("a path that may not be written here", () => {
+  it.each([
+    { file: "../out.txt", why: "leads elsewhere" },
+    { file: ".git/hooks/pre-commit", why: "could run programs here" },
+    { file: "sub/.GIT/config", why: "could run programs here" },
+    { file: ".massgen-edge/context.json", why: "could run programs here" },
+    { file: "aux.js", why: "means a device or a drive" },
+    { file: ".env. ", why: "is a name that other systems do not take" },
+    { file: ".envrc::$DATA", why: "is a name that other systems do not take" },
+    { file: ".g\u200cit/config", why: "is a name that other systems do not take" },
+  ])("is in no patch and in no folder, whatever is included: $file $why", async ({ file, why }) => {
+    const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
+    const patch = await pull(turn, ...OF_TURN, "--patch", "--include", "*");
+    expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([1, ["diff --git a/a.txt b/a.txt"]]);
+    expect(patch.screen).toContain(`not in the patch, since it may not be written here: ${file.trim()}`);
+    const applied = await pull(turn, ...OF_TURN, "--apply", "--skip-conflicts", "--include", "*");
+    expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([1, `conflict\t${file.trim()}\t${why}`]);
+    expect(await filesHere()).toEqual({ "a.txt": "a\n" });
+  });
+});

@@ -1,0 +1,171 @@
+import { mkdir, readdir, readlink, symlink } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCommandTool, sandboxRunner } from "../../../src/tools/shell";
+import type { StagedFiles } from "../../../src/workspace/staged-files";
+import { agentFiles, readAsText, runTool, type World } from "../files/agent-tree";
+import { type LocalSandbox, localSandbox } from "./local-sandbox";
+
+/** What a command leaves behind in its container, and what becomes of it at the next one. */
+let sandbox: LocalSandbox;
+beforeEach(async () => {
+  sandbox = await localSandbox();
+});
+afterEach(() => sandbox.remove());
+
+const LIMITS = { mostSeconds: 10, defaultSeconds: 10, outputBytes: 1_000 };
+const run = (files: StagedFiles, command: string, timeout_seconds = 10) =>
+  runTool(runCommandTool(sandboxRunner(sandbox, { root: sandbox.root }), LIMITS), { command, timeout_seconds }, files);
+
+describe("what an earlier command left in the container", () => {
+  it.each([
+    { left: "a link to elsewhere", command: "ln -s ../outside out", then: { out: "mine\n" } },
+    { left: "a link to another file", command: "ln -s a.txt out", then: { "a.txt": "one\n", out: "mine\n" } },
+    { left: "a link that leads nowhere", command: "ln -s nowhere out", then: { out: "mine\n" } },
+    { left: "a pipe", command: "mkfifo out", then: { out: "mine\n" } },
+    { left: "a folder", command: "mkdir out", then: { out: "mine\n" } },
+    { left: "a folder with a file", command: "mkdir -p out/deep; echo x > out/deep/x", then: { out: "mine\n" } },
+    { left: "a folder with a link", command: "mkdir out; ln -s /tmp out/in", then: { out: "mine\n" } },
+    { left: "a file", command: "echo x > out", then: { "out/a": "mine\n" } },
+    { left: "a link to a folder", command: "ln -s ../outside out", then: { "out/a": "mine\n" } },
+    { left: "one more name of a file", command: "ln a.txt out", then: { "a.txt": "one\n", out: "mine\n" } },
+    { left: "no workspace", command: "cd ..; rm -rf workspace", then: { out: "mine\n" } },
+    { left: "another workspace", command: "cd ..; rm -rf workspace; ln -s outside workspace", then: { out: "mine\n" } },
+    { left: "a file for a workspace", command: "cd ..; rm -rf workspace; echo x > workspace", then: { out: "mine\n" } },
+    { left: "folders where we work", command: "mkdir -p ../tmp/.agent-names ../tmp/.agent-command", then: { out: "mine\n" } },
+  ])("is in nobody's way: $left", async ({ command, then }) => {
+    const outside = `${sandbox.root}/outside`;
+    await mkdir(outside, { recursive: true });
+    await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command);
+    const files = await agentFiles({ workspace: then });
+    expect(await run(files, "find . -type f | sort | xargs cat")).toEqual({
+      outcome: "ok",
+      text: Object.values(then).join("").trimEnd(),
+    });
+    expect(files.staged()).toMatchObject({ workspace: new Map(), directories: [] });
+    expect(await readdir(outside)).toEqual([]);
+  });
+
+  it("is not changed through one more name of the same file", async () => {
+    const first = await agentFiles({ workspace: { "a.txt": "one\n" } });
+    await run(first, "ln a.txt b.txt");
+    expect(await readAsText(first, "b.txt")).toBe("one\n");
+    const second = await agentFiles({ workspace: { "a.txt": "two\n", "b.txt": "one\n" } });
+    expect((await run(second, "cat a.txt b.txt")).text).toBe("two\none");
+    expect(second.staged().workspace).toEqual(new Map());
+  });
+
+  it("is not written through, where a link lies above", async () => {
+    await run(await agentFiles({}), "true");
+    await mkdir(`${sandbox.root}/outside`);
+    await symlink(`${sandbox.root}/outside`, `${sandbox.root}/workspace/dir`);
+    await run(await agentFiles({ workspace: { "dir/a.txt": "mine\n" } }), "true");
+    expect(await readdir(`${sandbox.root}/outside`)).toEqual([]);
+  });
+});
+
+/** As the next call of the same round sees them. */
+async function nextCall(world: World, files: StagedFiles): Promise<StagedFiles> {
+  const { workspace, directories } = files.staged();
+  const texts = await Promise.all(
+    [...workspace].flatMap(([path, entry]) => (entry ? [readAsText(files, path).then((text) => [path, text] as const)] : [])),
+  );
+  const kept = Object.entries(world.workspace ?? {}).filter(([path]) => !workspace.has(path));
+  return agentFiles({ ...world, workspace: Object.fromEntries([...kept, ...texts]), directories });
+}
+
+describe("folders", () => {
+  it("that are empty are there at the next command, and gone once they were removed", async () => {
+    const first = await agentFiles({});
+    await run(first, "mkdir -p out/deep");
+    expect(first.staged().directories).toEqual(["/workspace/out", "/workspace/out/deep"]);
+    await sandbox.destroy();
+    const second = await nextCall({}, first);
+    expect((await run(second, "cd out && rmdir deep && echo x > log; ls")).text).toBe("log");
+    expect([...second.staged().workspace.keys()]).toEqual(["out/log"]);
+    expect(second.staged().directories).toEqual([]);
+  });
+
+  it("stay when their last file is deleted", async () => {
+    const files = await agentFiles({ workspace: { "d/x": "x" } });
+    await run(files, "rm d/x");
+    expect(files.staged()).toMatchObject({ workspace: new Map([["d/x", null]]), directories: ["/workspace/d"] });
+  });
+
+  it("that become files, and files that become folders, are taken over", async () => {
+    const files = await agentFiles({ workspace: { "build/x": "x", "build/y/z": "z", plain: "p" } });
+    const { text } = await run(files, "rm -r build plain; echo file > build; mkdir plain; echo in > plain/a");
+    expect([text, await readAsText(files, "build"), await readAsText(files, "plain/a")]).toEqual([
+      "[no output]",
+      "file\n",
+      "in\n",
+    ]);
+    expect(files.exists("build/x")).toBe(false);
+  });
+
+  it("of others cannot be made, and that is said", async () => {
+    const files = await agentFiles({ peers: { agent2: { "p.txt": "peer\n" } }, contexts: { site: { a: "a" } } });
+    const { text } = await run(files, "mkdir ../peers/agent2/d ../contexts/site/d ../peers/agent9");
+    expect(text).toContain("another's snapshot");
+    expect(files.staged().directories).toEqual([]);
+  });
+});
+
+describe("what is not kept", () => {
+  it.each([
+    { name: "a link", command: "ln -s a.txt link", says: "/workspace/link is no plain file and was not kept." },
+    { name: "a pipe", command: "mkfifo pipe", says: "/workspace/pipe is no plain file and was not kept." },
+    {
+      name: "a file that became a link",
+      command: "mv a.txt b.txt; ln -s b.txt a.txt",
+      says: "/workspace/a.txt is no plain file",
+    },
+  ])("is $name, and that is said", async ({ command, says }) => {
+    expect((await run(await agentFiles({ workspace: { "a.txt": "one\n" } }), command)).text).toContain(says);
+  });
+});
+
+describe("a process", () => {
+  it.each([
+    { name: "in the background", start: "sleep 300 &" },
+    { name: "that nobody waits for", start: "nohup sleep 300 > /dev/null 2>&1 & disown" },
+    { name: "of a session of its own", start: "setsid -f sleep 300" },
+    { name: "without its environment", start: "env -i sleep 300 &" },
+    { name: "that starts others", start: "(while true; do sleep 0.05; echo x > late; done) &" },
+    { name: "that will not go", start: "(trap '' TERM HUP; sleep 300) &" },
+    { name: "of a command whose time is over", start: "setsid -f sleep 300; sleep 30", seconds: 1 },
+  ])("goes on no longer than its command: one $name", async ({ start, seconds = 10 }) => {
+    const startedAt = performance.now();
+    const { text } = await run(await agentFiles({}), `${start}\n`, seconds);
+    expect(text).toMatch(seconds === 1 ? /took longer than 1 s/ : /^\[no output\]$/);
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    expect(await processesAt(`${sandbox.root}/workspace`)).toEqual([]);
+  });
+
+  it("that others run is left alone", async () => {
+    const other = await localSandbox();
+    const long = other.exec(`mkdir -p workspace && cd workspace && exec sleep 300`);
+    try {
+      await expect.poll(() => processesAt(`${other.root}/workspace`)).toHaveLength(1);
+      await run(await agentFiles({}), "sleep 300 &");
+      expect(await processesAt(`${other.root}/workspace`)).toHaveLength(1);
+    } finally {
+      await other.destroy();
+      await long;
+      await other.remove();
+    }
+  });
+
+  it("in the background takes nothing from exit code and outputs", async () => {
+    expect(await run(await agentFiles({}), "sleep 300 & echo o; echo e >&2; exit 7")).toEqual({
+      outcome: "ok",
+      text: "o\n[stderr]\ne\n[exit code 7]",
+    });
+  });
+});
+
+/** Processes of this machine that work in a folder. */
+async function processesAt(folder: string): Promise<string[]> {
+  const all = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
+  const folders = await Promise.all(all.map((id) => readlink(`/proc/${id}/cwd`).catch(() => null)));
+  return all.filter((_, nth) => folders[nth] === folder);
+}

@@ -1,0 +1,173 @@
+import { BlobStore } from "../../durable-objects/blob-store";
+import { BucketTurns } from "../../durable-objects/bucket-turns";
+import type { RoundPlace } from "../../durable-objects/call-store";
+import { RoundChanges } from "../../durable-objects/round-changes";
+import { createTables } from "../../durable-objects/schema";
+import { SnapshotStore } from "../../durable-objects/snapshot-store";
+import type { SessionObjects } from "../../r2-layout/session-files";
+import type { BlobSource, Staged } from "../../src/workspace/agent-files";
+import { EMPTY_HASH, hashOf } from "../../src/workspace/hash";
+import { applyChanges, EMPTY_TREE } from "../../src/workspace/tree";
+import type { FileEntry, Tree } from "../../src/workspace/types";
+import { Disk } from "../simulation/engine/disk";
+
+export type Contents = Readonly<Record<string, string>>;
+const [TURN, ATTEMPT] = [2, 1];
+/** Nothing here is large enough for R2: what is looked for there was not kept. */
+const NO_OBJECTS = { blob: async () => null } as Partial<SessionObjects> as SessionObjects;
+
+/** What outlives the process: the disk, and contexts, which lie elsewhere. `peers`: the label of each agent's latest snapshot. */
+type Lasting = {
+  disk: Disk;
+  toDisk: () => void;
+  pinned: ReadonlyMap<string, Tree>;
+  inContexts: ReadonlyMap<string, string>;
+  peers: Map<string, string>;
+};
+
+/** The files of a session's second turn as the session keeps them: changes and marks of rounds, contents and snapshots in real SQLite. */
+export class KeptFiles {
+  readonly #lasting: Lasting;
+  #stores: ReturnType<typeof storesOn>;
+
+  private constructor(lasting: Lasting) {
+    this.#lasting = lasting;
+    this.#stores = storesOn(lasting.disk);
+  }
+
+  /** `base`: the result of the turn before. */
+  static async begin(base: Contents, contexts: Readonly<Record<string, Contents>>): Promise<KeptFiles> {
+    let commit = () => {};
+    const mishaps = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+    const schedule = (_: number, run: () => void) => {
+      commit = run;
+    };
+    const disk = new Disk({ mishaps, schedule, toWorld: (at) => at });
+    const inContexts = new Map<string, string>();
+    const pinned = new Map<string, Tree>();
+    for (const [name, files] of Object.entries(contexts)) pinned.set(name, await treeOf(files, inContexts));
+    const kept = new KeptFiles({ disk, toDisk: () => commit(), pinned, inContexts, peers: new Map() });
+    const texts = new Map<string, string>();
+    const tree = await treeOf(base, texts);
+    const { storage, blobs, snapshots } = kept.#stores;
+    createTables(storage.sql);
+    storage.transactionSync(() => {
+      blobs.add(new Map([...texts].map(([hash, text]) => [hash, new TextEncoder().encode(text)])));
+      snapshots.write({ turn: TURN - 1, attempt: 1, label: "agent1.final" }, tree);
+    });
+    kept.#lasting.toDisk();
+    return kept;
+  }
+
+  workspace(place: RoundPlace): Tree {
+    const { snapshots, changes } = this.#stores;
+    return applyChanges(snapshots.baseOf(TURN), changes.of(place));
+  }
+
+  /** As it was pinned, with what the round has made of it. */
+  context(place: RoundPlace, name: string): Tree {
+    return applyChanges(this.#pinned(name), this.#stores.changes.ofContext(place, name));
+  }
+
+  marks(place: RoundPlace) {
+    return this.#stores.changes.marks(place);
+  }
+
+  /** An agent's latest snapshot. */
+  peer(alias: string): Tree {
+    const label = this.#lasting.peers.get(alias) ?? "";
+    return this.#stores.snapshots.read({ turn: TURN, attempt: ATTEMPT, label })?.tree ?? EMPTY_TREE;
+  }
+
+  /** Of the session's own contents, and those of contexts. */
+  get source(): BlobSource {
+    const { blobs } = this.#stores;
+    const { inContexts } = this.#lasting;
+    return {
+      read: async ({ hash }) => {
+        const text = inContexts.get(hash);
+        return blobs.isKept(hash) || text === undefined ? blobs.read({ hash }) : new TextEncoder().encode(text);
+      },
+    };
+  }
+
+  inWords(tree: Tree): Record<string, string> {
+    return Object.fromEntries([...tree].map(([path, { hash }]) => [path, this.#textOf(hash)]));
+  }
+
+  /** A call ends with what it has staged; `writable`: the contexts it may change. "crashed": the process is gone before that is on disk. */
+  settle(place: RoundPlace, staged: Staged, writable: readonly string[], ends: "settled" | "crashed"): void {
+    const { storage, blobs, changes } = this.#stores;
+    const edits = changes.editsWith(place, staged, new Map(writable.map((name) => [name, this.#pinned(name)])));
+    storage.transactionSync(() => {
+      blobs.add(staged.blobs);
+      changes.write(place, staged, edits);
+    });
+    if (ends === "settled") return this.#lasting.toDisk();
+    this.#lasting.disk.crash();
+    this.#lasting.disk.revive();
+    this.restart();
+  }
+
+  /** What an agent has is its latest snapshot from now on. */
+  freeze(place: RoundPlace, alias: string): void {
+    const { storage, snapshots } = this.#stores;
+    const { peers, toDisk } = this.#lasting;
+    const label = `${alias}.${Number(peers.get(alias)?.split(".")[1] ?? 0) + 1}`;
+    const tree = this.workspace(place);
+    storage.transactionSync(() => snapshots.write({ turn: TURN, attempt: ATTEMPT, label }, tree));
+    toDisk();
+    peers.set(alias, label);
+  }
+
+  /** Nothing is in memory any more. */
+  restart(): void {
+    this.#stores = storesOn(this.#lasting.disk);
+  }
+
+  /** The same as somebody finds it who has nothing in memory. */
+  restarted(): KeptFiles {
+    return new KeptFiles(this.#lasting);
+  }
+
+  close(): void {
+    this.#lasting.disk.close();
+  }
+
+  #pinned(name: string): Tree {
+    return this.#lasting.pinned.get(name) ?? EMPTY_TREE;
+  }
+
+  #textOf(hash: string): string {
+    if (hash === EMPTY_HASH) return "";
+    const bytes = this.#stores.blobs.working(hash);
+    const text = bytes ? new TextDecoder().decode(bytes) : this.#lasting.inContexts.get(hash);
+    if (text === undefined) throw new Error(`nobody kept the contents ${hash}`);
+    return text;
+  }
+}
+
+function storesOn(disk: Disk) {
+  const { storage } = disk.state(
+    () => {},
+    () => {},
+  );
+  const { sql } = storage;
+  return {
+    storage,
+    blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new BucketTurns() }),
+    changes: new RoundChanges(sql),
+    snapshots: new SnapshotStore(sql, (turn) => (turn > 1 ? turn - 1 : null)),
+  };
+}
+
+/** Notes the texts by their hash. */
+async function treeOf(files: Contents, texts: Map<string, string>): Promise<Tree> {
+  const entries = Object.entries(files).map(async ([path, text]): Promise<[string, FileEntry]> => {
+    const bytes = new TextEncoder().encode(text);
+    const hash = await hashOf(bytes);
+    texts.set(hash, text);
+    return [path, { hash, size: bytes.byteLength }];
+  });
+  return new Map(await Promise.all(entries));
+}

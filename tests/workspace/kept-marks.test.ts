@@ -1,0 +1,73 @@
+import { expect, it } from "vitest";
+import type { AgentFiles } from "../../src/workspace/agent-files";
+import { StagedFiles } from "../../src/workspace/staged-files";
+import { KeptFiles } from "./kept-files";
+
+/** What an agent knows of files when its next call begins, with what the session has kept. */
+const PLACE = { turn: 2, attempt: 1, agent: 0, round: 1 };
+
+function openOn(kept: KeptFiles): StagedFiles {
+  const site = { tree: kept.context(PLACE, "site"), writable: true, protectedPaths: [] };
+  return new StagedFiles({
+    workspace: kept.workspace(PLACE),
+    peers: new Map(),
+    contexts: new Map([["site", site]]),
+    blobs: kept.source,
+    ...kept.marks(PLACE),
+    readBeforeDelete: true,
+    limits: { fileBytes: 100, files: 10, treeBytes: 1_000 },
+  });
+}
+
+it.each([
+  { does: "moved unread", act: async (files: AgentFiles) => files.move("b", "new"), path: "new", may: false },
+  { does: "moved unread twice", act: moveTwice, path: "new", may: false },
+  {
+    does: "moved unread into a context",
+    act: async (files: AgentFiles) => files.move("b", "/contexts/site/new"),
+    path: "/contexts/site/new",
+    may: false,
+  },
+  {
+    does: "moved unread within a context",
+    act: async (files: AgentFiles) => files.move("/contexts/site/a", "/contexts/site/new"),
+    path: "/contexts/site/new",
+    may: false,
+  },
+  { does: "read and moved", act: readAndMove, path: "new", may: true },
+  { does: "moved unread and read there", act: moveAndRead, path: "new", may: true },
+  { does: "moved unread and written over", act: moveAndWrite, path: "new", may: true },
+  { does: "copied", act: async (files: AgentFiles) => files.copy("b", "new"), path: "new", may: true },
+])("the next call may delete a file that was $does: $may", async ({ act, path, may }) => {
+  for (const restarts of [false, true]) {
+    const kept = await KeptFiles.begin({ b: "text" }, { site: { a: "page" } });
+    const files = openOn(kept);
+    await act(files);
+    kept.settle(PLACE, files.staged(), ["site"], "settled");
+    if (restarts) kept.restart();
+    const remove = () => openOn(kept).remove(path);
+    if (may) expect(remove).not.toThrow();
+    else expect(remove).toThrow("You have not read");
+    kept.close();
+  }
+});
+
+async function moveTwice(files: AgentFiles): Promise<void> {
+  files.move("b", "between");
+  files.move("between", "new");
+}
+
+async function readAndMove(files: AgentFiles): Promise<void> {
+  await files.read("b");
+  files.move("b", "new");
+}
+
+async function moveAndRead(files: AgentFiles): Promise<void> {
+  files.move("b", "new");
+  await files.read("new");
+}
+
+async function moveAndWrite(files: AgentFiles): Promise<void> {
+  files.move("b", "new");
+  await files.write("new", new TextEncoder().encode("mine"));
+}
