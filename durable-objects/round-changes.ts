@@ -70,7 +70,7 @@ export class RoundChanges {
       changes.set(path, entry);
     }
     for (const [name, after] of edits) this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
-    const next = marksAfter(marks, staged, edits);
+    const next = marksAfter(marks, staged, { changes, edits });
     for (const path of marks.keys()) {
       if (!next.has(path)) this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
     }
@@ -149,13 +149,25 @@ function* namedChanges(changes: Changes, contexts: ContextEdits): Generator<[str
   for (const [name, edits] of contexts) for (const [path, entry] of edits) yield [inContext(name, path), entry];
 }
 
-/** What is the agent's own needs no mark; where nothing can be deleted nobody asks whether it was read. */
-function marksAfter(before: ReadonlyMap<string, Mark>, staged: Staged, edits: ContextEdits): Map<string, Mark> {
+type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
+
+/**
+ * What is the agent's own needs no mark, unless it wrote what lay there anyway: then nothing else says that it knows it. Where nothing
+ * can be deleted nobody asks whether it was read.
+ */
+function marksAfter(before: ReadonlyMap<string, Mark>, staged: Staged, { changes, edits }: Kept): Map<string, Mark> {
   const { read, own, foreign, directories } = staged;
   const mayDelete = (path: string) => path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
+  const changed = (path: string): FileEntry | null | undefined => {
+    const [, name, below] = CONTEXT.exec(path) ?? [];
+    return name === undefined || below === undefined ? changes.get(path.slice(WORKSPACE.length)) : edits.get(name)?.get(below);
+  };
   const next = new Map([...before].filter(([, mark]) => mark !== "directory"));
   for (const path of read) if (mayDelete(path) && !own.includes(path)) next.set(path, "read");
-  for (const path of own) next.delete(path);
+  for (const path of own) {
+    if (changed(path) || !mayDelete(path)) next.delete(path);
+    else next.set(path, "read");
+  }
   for (const path of foreign) next.set(path, "foreign");
   for (const path of directories) next.set(path, "directory");
   return next;

@@ -157,7 +157,7 @@ function storesOn(disk: Disk) {
     storage,
     blobs: new BlobStore({ sql, objects: NO_OBJECTS, turns: new BucketTurns() }),
     changes: new RoundChanges(sql),
-    snapshots: new SnapshotStore(sql, (turn) => (turn > 1 ? turn - 1 : null)),
+    snapshots: new SnapshotStore(sql, { parentOf: (turn) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 }),
   };
 }
 

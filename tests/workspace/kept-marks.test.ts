@@ -37,6 +37,12 @@ it.each([
   { does: "read and moved", act: readAndMove, path: "new", may: true },
   { does: "moved unread and read there", act: moveAndRead, path: "new", may: true },
   { does: "moved unread and written over", act: moveAndWrite, path: "new", may: true },
+  {
+    does: "written as it was",
+    act: async (files: AgentFiles) => files.write("b", new TextEncoder().encode("text")),
+    path: "b",
+    may: true,
+  },
   { does: "copied", act: async (files: AgentFiles) => files.copy("b", "new"), path: "new", may: true },
 ])("the next call may delete a file that was $does: $may", async ({ act, path, may }) => {
   for (const restarts of [false, true]) {

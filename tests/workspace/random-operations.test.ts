@@ -22,12 +22,6 @@ const CONTEXTS = {
 const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
 /** What every round begins with: the result of the turn before. */
 const BASE = { b: "B", "c/a": "C" };
-/** All that a round begins with, by the path that agents see. */
-const BEGINNING = new Map(
-  Object.entries({ "/workspace": BASE, "/contexts/site": CONTEXTS.site, "/contexts/vault": CONTEXTS.vault }).flatMap(
-    ([root, files]) => Object.entries(files).map(([path, text]): [string, string] => [`${root}/${path}`, text]),
-  ),
-);
 /** A folder, a file and patterns; an exception, and another case. Files of these never change, whoever tries. */
 const PROTECTED: Readonly<Record<string, readonly string[]>> = {
   site: ["secret/", "*.key"],
@@ -112,7 +106,6 @@ class Team {
     expect(told.toSorted()).toEqual([...lines].sort());
     if (ends !== "lost") this.#kept.settle(this.#placeOf(agent), files.staged(), writableBy(agent), ends);
     if (ends === "settled") this.#models[agent] = model;
-    this.#forgetUnchanged(agent);
     this.#next(agent, then);
     if (restarts) this.#kept.restart();
     this.check();
@@ -142,13 +135,6 @@ class Team {
       for (const [name, files] of Object.entries(CONTEXTS))
         if (WRITERS[name] !== index) expect(model.in(`/contexts/${name}`)).toEqual(files);
     }
-  }
-
-  /** Nobody notes that a file was written that holds what it held: it has to be read before it may be deleted. */
-  #forgetUnchanged(index: number): void {
-    const { read, own } = this.#kept.marks(this.#placeOf(index));
-    const { files, known } = this.#modelOf(index);
-    for (const [path, text] of files) if (text === BEGINNING.get(path) && !read.has(path) && !own.has(path)) known.delete(path);
   }
 
   #rights(index: number): Rights {
