@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
 import { commitInWords } from "./simulate/commit";
-import { coverageTable } from "./simulate/coverage-table";
+import { coverageTable, leastFor } from "./simulate/coverage-table";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
@@ -131,7 +131,7 @@ async function showAll(): Promise<number> {
   for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
-  const least = Number(values.least ?? Math.max(1, Math.floor(seeds / 100)));
+  const least = Number(values.least ?? leastFor(seeds));
   const { text, thin, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const seconds = (performance.now() - started) / 1_000;

@@ -1,6 +1,9 @@
 import { apart, type Coverage, NOT_SIMULATED, transitions } from "../../tests/simulation/engine/coverage";
 import { FAULTS, type Fault } from "../../tests/simulation/engine/faults";
 
+/** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
+export const leastFor = (seeds: number): number => Math.min(100, Math.max(1, Math.floor(seeds / 100)));
+
 /**
  * The marks as a table for people: a line per transition, how often it came up, and how many kinds of faults it met often enough.
  * Below it what is thin, each with its count, and what it cannot meet, each with the reason.

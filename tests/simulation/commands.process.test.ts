@@ -4,6 +4,8 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { bundlerOf } from "../../scripts/planted-bugs/bundle";
+import { play, situationOf } from "./engine/judge";
+import { PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 
 /** The commands a person would run, in the size that CI has time for; in a process of their own, so that they use every core. */
 
@@ -14,6 +16,9 @@ const TIMEOUT_MS = 30 * 60_000;
  * leave more to chance. With more than this, something in the service or its world has become rare that was not.
  */
 const MOST_THIN = SEEDS < 10_000 ? 400 : 340;
+
+/** Of three agents and some hundred strikes. */
+const SEED_OF_MANY = 31;
 
 type Ran = { code: number | null; output: string };
 
@@ -47,24 +52,23 @@ it("gives the same logs in another process, on another number of cores", { timeo
   expect(second).toBe(first);
 });
 
-/** The command with something amiss in the session of seed 3. */
-async function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
-  const find = "const startedAt = this.#time.now;";
+/** The command, in a process of its own, with this wrong in the code. */
+async function withBug(bug: PlantedBug, ...args: string[]): Promise<Ran> {
   const bundler = await bundlerOf("scripts/simulate.ts");
-  const replace = `if (this.#situation.seed === 3) { ${amiss} }\n${find}`;
-  const bundle = await bundler.bundle({
-    name: amiss,
-    file: "tests/simulation/engine/run.ts",
-    find,
-    replace,
-    invariant: "throws",
-  });
+  const bundle = await bundler.bundle(bug);
   await bundler.close();
   const folder = path.resolve(`node_modules/.cache/massgen-edge/amiss-${process.pid}`);
   const file = path.join(folder, "simulate.mjs");
   await mkdir(folder, { recursive: true });
   await writeFile(file, bundle);
   return inProcess(file, ...args).finally(() => rm(folder, { recursive: true, force: true }));
+}
+
+/** The command with something amiss in the session of seed 3. */
+function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
+  const find = "const startedAt = this.#time.now;";
+  const replace = `if (this.#situation.seed === 3) { ${amiss} }\n${find}`;
+  return withBug({ name: amiss, file: "tests/simulation/engine/run.ts", find, replace, invariant: "throws" }, ...args);
 }
 
 it.each([
@@ -79,6 +83,27 @@ it.each([
   expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
   expect(figure(output, "commit")).toBeDefined();
   expect(figure(output, "failed")).toBe("1");
+  expect(code).toBe(1);
+});
+
+it("shows a seed that breaks a promise at its shortest: which one, who was left, what struck, and what came of it", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const bug = PLANTED_BUGS.find(({ name }) => name === "numbers are given out again after what was being written");
+  if (!bug) throw new Error("there is no such bug any more");
+  const drawn = situationOf(SEED_OF_MANY);
+  const { faults, log } = await play(drawn);
+  const { code, output } = await withBug(bug, "--seed", String(SEED_OF_MANY));
+  expect(output).toContain(`Seed ${SEED_OF_MANY} fails:\n${bug.invariant} at #`);
+  const [, agents, strikes, struck] = /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
+  expect(Number(agents), output).toBeLessThan(drawn.agents);
+  expect(Number(strikes), output).toBeLessThan(faults.struck.length);
+  expect(struck).toMatch(/^ {2}\+\d+ ms, after #\d+: crash_/);
+  const history = output.match(/^#\d+ \+\d+ms \S+/gm) ?? [];
+  expect(history[0]).toMatch(/^#1 \+0ms session\.created$/);
+  expect(history.some((line) => line.endsWith("call.started"))).toBe(true);
+  expect(history.length).toBeLessThan(log.length);
+  expect(output).toMatch(new RegExp(`^To repeat it, at commit \\S.*: npm run simulate -- --seed ${SEED_OF_MANY}$`, "m"));
   expect(code).toBe(1);
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coverageTable } from "../../scripts/simulate/coverage-table";
+import { coverageTable, leastFor } from "../../scripts/simulate/coverage-table";
 import type { NumberedEvent } from "./checker";
 import { apart, Coverage, NOT_SIMULATED, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
@@ -70,4 +70,13 @@ describe("the table of what met what", () => {
   it("names what the service has and this world does not", () => {
     for (const type of Object.keys(NOT_SIMULATED)) expect(text).toMatch(new RegExp(`^${type} +not simulated here: \\S`, "m"));
   });
+});
+
+it.each([
+  { seeds: 60, least: 1 },
+  { seeds: 2_000, least: 20 },
+  { seeds: 10_000, least: 100 },
+  { seeds: 200_000, least: 100 },
+])("of $seeds seeds pairs are thin that met fewer than $least times", ({ seeds, least }) => {
+  expect(leastFor(seeds)).toBe(least);
 });

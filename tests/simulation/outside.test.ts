@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { NumberedEvent } from "./checker";
 import { play } from "./engine/judge";
+import { asStored, witnessFiles } from "./engine/file-witness";
 import { OUTSIDE } from "./engine/invariants";
 import type { Reached } from "./engine/providers";
 import type { RunRecord } from "./engine/run";
@@ -49,6 +50,30 @@ describe("what lies in R2", () => {
     { name: "its contents are not there", lie: () => ({ ...run, stored: { ...run.stored, problems: ["it is not there"] } }) },
   ])("is not what was frozen if $name", ({ lie }) => {
     expect(found(lie())).toEqual(["I10-stored"]);
+  });
+
+  it("is not what an agent made if the service has frozen something else, and brought that to R2", () => {
+    const { stored } = changed((tree, path) => (tree[path] = "0 1"));
+    expect(found({ ...run, stored, frozen: stored.trees })).toEqual(["I10-stored"]);
+  });
+
+  it("is what agents wrote, deleted and copied from others, and what the presenter went on with", async () => {
+    const met = new Set<string>();
+    for (let seed = 1; seed <= 12; seed += 1) {
+      const { log, platform, stored } = await play({ ...SITUATION, seed, habits: ["tools", "second_turn"] });
+      const { trees, counts, problems } = witnessFiles(log, platform.providers.reached);
+      expect(problems).toEqual([]);
+      expect(stored.trees).toEqual(asStored(trees));
+      const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
+      for (const event of log) {
+        if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name)) met.add(event.name);
+        if (event.type === "answer.submitted" && event.snapshot !== event.label) met.add("an empty workspace");
+      }
+      for (const [name, tree] of trees) if (name.endsWith(".final") && tree.size > 0) met.add("a final with files");
+      if ([...counts.values()].some((count) => count > 1)) met.add("several files");
+    }
+    const due = ["write_file", "delete_file", "copy_file", "an empty workspace", "a final with files", "several files"];
+    expect([...met]).toEqual(expect.arrayContaining(due));
   });
 });
 
@@ -122,4 +147,46 @@ describe("a run that stands still when nothing is wrong any more", () => {
   ])("$name", ({ ms, retryMs, isBegun, wrong }) => {
     expect(look("I13", standing(ms, retryMs, isBegun)).length > 0).toBe(wrong);
   });
+});
+
+describe("a request that was under way when the last fault struck", () => {
+  /** Nothing is logged from the strike until the request ends; times are those since the strike, in s. */
+  function standsStill(request: { fault?: string; headers: number | null; piece: number | null; ends: number }): boolean {
+    const at = (seconds: number | null) => (seconds === null ? null : run.endedAt + seconds * 1_000);
+    const { reached } = run.platform.providers;
+    const [one] = reached;
+    if (!one) throw new Error("the run asked no provider");
+    const { headers, piece, ends, fault = "no_headers" } = request;
+    const grown = at(ends) ?? 0;
+    const head = run.log.length;
+    reached.push({ ...one, sentAt: run.endedAt, headersAt: at(headers), pieceAt: at(piece), endedAt: grown });
+    run.faults.struck.push({ nth: 1, fault, at: run.endedAt, until: run.endedAt, head });
+    const problems = look("I13", { ...run, grew: [...run.grew, { at: grown, head: head + 1 }] });
+    run.faults.struck.pop();
+    reached.pop();
+    return problems.length > 0;
+  }
+
+  it.each([
+    { name: "without headers, for two minutes and one more", headers: null, piece: null, ends: 180, wrong: false },
+    { name: "without headers, for longer", headers: null, piece: null, ends: 181, wrong: true },
+    { name: "without a piece, for 90 s and a minute", headers: 1, piece: null, ends: 151, wrong: false },
+    { name: "without a piece, for longer", headers: 1, piece: null, ends: 152, wrong: true },
+    { name: "for 90 s and a minute after its last piece", headers: 1, piece: 400, ends: 550, wrong: false },
+    { name: "for longer after its last piece", headers: 1, piece: 400, ends: 551, wrong: true },
+    { name: "twice as long, as its clock was set", fault: "clock_back", headers: 1, piece: 400, ends: 640, wrong: false },
+    { name: "for longer than that", fault: "clock_back", headers: 1, piece: 400, ends: 641, wrong: true },
+    { name: "for 14 minutes and one more", headers: 1, piece: 890, ends: 900, wrong: false },
+    { name: "for longer than any call may take", headers: 1, piece: 890, ends: 901, wrong: true },
+  ])("was waited for $name: wrong $wrong", ({ wrong, ...request }) => {
+    expect(standsStill(request)).toBe(wrong);
+  });
+});
+
+it("a turn that ends for a fault of the service's own is a fault nobody handled", () => {
+  const end = run.log.at(-1);
+  if (end?.type !== "turn.completed") throw new Error("the run did not complete");
+  const { usage, cost_usd, ...place } = end;
+  const failed: NumberedEvent = { ...place, type: "turn.failed", code: "internal", message: "", agents: [], usage, cost_usd };
+  expect(look("unhandled", { ...run, log: [...run.log.slice(0, -1), failed] })).not.toEqual([]);
 });

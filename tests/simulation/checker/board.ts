@@ -1,5 +1,6 @@
 import type { EventOf, Purpose } from "../../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../../src/protocol/team";
+import { type Amount, NOTHING } from "./price";
 
 /**
  * What an observer knows who only reads the log. Built from the protocol's text, on purpose without the rules' own code, so
@@ -18,8 +19,10 @@ export type BoardRound = {
   last: EventOf<"call.completed"> | EventOf<"call.failed"> | null;
   counted: number;
   interrupted: number;
-  /** Its next call waits for room: in the budget, or within its backend's limits, where it must still be affordable. */
-  deferred: boolean;
+  /** Tokens of input its next call needs room for in the budget, which had none when it was due; null: it was not put off. */
+  deferred: number | null;
+  /** The same of a call that waits for room within its backend's limits, and must still be affordable. */
+  waiting: number | null;
   executed: string[];
 };
 
@@ -32,10 +35,14 @@ export type BoardAgent = {
   newest: number;
   shown: Set<number>;
   vote: number | null;
+  /** UTF-8 length of the reason it last gave for a vote. */
+  reasonBytes: number;
   lastVote: number | null;
   out: "failed" | "abstained" | null;
   round: BoardRound | null;
   coordinationRounds: number;
+  /** Calls of its coordination rounds that were replied to. */
+  repliesSoFar: number;
   roundsSoFar: number;
   /** Has begun a round since its first answer. */
   released: boolean;
@@ -51,6 +58,8 @@ export type Board = {
   over: number | null;
   attempt: number;
   attemptStartedAt: number;
+  /** When agents could begin with their first rounds; null while personas are written. */
+  workingSince: number | null;
   answers: BoardAnswer[];
   secondAnswerAt: number | null;
   agents: BoardAgent[];
@@ -60,6 +69,8 @@ export type Board = {
   /** By attempt, of this turn. */
   finals: EventOf<"presentation.completed">[];
   endings: Map<number, EventOf<"attempt.settled">>;
+  /** What this turn's calls were charged so far. */
+  spent: Amount;
   openCalls: Map<string, EventOf<"call.started">>;
   openTools: OpenTool[];
   effects: number;
@@ -73,6 +84,7 @@ export const newBoard = (): Board => ({
   over: null,
   attempt: 0,
   attemptStartedAt: 0,
+  workingSince: null,
   answers: [],
   secondAnswerAt: null,
   agents: [],
@@ -81,6 +93,7 @@ export const newBoard = (): Board => ({
   final: null,
   finals: [],
   endings: new Map(),
+  spent: NOTHING,
   openCalls: new Map(),
   openTools: [],
   effects: 0,
@@ -95,10 +108,12 @@ export const newAgent = (rules: AgentRules, index: number): BoardAgent => ({
   newest: 0,
   shown: new Set(),
   vote: null,
+  reasonBytes: 0,
   lastVote: null,
   out: null,
   round: null,
   coordinationRounds: 0,
+  repliesSoFar: 0,
   roundsSoFar: 0,
   released: false,
   failedInARow: 0,

@@ -1,5 +1,5 @@
 import type { EventOf, Usage } from "../../../src/protocol/events";
-import type { Board } from "./board";
+import { agentOf, type Board } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
 
 const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
@@ -25,7 +25,7 @@ export const oneFinal: Invariant = {
         case "turn.completed":
           return finalOf(event, board);
         case "turn.failed":
-          return unless(board.finals.length === 0 || event.code === "internal", "a turn with a final text has failed");
+          return event.code === "internal" ? [] : unless(board.finals.length === 0, "a turn with a final text has failed");
         default:
           return [];
       }
@@ -48,6 +48,42 @@ function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
       board.final !== null || board.settled?.winner === null || board.presenting !== null,
       "an earlier final stands although this attempt has a winner",
     ),
+  ];
+}
+
+/** A turn fails only if there is nothing to present: no answer, and nobody who wrote anything. A fault of our own aside. */
+export const failed: Invariant = {
+  id: "failed",
+  watch: () => {
+    let hasText = false;
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "stream.delta") hasText ||= isText(event, board);
+        if (event.type === "attempt.started") hasText = false;
+        return event.type === "turn.failed" && event.code !== "internal" ? unfounded(event, board, hasText) : [];
+      },
+    };
+  },
+};
+
+/** Whether it holds words of an agent at work; those for the team's personas are none. */
+const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
+  items.some(({ kind, agent, text }) => {
+    const purpose = agentOf(board, agent)?.round?.purpose;
+    const isWork = (purpose === "coordination" && kind === "text") || (purpose === "presentation" && kind === "final");
+    return isWork && text.trim() !== "";
+  });
+
+function unfounded({ code, agents }: EventOf<"turn.failed">, board: Board, hasText: boolean): string[] {
+  const { settled } = board;
+  const silent = settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
+  return [
+    ...unless(code === "no_answer", `the turn failed with ${code}`),
+    ...unless(settled !== null, "the turn failed before its coordination was over"),
+    ...unless(board.answers.length === 0, "the turn failed although there is an answer"),
+    ...unless(settled === null || settled.label === null, "the turn failed although an answer has won"),
+    ...unless(!hasText, "the turn failed although an agent has written something"),
+    ...unless(agents.map(({ agent }) => agent).join() === silent.join(), "the turn failed without each agent's reason"),
   ];
 }
 
@@ -100,14 +136,16 @@ const sum = (a = 0, b = 0): number => a + b;
 const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 const NOTHING = plus(zero, zero);
 
-/** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath. */
+/** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath; unasked it is not cancelled. */
 export const cancelled: Invariant = {
   id: "I15",
-  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY }) => {
+  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY, cancelsAsked }) => {
     let heardAt: number | null = null;
+    let begun = 0;
     return {
       see: ({ event, board, next }) => {
         const wrong: string[] = [];
+        if (event.type === "turn.started") begun = event.sequence_number;
         if (event.sequence_number > cancelAskedAfter && board.over === null) {
           heardAt ??= event.at;
           if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
@@ -116,7 +154,10 @@ export const cancelled: Invariant = {
         if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
           wrong.push("an attempt ended as cancelled, but not its turn");
         }
-        if (event.type === "turn.cancelled") wrong.push(...best(event, board));
+        if (event.type === "turn.cancelled") {
+          const wasAsked = cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
+          wrong.push(...best(event, board), ...unless(wasAsked, "the turn was cancelled although nobody asked for it"));
+        }
         return wrong;
       },
     };

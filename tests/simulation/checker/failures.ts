@@ -1,15 +1,24 @@
-import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, type Board } from "./board";
+import type { EventOf, Purpose } from "../../../src/protocol/events";
+import { agentOf, type Board, type BoardAgent } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
+
+/** Longest wait that a provider may ask for and be obeyed. */
+const LONGEST_WAIT_MS = 60_000;
+const MOST_TRIES = 5;
 
 /** Tries follow their class: what is tried again, when, how often, and what a lost call means for its round. */
 export const tries: Invariant = {
   id: "tries",
-  watch: () => ({
+  watch: ({ waitsAsked }) => ({
     see: ({ event, board, next }) => {
       if (event.type === "call.started") return started(event, board);
-      if (event.type === "call.failed") return [...again(event, board), ...lost(event, next)];
-      return [];
+      if (event.type !== "call.failed") return [];
+      const isHeeded = event.class === "transient" && waitsAsked !== undefined;
+      return [
+        ...again(event, board),
+        ...lost(event, { board, next }),
+        ...(isHeeded ? heeded(event, board, waitsAsked.get(event.call) ?? 0) : []),
+      ];
     },
   }),
 };
@@ -36,8 +45,8 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
   switch (event.class) {
     case "transient":
       return [
-        ...unless(wait === null || failures < 5, "more than 5 tries of a call"),
-        ...unless(wait === null || (wait > 0 && wait <= 60_000), `a new try after ${wait} ms`),
+        ...unless(wait === null || failures < MOST_TRIES, `more than ${MOST_TRIES} tries of a call`),
+        ...unless(wait === null || (wait > 0 && wait <= LONGEST_WAIT_MS), `a new try after ${wait} ms`),
       ];
     case "interrupted":
       return unless(
@@ -53,53 +62,65 @@ function again(event: EventOf<"call.failed">, board: Board): string[] {
   }
 }
 
-/** A call that is not tried again costs its round, its agent, or the presentation; the next event says which. */
-function lost(event: EventOf<"call.failed">, next: NumberedEvent | undefined): string[] {
-  if (event.retry_at !== null || event.class === "cancelled") return [];
-  const then = next?.type ?? "nothing";
-  return unless(CONSEQUENCES.includes(then), `a lost call is followed by ${then}`);
+/** What may pass is tried again while tries are left, not before its provider wished, and not if that is too long to wait for. */
+function heeded(event: EventOf<"call.failed">, board: Board, askedMs: number): string[] {
+  const round = agentOf(board, event.agent)?.round;
+  const isDueAgain = (round?.counted ?? 0) + 1 < MOST_TRIES && askedMs <= LONGEST_WAIT_MS;
+  if (event.retry_at === null) {
+    const mayBeGivenUp = round?.purpose !== "coordination" && round?.purpose !== "presentation";
+    return unless(!isDueAgain || mayBeGivenUp, "a call was given up with tries left");
+  }
+  return [
+    ...unless(askedMs <= LONGEST_WAIT_MS, `tried again although its provider asked for ${askedMs} ms`),
+    ...unless(
+      event.retry_at - event.at >= askedMs || !isDueAgain,
+      `tried again sooner than the ${askedMs} ms its provider asked for`,
+    ),
+  ];
 }
 
-const CONSEQUENCES: readonly string[] = [
-  "round.failed",
-  "agent.failed",
-  "personas.assigned",
-  "presentation.completed",
-  "turn.completed",
-  "turn.failed",
-];
+/** A call that is not tried again costs its round, its agent, or the presentation; the next event says which. */
+function lost(event: EventOf<"call.failed">, { board, next }: Around): string[] {
+  const purpose = agentOf(board, event.agent)?.round?.purpose;
+  if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
+  const then = next?.type ?? "nothing";
+  return unless(CONSEQUENCES[purpose].includes(then), `a lost call of ${purpose} is followed by ${then}`);
+}
 
-/** Three failed rounds in a row fail an agent, two do not; a bad key or an unknown model fails it at once. */
+const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
+  coordination: ["round.failed", "agent.failed"],
+  presentation: ["presentation.completed", "turn.completed", "turn.failed"],
+  judgement: ["turn.completed"],
+  personas: ["personas.assigned"],
+};
+
+/** Three failed rounds in a row fail an agent, two do not; a bad key, an unknown model or a bad first request fails it at once. */
 export const failures: Invariant = {
   id: "failures",
-  watch: () => {
-    let last: NumberedEvent | null = null;
-    return {
-      see: ({ event, board, next }) => {
-        const before = last;
-        if (event.type !== "stream.delta") last = event;
-        if (event.type === "round.failed") return thirdRound(event, { board, next });
-        if (event.type === "call.failed" && FATAL.includes(event.class)) return fatal(event, { board, next });
-        if (event.type !== "agent.failed" && event.type !== "agent.abstained") return [];
-        const agent = agentOf(board, event.agent);
-        const had = (agent?.answers ?? 0) > 0;
-        return [
-          ...unless(agent?.out === null, `${event.agent} went out twice`),
-          ...unless(event.type === "agent.failed" || had, "an agent without an answer abstained"),
-          ...unless(
-            event.type === "agent.abstained" || !had || isLoss(before, event.agent),
-            "an agent with an answer failed without a loss",
-          ),
-        ];
-      },
-    };
-  },
+  watch: () => ({
+    see: ({ event, board, next }) => {
+      switch (event.type) {
+        case "round.failed":
+          return thirdRound(event, { board, next });
+        case "call.failed":
+          return fatal(event, { board, next });
+        case "agent.failed":
+        case "agent.abstained": {
+          const agent = agentOf(board, event.agent);
+          const mayLeave = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
+          return [
+            ...unless(agent?.out === null, `${event.agent} went out twice`),
+            ...unless(mayLeave, "an agent without an answer abstained"),
+          ];
+        }
+        default:
+          return [];
+      }
+    },
+  }),
 };
 
 const FATAL: readonly string[] = ["bad_credentials", "unknown_model"];
-
-const isLoss = (before: NumberedEvent | null, agent: string): boolean =>
-  (before?.type === "round.failed" || before?.type === "call.failed") && before.agent === agent;
 
 type Around = { board: Board; next: NumberedEvent | undefined };
 
@@ -113,7 +134,22 @@ function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): st
   ];
 }
 
+/** What a failed call costs: the agent for what another round cannot mend, else no more than the round. */
 function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[] {
-  const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
-  return unless(!coordinating || next?.type === "agent.failed", `after ${event.class} the agent goes on`);
+  const agent = agentOf(board, event.agent);
+  if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts) return [];
+  const fails = next?.type === "agent.failed" && next.agent === event.agent;
+  const isBadRequest = event.class === "bad_request";
+  const must = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
+  const may = must || (isBadRequest && agent.repliesSoFar === 0) || event.class === "cancelled" || event.retry_at !== null;
+  return [
+    ...unless(!must || fails, `after ${event.class} the agent goes on`),
+    ...unless(may || !fails, `the agent failed for ${event.class}, which costs no more than a round`),
+  ];
+}
+
+/** Whether no other call of the agent was ever made in this attempt, be it for personas; a call's earlier tries are no others. */
+function isFirstCall({ repliesSoFar, round }: BoardAgent): boolean {
+  const before = round?.last?.type === "call.failed" ? round.last.class : null;
+  return round?.number === 1 && repliesSoFar === 0 && (before === null || before === "transient" || before === "interrupted");
 }

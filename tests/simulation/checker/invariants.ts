@@ -1,9 +1,12 @@
 import { answers, limits, novelty, voided } from "./answers";
 import { calls, news, tools } from "./effects";
-import { cancelled, oneEnd, oneFinal, totals } from "./endings";
+import { cancelled, failed, oneEnd, oneFinal, totals } from "./endings";
 import { compaction } from "./compaction";
+import { deferrals } from "./deferrals";
+import { fallbacks } from "./fallbacks";
 import { failures, tries } from "./failures";
 import { hosted } from "./hosted";
+import { leaving } from "./leaving";
 import { caps, ledger } from "./money";
 import { numbering } from "./numbering";
 import { offers } from "./offers";
@@ -20,12 +23,14 @@ export const INVARIANTS: readonly Invariant[] = [
   numbering,
   oneFinal,
   oneEnd,
+  failed,
   votes,
   recount,
   settlement,
   firstAnswer,
   undisturbed,
   caps,
+  deferrals,
   ledger,
   calls,
   cancelled,
@@ -48,7 +53,9 @@ export const INVARIANTS: readonly Invariant[] = [
   compaction,
   tries,
   failures,
+  leaving,
   offers,
   presentation,
+  fallbacks,
   totals,
 ];

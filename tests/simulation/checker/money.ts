@@ -1,40 +1,29 @@
 import type { EventOf } from "../../../src/protocol/events";
 import type { Board } from "./board";
-import { priceOf } from "./price";
+import { type Amount, chargeOf, NOTHING, plus, priceOf } from "./price";
 import { type Invariant, type LedgerEntry, unless } from "./types";
 
 const EPSILON = 1e-9;
-type Amount = { tokens: number; usd: number };
 
 /** I11: at every moment, what was settled and what is reserved stay within the turn's cap. */
 export const caps: Invariant = {
   id: "I11",
-  watch: () => {
-    let spent: Amount = { tokens: 0, usd: 0 };
-    return {
-      see: ({ event, board }) => {
-        if (event.type === "turn.started") spent = { tokens: 0, usd: 0 };
-        if (event.type === "call.started")
-          return [
-            ...within(board, plus(spent, { tokens: event.reserved.tokens, usd: event.reserved.cost_usd })),
-            ...priced(event, board),
-          ];
-        if (event.type === "call.completed" || event.type === "call.failed") {
-          spent = plus(spent, chargeOf(event));
-          return charged(event, board);
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "call.started": {
+          const reserved = { tokens: event.reserved.tokens, usd: event.reserved.cost_usd };
+          return [...within(board, plus(board.spent, reserved)), ...priced(event, board)];
         }
-        return [];
-      },
-    };
-  },
+        case "call.completed":
+        case "call.failed":
+          return charged(event, board);
+        default:
+          return [];
+      }
+    },
+  }),
 };
-
-const plus = (a: Amount, b: Amount): Amount => ({ tokens: a.tokens + b.tokens, usd: a.usd + b.usd });
-
-const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amount =>
-  event.type === "call.failed"
-    ? { tokens: event.tokens, usd: event.cost_usd }
-    : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: event.cost_usd };
 
 function within(board: Board, soFar: Amount): string[] {
   let total = soFar;
@@ -79,39 +68,49 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
   ];
 }
 
-/** I11: what the provider itself charged stays within the cap, and no call costs more than the log says. */
+/**
+ * I11: what providers charged, by their own account, stays within the cap; no call costs more than the log says, however often it
+ * was sent, and none is charged that the log does not know.
+ */
 export const ledger: Invariant = {
   id: "I11-ledger",
   watch: ({ ledger: entries = [] }) => {
     const logged = new Map<string, Amount>();
+    const audited = new Set<number>();
     return {
       see: ({ event, board }) => {
         if (event.type === "call.completed" || event.type === "call.failed") logged.set(event.call, chargeOf(event));
         if (event.type !== "turn.completed" && event.type !== "turn.failed" && event.type !== "turn.cancelled") return [];
-        return audit(
-          entries.filter(({ turn }) => turn === event.turn),
-          { board, logged },
-        );
+        audited.add(event.turn);
+        const ofTurn = entries.filter(({ turn }) => turn === event.turn);
+        return [...withinCap(ofTurn, board), ...byCall(ofTurn, logged)];
       },
+      finish: (board) =>
+        byCall(
+          entries.filter(({ turn, call }) => !audited.has(turn) && !board.openCalls.has(call)),
+          logged,
+        ),
     };
   },
 };
 
-function audit(
-  entries: readonly LedgerEntry[],
-  { board, logged }: { board: Board; logged: ReadonlyMap<string, Amount> },
-): string[] {
-  const total = entries.reduce<Amount>(plus, { tokens: 0, usd: 0 });
-  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
-  return [
-    ...unless(total.tokens <= max_tokens && total.usd <= max_cost_usd + EPSILON, "the provider charged more than the cap"),
-    ...entries.flatMap(({ call, usd, tokens }) => {
-      const charge = logged.get(call);
-      if (!charge) return [`the provider charged ${call}, which the log does not know`];
-      return unless(
-        usd <= charge.usd + EPSILON && tokens <= charge.tokens,
-        `${call} was charged $${usd}, the log says $${charge.usd}`,
-      );
-    }),
-  ];
+function withinCap(entries: readonly LedgerEntry[], { turn }: Board): string[] {
+  const total = entries.reduce<Amount>(plus, NOTHING);
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = turn?.budget ?? {};
+  return unless(
+    total.tokens <= max_tokens && total.usd <= max_cost_usd + EPSILON,
+    `providers charged ${total.tokens} tokens and $${total.usd}, more than the cap`,
+  );
+}
+
+function byCall(entries: readonly LedgerEntry[], logged: ReadonlyMap<string, Amount>): string[] {
+  return [...Map.groupBy(entries, ({ call }) => call)].flatMap(([call, all]) => {
+    const { tokens, usd } = all.reduce<Amount>(plus, NOTHING);
+    const charge = logged.get(call);
+    if (!charge) return [`a provider charged ${call}, which the log does not know`];
+    return unless(
+      usd <= charge.usd + EPSILON && tokens <= charge.tokens,
+      `${call} was charged $${usd} for ${tokens} tokens in ${all.length} requests, the log says $${charge.usd} for ${charge.tokens}`,
+    );
+  });
 }

@@ -1,17 +1,17 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, answerOf, type Board, type BoardAgent } from "./board";
-import { type Invariant, unless } from "./types";
+import { agentOf, answerOf, type Board, type BoardAgent, coordinationEnd } from "./board";
+import { type Invariant, type NumberedEvent, unless } from "./types";
 
 /** The winner presents once per attempt; what stands in for its text is its winning answer, word for word. */
 export const presentation: Invariant = {
   id: "presentation",
   watch: () => ({
-    see: ({ event, board }) => {
+    see: ({ event, board, next }) => {
       switch (event.type) {
         case "presentation.started":
           return begun(event, board);
         case "presentation.completed":
-          return completed(event, board);
+          return [...completed(event, board), ...judged(event, board, next)];
         case "attempt.restarted":
           return restarted(event, board);
         case "personas.assigned":
@@ -62,6 +62,16 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
       "the final text does not list the tools that ran",
     ),
   ];
+}
+
+/** Its presenter judges a final text, unless no other attempt is allowed or no time is left for one. */
+function judged(event: EventOf<"presentation.completed">, board: Board, next: NumberedEvent | undefined): string[] {
+  const isLast = event.attempt > (board.rules?.max_orchestration_restarts ?? 0) || event.at >= coordinationEnd(board);
+  const isJudged = next?.type === "round.started" && next.purpose === "judgement" && next.agent === event.agent;
+  return unless(
+    isLast || isJudged || event.source !== "presentation",
+    "a final text was not judged although another attempt may follow",
+  );
 }
 
 function endedWell(presenter: BoardAgent | undefined): boolean {

@@ -1,5 +1,17 @@
-import type { Usage } from "../../../src/protocol/events";
+import type { EventOf, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
+
+export type Amount = { tokens: number; usd: number };
+
+export const NOTHING: Amount = { tokens: 0, usd: 0 };
+
+export const plus = (a: Amount, b: Amount): Amount => ({ tokens: a.tokens + b.tokens, usd: a.usd + b.usd });
+
+/** What a call was charged, by the log. */
+export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amount =>
+  event.type === "call.failed"
+    ? { tokens: event.tokens, usd: event.cost_usd }
+    : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: event.cost_usd };
 
 /** What a usage costs at an agent's prices, worked out apart from the rules' own arithmetic. Unknown prices count as 0. */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
@@ -13,4 +25,12 @@ export function priceOf(agent: AgentRules | undefined, usage: Usage): number {
   const millions = (tokens: number): number => tokens / 1_000_000;
   usd += millions(input_tokens - cached_tokens - written) * input + millions(cached_tokens) * cached_input;
   return usd + millions(written) * cache_write + millions(output_tokens) * output;
+}
+
+/** No call of so much input and output can cost more: all of its input at the dearest of its rates. Unknown prices count as 0. */
+export function mostFor({ price }: AgentRules, inputTokens: number, outputTokens: number): number {
+  if (!price) return 0;
+  const { long_prompt: long } = price;
+  const { input, cached_input, cache_write = 0, output } = long && inputTokens > long.above ? long : price;
+  return (inputTokens * Math.max(input, cached_input, cache_write) + outputTokens * output) / 1_000_000;
 }

@@ -1,5 +1,6 @@
 import type { EventOf, EventType, SessionEvent } from "../../../src/protocol/events";
 import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
+import { chargeOf, NOTHING, plus } from "./price";
 
 /** Notes an event on the board. Tolerant: what makes no sense is left to the invariants to report. */
 export function note(board: Board, event: SessionEvent): void {
@@ -17,6 +18,7 @@ export function note(board: Board, event: SessionEvent): void {
       for (const agent of board.agents) agent.round = null;
       return;
     case "personas.assigned":
+      board.workingSince = event.at;
       for (const agent of board.agents) agent.round = null;
       return;
     case "votes.cleared":
@@ -43,6 +45,7 @@ function beginTurn(board: Board, event: EventOf<"turn.started">): void {
   board.attempt = 0;
   board.finals = [];
   board.endings = new Map();
+  board.spent = NOTHING;
   board.openCalls = new Map();
   board.openTools = [];
   board.effects = 0;
@@ -52,6 +55,7 @@ function beginTurn(board: Board, event: EventOf<"turn.started">): void {
 function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
   board.attempt = event.attempt;
   board.attemptStartedAt = event.at;
+  board.workingSince = board.rules?.personas ? null : event.at;
   // Rounds are numbered from 1 again; what was asked for in a round that is given up is never run.
   board.openTools = board.openTools.filter(({ status }) => status === "started");
   board.answers = [];
@@ -93,6 +97,7 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
       return addAnswer(board, agent, event);
     case "vote.cast":
       agent.vote = event.revision;
+      agent.reasonBytes = Buffer.byteLength(event.reason);
       agent.lastVote = event.revision;
       agent.failedInARow = 0;
       if (round) round.voted = true;
@@ -140,14 +145,18 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
     case "call.started":
       board.effects += 1;
       board.openCalls.set(event.call, event);
-      if (round) round.deferred = false;
+      if (round) Object.assign(round, { deferred: null, waiting: null });
       return;
     case "call.deferred":
+      if (round) round.deferred = event.input_tokens;
+      return;
     case "call.waiting":
-      if (round) round.deferred = true;
+      if (round) round.waiting = event.input_tokens;
       return;
     case "call.completed": {
       board.openCalls.delete(event.call);
+      board.spent = plus(board.spent, chargeOf(event));
+      if (round?.purpose === "coordination") agent.repliesSoFar += 1;
       const asked = event.tools.map(({ tool_call, name }) => ({ toolCall: tool_call, name, status: "asked" as const }));
       board.openTools.push(...asked.map((tool) => ({ ...tool, agent: agent.id, round: event.round })));
       if (round) Object.assign(round, { completed: round.completed + 1, last: event, counted: 0, interrupted: 0 });
@@ -155,6 +164,7 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
     }
     case "call.failed":
       board.openCalls.delete(event.call);
+      board.spent = plus(board.spent, chargeOf(event));
       if (!round) return;
       round.last = event;
       if (event.class === "interrupted") round.interrupted += 1;
@@ -196,7 +206,8 @@ function newRound(agent: BoardAgent, number: number, purpose: BoardRound["purpos
     last: null,
     counted: 0,
     interrupted: 0,
-    deferred: false,
+    deferred: null,
+    waiting: null,
     executed: [],
   };
 }

@@ -1,5 +1,6 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { type Board, coordinationEnd, liveOf } from "./board";
+import { isCapped, isShort } from "./deferrals";
 import { type Invariant, type Moment, unless } from "./types";
 
 /** I6: coordination ends for the reason it states, and as soon as there is one. */
@@ -7,30 +8,49 @@ export const settlement: Invariant = {
   id: "I6",
   watch: () => {
     // The last resort turns a waiting agent's partial text into its answer just before the end.
-    let waitedUntilNow = false;
+    let before: string[] | null = null;
+    let wasCut = false;
     return {
       see: (moment) => {
         const { event, board } = moment;
-        const waits = waitedUntilNow || isShortOfBudget(board);
-        waitedUntilNow = event.type === "answer.submitted" && event.origin === "partial" && isShortOfBudget(board);
-        return event.type === "attempt.settled" ? settled(event, board, waits) : overdue(moment);
+        if (event.type === "stream.delta") return [];
+        if (event.type === "attempt.settled") {
+          const inVain = event.ended_by === "budget" && wasCut;
+          return [...settled(event, board, before), ...unless(!inVain, "ended for want of budget with calls in flight")];
+        }
+        wasCut = event.type === "call.failed" && event.class === "cancelled";
+        before = event.type === "answer.submitted" && event.origin === "partial" ? unfoundedWant(board) : null;
+        return overdue(moment);
       },
     };
   },
 };
 
-const isShortOfBudget = (board: Board): boolean => liveOf(board).some(({ round }) => round?.deferred);
+/** What speaks against it that the budget is used up; nothing: it is. */
+function unfoundedWant(board: Board): string[] {
+  const live = liveOf(board);
+  const short = live.filter((agent) => isShort(board, agent));
+  const done = live.filter(({ vote, round }) => vote !== null || round === null);
+  return [
+    ...unless(isCapped(board), "ended for want of budget although the turn has no cap"),
+    ...unless(short.length > 0, "ended for want of budget although no call waits for any"),
+    ...unless(
+      live.every((agent) => short.includes(agent) || done.includes(agent)),
+      "ended for want of budget although an agent can go on",
+    ),
+  ];
+}
 
-function settled(event: EventOf<"attempt.settled">, board: Board, waits: boolean): string[] {
+function settled(event: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
   const once = unless(board.settled === null, "an attempt was settled twice");
   const quiet = unless(
     board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
     "settled with effects in flight",
   );
-  return [...once, ...quiet, ...reason(event, board, waits)];
+  return [...once, ...quiet, ...reason(event, board, before)];
 }
 
-function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, waits: boolean): string[] {
+function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
   const live = liveOf(board).length;
   switch (ended_by) {
     case "consensus":
@@ -40,11 +60,11 @@ function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, wait
     case "no_agents":
       return unless(live === 0, "ended for want of agents although one is live");
     case "budget":
-      return unless(waits, "ended for want of budget although no call waits for any");
+      return before?.length === 0 ? [] : unfoundedWant(board);
     case "skipped":
       return unless(board.rules?.skip_coordination === true, "coordination was skipped although the team coordinates");
     case "cancelled":
-      return [];
+      return []; // whether somebody asked for it is looked at with the turn's end (I15)
   }
 }
 

@@ -29,8 +29,12 @@ export type Outside = {
   diedAfter?: readonly number[];
   /** How many files an agent's workspace held when it answered, by the answer's number in the log; null: unknown. */
   files?: ReadonlyMap<number, number | null>;
-  /** Highest sequence number at the moment the user asked to cancel. */
+  /** Highest sequence number at the moment the user asked to cancel, of a cancel that was confirmed. */
   cancelAskedAfter?: number;
+  /** Where the log ended each time that somebody asked to cancel, confirmed or not; absent: nobody knows who asked when. */
+  cancelsAsked?: readonly number[];
+  /** How long a provider asked to be left alone when it failed a call, in ms, by call; absent: nobody knows. */
+  waitsAsked?: ReadonlyMap<string, number>;
   /** Whether nothing runs any more, so that what is open now stays open for ever. */
   finished?: boolean;
 };

@@ -3,7 +3,9 @@ import { type SessionEvent, SessionEventSchema } from "../../../src/protocol/eve
 import { isTerminal } from "../../../src/protocol/events";
 import { check, type LedgerEntry, type NumberedEvent, type Violation } from "../checker";
 import { priceOf } from "../checker/price";
+import { asStored, witnessFiles } from "./file-witness";
 import { MARK } from "./model";
+import type { Reached } from "./providers";
 import { framesFor, type RunRecord } from "./run";
 import { idOf, keyOf, modelOf } from "./situation";
 import { DIALECTS } from "./wire";
@@ -48,11 +50,15 @@ export const i5Shown: OutsideCheck = ({ log, platform }) => {
   return problems;
 };
 
-/** I10: what lies in R2 is what was frozen with each answer and final, whole. */
-export const i10Stored: OutsideCheck = ({ stored, frozen, stuck }) =>
-  stuck === null && !isDeepStrictEqual(stored.trees, frozen)
-    ? [...stored.problems, `in R2 there is ${JSON.stringify(stored.trees)}, frozen was ${JSON.stringify(frozen)}`]
-    : [...stored.problems];
+/** I10: every answer and final has the files that its agent had made, in R2, whole, as well as over the API. */
+export const i10Stored: OutsideCheck = ({ stored, frozen, stuck, log, platform }) => {
+  if (stuck !== null) return [...stored.problems];
+  const { trees, problems } = witnessFiles(log, platform.providers.reached);
+  const due = asStored(trees);
+  const unlike = (where: string, found: typeof due): string[] =>
+    isDeepStrictEqual(found, due) ? [] : [`${where} there is ${JSON.stringify(found)}, due is ${JSON.stringify(due)}`];
+  return [...stored.problems, ...problems, ...unlike("in R2", stored.trees), ...unlike("over the API", frozen)];
+};
 
 /** I11: what providers charged. */
 export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
@@ -92,9 +98,9 @@ const STILL_MS = 60_000;
 export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew, platform }) => {
   if (stuck !== null) return [stuck];
   const last = Math.max(startedAt, ...faults.struck.map(({ at, until }) => Math.max(at, until)));
-  // A request under way when the last fault struck may still be waited for.
-  const waits = platform.providers.reached.flatMap(({ endedAt, sentAt }) => (sentAt <= last ? [endedAt ?? sentAt] : []));
-  const from = Math.max(last, ...waits);
+  const jumps = faults.struck.filter(({ fault }) => fault.startsWith("clock_")).map(({ at }) => at);
+  const underWay = platform.providers.reached.filter(({ sentAt }) => sentAt <= last);
+  const from = Math.max(last, ...underWay.map((request) => waitedForUntil(request, jumps)));
   const moments = [{ at: from, head: grew.findLast(({ at }) => at <= from)?.head ?? 0 }, ...grew.filter(({ at }) => at > from)];
   return moments.flatMap(({ at, head }, nth) => {
     const stood = (moments[nth + 1]?.at ?? at) - at;
@@ -104,6 +110,22 @@ export const i13Progress: OutsideCheck = ({ stuck, log, faults, startedAt, grew,
       : [`nothing happened for ${stood} ms after #${head} and the last fault`];
   });
 };
+
+/** How long a model is waited for, by the promise of `robustness.md` §3: for its headers, for its next piece, and altogether. */
+const HEADERS_MS = 120_000;
+const SILENCE_MS = 90_000;
+const WHOLE_CALL_MS = 14 * 60_000;
+
+/**
+ * Until when a request that was under way when the last fault struck may still be waited for. A clock that is set anew hides when
+ * the last piece came: then it may have come late, and silence lasts for as long again.
+ */
+function waitedForUntil({ sentAt, headersAt, pieceAt, endedAt }: Reached, jumps: readonly number[]): number {
+  const end = endedAt ?? sentAt;
+  const silenceMs = jumps.some((at) => at >= sentAt && at <= end) ? 2 * SILENCE_MS : SILENCE_MS;
+  const silentUntil = headersAt === null ? sentAt + HEADERS_MS : (pieceAt ?? headersAt) + silenceMs;
+  return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
+}
 
 /** What the rules themselves wait for when the log ends there: the longest retry that has not begun, in ms; 0: none. */
 function retryPending(log: readonly NumberedEvent[], head: number): number {
@@ -219,8 +241,15 @@ const alarmsFor = ({ platform, faults, startedAt, endedAt }: RunRecord): number 
 export const fewAlarms: OutsideCheck = (run) =>
   run.platform.disk.alarmsSet <= alarmsFor(run) ? [] : [`${run.platform.disk.alarmsSet} alarms were set`];
 
-/** Nothing escaped to where nobody handles it. */
-export const unhandled: OutsideCheck = ({ platform }) => [...platform.faults];
+/** Nothing escaped to where nobody handles it, and no turn ended for a fault of the service's own: none is simulated. */
+export const unhandled: OutsideCheck = ({ platform, log }) => [
+  ...platform.faults,
+  ...log.flatMap((event) =>
+    event.type === "turn.failed" && event.code === "internal"
+      ? [`turn ${event.turn} failed for a fault of the service's own`]
+      : [],
+  ),
+];
 
 /** Every event is one of the schema, nothing lost on the way. */
 export const wellFormed: OutsideCheck = ({ log }) =>
@@ -236,11 +265,14 @@ export const wellFormed: OutsideCheck = ({ log }) =>
 /** The rules that can be read from the log alone, by the checker's ids. */
 export const ofLog = (run: RunRecord): Violation[] => {
   const asked = run.cancels[0];
-  const { reached } = run.platform.tools;
+  const { platform } = run;
   return check(run.log, {
     ledger: ledgerOf(run),
-    tools: reached,
-    diedAfter: run.platform.deaths.map(({ head }) => head),
+    tools: platform.tools.reached,
+    files: witnessFiles(run.log, platform.providers.reached).counts,
+    cancelsAsked: run.cancelsAsked,
+    waitsAsked: new Map(platform.providers.reached.map(({ call, asksToWaitMs }) => [call, asksToWaitMs])),
+    diedAfter: platform.deaths.map(({ head }) => head),
     finished: true,
     ...(asked ? { cancelAskedAfter: asked.head } : {}),
   });

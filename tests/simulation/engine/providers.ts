@@ -4,7 +4,7 @@ import { type Json, Refused } from "../../../scripts/simulated-providers/dialect
 import { type Situation as Asked, toSituation } from "../../../scripts/simulated-providers/situation";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
-import { speak } from "./model";
+import { type Said, speak } from "./model";
 import type { EngineSituation } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
@@ -23,6 +23,12 @@ export type Reached = {
   sentAt: number;
   headersAt: number | null;
   endedAt: number | null;
+  /** When it last sent a piece of the reply. */
+  pieceAt: number | null;
+  /** How long it asks to be left alone, in ms; 0: it does not. */
+  asksToWaitMs: number;
+  /** The tools that its model called, decisions among them, in order. */
+  calls: Said["calls"];
   /** What it charges for it; grows while it writes. */
   charged: { input: number; output: number; cached: number } | null;
   /** What the provider would refuse by its own rules, whatever its model says. */
@@ -91,6 +97,9 @@ export class Providers {
         sentAt: time.now,
         headersAt: null,
         endedAt: null,
+        pieceAt: null,
+        asksToWaitMs: 0,
+        calls: [],
         charged: null,
         complaint: null,
       };
@@ -151,6 +160,7 @@ export class Providers {
       if (plan.charged && reached.charged) {
         reached.charged.output = Math.ceil((plan.charged.output * (nth + 1)) / plan.whole);
       }
+      reached.pieceAt = time.now;
       body?.enqueue(frame);
       if (nth > 0 && dies("crash_in_stream")) return;
       later(plan.gapMs, () => write(nth + 1));
@@ -176,7 +186,10 @@ export class Providers {
     if ("failure" in read) return this.#failing(reached.agent, read.failure);
     reached.stage = read.asked.stage;
     const failure = this.#drawFailure();
-    if (failure) return this.#failing(reached.agent, failure);
+    if (failure) {
+      reached.asksToWaitMs = 1_000 * Number(failure.retryAfter ?? 0);
+      return this.#failing(reached.agent, failure);
+    }
     const plan = this.#speaking(sending, read);
     if (faults.strikes("no_headers", 130_000)) return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
     return this.#spoilt(plan);
@@ -252,6 +265,7 @@ export class Providers {
     const { agent, call, body } = reached;
     const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
     const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
+    reached.calls = said.calls;
     const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
     const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
     const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);

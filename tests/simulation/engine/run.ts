@@ -34,6 +34,8 @@ export type RunRecord = {
   /** Turns whose start was confirmed to the user. */
   acknowledged: readonly number[];
   cancels: readonly { at: number; head: number; turn: number; status: string }[];
+  /** Where the log ended each time that the user asked to cancel, whether or not it was confirmed. */
+  cancelsAsked: readonly number[];
   /** What the checkpoints found. */
   folds: readonly string[];
   /** Why it did not come to an end; null if it did. */
@@ -76,6 +78,7 @@ class Run {
   readonly #clients: Client[] = [];
   readonly #acknowledged: number[] = [];
   readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
+  readonly #cancelsAsked: number[] = [];
   readonly #folds: string[] = [];
   readonly #turns: number;
   readonly #grew: { at: number; head: number }[] = [];
@@ -237,6 +240,7 @@ class Run {
     const at = this.#time.now;
     const turn = engine.state.turns;
     const deaths = this.#platform.deaths.length;
+    this.#cancelsAsked.push(head);
     try {
       engine.handle({ type: "cancel_requested" });
     } catch (error) {
@@ -349,6 +353,7 @@ class Run {
       faults: this.#faults,
       acknowledged: this.#acknowledged,
       cancels: this.#cancels,
+      cancelsAsked: this.#cancelsAsked,
       folds: this.#folds,
       stuck,
       stored,

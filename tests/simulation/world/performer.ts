@@ -27,6 +27,7 @@ export type Host = {
   readonly log: readonly NumberedEvent[];
   readonly ledger: LedgerEntry[];
   readonly tools: ReachedTool[];
+  readonly waitsAsked: Map<string, number>;
   readonly timeline: Timeline;
   readonly now: number;
   state: SessionState;
@@ -194,7 +195,8 @@ export class Performer {
     const { state } = this.#shell;
     const drawn = this.#world.call(effect, { state, started, inputTokens });
     const outcome = started.compacts ? summedUp(drawn) : canCompact(state, effect) ? compactible(drawn) : drawn;
-    const { timeline } = this.#shell;
+    const { timeline, waitsAsked } = this.#shell;
+    if (outcome.ends.type === "failure") waitsAsked.set(effect.id, outcome.ends.failure.retryAfterMs ?? 0);
     const from = timeline.now;
     let holdsSlot = true;
     const release = (): void => {

@@ -39,6 +39,10 @@ export class Shell {
   readonly timeline = new Timeline();
   /** Highest number in the log when the user asked to cancel. */
   cancelAskedAfter: number | undefined;
+  /** The same of every turn. */
+  readonly cancelsAsked: number[] = [];
+  /** How long providers asked to be left alone, in ms, by the call they failed. */
+  readonly waitsAsked = new Map<string, number>();
   steps = 0;
   /** Where the log ended at each crash. */
   readonly diedAfter: number[] = [];
@@ -77,6 +81,7 @@ export class Shell {
   cancelAt(at: number): void {
     this.timeline.schedule(at, () => {
       this.cancelAskedAfter = this.log.length;
+      this.cancelsAsked.push(this.log.length);
       this.input({ type: "cancel_requested" });
       this.input({ type: "cancel_requested" });
     });

@@ -22,12 +22,14 @@ export function verify(situation: Situation): Verdict {
 
 /** Everything that is wrong with a finished run, in words. */
 export function inspect(shell: Shell): string[] {
-  const { log, ledger, tools, diedAfter, files, cancelAskedAfter, faults, state } = shell;
+  const { log, ledger, tools, diedAfter, files, cancelAskedAfter, cancelsAsked, waitsAsked, faults, state } = shell;
   const outside = {
     ledger,
     tools,
     diedAfter,
     files,
+    cancelsAsked,
+    waitsAsked,
     finished: true,
     ...(cancelAskedAfter === undefined ? {} : { cancelAskedAfter }),
   };

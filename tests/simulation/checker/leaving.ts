@@ -1,0 +1,90 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { agentOf, type Board, type BoardAgent } from "./board";
+import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
+
+const MOST_NUDGES = 3;
+const MOST_CALLS = 50;
+const MOST_ROUNDS = 20;
+const MOST_EFFECTS = 1_000;
+
+/**
+ * Nobody is given up without a reason: a round fails for a lost call, a reply that was held back, or a decision that never came; an
+ * agent for that, for its first round's time, or at a cap; and only then counts what it wrote as its answer.
+ */
+export const leaving: Invariant = {
+  id: "leaving",
+  watch: () => {
+    let before: NumberedEvent | null = null;
+    let capped = new Set<string>();
+    const summaries = new Set<string>();
+    return {
+      see: (moment) => {
+        const { event, board } = moment;
+        if (event.type === "stream.delta") return [];
+        if (event.type === "attempt.started") capped = new Set();
+        if (event.type === "call.started" && event.compacts) summaries.add(event.call);
+        const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
+        const wrong = agent ? left(moment, agent, { before, capped, summaries }) : [];
+        if (event.type === "answer.submitted" && agent && isAtCap(board, agent)) capped.add(agent.id);
+        before = event;
+        return wrong;
+      },
+    };
+  },
+};
+
+type Known = {
+  before: NumberedEvent | null;
+  /** Whose partial text was taken at a cap. */
+  capped: ReadonlySet<string>;
+  /** Calls that sum up a conversation. */
+  summaries: ReadonlySet<string>;
+};
+
+function left({ event, board, next }: Moment, agent: BoardAgent, { before, capped, summaries }: Known): string[] {
+  switch (event.type) {
+    case "call.started":
+    case "tool.started":
+      return unless(!isTooLate(event, board, agent), `${event.type} after the time of the first round`);
+    case "round.failed":
+      return unless(hasLostRound(agent, summaries), "a round failed, and nothing of it was lost");
+    case "answer.submitted": {
+      const isDue = isFirstRoundOver(event, board) || agent.round?.nudges === MOST_NUDGES || isAtCap(board, agent);
+      const isLastResort = next?.type === "attempt.settled";
+      return unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on");
+    }
+    case "agent.failed": {
+      const isSpent = agent.answers === 0 && (isFirstRoundOver(event, board) || isAtCap(board, agent));
+      return unless(isSpent || isLoss(before, agent.id), "an agent failed, and nothing of it was lost");
+    }
+    case "agent.abstained":
+      return unless(capped.has(agent.id) || isAtCap(board, agent), "an agent abstained although it is at no cap");
+    default:
+      return [];
+  }
+}
+
+function isTooLate(event: EventOf<"call.started" | "tool.started">, board: Board, agent: BoardAgent): boolean {
+  return agent.round?.purpose === "coordination" && agent.answers === 0 && isFirstRoundOver(event, board);
+}
+
+/** Whether agents without an answer have had the time for their first round; it begins when personas are there, or given up. */
+const isFirstRoundOver = ({ at }: NumberedEvent | { at: number }, { rules, workingSince }: Board): boolean =>
+  rules !== null && workingSince !== null && at >= workingSince + rules.initial_round_timeout_ms;
+
+function isAtCap({ effects, openTools }: Board, { round, roundsSoFar }: BoardAgent): boolean {
+  const owed = openTools.filter(({ status }) => status === "asked").length;
+  return (round?.completed ?? 0) >= MOST_CALLS || roundsSoFar >= MOST_ROUNDS || effects + owed >= MOST_EFFECTS;
+}
+
+function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): boolean {
+  if (!round?.last) return false;
+  if (round.last.type === "call.failed") return round.last.retry_at === null && round.last.class !== "cancelled";
+  const { stop_reason, call } = round.last;
+  return stop_reason === "content_filter" || stop_reason === "refusal" || summaries.has(call) || round.nudges === MOST_NUDGES;
+}
+
+const isLoss = (before: NumberedEvent | null, agent: string): boolean =>
+  before !== null &&
+  (before.type === "round.failed" || (before.type === "call.failed" && before.class !== "cancelled")) &&
+  before.agent === agent;
