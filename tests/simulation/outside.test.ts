@@ -87,13 +87,15 @@ describe("what reached providers", () => {
     expect([...asked]).toEqual(expect.arrayContaining(["reply", "rest"]));
   });
 
-  /** Whether the run breaks this with more requests than it had, all of them open for a second. */
-  function breaks(invariant: string, also: { asksFor: Reached["asksFor"]; sentAt: number; times: number }, told = run): boolean {
+  type Also = { asksFor: Reached["asksFor"]; sentAt: number; times: number; isEndless?: boolean };
+
+  /** Whether the run breaks this with more requests than it had, all of them open for a second or for ever. */
+  function breaks(invariant: string, also: Also, told = run): boolean {
     const { reached } = run.platform.providers;
     const [one] = reached;
     if (!one) throw new Error("the run asked no provider");
-    const { asksFor, sentAt, times } = also;
-    const open = { ...one, asksFor, sentAt, headersAt: sentAt + 900, endedAt: sentAt + 1_000 };
+    const { asksFor, sentAt, times, isEndless = false } = also;
+    const open = { ...one, asksFor, sentAt, headersAt: sentAt + 900, endedAt: isEndless ? null : sentAt + 1_000 };
     reached.push(...Array.from({ length: times }, () => open));
     const problems = look(invariant, told);
     reached.splice(-times);
@@ -116,6 +118,16 @@ describe("what reached providers", () => {
     const at = run.endedAt + 10_000;
     const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
     expect(breaks("I15", { asksFor, sentAt: at + 1, times: 1 }, cancelled)).toBe(wrong);
+  });
+
+  it.each([
+    { name: "a reply under way stays open", asksFor: "reply", wrong: true },
+    { name: "a reply that was taken up stays open", asksFor: "rest", wrong: true },
+    { name: "what tells a reply to stop, in the very instant of the cancel, stays open", asksFor: "stop", wrong: false },
+  ] as const)("I15: after a cancel $name", ({ asksFor, wrong }) => {
+    const at = run.endedAt + 10_000;
+    const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
+    expect(breaks("I15", { asksFor, sentAt: at, times: 1, isEndless: true }, cancelled)).toBe(wrong);
   });
 });
 
