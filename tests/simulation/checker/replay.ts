@@ -103,11 +103,8 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
       if (round) round.voted = true;
       return;
     case "agent.failed":
-      agent.out = "failed";
-      agent.round = null;
-      return;
     case "agent.abstained":
-      agent.out = "abstained";
+      agent.out = event.type === "agent.failed" ? "failed" : "abstained";
       agent.round = null;
       return;
     case "presentation.started":

@@ -143,12 +143,10 @@ export class Providers {
     };
     const respond = (): void => {
       reached.headersAt = time.now;
-      const stream = new ReadableStream<Uint8Array>({
-        start: (controller) => {
-          body = controller;
-        },
-        cancel: () => close(),
-      });
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        body = controller;
+      };
+      const stream = new ReadableStream<Uint8Array>({ start, cancel: () => close() });
       resolve(new Response(stream, { status: plan.status, headers: plan.headers }));
       if (plan.charged) reached.charged = { ...plan.charged, output: 0 };
       if (dies("crash_after_headers")) return;
