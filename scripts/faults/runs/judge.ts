@@ -33,6 +33,7 @@ export async function judgeRun(run: Judged): Promise<string[]> {
     ...misnumbered(events),
     ...broken(events, {
       ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
+      ...(!run.kind.deed?.startsWith("cancels") && { cancelsAsked: [] }),
       ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
     }),
     ...(run.kind.tools ? toolProblems(run.toolCalls(), events) : []),

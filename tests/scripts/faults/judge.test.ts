@@ -114,6 +114,13 @@ const FORGOTTEN = EVENTS.map((event): WireEvent => {
   const { outcome: _, ...place } = event;
   return { ...place, type: "tool.unknown" };
 });
+/** It ends as if somebody had cancelled it. */
+const CANCELLED = EVENTS.map((event): WireEvent => {
+  if (event.type !== "turn.completed") return event;
+  const { at, turn, session_id, sequence_number, usage, cost_usd, winner, answer } = event;
+  const partial = { winner, answer, text: null };
+  return { type: "turn.cancelled", at, turn, session_id, sequence_number, usage, cost_usd, partial };
+});
 const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({ ...WITH_FILES, ...telling(withTrail(1)), ...changed });
 
 const together = (count: number) =>
@@ -228,6 +235,7 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     changed: { cancelledAt: END_AT, requests: () => openAfter(2_100) },
     wrong: "I15: 1 requests were open",
   },
+  { name: "a cancel that nobody asked for", changed: telling(CANCELLED), wrong: "cancelled although nobody asked for it" },
   { name: "a second cancel that is answered otherwise", changed: { cancelled: ["{}", ""] }, wrong: "I15: cancels were answered" },
   { name: "the agents' key in an answer", changed: telling(withKey), wrong: "I17" },
   {
