@@ -36,6 +36,9 @@ type Options = {
 
 type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
 type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits };
+/** What is decided and not written yet: an answer may be given and presented in one decision. */
+type AboutToBe = { changed: Changed | null; frozen: readonly Frozen[] };
+const NOTHING: AboutToBe = { changed: null, frozen: [] };
 
 /** What one decision means for the session's files; written in the transaction of its events. */
 export type FilesEntry = {
@@ -91,7 +94,7 @@ export class Workspaces {
     const place = placeOf(turn, agent);
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [alias, this.#snapshot({ ...place, label })]);
     return new StagedFiles({
-      workspace: this.#working(turn, agent, null),
+      workspace: this.#working(turn, agent, NOTHING),
       peers: new Map(peers),
       contexts: new Map(contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place))),
       blobs: this.#source(),
@@ -104,7 +107,7 @@ export class Workspaces {
   /** How many files the workspace holds, with what is staged; null where the agent has none. */
   count(turn: TurnState, agent: number, staged: Staged | null): number | null {
     if (!this.has(turn, agent)) return null;
-    const tree = this.#working(turn, agent, null);
+    const tree = this.#working(turn, agent, NOTHING);
     return handedOver(staged ? applyChanges(tree, staged.workspace) : tree).size;
   }
 
@@ -199,7 +202,7 @@ export class Workspaces {
           turn: turn.number,
           sets: event.source === "presentation" ? this.#changeSets(turn, event.agent, changed) : [],
         };
-      const taken = turn && this.#frozenBy(turn, event, changed);
+      const taken = turn && this.#frozenBy(turn, event, { changed, frozen });
       if (taken) frozen.push(taken);
       state = evolve(state, event);
     }
@@ -231,18 +234,18 @@ export class Workspaces {
     if (blobs.hasWorkingCopies()) outbox.add({ type: "tidy" });
   }
 
-  /** The tree that an event freezes; null if it freezes none. */
-  #frozenBy(turn: TurnState, event: SessionEvent, changed: Changed | null): Frozen | null {
+  /** The tree that an event freezes, after those that are about to be written; null if it freezes none. */
+  #frozenBy(turn: TurnState, event: SessionEvent, about: AboutToBe): Frozen | null {
     if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return null;
     const agent = indexOf(turn, event.agent);
     const { at } = event;
     const place = { turn: turn.number, attempt: event.attempt, label: event.label };
     if (event.type === "answer.submitted") {
-      return event.snapshot === event.label ? { place, at, tree: handedOver(this.#working(turn, agent, changed)) } : null;
+      return event.snapshot === event.label ? { place, at, tree: handedOver(this.#working(turn, agent, about)) } : null;
     }
     if (event.snapshot === null) return null;
     const isOwn = event.snapshot === event.label;
-    return { place, at, tree: isOwn ? handedOver(this.#working(turn, agent, changed)) : this.#base(turn, agent) };
+    return { place, at, tree: isOwn ? handedOver(this.#working(turn, agent, about)) : this.#base(turn, agent, about.frozen) };
   }
 
   /** One context as the agent sees it, with what its round has made of it; none if it was erased. */
@@ -285,19 +288,22 @@ export class Workspaces {
   }
 
   /** The tree as it stands, with what is about to be written. */
-  #working(turn: TurnState, agent: number, changed: Changed | null): Tree {
+  #working(turn: TurnState, agent: number, { changed, frozen }: AboutToBe): Tree {
     const place = placeOf(turn, agent);
-    const tree = applyChanges(this.#base(turn, agent), this.#options.changes.of(place));
+    const tree = applyChanges(this.#base(turn, agent, frozen), this.#options.changes.of(place));
     return isOf(changed, place) ? applyChanges(tree, changed.staged.workspace) : tree;
   }
 
   /** What the agent's round began with: the winning files for the presenter, what the turn began with for everybody else. */
-  #base({ number: turn, attempt }: TurnState, agent: number): Tree {
+  #base({ number: turn, attempt }: TurnState, agent: number, frozen: readonly Frozen[]): Tree {
     const { settled } = attempt;
     const isPresenter = settled?.winner === agent && settled.revision !== null;
     const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
     if (!answer) return this.#options.snapshots.baseOf(turn);
-    return answer.snapshot === null ? EMPTY_TREE : this.#snapshot({ turn, attempt: attempt.number, label: answer.snapshot });
+    const label = answer.snapshot;
+    if (label === null) return EMPTY_TREE;
+    const unwritten = frozen.find(({ place }) => place.label === label); // one decision is about one attempt
+    return unwritten?.tree ?? this.#snapshot({ turn, attempt: attempt.number, label });
   }
 
   #snapshot(place: SnapshotPlace): Tree {

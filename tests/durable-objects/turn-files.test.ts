@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { AgentFiles } from "../../src/workspace/agent-files";
-import { answers, confirms, rejects, says, tool, uses, votes } from "../coordination/builders";
+import { answers, confirms, fails, rejects, says, tool, uses, votes } from "../coordination/builders";
 import { World } from "../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
@@ -95,6 +95,18 @@ describe("a turn that may be presented twice", () => {
     session.restart();
     expect(resultOf(1)).toEqual(result);
     expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
+
+describe("an agent that writes files, and then fails for good in the middle of its words", () => {
+  it("leaves them as the turn's result, with what it wrote as the answer", async () => {
+    begin();
+    await does(write("half"));
+    world.writing = { a: "Half an answer" };
+    session.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: "Half an answer" });
+    expect(resultOf(1)).toEqual(["half"]);
+    expect(await nextBegins()).toEqual(["/workspace/half"]);
   });
 });
 
