@@ -39,7 +39,7 @@ async function clear({ index, files }: { index: PruneIndex; files: ContextBlobs 
   await index.forget(version);
 }
 
-/** What these versions have of a retired one's contents; null if one of them cannot be read. A pack is needed as long as any of it is. */
+/** The contents of a retired version that these have too; null if one of these cannot be read. A pack is needed whole if any of it is. */
 async function contentsNeeded(
   files: ContextBlobs,
   { tenant, version }: { tenant: string; version: string },

@@ -149,7 +149,7 @@ describe("writing", () => {
       lines: ["write /workspace/a", "write /workspace/b", "write /workspace/c", "read /workspace/a"],
     },
     {
-      name: "holds no more what no file has any more",
+      name: "lets go of contents that no file has any longer",
       given: { workspace: { base: "B" }, stagedBytes: 5 },
       does: async (f) => {
         await f.write("a", bytes("123"));
