@@ -81,6 +81,8 @@ export default defineConfig({
           include: [PROCESS],
           // Each starts a real runtime: side by side they would only measure one another.
           fileParallelism: false,
+          // What a campaign found wrong is told in the message itself: of a log often only the end is kept.
+          chaiConfig: { truncateThreshold: 1_200 },
           testTimeout: 300_000,
           hookTimeout: 120_000,
         },

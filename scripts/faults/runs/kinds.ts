@@ -157,10 +157,11 @@ const withServers = (player: Player, servers: readonly ("toolsUrl" | "askingUrl"
 };
 
 const look = (): [string, Record<string, unknown>] => ["list_directory", {}];
-/** Looks at its files for as long as it may, and never votes. */
+/** Looks at its files for as long as it may, and never votes. It presents if the other has voted for it. */
 const restless = worksOnFiles({
   answer: YES,
   beforeVote: Array.from({ length: LIMITS.callsPerRound + 1 }, look),
+  final: { text: YES },
 });
 /** The third call of a key waits for the next minute. */
 const withRates = (player: Player): Player => {
