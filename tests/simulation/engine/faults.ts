@@ -26,6 +26,11 @@ export type FaultPlan = {
   faults: readonly Fault[];
   /** How long trouble lasts, in ms from the beginning. */
   calmAfterMs: number;
+  /**
+   * Whether most trouble waits until what the run goes after is about to come about, and strikes oftener then. What providers do to
+   * the first agent is left out: it shall come that far.
+   */
+  isLate: boolean;
   /** Strikes that are allowed, by number; null: all. A failing run is shrunk by leaving strikes out. */
   strikes: readonly number[] | null;
 };
@@ -38,6 +43,7 @@ const LASTING_MS = 400_000;
 const MOST_CRASHES = 60;
 /** Shortly before what seldom comes about, faults strike oftener. */
 const CLOSE = { times: 2, most: 0.3 };
+const LATE = { crashes: 4, others: 0.3 };
 
 /** What the faults see of the world. */
 export type World = {
@@ -62,6 +68,7 @@ export class Faults {
   readonly #world: World;
   readonly #kinds = new Map<Fault, { chance: Chance; rate: number }>();
   readonly #allowed: ReadonlySet<number> | null;
+  #spares = false;
   #drawn = 0;
   #crashes = 0;
 
@@ -80,7 +87,7 @@ export class Faults {
   /** Whether it strikes here and now. */
   strikes(fault: Fault, lastsMs = 0): boolean {
     const kind = this.#kinds.get(fault);
-    if (!kind || this.#world.now >= this.#calmAt || !kind.chance.is(this.#rate(kind.rate))) return false;
+    if (!kind || this.#spares || this.#world.now >= this.#calmAt || !kind.chance.is(this.#rate(fault, kind.rate))) return false;
     this.#drawn += 1;
     if (this.#allowed && !this.#allowed.has(this.#drawn)) return false;
     if (fault.startsWith("crash_")) {
@@ -92,8 +99,21 @@ export class Faults {
     return true;
   }
 
-  #rate(usual: number): number {
-    return this.#world.isClose ? Math.max(usual, Math.min(CLOSE.most, usual * CLOSE.times)) : usual;
+  /** What a provider draws for an agent, which is spared in a run with late trouble if it is the first. */
+  replyingTo<T>(agent: number, draw: () => T): T {
+    this.#spares = this.#plan.isLate && agent === 0;
+    try {
+      return draw();
+    } finally {
+      this.#spares = false;
+    }
+  }
+
+  #rate(fault: Fault, usual: number): number {
+    const close = (times: number): number => Math.max(usual, Math.min(CLOSE.most, usual * times));
+    if (!this.#plan.isLate) return this.#world.isClose ? close(CLOSE.times) : usual;
+    if (!this.#world.isClose) return SELDOM.has(fault) ? usual : 0;
+    return fault.startsWith("crash_") ? close(LATE.crashes) : Math.max(usual, LATE.others);
   }
 
   /** A source of chance of the fault's own, for how it strikes. */

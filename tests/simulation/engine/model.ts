@@ -105,8 +105,12 @@ function decision(asked: Asked, speaker: Speaker): Said {
   if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
-  if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") return does(["no_such_tool", {}]);
-  if (asked.asked.tools.some(({ name }) => name === "look_up") && chance.is(0.45)) return work(asked, speaker);
+  const canWork = asked.asked.tools.some(({ name }) => name === "look_up");
+  if (has("endless_tools") && (speaker.isFirst || has("all_endless")) && asked.stage !== "first_answer") {
+    if (!speaker.isFirst && asked.stage !== "at_limit" && chance.is(0.04)) return answer(nextText(asked, speaker));
+    return canWork && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
+  }
+  if (canWork && chance.is(0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

@@ -118,7 +118,7 @@ export class Providers {
     const { reached, signal } = sending;
     const { time, dies } = this.#options;
     const { promise, resolve, reject } = Promise.withResolvers<Response>();
-    const plan = this.#plan(sending);
+    const plan = this.#options.faults.replyingTo(reached.agent, () => this.#plan(sending));
     let body: ReadableStreamDefaultController<Uint8Array> | null = null;
     let stop = (): void => {};
     const close = (): void => {

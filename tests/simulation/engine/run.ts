@@ -21,6 +21,7 @@ const CHECKPOINT = 400;
 /** How long before a cancel, and how many calls before the last one, faults crowd in. */
 const CLOSE_MS = 3_000;
 const CLOSE_CALLS = 6;
+const LAST_CALLS = 2;
 
 /** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
 export type RunRecord = {
@@ -105,7 +106,8 @@ class Run {
         return self.#isClose();
       },
     };
-    const plan = { ...situation, calmAfterMs: this.#drawn.calmAfterMs };
+    const { calmAfterMs, isLate } = this.#drawn;
+    const plan = { ...situation, calmAfterMs, isLate };
     this.#faults = new Faults(plan, world);
     this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
     this.#platform.onDeath = () => {
@@ -267,7 +269,9 @@ class Run {
     const attempt = live && runningTurn(live.state)?.attempt;
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
-    return habits.includes("endless_tools") && (attempt.agents[0]?.round?.calls ?? 0) >= LIMITS.callsPerRound - CLOSE_CALLS;
+    const most = Math.max(...attempt.agents.map(({ round }) => round?.calls ?? 0));
+    const close = this.#drawn.isLate ? LAST_CALLS : CLOSE_CALLS;
+    return habits.includes("endless_tools") && most >= LIMITS.callsPerRound - close;
   }
 
   #hasWork(): boolean {

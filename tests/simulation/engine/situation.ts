@@ -9,7 +9,7 @@ import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 export const HABITS = [
   ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
   ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
-  ...["toolish", "endless_tools", "strict_judges", "long_trouble", "tools"],
+  ...["toolish", "endless_tools", "all_endless", "strict_judges", "long_trouble", "late_trouble", "tools"],
 ] as const;
 export type Habit = string;
 
@@ -36,8 +36,17 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["tools", "restarts", "strict_judges"],
 ];
 
+/** This one takes as long as twenty others. */
+const LONGEST_AIM = ["endless_tools", "all_endless", "long_trouble", "late_trouble", "tools"];
+const AIMS_TO_DRAW = [...AIMS, ...AIMS, LONGEST_AIM];
+
 /** What leaves little else to happen. */
-const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools"]);
+const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools", "all_endless", "late_trouble"]);
+
+/** What ends a session or a round before trouble that comes late. */
+const EARLY_ENDS: ReadonlySet<Habit> = new Set([
+  ...["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"],
+]);
 
 /** One simulated session, completely: the same situation gives the same log. */
 export type EngineSituation = {
@@ -52,15 +61,19 @@ export type EngineSituation = {
 /** What a seed stands for. */
 export function situationOf(seed: number): EngineSituation {
   const chance = new Chance(seed * 2_654_435_761);
-  const size = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
+  const drawnSize = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
-  const aim = chance.is(0.5) ? chance.pick(AIMS) : [];
+  const aim = chance.is(0.5) ? chance.pick(AIMS_TO_DRAW) : [];
   const faultRate = chance.pick(aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
+  const isLate = aim.includes("late_trouble");
+  const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
+  const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
+  const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits: HABITS.filter((habit) => aim.includes(habit) || chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate)),
+    habits: HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit))),
     faults: isQuiet ? [] : FAULTS.filter(() => chance.is(faultRate)),
     strikes: null,
   };
@@ -72,6 +85,7 @@ export type Drawn = {
   formats: readonly SpokenFormat[];
   timeoutMs: number | null;
   calmAfterMs: number;
+  isLate: boolean;
 };
 
 export const SESSION = "session_simulated";
@@ -98,6 +112,7 @@ export function drawSession(situation: EngineSituation): Drawn {
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
     calmAfterMs: has("long_trouble") ? chance.latency(500_000, 1_500_000) : chance.latency(10_000, 400_000),
+    isLate: has("late_trouble"),
   };
 }
 
