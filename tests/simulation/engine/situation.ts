@@ -13,7 +13,7 @@ export const HABITS = [
 ] as const;
 export type Habit = string;
 
-/** What seldom comes about by chance: half of the seeds go after one of these. */
+/** What seldom comes about by chance: most seeds go after one of these. */
 const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble"],
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
@@ -23,13 +23,17 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["endless_tools", "long_trouble", "few_answers"],
   ["endless_tools", "long_trouble"],
   ["tight_budget", "long_trouble"],
-  ["tight_budget", "stubborn"],
-  ["cancel", "stubborn", "long_trouble"],
+  ["tight_budget", "stubborn", "tools"],
+  ["tight_budget", "tools"],
+  ["cancel", "stubborn", "long_trouble", "tools"],
+  ["cancel", "tools"],
+  ["cancel", "tools", "endless_tools"],
   ["toolish"],
-  ["personas", "second_turn"],
+  ["personas", "second_turn", "tools"],
+  ["personas", "second_turn", "tools", "long_trouble"],
   ["second_turn"],
   ["mistakes", "long_trouble"],
-  ["short_deadline", "stubborn"],
+  ["short_deadline", "stubborn", "tools"],
   ["silent_agents", "second_turn"],
   ["tools", "long_trouble"],
   ["tools", "second_turn"],
@@ -64,7 +68,7 @@ export function situationOf(seed: number): EngineSituation {
   const drawnSize = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
-  const aim = chance.is(0.5) ? chance.pick(AIMS_TO_DRAW) : [];
+  const aim = chance.is(0.6) ? chance.pick(AIMS_TO_DRAW) : [];
   const faultRate = chance.pick(aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
   const isLate = aim.includes("late_trouble");
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
