@@ -14,6 +14,8 @@ const LOCAL_VARS = {
   ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",
   SEALING_KEYS: TEST_SEALING_KEYS,
 };
+/** What is awaited comes within milliseconds; a machine that stalls must not make a test fail. */
+const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
 /**
  * Those that load the shell, each a project of its own: the modules of a project's earlier files go to workerd in one message, which
@@ -47,6 +49,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
     setupFiles: ["tests/workers-setup.ts"],
     globalSetup: ["tests/simulated-providers-setup.ts", "tests/tools/mcp/tool-server-setup.ts"],
     testTimeout: 30_000,
+    expect: EXPECT,
   },
 });
 
@@ -71,6 +74,7 @@ export default defineConfig({
           exclude: [WORKERS, PROCESS],
           // Property tests run thousands of schedules, on machines with two slow cores too.
           testTimeout: 60_000,
+          expect: EXPECT,
         },
       },
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
@@ -85,6 +89,7 @@ export default defineConfig({
           chaiConfig: { truncateThreshold: 1_200 },
           testTimeout: 300_000,
           hookTimeout: 120_000,
+          expect: EXPECT,
         },
       },
     ],

@@ -82,9 +82,9 @@ export class FaultyService {
   /** Takes a session's object down, as the platform does for a new version of the code. */
   reset = (session: string): Promise<string> => this.#tell(`?session=${session}`, "");
 
-  kill(): Promise<void> {
-    this.killedAt.push(Date.now());
-    return this.#process.kill();
+  async kill(): Promise<void> {
+    await this.#process.kill();
+    this.killedAt.push(Date.now()); // only now: what it still logged before it was gone is of the life that ended
   }
 
   async stop(): Promise<void> {

@@ -116,14 +116,14 @@ describe("a key", () => {
   it("notes its use, at most once a minute", async () => {
     const { key, id } = await makeKey("acme");
     await askWith(key, UNKNOWN);
-    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 5_000));
+    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000), 10_000);
     const noted = (await keys.find(id))?.last_used_at;
     await new Promise((resolve) => setTimeout(resolve, 20));
     await askWith(key, UNKNOWN);
     expect((await keys.find(id))?.last_used_at).toBe(noted);
     await env.DB.prepare("UPDATE api_keys SET last_used_at = last_used_at - 61000 WHERE id = ?").bind(id).run();
     await askWith(key, UNKNOWN);
-    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 5_000));
+    await vi.waitFor(async () => expect((await keys.find(id))?.last_used_at).toBeGreaterThan(Date.now() - 30_000), 10_000);
   });
 });
 

@@ -230,7 +230,7 @@ describe("Ctrl+C", () => {
     await ask.says(`npm run ask -- attach ${b.SESSION} --server ${service.url}\n`);
     expect(await ask.ended()).toBe(4);
     expect(Date.now() - begin).toBeGreaterThan(1_900);
-    expect(Date.now() - begin).toBeLessThan(4_000);
+    expect(Date.now() - begin).toBeLessThan(10_000);
     expect(service.requests.some(({ path }) => path.endsWith("/cancel"))).toBe(false);
     expect(ask.stdout).toBe("");
   });
@@ -280,7 +280,7 @@ describe("Ctrl+C", () => {
     const begin = Date.now();
     service.push(b.completed("anna", "Just in time."));
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
-    expect(Date.now() - begin).toBeLessThan(1_000); // and does not sit out the moment
+    expect(Date.now() - begin).toBeLessThan(1_800); // and does not sit out the moment
   });
 
   it("while it waits for the connection to come back: detaches all the same", async () => {

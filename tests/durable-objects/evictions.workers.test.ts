@@ -101,7 +101,7 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
       name: "the platform's reset for a new version of the code",
       way: (stub) => runInDurableObject(stub, (_, ctx) => ctx.abort("Durable Object reset because its code was updated.")),
     },
-  ])("in the middle of calls, by $name", async ({ way }) => {
+  ])("in the middle of calls, by $name", { timeout: 120_000 }, async ({ way }) => {
     const chance = new Chance(TIMES);
     for (let resets = 0; resets < TIMES; ) {
       const run = await start(teamOf(["improver", "improver", "solid"]));
@@ -131,7 +131,7 @@ describe(`objects that are taken down ${TIMES} times lose nothing, and each turn
   it.each<{ name: string; way: Way }>([
     { name: "evictDurableObject", way: (stub) => evictDurableObject(stub) },
     { name: "evictAllDurableObjects, their tenant's among them", way: () => evictAllDurableObjects() },
-  ])("gently, turn by turn, by $name", async ({ way }) => {
+  ])("gently, turn by turn, by $name", { timeout: 120_000 }, async ({ way }) => {
     const chance = new Chance(TIMES);
     const runs = await Promise.all(Array.from({ length: TIMES / TURNS }, () => start(teamOf(["improver", "solid"]))));
     const readers = runs.map((): Reader[] => []);

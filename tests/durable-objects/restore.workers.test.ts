@@ -34,7 +34,7 @@ it.each([
   { name: "that neither the rules nor the view can read", type: "call.completed", body: '{"round":1,"call":"x"}' },
 ])("ends an open turn with an event $name, once, and goes on with the next", async ({ type, body }) => {
   const run = await start(teamOf(["hanging", "hanging"]));
-  await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2));
+  await vi.waitFor(async () => expect(await startedCalls(run)).toHaveLength(2), 10_000);
   await writeStrangeEvent(run, type, body);
   const { events } = await follow(run);
   const charged = events.flatMap((event) => (event.type === "call.failed" ? [[event.call, event.tokens]] : []));

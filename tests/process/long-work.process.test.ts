@@ -7,7 +7,7 @@ import { runningService } from "./support/running-service";
 
 /** SIGKILL of the real runtime while a conversation is being summed up, and while a call waits for its backend's limits. */
 const WITHIN_MS = 120_000;
-const LONG_ENOUGH = { ttftMs: 700 };
+const LONG_ENOUGH = { ttftMs: 1_500 };
 
 const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_500 } };
 const on = runningService({

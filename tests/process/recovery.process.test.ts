@@ -82,7 +82,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
     expect(Math.max(...samples)).toBeLessThan(ALONE_MS);
     await Promise.all(runs.map((run) => presented(run, 30_000)));
-    await sleep(1_000);
+    await sleep(5_000);
     const askedAt = now();
     for (const run of runs) {
       const turn = await on.client.turn(run.id);
@@ -109,7 +109,7 @@ describe("with no client connected", () => {
   it("a turn runs to its end", async () => {
     const run = await startRun();
     const { endedAt } = await presented(run, 20_000);
-    await sleep(1_000);
+    await sleep(5_000);
     const askedAt = now();
     const turn = await on.client.turn(run.id);
     expect(turn).toMatchObject({ status: "completed", answer: FINAL });

@@ -124,7 +124,7 @@ it("the service is killed in the middle of a call: it is not repeated, and the a
   const before = lookout.calls().length;
   const id = await start(["patient", "plain"], lookout.url);
   await logged(id, "tool.started");
-  await sleep(300);
+  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await service.kill();
   await service.start();
   expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed" });
@@ -135,7 +135,7 @@ it("the service is killed in the middle of a call: it is not repeated, and the a
 it("where operator and server call the tool safe, it is repeated", async () => {
   const id = await start(["patient", "plain"], trusted.url);
   await logged(id, "tool.started");
-  await sleep(300);
+  await expect.poll(() => trusted.calls().length, { timeout: 10_000 }).toBe(1);
   await service.kill();
   await service.start();
   expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed" });
@@ -148,9 +148,10 @@ it("where operator and server call the tool safe, it is repeated", async () => {
 });
 
 it("a cancelled run cancels the call at the server", async () => {
+  const before = lookout.calls().length;
   const id = await start(["patient", "plain"], lookout.url);
   await logged(id, "tool.started");
-  await sleep(300);
+  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 1);
   await client.cancel(id);
   const giveUpAt = performance.now() + 3_000;
   const told = () => lookout.received.some(({ body }) => JSON.stringify(body).includes("notifications/cancelled"));
@@ -190,8 +191,10 @@ it("connections are left soon after the work, and the server is told", async () 
 });
 
 it("the server is killed in the middle of a call: the others go on, and so does its agent", async () => {
+  const before = lookout.calls().length;
   const id = await start(["patient", "adder", "plain"], lookout.url);
   await expect.poll(async () => ends(await client.events(id)).length, { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => lookout.calls().length, { timeout: 10_000 }).toBe(before + 2);
   await everything.kill();
   const turn = await client.ended(id, 60_000);
   expect(turn).toMatchObject({ status: "completed" });

@@ -141,7 +141,7 @@ async function runTeam({
     model,
     backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
   };
-  const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 20 : 600 } };
+  const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 40 : 600 } };
   const { session_id: id } = await client.start({
     baseUrl: providers.baseUrl,
     agents: [healthy(0), faulty, healthy(1)],

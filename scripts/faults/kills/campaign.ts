@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
@@ -6,7 +7,7 @@ import { keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
-import { type Played, toPlayed, unsettled } from "../runs/tenant-books";
+import { type Played, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant-books";
 
 export type CampaignOptions = {
   seed: number;
@@ -77,6 +78,7 @@ async function lane(
     for (let next = plans.next(); !next.done; next = plans.next()) {
       played.push(...(await playUntilThere(next.value, { service, figures, onCase: options.onCase })));
     }
+    await sleep(TOLD_WITHIN_MS);
     await service.kill();
     const problems = unsettled(service.storage, played);
     const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };

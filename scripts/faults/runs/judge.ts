@@ -130,12 +130,14 @@ async function misstored(run: Judged, events: readonly WireEvent[]): Promise<str
 /** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
 function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
   const ends = events.filter(({ type }) => isTerminal(type));
-  const last = ends.at(-1);
+  const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
+  const own = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
   const settled = events.findLast((event) => event.type === "attempt.settled");
   const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
   return [
     ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
-    ...(last && kind.ends.some((type) => type === last.type) ? [] : [`I3: it ended with ${JSON.stringify(last)}`]),
+    ...wrong.map((end) => `I3: it ended with ${JSON.stringify(end)}`),
+    ...own.map((end) => `I3: a fault of the service itself ended turn ${end.turn}`),
     ...(!kind.endedBy || settled?.ended_by === kind.endedBy ? [] : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
     ...answers.flatMap((answer) =>
       kind.answer === null || answer === kind.answer ? [] : [`I3: the answer is ${JSON.stringify(answer)}`],

@@ -8,6 +8,12 @@ import type { Run } from "./run";
 /** What failures are called that are of all runs together. */
 export const BOOKS = "the tenant's books";
 
+/**
+ * A turn's end is seen before the tenant is told of it, in ms: who looks into the books gives the last run so long. Each telling
+ * takes a few syncs of the disk.
+ */
+export const TOLD_WITHIN_MS = 2_000;
+
 /** The ends of a run's turns, as the first of its clients saw them. */
 type Ended = { name: string; session: string; ends: readonly { turn: number; usd: number }[] };
 /** Runs that are over, and whether anything was wrong with them. */

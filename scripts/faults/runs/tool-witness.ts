@@ -24,7 +24,7 @@ export function toolProblems(calls: readonly ReachedCall[], events: readonly Wir
   const reached = new Set(reachedTools(calls, events).map(callOf));
   const answered = events.filter((event) => event.type === "tool.completed" && event.outcome === "ok").map(callOf);
   return [
-    ...(answered.length > 0 ? [] : ["I8: no tool was called"]),
+    ...(calls.length > 0 ? [] : ["I8: no tool was called"]),
     ...answered.filter((call) => !reached.has(call)).map((call) => `I8: ${call} was answered and never reached its tool`),
     ...calls.filter(({ key }) => key === "").map(({ name }) => `I8: a call of ${name} reached its server without a key`),
   ];

@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { FaultyService } from "../faulty-service";
 import { startSurroundings } from "../runs/surroundings";
 import { keepBooks, keepCase } from "../runs/evidence";
-import { BOOKS, toPlayed, unsettled } from "../runs/tenant-books";
+import { BOOKS, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
 
@@ -49,6 +50,7 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
   try {
     await service.start();
     await playAll(others);
+    await sleep(TOLD_WITHIN_MS);
     await service.kill();
     const problems = unsettled(service.storage, played.map(toPlayed));
     const again = { storage: service.storage, seed, command: commandOf(seed) };

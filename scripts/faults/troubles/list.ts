@@ -67,7 +67,7 @@ export const TROUBLES: readonly Trouble[] = [
     kinds: ["story", "again", "rejected"],
     steps: [
       { afterMs: 300, orders: withFailures(failing("d1", "fails", { times: EVER })) },
-      { afterMs: 3_000, orders: {} },
+      { afterMs: 6_000, orders: {} },
     ],
   },
   {
@@ -236,7 +236,8 @@ export const TROUBLES: readonly Trouble[] = [
     row: "Clock",
     name: "the clock jumps an hour ahead",
     kinds: ["overtaken", "overtaken"],
-    steps: [{ afterMs: 700, orders: { skewMs: HOUR_MS } }],
+    onceRunning: true, // a run that begins when the clock has jumped has its half hour
+    steps: [{ afterMs: 300, orders: { skewMs: HOUR_MS } }],
   },
   {
     row: "Clock",

@@ -24,7 +24,11 @@ export type Trouble = {
   /** What is wrong from before the first request. */
   from?: Orders;
   steps?: readonly Step[];
+  /** The first step waits until all runs have been seen to run. */
+  onceRunning?: true;
 };
+
+const RUNNING_WITHIN_MS = 30_000;
 
 /** What came of one. */
 export type Troubled = { trouble: Trouble; seed: number; runs: readonly Run[]; problems: readonly string[] };
@@ -43,7 +47,11 @@ export async function playTrouble(
   return { trouble, seed, runs: party.runs, problems };
 }
 
-async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyService, party: Party): Promise<string[]> {
+async function troubled(
+  { from = {}, steps = [], onceRunning }: Trouble,
+  service: FaultyService,
+  party: Party,
+): Promise<string[]> {
   let inForce = from;
   const unmet: string[] = [];
   /** What was in force is over: was it met? */
@@ -52,6 +60,8 @@ async function troubled({ from = {}, steps = [] }: Trouble, service: FaultyServi
     unmet.push(...unmetOf(inForce, met));
     inForce = next;
   };
+  const giveUpAt = performance.now() + RUNNING_WITHIN_MS;
+  while (onceRunning && !party.runs.every(({ isRunning }) => isRunning) && performance.now() < giveUpAt) await sleep(5);
   for (const step of steps) {
     await sleep(step.afterMs);
     if ("orders" in step) await succeed(step.orders);

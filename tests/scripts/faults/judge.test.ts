@@ -121,6 +121,25 @@ const CANCELLED = EVENTS.map((event): WireEvent => {
   const partial = { winner, answer, text: null };
   return { type: "turn.cancelled", at, turn, session_id, sequence_number, usage, cost_usd, partial };
 });
+/** When its tool was at work. */
+const KILLED_AT = EVENTS.find(({ type }) => type === "tool.started")?.at ?? 0;
+/** It ends as after a fault that no rule knows. */
+const BROKEN_DOWN = EVENTS.map((event): WireEvent => {
+  if (event.type !== "turn.completed") return event;
+  const { at, turn, session_id, sequence_number, usage, cost_usd } = event;
+  return {
+    type: "turn.failed",
+    at,
+    turn,
+    session_id,
+    sequence_number,
+    usage,
+    cost_usd,
+    code: "internal",
+    message: "",
+    agents: [],
+  };
+});
 const filesWith = (changed: Partial<Judged>): Partial<Judged> => ({ ...WITH_FILES, ...telling(withTrail(1)), ...changed });
 
 const together = (count: number) =>
@@ -135,6 +154,10 @@ const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
   { name: "as it was recorded", changed: {} },
   { name: "with a tool whose server was called once", changed: WITH_TOOLS },
   { name: "with files that are where they belong", changed: filesWith({}) },
+  {
+    name: "with a tool's call that was cut off, which nobody may repeat",
+    changed: { ...WITH_TOOLS, ...telling(FORGOTTEN), killedAt: [KILLED_AT] },
+  },
   { name: "under caps that it kept", changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) } },
   { name: "cancelled twice with one answer", changed: { cancelled: ["{}", "{}"] } },
   { name: "cancelled when it was over, what was open closed within two seconds", changed: { cancelledAt: END_AT } },
@@ -178,6 +201,16 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     name: "a tool's call whose server saw no key",
     changed: { ...WITH_TOOLS, toolCalls: () => [{ name: "read_file", key: "", answered: true }] },
     wrong: "I8: a call of read_file reached its server without a key",
+  },
+  {
+    name: "a team with tools that called none",
+    changed: { ...WITH_TOOLS, ...telling(FORGOTTEN), toolCalls: () => [] },
+    wrong: "I8: no tool was called",
+  },
+  {
+    name: "a turn that a fault of the service's own ended",
+    changed: { ...ofKind("hopeless"), ...telling(BROKEN_DOWN) },
+    wrong: "I3: a fault of the service itself ended turn 1",
   },
   {
     name: "a tool's call that never reached its server",
