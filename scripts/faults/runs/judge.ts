@@ -46,6 +46,7 @@ export async function judgeRun(run: Judged): Promise<string[]> {
     ...afterTheEnd(requests, run.cancelledAt),
     ...unequal(run.cancelled),
     ...leaked(log, run.canary),
+    ...labelled(requests),
     ...twice(await run.listed(), run),
     ...(await misfiled(run, events)),
   ];
@@ -191,6 +192,12 @@ const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): nu
 /** I17: keys are in no frame. What the service prints is looked at for all runs together. */
 const leaked = (log: readonly Buffer[], canary: string): string[] =>
   log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
+
+/** I21: labels say who wrote what, and in which order. Names that no text holds by chance are looked for elsewhere. */
+function labelled(requests: readonly RecordedRequest[]): string[] {
+  const labels = requests.flatMap(({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? []);
+  return [...new Set(labels)].map((label) => `I21: a model was sent the label ${label}`);
+}
 
 /** I2, A15: however often it was asked for, it is there once. */
 const twice = (listed: readonly string[], { session }: Judged): string[] =>

@@ -94,6 +94,8 @@ function telling(events: readonly WireEvent[]): Pick<Judged, "watchers" | "repla
 }
 
 const firstOf = (type: WireEvent["type"]): number => EVENTS.findIndex((event) => event.type === type);
+const [firstRequest] = REQUESTS;
+const labelled = firstRequest ? [{ ...firstRequest, body: { input: "see agent2.1" } }, ...REQUESTS.slice(1)] : [];
 const without = (type: WireEvent["type"]): WireEvent[] =>
   EVENTS.toSpliced(
     EVENTS.findLastIndex((event) => event.type === type),
@@ -180,6 +182,11 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     wrong: "I1: watcher 0 got",
   },
   { name: "an event that lost its number", changed: { replay: async () => without("vote.cast").map(toFrame) }, wrong: "I2" },
+  {
+    name: "a model that was sent an answer's label",
+    changed: { requests: () => labelled },
+    wrong: "I21: a model was sent the label agent2.1",
+  },
   { name: "a session that is listed twice", changed: { listed: async () => [SESSION, SESSION] }, wrong: "I2" },
   { name: "another answer than the team's", changed: ofKind("story", { answer: "No." }), wrong: "I3: the answer is" },
   { name: "a second turn that never ended", changed: { turns: 2 }, wrong: "I4: 1 turns ended instead of 2" },
