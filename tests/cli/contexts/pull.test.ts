@@ -136,6 +136,18 @@ describe("what a team put into a context and nobody asked for", () => {
     expect(ran.asked).not.toContain(turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("theirs"))));
   });
 
+  it("is not written for a folder that --include names, where it may hold secrets or says where packages come from", async () => {
+    await fill({ ".gitignore": "generated/\n" });
+    const turn = withTurn({}, { "generated/.env": "KEY=2", "generated/.npmrc": "registry=http://x", "generated/a.ts": "a" });
+    const ran = await pull(turn, ...OF_TURN, "--apply", "--include", "generated");
+    expect([ran.code, ran.stdout]).toEqual([0, "write\tgenerated/a.ts\n"]);
+    expect(ran.said.slice(0, 3)).toEqual([
+      "left out, may hold secrets: generated/.env",
+      "left out, says where packages come from: generated/.npmrc",
+      "--include <pattern> takes what it names all the same.",
+    ]);
+  });
+
   it("leaves your own file of that name as it is, whether the team changed or deleted it", async () => {
     await fill({ ".env": "KEY=1", ".npmrc": "save-exact=true" });
     const turn = withTurn({ ".env": "KEY=1", ".npmrc": "save-exact=true" }, { ".env": null, ".npmrc": "registry=http://x" });

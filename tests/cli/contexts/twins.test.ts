@@ -89,7 +89,7 @@ describe("on a disk that takes names in any case for one file, one that is", () 
       does: ["delete Readme.md"],
     },
   ];
-  it.each(rows)("$name: $does", ({ changes, here, does }) => {
+  it.each(rows)("$name", ({ changes, here, does }) => {
     const steps = planSteps(mergeTwins(changes, twinsAmong(changes)).map((change) => ({ ...change, here })));
     const said = steps.map((step) => {
       if (step.action === "rename") return `rename ${step.path}, which was ${step.was}`;
