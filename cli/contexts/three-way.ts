@@ -32,11 +32,13 @@ function stepsOf(triple: Triple): Step[] {
   const renamed: Step[] = was === undefined ? [] : [{ action: "rename", path, was }];
   if (isSame(base, theirs) || hasArrived(base, theirs, here)) return renamed;
   if (!isSameHash(base, here)) return [{ action: "conflict", path, why: whyOf(base, theirs, here) }];
-  return [
-    ...renamed,
-    theirs === null ? { action: "delete", path, from: here } : { action: "write", path, from: here, to: theirs },
-  ];
+  if (theirs === null) return [...renamed, { action: "delete", path, from: here }];
+  return [...renamed, { action: "write", path, from: here, to: { ...theirs, executable: mayRun(base, theirs, here) } }];
 }
+
+/** What nobody changed there is as it is here. */
+const mayRun = (base: Side, theirs: Exclude<Side, null>, here: Side): boolean =>
+  here !== null && base?.executable === theirs.executable ? here.executable : theirs.executable;
 
 /** The same contents are enough, but where nothing else was changed than whether it may be run. */
 const hasArrived = (base: Side, theirs: Side, here: Side): boolean =>

@@ -1,4 +1,4 @@
-import { link, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -181,6 +181,16 @@ describe("what was left out of a version", () => {
     expect(await filesHere()).toEqual({ "a.txt": "b", ".env": "KEY=1" });
     const last = await run();
     expect([last.stdout, last.screen]).toEqual(["", `site ${versionOf(1)}: nothing to do.\n`]);
+  });
+});
+
+describe("who may do what with a file", () => {
+  it.each(["600", "755", "700"])("stays as it is here when its contents are written: mode %s", async (mode) => {
+    await fill({ "run.sh": "a" });
+    await chmod(path.join(here, "run.sh"), Number.parseInt(mode, 8));
+    const ran = await pull(withTurn({ "run.sh": "a" }, { "run.sh": "b" }), ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout, await filesHere()]).toEqual([0, "write\trun.sh\n", { "run.sh": "b" }]);
+    expect((await stat(path.join(here, "run.sh"))).mode.toString(8)).toBe(`100${mode}`);
   });
 });
 
