@@ -4,7 +4,8 @@ import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../sanitize";
 import { reasonOf } from "../text-file";
 import type { Fetching } from "./context-client";
-import { inspect } from "./places";
+import { inspect, isOneFile } from "./places";
+import { renameInCase } from "./rename-in-case";
 import type { Here, Side, Step } from "./three-way";
 import { writeWhole } from "./write-whole";
 
@@ -16,13 +17,18 @@ export async function applySteps(
   directory: string,
   steps: readonly Step[],
   fetching: Fetching,
-): Promise<{ written: number; deleted: number }> {
-  const done = { written: 0, deleted: 0 };
+): Promise<{ written: number; renamed: number; deleted: number }> {
+  const done = { written: 0, renamed: 0, deleted: 0 };
   for (const step of steps) {
     if (step.action === "delete") {
       await requireUnchanged(directory, step);
       await remove(directory, step.path);
       done.deleted += 1;
+    }
+    if (step.action === "rename") {
+      if (!(await isOneFile(directory, step.was, step.path))) throw changedMeanwhile(step.was);
+      await renameInCase(directory, step.was, step.path);
+      done.renamed += 1;
     }
     if (step.action === "write") {
       const bytes = await fetching(step.path, step.to.hash);
@@ -35,9 +41,12 @@ export async function applySteps(
 }
 
 async function requireUnchanged(directory: string, { path: text, from }: { path: string; from: Side }): Promise<void> {
-  if (isStill(await inspect(directory, text), from)) return;
+  if (!isStill(await inspect(directory, text), from)) throw changedMeanwhile(text);
+}
+
+function changedMeanwhile(text: string): CliError {
   const message = `${toLine(text)} was changed meanwhile and stays as it is. What comes behind it was not done: pull again.`;
-  throw new CliError(EXIT.config, message);
+  return new CliError(EXIT.config, message);
 }
 
 const isStill = (here: Here, from: Side): boolean =>

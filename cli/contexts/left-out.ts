@@ -18,11 +18,15 @@ export const NEVER = [".git", ".massgen-edge"];
 
 /** gitignore-style patterns of what may hold keys or passwords. */
 const SECRETS = [
-  ".env",
-  ".env.*",
-  "!.env.example",
-  "!.env.sample",
-  "!.env.template",
+  "*.env",
+  "*.env~",
+  ".env[-._]*",
+  "!.env[-._]example",
+  "!.env[-._]sample",
+  "!.env[-._]template",
+  "!example.env",
+  "!sample.env",
+  "!template.env",
   ".envrc",
   ".dev.vars",
   ".dev.vars.*",
@@ -49,13 +53,20 @@ const SECRETS = [
   ".azure/",
   ".kube/",
   ".docker/",
+  "**/.config/gcloud/",
+  "**/.cargo/credentials",
+  "**/.gem/credentials",
   ".netrc",
   "_netrc",
   ".pgpass",
   ".pypirc",
   ".htpasswd",
   ".git-credentials",
+  ".vault-token",
   "credentials.json",
+  "credentials.toml",
+  "secrets.yml",
+  "secrets.yaml",
   "service-account*.json",
   "*.agekey",
 ];
@@ -97,7 +108,8 @@ function deniedAs(path: string): Reason | null {
 
 /** Files that say where programs are fetched from, and may hold the key for it. */
 const PACKAGE_SETTINGS = /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf)$/i;
-const TOKEN = /_authToken|_auth\s*=|_password|npmAuthToken|:\/\/[^\s/:@]+:[^\s@]+@/;
+/** In an address what stands before the `@` may be a key by itself, with no name to it. */
+const TOKEN = /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
 
 /** Whether a file, come from elsewhere, would say where programs are fetched from here. */
 export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
@@ -127,15 +139,23 @@ function isIgnored(path: string, files: readonly IgnoreFile[]): boolean {
 /** What `--include` asks for although it would be left out. */
 export class Includes {
   readonly #rules: Ignore;
+  readonly #rulesOfFiles: Ignore;
   readonly #patterns: readonly string[];
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns.map((pattern) => pattern.replace(/^\.?\/+/, ""));
     this.#rules = ignore().add(patterns);
+    this.#rulesOfFiles = ignore().add([...patterns, "!*/"]); // the last one takes all folders out again
   }
 
+  /** Whether a path is asked for, by itself or by a folder above it. */
   has(path: string): boolean {
     return this.#patterns.length > 0 && this.#rules.ignores(path);
+  }
+
+  /** Whether a pattern matches a file itself. Whoever names a folder need not know that a key lies in it. */
+  hasItself(file: string): boolean {
+    return this.#rulesOfFiles.ignores(file);
   }
 
   /** Whether a directory that is left out may hold something that is asked for by its whole path. */
@@ -146,6 +166,8 @@ export class Includes {
 
 /** Why a path is left out by where it lies; null if it is not. Directories end in `/`; what is in them is asked for by itself. */
 export function leftOutAs(path: string, rules: readonly IgnoreFile[], includes: Includes): Reason | null {
-  if (includes.has(path)) return null;
-  return deniedAs(path) ?? (isIgnored(path, rules) ? "ignored by git" : null);
+  const denied = deniedAs(path);
+  const isAskedFor = denied === "may hold secrets" && !path.endsWith("/") ? includes.hasItself(path) : includes.has(path);
+  if (isAskedFor) return null;
+  return denied ?? (isIgnored(path, rules) ? "ignored by git" : null);
 }

@@ -72,3 +72,19 @@ export async function inspect(directory: string, text: string): Promise<Here> {
   if (!read?.bytes) return { blocked: "is no file of the size that contexts have" };
   return { hash: hashOf(read.bytes), executable: read.executable };
 }
+
+/** Whether two paths that differ in case alone lead to the same file here, as on a disk that tells no case apart. */
+export async function isOneFile(directory: string, one: string, other: string): Promise<boolean> {
+  const [ones, others] = [one.split("/"), other.split("/")];
+  for (let depth = 1; depth <= ones.length; depth += 1) {
+    const [here, there] = await Promise.all([identityOf(directory, ones, depth), identityOf(directory, others, depth)]);
+    if (here === null || here !== there) return false;
+  }
+  return true;
+}
+
+/** What tells a file or folder from all others of this machine; null where there is none. */
+async function identityOf(directory: string, parts: readonly string[], depth: number): Promise<string | null> {
+  const found = await lstat(path.join(directory, ...parts.slice(0, depth)), { bigint: true }).catch(() => null);
+  return found && `${found.dev}:${found.ino}`;
+}

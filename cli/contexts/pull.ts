@@ -16,9 +16,10 @@ import {
 } from "./context-client";
 import type { LeftOut } from "./left-out";
 import { patchOf } from "./patch";
-import { inspect, readLink, refusalOf, writeLink } from "./places";
+import { inspect, isOneFile, readLink, refusalOf, writeLink } from "./places";
 import { tellLeftOut } from "./tell-left-out";
-import { planSteps, type Side, type Step } from "./three-way";
+import { type Change, isChange, planSteps, type Side, type Step } from "./three-way";
+import { mergeTwins, type Twins, twinsAmong } from "./twins";
 
 export type PullOptions = {
   name?: string;
@@ -32,8 +33,7 @@ export type PullOptions = {
 };
 type World = Pick<Io, "stdout" | "stderr">;
 
-type Change = { path: string; base: Side; theirs: Side };
-/** Changes made elsewhere, against what they were made from. */
+/** Changes made elsewhere, against what they were made from; what stays as it is stands among them. */
 type Incoming = {
   what: string;
   changes: Change[];
@@ -70,7 +70,7 @@ export async function pull(directory: string, options: PullOptions, connection: 
     await writeLink(directory, without.length > 0 ? { ...link, without } : link);
   }
   world.stderr.write(
-    `${incoming.what}: ${done.written} written, ${done.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
+    `${incoming.what}: ${done.written} written, ${done.renamed > 0 ? `${done.renamed} renamed, ` : ""}${done.deleted} deleted, ${plural(conflicts.length, "conflict")}.\n`,
   );
   return conflicts.length > 0 ? EXIT.config : EXIT.ok;
 }
@@ -80,17 +80,26 @@ const FORGOTTEN =
 
 async function planOf(directory: string, { changes }: Incoming, arrivals: Arrivals): Promise<Plan> {
   const plan: Plan = { steps: [], leftOut: [], without: [] };
-  for (const change of changes) {
-    const [step] = planSteps([{ ...change, here: await inspect(directory, change.path) }]);
-    if (!step) continue;
+  for (const change of mergeTwins(changes, await oneFileEach(directory, twinsAmong(changes))).filter(isChange)) {
+    const steps = planSteps([{ ...change, here: await inspect(directory, change.path) }]);
+    if (steps.length === 0) continue;
     const left = refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
-    if (left === null) plan.steps.push(step);
+    if (left === null) plan.steps.push(...steps);
     else {
       plan.leftOut.push(left);
       plan.without.push(change.path);
     }
   }
   return plan;
+}
+
+async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<Twins[]> {
+  const found: Twins[] = [];
+  for (const { gone, stays } of twins) {
+    const mayBe = refusalOf(gone) === null && refusalOf(stays) === null;
+    if (mayBe && (await isOneFile(directory, gone, stays))) found.push({ gone, stays });
+  }
+  return found;
 }
 
 function tellStaying(leftOut: readonly LeftOut[], world: World): void {
@@ -104,7 +113,8 @@ const CONFLICTS =
 const sumOf = (steps: readonly Step[]): string => {
   const count = (action: Step["action"]) => steps.filter((step) => step.action === action).length;
   if (steps.length === 0) return "nothing to do";
-  return `${count("write")} to write, ${count("delete")} to delete, ${plural(count("conflict"), "conflict")}`;
+  const renames = count("rename") > 0 ? `${count("rename")} to rename, ` : "";
+  return `${count("write")} to write, ${renames}${count("delete")} to delete, ${plural(count("conflict"), "conflict")}`;
 };
 
 function incomingOf(directory: string, options: PullOptions, connection: Connection): Promise<Incoming> {
@@ -150,13 +160,15 @@ async function fromTurn(
     throw new CliError(EXIT.config, message);
   }
   const before = sidesOf(await readContext(found.context, found.base_version, connection));
+  const changes: Change[] = found.changes.map(({ path, hash, executable }) => ({
+    path,
+    base: before.get(path) ?? null,
+    theirs: hash === null ? null : { hash, executable: executable ?? false },
+  }));
+  for (const { path } of changes) before.delete(path);
   return {
     what: `${found.context}, turn ${turn} of ${session}`,
-    changes: found.changes.map(({ path, hash, executable }) => ({
-      path,
-      base: before.get(path) ?? null,
-      theirs: hash === null ? null : { hash, executable: executable ?? false },
-    })),
+    changes: [...changes, ...[...before].map(([path, side]) => ({ path, base: side, theirs: side }))],
     theirs: fetchFromTurn(session, turn, connection),
     base: fetchFromContext(found.context, found.base_version, connection),
     arrives: null,
@@ -164,11 +176,11 @@ async function fromTurn(
   };
 }
 
-/** A line for each step: `write`, `delete` or `conflict`, the path, and why. */
+/** A line for each step: `write`, `rename`, `delete` or `conflict`, the path, and which name it had or why. */
 function printSteps(steps: readonly Step[], { stdout }: World): void {
   for (const step of steps) {
-    const why = step.action === "conflict" ? `\t${toLine(step.why)}` : "";
-    stdout.write(`${step.action}\t${toLine(step.path)}${why}\n`);
+    const more = step.action === "conflict" ? [step.why] : step.action === "rename" ? [`was ${step.was}`] : [];
+    stdout.write(`${[step.action, ...[step.path, ...more].map(toLine)].join("\t")}\n`);
   }
 }
 
@@ -178,7 +190,7 @@ async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: A
   const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
     side && { bytes: await fetching(path, side.hash), executable: side.executable };
   for (const change of changes) {
-    if (change.base?.hash === change.theirs?.hash && change.base?.executable === change.theirs?.executable) continue;
+    if (!isChange(change)) continue;
     const refusal = refusalOf(change.path);
     const left = refusal === null ? await arrivals.leftOut(change.path) : null;
     if (refusal !== null) refused.push(`${toLine(change.path)} ${refusal}`);

@@ -91,7 +91,7 @@ class Walk {
     const read = await readPlainFile(file);
     if (read === null) this.leftOut.push({ path: here, reason: "a link" });
     else if (read.bytes === null) this.leftOut.push({ path: here, reason: "too large" });
-    else if (holdsToken(here, read.bytes) && !this.includes.has(here))
+    else if (holdsToken(here, read.bytes) && !this.includes.hasItself(here))
       this.leftOut.push({ path: here, reason: "may hold secrets" });
     else {
       const { bytes, executable } = read;

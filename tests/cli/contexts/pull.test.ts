@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, link, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeLink } from "../../../cli/contexts/places";
 import { hashOf } from "../../../cli/contexts/scan";
 import { type Context, contextFilePath, contextPath, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
@@ -135,6 +136,18 @@ describe("what a team put into a context and nobody asked for", () => {
     expect(ran.asked).not.toContain(turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from("theirs"))));
   });
 
+  it("is not written for a folder that --include names, where it may hold secrets or says where packages come from", async () => {
+    await fill({ ".gitignore": "generated/\n" });
+    const turn = withTurn({}, { "generated/.env": "KEY=2", "generated/.npmrc": "registry=http://x", "generated/a.ts": "a" });
+    const ran = await pull(turn, ...OF_TURN, "--apply", "--include", "generated");
+    expect([ran.code, ran.stdout]).toEqual([0, "write\tgenerated/a.ts\n"]);
+    expect(ran.said.slice(0, 3)).toEqual([
+      "left out, may hold secrets: generated/.env",
+      "left out, says where packages come from: generated/.npmrc",
+      "--include <pattern> takes what it names all the same.",
+    ]);
+  });
+
   it("leaves your own file of that name as it is, whether the team changed or deleted it", async () => {
     await fill({ ".env": "KEY=1", ".npmrc": "save-exact=true" });
     const turn = withTurn({ ".env": "KEY=1", ".npmrc": "save-exact=true" }, { ".env": null, ".npmrc": "registry=http://x" });
@@ -168,6 +181,67 @@ describe("what was left out of a version", () => {
     expect(await filesHere()).toEqual({ "a.txt": "b", ".env": "KEY=1" });
     const last = await run();
     expect([last.stdout, last.screen]).toEqual(["", `site ${versionOf(1)}: nothing to do.\n`]);
+  });
+});
+
+describe("who may do what with a file", () => {
+  it.each(["600", "755", "700"])("stays as it is here when its contents are written: mode %s", async (mode) => {
+    await fill({ "run.sh": "a" });
+    await chmod(path.join(here, "run.sh"), Number.parseInt(mode, 8));
+    const ran = await pull(withTurn({ "run.sh": "a" }, { "run.sh": "b" }), ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout, await filesHere()]).toEqual([0, "write\trun.sh\n", { "run.sh": "b" }]);
+    expect((await stat(path.join(here, "run.sh"))).mode.toString(8)).toBe(`100${mode}`);
+  });
+});
+
+describe("a file whose name changed in case alone, on a disk that takes both names for one file", () => {
+  /** Two names of one file, as such a disk has them. */
+  async function fillBoth(text: string): Promise<void> {
+    await fill({ "Readme.md": text });
+    await link(path.join(here, "Readme.md"), path.join(here, "README.md"));
+  }
+  const RENAMED = "rename\tREADME.md\twas Readme.md\n";
+  const rows = [
+    {
+      name: "is renamed",
+      theirs: { "README.md": "a", "Readme.md": null },
+      does: RENAMED,
+      sum: "0 written, 1 renamed",
+      then: "a",
+    },
+    {
+      name: "is renamed and written",
+      theirs: { "README.md": "b", "Readme.md": null },
+      does: `${RENAMED}write\tREADME.md\n`,
+      sum: "1 written, 1 renamed",
+      then: "b",
+    },
+  ];
+  it.each(rows)("$name, and not deleted", async ({ theirs, does, sum, then }) => {
+    await fillBoth("a");
+    const ran = await pull(withTurn({ "Readme.md": "a" }, theirs), ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout, await filesHere()]).toEqual([0, does, { "README.md": then }]);
+    expect(ran.screen).toContain(`${sum}, 0 deleted, 0 conflicts.`);
+  });
+
+  it("is renamed by a newer version too", async () => {
+    await fillBoth("a");
+    await using service = await Service.start({ events: [], answers: withVersions({ "Readme.md": "a" }, { "README.md": "a" }) });
+    await writeLink(here, { server: service.url, name: "site", version: versionOf(0) });
+    const ran = await runAt({ cwd: here }, "pull", "--server", service.url);
+    expect([ran.code, ran.stdout, ran.screen]).toEqual([
+      0,
+      RENAMED,
+      `site ${versionOf(1)}: 0 to write, 1 to rename, 0 to delete, 0 conflicts. --apply does that.\n`,
+    ]);
+  });
+
+  it("stays where only one of both names was deleted", async () => {
+    await fillBoth("a");
+    const turn = withTurn({ "README.md": "a", "Readme.md": "a" }, { "Readme.md": null });
+    const ran = await pull(turn, ...OF_TURN, "--apply");
+    expect([ran.code, ran.stdout]).toEqual([0, ""]);
+    expect(await filesHere()).toEqual({ "README.md": "a", "Readme.md": "a" });
   });
 });
 

@@ -35,6 +35,11 @@ describe("what of a folder goes", () => {
   it.each([
     ".env",
     ".env.production",
+    ".env-prod",
+    ".env_prod",
+    ".env~",
+    "prod.env",
+    "deploy/local.env",
     "deploy/server.pem",
     "id_rsa",
     "home/.ssh/known_hosts",
@@ -44,6 +49,13 @@ describe("what of a folder goes", () => {
     "terraform.tfstate",
     ".dev.vars",
     "service-account-prod.json",
+    ".cargo/credentials",
+    "home/.cargo/credentials.toml",
+    "home/.gem/credentials",
+    "home/.config/gcloud/access_tokens.db",
+    ".vault-token",
+    "secrets.yml",
+    "config/secrets.yaml",
   ])("is never %s, which may hold secrets, unless asked for", async (name) => {
     await fill({ [name]: "secret", "a.txt": "x" });
     const { goes, stays } = await scanned();
@@ -60,17 +72,40 @@ describe("what of a folder goes", () => {
     },
   );
 
-  it.each([".env.example", "id_rsa.pub", "environment.ts", "monkey.txt"])("may be %s", async (name) => {
+  it.each([
+    ".env.example",
+    ".env-sample",
+    ".env_template",
+    "example.env",
+    "id_rsa.pub",
+    "environment.ts",
+    "monkey.txt",
+    "credentials",
+    "src/secrets.ts",
+    ".config/app.json",
+  ])("may be %s", async (name) => {
     await fill({ [name]: "harmless" });
     expect((await scanned()).goes).toEqual([name]);
   });
 
   it.each([
-    { text: "//packages.example.org/:_authToken=npm_abc", goes: [] },
-    { text: "save-exact=true", goes: [".npmrc"] },
-  ])("is an .npmrc only without a token: $text", async ({ text, goes }) => {
-    await fill({ ".npmrc": text });
-    expect((await scanned()).goes).toEqual(goes);
+    { file: ".npmrc", text: "//packages.example.org/:_authToken=npm_abc" },
+    { file: ".yarnrc.yml", text: "npmAuthToken: abc" },
+    { file: ".yarnrc.yml", text: 'npmAuthIdent: "user:password"' },
+    { file: "pip.conf", text: "[global]\nindex-url = https://user:password@packages.example.org/simple" },
+    { file: "pip.conf", text: "[global]\nindex-url = https://ghp_abc@packages.example.org/simple" },
+  ])("is no $file with a token: $text", async ({ file, text }) => {
+    await fill({ [file]: text });
+    expect(await scanned()).toEqual({ goes: [], stays: { [file]: "may hold secrets" } });
+  });
+
+  it.each([
+    { file: ".npmrc", text: "save-exact=true\n@scope:registry=https://packages.example.org/@scope/" },
+    { file: ".yarnrc.yml", text: 'npmRegistryServer: "https://packages.example.org"' },
+    { file: "pip.conf", text: "[global]\nindex-url = https://packages.example.org/simple" },
+  ])("may be a $file without a token: $text", async ({ file, text }) => {
+    await fill({ [file]: text });
+    expect((await scanned()).goes).toEqual([file]);
   });
 
   it("is nothing that git ignores, by files of any depth, the nearest last", async () => {
@@ -98,6 +133,23 @@ describe("what of a folder goes", () => {
     await fill({ ".gitignore": "dist/\n", "dist/a.js": "", "dist/b.js": "", "node_modules/x/index.js": "" });
     expect((await scanned(["dist/a.js"])).goes).toEqual([".gitignore", "dist/a.js"]);
     expect((await scanned(["dist/"])).goes).toEqual([".gitignore", "dist/a.js", "dist/b.js"]);
+  });
+
+  const HARMLESS = ["generated/.env.example", "generated/a.ts"];
+  const SECRET = ["generated/.aws/config", "generated/.env", "generated/.npmrc"];
+  it.each([
+    { include: "generated", goes: HARMLESS, named: SECRET },
+    { include: "generated/", goes: HARMLESS, named: SECRET },
+    { include: "generated/.env", goes: ["generated/.env"], named: ["generated/.aws/"] },
+    { include: "generated/**", goes: [...SECRET, ...HARMLESS].sort(), named: [] },
+  ])("is a secret only where --include matches its file, not a folder above it: $include", async ({ include, goes, named }) => {
+    await fill({
+      ".gitignore": "generated/*\n",
+      ...Object.fromEntries([...SECRET, ...HARMLESS].map((name) => [name, "//packages.example.org/:_authToken=abc"])),
+    });
+    const ran = await scanned([include]);
+    expect(ran.goes).toEqual([".gitignore", ...goes]);
+    expect(Object.keys(ran.stays).filter((name) => ran.stays[name] === "may hold secrets")).toEqual(named);
   });
 
   it("is nothing that a repository around it ignores", async () => {

@@ -1,0 +1,50 @@
+import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { writeWhole } from "../../../cli/contexts/write-whole";
+
+let here = "";
+beforeEach(async () => {
+  here = await mkdtemp(path.join(tmpdir(), "write-"));
+});
+afterEach(async () => {
+  await rm(here, { recursive: true, force: true });
+});
+
+const ALL_BITS = 0o7777;
+const octal = (mode: number) => (mode & ALL_BITS).toString(8);
+
+describe("a file that is written whole", () => {
+  const NEW = 0o666 & ~process.umask();
+  const NEW_RUNS = 0o777 & ~process.umask();
+  it.each([
+    { name: "stays its owner's alone", was: 0o600, executable: false, is: 0o600 },
+    { name: "stays its owner's alone when it may be run", was: 0o600, executable: true, is: 0o700 },
+    { name: "may be run by those who may read it", was: 0o640, executable: true, is: 0o750 },
+    { name: "may be written by its group as before", was: 0o664, executable: false, is: 0o664 },
+    { name: "may be run by its owner alone as before", was: 0o744, executable: true, is: 0o744 },
+    { name: "may be run by nobody any more", was: 0o755, executable: false, is: 0o644 },
+    { name: "runs as whoever starts it, whatever it was", was: 0o4755, executable: true, is: 0o755 },
+    { name: "is like all new files where there was none", was: null, executable: false, is: NEW },
+    { name: "may be run where there was none", was: null, executable: true, is: NEW_RUNS },
+  ])("$name", async ({ was, executable, is }) => {
+    const file = path.join(here, "deep/run.sh");
+    if (was !== null) {
+      await writeWhole(file, Buffer.from("old"), false);
+      await chmod(file, was);
+    }
+    await writeWhole(file, Buffer.from("new"), executable);
+    expect([octal((await stat(file)).mode), await readFile(file, "utf8"), await readdir(path.dirname(file))]).toEqual([
+      octal(is),
+      "new",
+      ["run.sh"],
+    ]);
+  });
+
+  it("is not written where a folder lies, and leaves nothing behind", async () => {
+    await writeFile(path.join(here, "a"), "file");
+    await expect(writeWhole(here, Buffer.from("x"), false)).rejects.toThrow("Cannot write");
+    expect(await readdir(here)).toEqual(["a"]);
+  });
+});
