@@ -1,5 +1,5 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { readAtMost } from "./bytes";
+import { readExactly } from "./bytes";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
 
@@ -70,10 +70,10 @@ async function toEntry({ header, body }: ParsedTarEntry, tally: Tally): Promise<
     return reason === null ? null : { kind: "skipped", name, reason };
   }
   tally.file(name, size);
-  const bytes = await readAtMost(body, size).catch((error: unknown) => {
+  const bytes = await readExactly(body, size).catch((error: unknown) => {
     throw asRefusal(error);
   });
-  if (bytes?.byteLength !== size) throw invalid(`${quoted(name)} is not as large as it says`);
+  if (bytes === null) throw invalid(`${quoted(name)} is not as large as it says`);
   return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
 }
 

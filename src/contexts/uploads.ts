@@ -1,7 +1,7 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
 import type { Tree } from "../workspace/types";
-import { readAtMost } from "./bytes";
+import { readExactly } from "./bytes";
 import type { ContextIndex } from "./context-index";
 import { hashOf } from "../workspace/hash";
 import { PackWriter } from "./packs";
@@ -122,8 +122,8 @@ export async function putBlob(
   const { place, wanted } = await openUpload(store, upload);
   const size = wanted.get(blob.hash);
   if (size === undefined) throw notWanted(blob.hash);
-  const bytes = await readAtMost(blob.body, size);
-  if (bytes === null || bytes.byteLength !== size || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
+  const bytes = await readExactly(blob.body, size);
+  if (bytes === null || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);
   await keepNothingOfTheErased(store, upload);
 }
