@@ -120,30 +120,31 @@ function kindOf(request: Request): "tar" | "gzip" | "zip" {
   }
 }
 
-/** A body that is counted and may be opened once; `goesOn`: to be called where work on it goes on after its end. */
-type Counted = { open(): ReadableStream<Uint8Array>; tally: Tally; goesOn(): void };
+/** A body that is counted and may be opened once; `told`: its length; `goesOn`: to be called where work on it goes on after its end. */
+type Counted = { open(): ReadableStream<Uint8Array>; told: number | null; tally: Tally; goesOn(): void };
 
 /** Does the work on a body once there is room for what it holds in memory. */
 function withRoom<T>(context: Call, kind: UploadKind, work: (body: Counted) => Promise<T>): Promise<T> {
   const { raw } = context.req;
-  const told = raw.headers.get("content-length");
-  const wanted = { bytes: memoryOf(kind, told === null ? null : Number(told)), signal: raw.signal };
+  const length = raw.headers.get("content-length");
+  const told = length === null ? null : Number(length);
+  const wanted = { bytes: memoryOf(kind, told), signal: raw.signal };
   return inRoom(context.env.contexts.room, wanted, (goesOn) => {
     const tally = new Tally();
     const count = (bytes: number) => {
       goesOn();
       tally.received(bytes);
     };
-    return work({ open: () => uploadBody(raw, count), tally, goesOn });
+    return work({ open: () => uploadBody(raw, count), told, tally, goesOn });
   });
 }
 
 /** How the body's archive is read. */
 function archiveOf(context: Call, kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
-  const { open, tally } = body;
+  const { open, told, tally } = body;
   switch (kind) {
     case "tar":
-      return () => readTar(open(), tally);
+      return () => readTar(open(), tally, told);
     case "gzip":
       return () => readTarGzip(open(), tally);
     case "zip":
@@ -165,9 +166,9 @@ async function* zipEntries(put: () => ReturnType<typeof spool>, { tally, goesOn 
 async function takeBlobs(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const { store } = context.env.contexts;
-  const read = ({ open, tally }: Counted) => {
+  const read = ({ open, told, tally }: Counted) => {
     if (typeOf(context.req.raw) !== TAR) throw new ApiError("unsupported_media_type", `Send blobs as ${TAR}.`);
-    return readTar(open(), tally);
+    return readTar(open(), tally, told);
   };
   const stored = await orRefusal(withRoom(context, "tar", (body) => putBlobs(store, upload, () => read(body))));
   return context.json({ stored });
@@ -178,7 +179,7 @@ async function takeBlob(context: Call): Promise<Response> {
   const hash = context.req.param("sha256") ?? "";
   if (!BLOB_HASH.test(hash)) throw new ApiError("bad_id", "A blob is called by its SHA-256: 64 digits of lower-case hex.");
   const { store } = context.env.contexts;
-  await orRefusal(withRoom(context, "blob", ({ open }) => putBlob(store, upload, { hash, body: open() })));
+  await orRefusal(withRoom(context, "blob", ({ open, told }) => putBlob(store, upload, { hash, body: open(), told })));
   return context.json({ stored: 1 });
 }
 

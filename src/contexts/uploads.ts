@@ -120,15 +120,16 @@ function requireBase(base: string | null | undefined, newest: string | null): vo
   );
 }
 
-/** Takes one blob that the manifest of an open upload names. Twice is the same as once. Throws `UploadRefusal`. */
+/** Takes one blob that the manifest of an open upload names; `told`: its length, null where nobody says. Twice is the same as once. Throws `UploadRefusal`. */
 export async function putBlob(
   store: ContextStore,
   upload: Owner & { version: string },
-  blob: { hash: string; body: AsyncIterable<Uint8Array> },
+  blob: { hash: string; body: AsyncIterable<Uint8Array>; told: number | null },
 ): Promise<void> {
   const { place, wanted } = await openUpload(store, upload);
   const size = wanted.get(blob.hash);
   if (size === undefined) throw notWanted(blob.hash);
+  if (blob.told !== null && blob.told !== size) throw mismatch(blob.hash);
   const bytes = await readExactly(blob.body, size);
   if (bytes === null || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);
