@@ -21,6 +21,7 @@ import { createApp } from "./api/app";
 import { startDue } from "./api/eval-runs";
 import type { Services } from "./api/services";
 import { pruneVersions } from "./contexts/pruning";
+import { UploadRoom } from "./contexts/upload-room";
 import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
@@ -44,6 +45,7 @@ const TEAMS = {
 };
 
 const app = createApp();
+const room = new UploadRoom();
 
 export default {
   fetch(request, env, ctx) {
@@ -80,7 +82,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
         env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others),
       records: new EvalRecords(env.DB),
     },
-    contexts: contextServices(env),
+    contexts: { ...contextServices(env), room },
     stored: {
       index: createSessionIndex(env.DB),
       claims: createStartClaims(env.DB),

@@ -46,5 +46,6 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   quota_exceeded: "as many turns run as the tenant may run at once; ask again after `retry-after`",
   too_many_readers: "too many follow this session's streams; ask again after `retry-after`",
   internal: "a fault of the service's own",
+  uploads_busy: "as many uploads are taken in as there is room for; send it again after `retry-after`",
   interrupted: "a deploy or a move in the middle; ask again after `retry-after`",
 };

@@ -1,11 +1,14 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { PruneIndex } from "../contexts/context-index";
 import type { ContextReader } from "../contexts/context-reader";
+import type { UploadRoom } from "../contexts/upload-room";
 import type { ContextStore } from "../contexts/uploads";
 
 /** What routes and the cron need of contexts. */
 export type ContextServices = {
   store: ContextStore;
   reader: ContextReader;
+  /** For what is being taken in. One for all requests of an isolate. */
+  room: UploadRoom;
   prune: { index: PruneIndex; files: ContextBlobs };
 };

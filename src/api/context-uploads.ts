@@ -3,6 +3,7 @@ import { type ArchiveEntry, readTar, readTarGzip } from "../contexts/read-tar";
 import { readZip } from "../contexts/read-zip";
 import { spool } from "../contexts/spool";
 import { Tally } from "../contexts/tally";
+import { memoryOf, type UploadKind } from "../contexts/upload-room";
 import { type OpenArchive, putArchive, putBlob, putBlobs, putManifest, type Uploaded } from "../contexts/uploads";
 import {
   BLOB_HASH,
@@ -21,6 +22,7 @@ import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
 import { ApiError, type ErrorCode } from "./errors";
 import { json, type Operation } from "./operation";
 import { readBody } from "./read-body";
+import { inRoom } from "./upload-place";
 import { orRefusal, typeOf, uploadBody } from "./read-upload";
 
 const TAR = "application/x-tar";
@@ -37,6 +39,7 @@ const UNREADABLE: readonly ErrorCode[] = [
   "context_too_large",
   "unsupported_media_type",
   "archive_invalid",
+  "uploads_busy",
 ];
 
 const PUT: Operation = {
@@ -93,29 +96,23 @@ async function put(context: Call): Promise<Response> {
 
 async function take(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
   const { store } = context.env.contexts;
-  const now = Date.now();
   if (typeOf(context.req.raw) === JSON_TYPE)
-    return putManifest(store, owner, await readBody(context.req.raw, ContextManifestSchema), now);
-  return putArchive(store, owner, archiveOf(context), now);
+    return putManifest(store, owner, await readBody(context.req.raw, ContextManifestSchema), Date.now());
+  const kind = kindOf(context.req.raw);
+  return withRoom(context, kind, (body) => putArchive(store, owner, archiveOf(context, kind, body), Date.now()));
 }
 
-/** How the body's archive is read. Throws `unsupported_media_type` before anything is begun. */
-function archiveOf(context: Call): OpenArchive {
-  const { raw } = context.req;
-  const tally = new Tally();
-  const body = () => uploadBody(raw, (bytes) => tally.received(bytes));
-  switch (typeOf(raw)) {
+/** The kind of archive that a body says it is. Throws `unsupported_media_type` for none. */
+function kindOf(request: Request): "tar" | "gzip" | "zip" {
+  switch (typeOf(request)) {
     case TAR:
-      return () => readTar(body(), tally);
+      return "tar";
     case GZIP:
     case "application/x-gzip":
-      return () => readTarGzip(body(), tally);
+      return "gzip";
     case ZIP:
     case "application/x-zip-compressed":
-      return (place) => {
-        const { files } = context.env.contexts.store;
-        return zipEntries(() => spool(files, place, body()), tally);
-      };
+      return "zip";
     default: {
       const message = `Send a manifest as ${JSON_TYPE}, or an archive as ${TAR}, ${GZIP} or ${ZIP}.`;
       throw new ApiError("unsupported_media_type", message);
@@ -123,23 +120,57 @@ function archiveOf(context: Call): OpenArchive {
   }
 }
 
-async function* zipEntries(put: () => ReturnType<typeof spool>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+/** A body that is counted and may be opened once; `told`: its length; `goesOn`: to be called where work on it goes on after its end. */
+type Counted = { open(): ReadableStream<Uint8Array>; told: number | null; tally: Tally; goesOn(): void };
+
+/** Does the work on a body once there is room for what it holds in memory. */
+function withRoom<T>(context: Call, kind: UploadKind, work: (body: Counted) => Promise<T>): Promise<T> {
+  const { raw } = context.req;
+  const length = raw.headers.get("content-length");
+  const told = length === null ? null : Number(length);
+  const wanted = { bytes: memoryOf(kind, told), signal: raw.signal };
+  return inRoom(context.env.contexts.room, wanted, (goesOn) => {
+    const tally = new Tally();
+    const count = (bytes: number) => {
+      goesOn();
+      tally.received(bytes);
+    };
+    return work({ open: () => uploadBody(raw, count), told, tally, goesOn });
+  });
+}
+
+/** How the body's archive is read. */
+function archiveOf(context: Call, kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
+  const { open, told, tally } = body;
+  switch (kind) {
+    case "tar":
+      return () => readTar(open(), tally, told);
+    case "gzip":
+      return () => readTarGzip(open(), tally);
+    case "zip":
+      return (place) => zipEntries(() => spool(context.env.contexts.store.files, place, open()), body);
+    default:
+      return kind satisfies never;
+  }
+}
+
+async function* zipEntries(put: () => ReturnType<typeof spool>, { tally, goesOn }: Counted): AsyncGenerator<ArchiveEntry> {
   const { source, erase } = await put();
-  yield* readZip(source, tally);
+  for await (const entry of readZip(source, tally)) {
+    goesOn();
+    yield entry;
+  }
   await erase();
 }
 
 async function takeBlobs(context: Call): Promise<Response> {
   const upload = uploadOf(context);
-  const tally = new Tally();
-  const open = () => {
+  const { store } = context.env.contexts;
+  const read = ({ open, told, tally }: Counted) => {
     if (typeOf(context.req.raw) !== TAR) throw new ApiError("unsupported_media_type", `Send blobs as ${TAR}.`);
-    return readTar(
-      uploadBody(context.req.raw, (bytes) => tally.received(bytes)),
-      tally,
-    );
+    return readTar(open(), tally, told);
   };
-  const stored = await orRefusal(putBlobs(context.env.contexts.store, upload, open));
+  const stored = await orRefusal(withRoom(context, "tar", (body) => putBlobs(store, upload, () => read(body))));
   return context.json({ stored });
 }
 
@@ -147,9 +178,8 @@ async function takeBlob(context: Call): Promise<Response> {
   const upload = uploadOf(context);
   const hash = context.req.param("sha256") ?? "";
   if (!BLOB_HASH.test(hash)) throw new ApiError("bad_id", "A blob is called by its SHA-256: 64 digits of lower-case hex.");
-  const tally = new Tally();
-  const body = uploadBody(context.req.raw, (bytes) => tally.received(bytes));
-  await orRefusal(putBlob(context.env.contexts.store, upload, { hash, body }));
+  const { store } = context.env.contexts;
+  await orRefusal(withRoom(context, "blob", ({ open, told }) => putBlob(store, upload, { hash, body: open(), told })));
   return context.json({ stored: 1 });
 }
 

@@ -52,6 +52,7 @@ const HTTP_STATUS = {
   quota_exceeded: 429,
   internal: 500,
   interrupted: 503,
+  uploads_busy: 503,
 } as const;
 
 export type ErrorCode = keyof typeof HTTP_STATUS;

@@ -1,6 +1,6 @@
-/** How much may be on its way at a time: puts, and bytes held for them. */
+/** How much may be on its way at a time: puts, and bytes held for them. What is larger than that is waited for by itself. */
 const MOST_PUTS = 4;
-const MOST_BYTES = 8_000_000;
+export const ON_THEIR_WAY_BYTES = 8_000_000;
 
 type Put = (hash: string, bytes: Uint8Array) => Promise<void>;
 
@@ -22,7 +22,7 @@ export class BlobWriter {
   async put(hash: string, bytes: Uint8Array): Promise<void> {
     if (this.#stored.has(hash)) return;
     this.#stored.add(hash);
-    if (this.#pending.length >= MOST_PUTS || this.#bytes + bytes.byteLength > MOST_BYTES) await this.end();
+    if (this.#pending.length >= MOST_PUTS || this.#bytes + bytes.byteLength > ON_THEIR_WAY_BYTES) await this.end();
     this.#bytes += bytes.byteLength;
     this.#pending.push(
       this.#put(hash, bytes).then(
@@ -30,6 +30,7 @@ export class BlobWriter {
         (error: unknown) => error,
       ),
     );
+    if (this.#bytes > ON_THEIR_WAY_BYTES) await this.end();
   }
 
   /** Waits until everything is stored. */

@@ -1,10 +1,12 @@
 import { joined } from "./bytes";
 
+const NOTHING = new Uint8Array();
+
 /** A stream of bytes, taken in measured pieces from its beginning to its end. */
 export class ByteQueue {
   readonly #source: AsyncIterator<Uint8Array>;
   /** What was read and not yet taken. */
-  #rest: Uint8Array = new Uint8Array();
+  #rest: Uint8Array = NOTHING;
   #at = 0;
 
   constructor(source: AsyncIterable<Uint8Array>) {
@@ -14,15 +16,23 @@ export class ByteQueue {
   /** The next `length` bytes; fewer only at the end. */
   async take(length: number): Promise<Uint8Array> {
     const pieces: Uint8Array[] = [];
-    let wanted = length;
-    while (wanted > 0 && (await this.#fill())) {
-      const piece = this.#rest.subarray(0, wanted);
-      this.#rest = this.#rest.subarray(piece.byteLength);
-      wanted -= piece.byteLength;
+    let found = 0;
+    for await (const piece of this.pieces(length)) {
+      found += piece.byteLength;
       pieces.push(piece);
     }
-    this.#at += length - wanted;
-    return pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces, length - wanted);
+    return pieces.length === 1 && pieces[0] ? pieces[0] : joined(pieces, found);
+  }
+
+  /** The same as they come, each piece taken once it is given. */
+  async *pieces(length: number): AsyncGenerator<Uint8Array> {
+    for (let wanted = length; wanted > 0 && (await this.#fill()); ) {
+      const piece = this.#rest.subarray(0, wanted);
+      this.#rest = this.#rest.subarray(piece.byteLength);
+      this.#at += piece.byteLength;
+      wanted -= piece.byteLength;
+      yield piece;
+    }
   }
 
   /** Passes over what lies before `offset`, counted from the beginning; never goes back. */
@@ -37,6 +47,8 @@ export class ByteQueue {
   /** Whether there is anything left. */
   async #fill(): Promise<boolean> {
     while (this.#rest.byteLength === 0) {
+      // What is left of nothing would keep all it was cut from in memory, beside what comes next.
+      this.#rest = NOTHING;
       const { done, value } = await this.#source.next();
       if (done) return false;
       this.#rest = value;

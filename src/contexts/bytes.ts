@@ -9,14 +9,14 @@ export function joined(pieces: readonly Uint8Array[], size: number): Uint8Array<
   return whole;
 }
 
-/** Reads a stream to its end, at most `most` bytes; null for more, of which nothing is kept. */
-export async function readAtMost(stream: AsyncIterable<Uint8Array>, most: number): Promise<Uint8Array<ArrayBuffer> | null> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
+/** Reads a stream of `size` bytes, which are in memory once; null if it has more of them or fewer. */
+export async function readExactly(stream: AsyncIterable<Uint8Array>, size: number): Promise<Uint8Array<ArrayBuffer> | null> {
+  const whole = new Uint8Array(size);
+  let at = 0;
   for await (const piece of stream) {
-    size += piece.byteLength;
-    if (size > most) return null;
-    pieces.push(piece);
+    if (at + piece.byteLength > size) return null;
+    whole.set(piece, at);
+    at += piece.byteLength;
   }
-  return joined(pieces, size);
+  return at === size ? whole : null;
 }

@@ -1,5 +1,5 @@
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
-import { readAtMost } from "./bytes";
+import { readExactly } from "./bytes";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
 
@@ -22,15 +22,20 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 /**
  * The entries of a tar as they come in; directories are passed over. Names are as they stand in the archive. Every byte is counted
- * before it is looked at. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole.
+ * before it is looked at. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole. `told`: the
+ * length of the source, null where nobody says; room is made for no file that says it is longer.
  */
-export async function* readTar(source: ReadableStream<Uint8Array>, tally: Tally): AsyncGenerator<ArchiveEntry> {
+export async function* readTar(
+  source: ReadableStream<Uint8Array>,
+  tally: Tally,
+  told: number | null = null,
+): AsyncGenerator<ArchiveEntry> {
   const entries = source.pipeThrough(counting((bytes) => tally.expanded(bytes))).pipeThrough(createTarDecoder({ strict: true }));
   const reader = entries.getReader();
   try {
     for (let next = await read(reader); next; next = await read(reader)) {
       tally.entry();
-      const entry = await toEntry(next, tally);
+      const entry = await toEntry(next, tally, told);
       if (entry) yield entry;
     }
   } finally {
@@ -62,7 +67,7 @@ async function read(reader: Reader): Promise<ParsedTarEntry | undefined> {
   }
 }
 
-async function toEntry({ header, body }: ParsedTarEntry, tally: Tally): Promise<ArchiveEntry | null> {
+async function toEntry({ header, body }: ParsedTarEntry, tally: Tally, told: number | null): Promise<ArchiveEntry | null> {
   const { name, type = "file", mode = 0, size } = header;
   const reason = reasonToSkip(header.pax, type, mode);
   if (reason !== null || type === "directory") {
@@ -70,10 +75,11 @@ async function toEntry({ header, body }: ParsedTarEntry, tally: Tally): Promise<
     return reason === null ? null : { kind: "skipped", name, reason };
   }
   tally.file(name, size);
-  const bytes = await readAtMost(body, size).catch((error: unknown) => {
+  if (told !== null && size > told) throw invalid(`${quoted(name)} says it is larger than all of it`);
+  const bytes = await readExactly(body, size).catch((error: unknown) => {
     throw asRefusal(error);
   });
-  if (bytes?.byteLength !== size) throw invalid(`${quoted(name)} is not as large as it says`);
+  if (bytes === null) throw invalid(`${quoted(name)} is not as large as it says`);
   return { kind: "file", name, bytes, executable: (mode & EXECUTABLE) !== 0 };
 }
 

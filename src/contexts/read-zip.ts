@@ -1,6 +1,5 @@
 import { Inflate } from "fflate";
 import { ByteQueue } from "./byte-queue";
-import { joined } from "./bytes";
 import { crc32 } from "./crc32";
 import type { ArchiveEntry } from "./read-tar";
 import { quoted, UploadRefusal } from "./refusals";
@@ -38,7 +37,8 @@ const EXECUTABLE = 0o111;
 
 /**
  * The entries of a zip in the order in which they lie there; directories are passed over. What the directory says is held against
- * what is there, byte by byte. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a whole.
+ * what is there, byte by byte. Throws `UploadRefusal` at the first thing that is not taken. Each file is in memory as a
+ * whole, once; packed it is not.
  */
 export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<ArchiveEntry> {
   const entries = await directoryOf(source, tally);
@@ -52,8 +52,8 @@ export async function* readZip(source: ZipSource, tally: Tally): AsyncGenerator<
     if (reason !== null) yield { kind: "skipped", name: entry.name, reason };
     if (reason !== null || isDirectory) continue;
     tally.file(entry.name, entry.size);
-    const packed = await packedBytes(queue, entry);
-    const bytes = unpack(entry, packed, tally);
+    await passHeader(queue, entry);
+    const bytes = await unpack(entry, queue, tally);
     yield { kind: "file", name: entry.name, bytes, executable: (entry.mode & EXECUTABLE) !== 0 };
   }
 }
@@ -73,8 +73,8 @@ function reasonToSkip({ mode, name }: ZipEntry): string | null {
   return KINDS.get(kind) ?? "special file";
 }
 
-/** What lies behind the entry's local header, which must tell the same as the directory. */
-async function packedBytes(queue: ByteQueue, entry: ZipEntry): Promise<Uint8Array> {
+/** Goes to what lies behind the entry's local header, which must tell the same as the directory. */
+async function passHeader(queue: ByteQueue, entry: ZipEntry): Promise<void> {
   await queue.skipTo(entry.offset);
   const header = await queue.take(LOCAL_BYTES);
   const view = viewOf(header);
@@ -96,36 +96,40 @@ async function packedBytes(queue: ByteQueue, entry: ZipEntry): Promise<Uint8Arra
     throw invalid(`${quoted(entry.name)} is another thing than its directory says`);
   if (entry.packedSize > entry.size + entry.size / 8 + PACKED_SLACK_BYTES)
     throw invalid(`${quoted(entry.name)} is larger packed than it is`);
-  const packed = await queue.take(entry.packedSize);
-  if (packed.byteLength < entry.packedSize) throw invalid(`${quoted(entry.name)} is cut off`);
-  return packed;
 }
 
-/** Stops at the first byte beyond the size that was told. */
-function unpack(entry: ZipEntry, packed: Uint8Array, tally: Tally): Uint8Array<ArrayBuffer> {
-  const pieces: Uint8Array[] = [];
+/** Takes the entry's contents from the queue. Stops at the first byte beyond the size that was told. */
+async function unpack(entry: ZipEntry, queue: ByteQueue, tally: Tally): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(entry.size);
   let size = 0;
   const keep = (piece: Uint8Array) => {
-    size += piece.byteLength;
     tally.expanded(piece.byteLength);
-    if (size > entry.size) throw invalid(`${quoted(entry.name)} is larger than it says`);
-    pieces.push(piece);
+    if (size + piece.byteLength > entry.size) throw invalid(`${quoted(entry.name)} is larger than it says`);
+    bytes.set(piece, size);
+    size += piece.byteLength;
   };
-  if (entry.method === 0) keep(packed);
-  else inflate(packed, keep, entry);
-  const bytes = joined(pieces, size);
+  const take = entry.method === 0 ? keep : inflating(entry, keep);
+  let left = entry.packedSize;
+  for await (const packed of queue.pieces(entry.packedSize)) {
+    left -= packed.byteLength;
+    take(packed, left === 0);
+  }
+  if (left > 0) throw invalid(`${quoted(entry.name)} is cut off`);
   if (size !== entry.size) throw invalid(`${quoted(entry.name)} is smaller than it says`);
   if (crc32(bytes) !== entry.crc) throw invalid(`${quoted(entry.name)} does not match its checksum`);
   return bytes;
 }
 
-function inflate(packed: Uint8Array, keep: (piece: Uint8Array) => void, { name }: ZipEntry): void {
+/** Takes packed pieces, and keeps what is in them; `isLast`: no other follows. */
+function inflating({ name }: ZipEntry, keep: (piece: Uint8Array) => void): (packed: Uint8Array, isLast: boolean) => void {
   const inflater = new Inflate((piece) => keep(piece));
-  try {
-    for (let at = 0; at < packed.byteLength; at += SLICE_BYTES)
-      inflater.push(packed.subarray(at, at + SLICE_BYTES), at + SLICE_BYTES >= packed.byteLength);
-  } catch (error) {
-    if (error instanceof UploadRefusal) throw error;
-    throw invalid(`${quoted(name)} cannot be unpacked`);
-  }
+  return (packed, isLast) => {
+    try {
+      for (let at = 0; at < packed.byteLength; at += SLICE_BYTES)
+        inflater.push(packed.subarray(at, at + SLICE_BYTES), isLast && at + SLICE_BYTES >= packed.byteLength);
+    } catch (error) {
+      if (error instanceof UploadRefusal) throw error;
+      throw invalid(`${quoted(name)} cannot be unpacked`);
+    }
+  };
 }

@@ -3,7 +3,7 @@ import { joined } from "./bytes";
 import type { ZipSource } from "./read-zip";
 
 /** Pieces are put down one at a time, so that an archive is never in memory as a whole. */
-const PIECE_BYTES = 8_000_000;
+export const PIECE_BYTES = 4_000_000;
 
 /** Puts an upload down, piece by piece, so that it can be read from its end. */
 export async function spool(
@@ -11,25 +11,26 @@ export async function spool(
   place: VersionPlace,
   body: AsyncIterable<Uint8Array>,
 ): Promise<{ source: ZipSource; erase(): Promise<void> }> {
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
+  let piece: Uint8Array | null = null;
+  let filled = 0;
   let pieces = 0;
   let size = 0;
   const flush = async () => {
-    if (waitingBytes === 0) return;
-    await files.putPiece(place, pieces, joined(waiting, waitingBytes));
+    if (piece === null) return;
+    await files.putPiece(place, pieces, piece.subarray(0, filled));
     pieces += 1;
-    waiting = [];
-    waitingBytes = 0;
+    piece = null;
+    filled = 0;
   };
   for await (const chunk of body) {
     size += chunk.byteLength;
     for (let at = 0; at < chunk.byteLength; ) {
-      const part = chunk.subarray(at, at + PIECE_BYTES - waitingBytes);
-      waiting.push(part);
-      waitingBytes += part.byteLength;
+      piece ??= new Uint8Array(PIECE_BYTES);
+      const part = chunk.subarray(at, at + PIECE_BYTES - filled);
+      piece.set(part, filled);
+      filled += part.byteLength;
       at += part.byteLength;
-      if (waitingBytes === PIECE_BYTES) await flush();
+      if (filled === PIECE_BYTES) await flush();
     }
   }
   await flush();
@@ -40,8 +41,12 @@ export async function spool(
 function sourceOf(files: ContextBlobs, place: VersionPlace, { pieces, size }: { pieces: number; size: number }): ZipSource {
   let kept: { nth: number; bytes: Uint8Array } | null = null;
   const piece = async (nth: number): Promise<Uint8Array> => {
-    if (kept?.nth !== nth) kept = { nth, bytes: await files.piece(place, nth) };
-    return kept.bytes;
+    if (kept?.nth === nth) return kept.bytes;
+    // Never two of them at a time.
+    kept = null;
+    const bytes = await files.piece(place, nth);
+    kept = { nth, bytes };
+    return bytes;
   };
   return {
     size,

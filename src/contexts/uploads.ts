@@ -1,7 +1,7 @@
 import type { ContextBlobs, VersionPlace } from "../../r2-layout/contexts";
 import type { ContextManifest, SkippedEntry } from "../protocol/contexts";
 import type { Tree } from "../workspace/types";
-import { readAtMost } from "./bytes";
+import { readExactly } from "./bytes";
 import type { ContextIndex } from "./context-index";
 import { hashOf } from "../workspace/hash";
 import { PackWriter } from "./packs";
@@ -57,12 +57,19 @@ export async function putManifest(store: ContextStore, owner: Owner, manifest: C
   requireBase(manifest.base_version, newest?.id ?? null);
   const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
   const place = { tenant: owner.tenant, version };
+  const upload = { ...owner, version };
   const stored = await freeze(store.files, place, builtOn, tree);
+  await keepNothingOfTheErased(store, upload);
   const { hashes, packed } = await heldBy(store.files, place);
   const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
   if (missing.length > 0) return { ...counts, version, status: "uploading", missing };
-  await writePlaces(store.files, place, { manifest: stored, packed, builtOn });
-  await commit(store, owner, { version, tree, hash, base: manifest.base_version });
+  try {
+    await writePlaces(store.files, place, { manifest: stored, packed, builtOn });
+    await commit(store, owner, { version, tree, hash, base: manifest.base_version });
+  } catch (error) {
+    await eraseIfGone(store, upload);
+    throw error;
+  }
   return { ...counts, version, status: "committed", missing };
 }
 
@@ -113,17 +120,18 @@ function requireBase(base: string | null | undefined, newest: string | null): vo
   );
 }
 
-/** Takes one blob that the manifest of an open upload names. Twice is the same as once. Throws `UploadRefusal`. */
+/** Takes one blob that the manifest of an open upload names; `told`: its length, null where nobody says. Twice is the same as once. Throws `UploadRefusal`. */
 export async function putBlob(
   store: ContextStore,
   upload: Owner & { version: string },
-  blob: { hash: string; body: AsyncIterable<Uint8Array> },
+  blob: { hash: string; body: AsyncIterable<Uint8Array>; told: number | null },
 ): Promise<void> {
   const { place, wanted } = await openUpload(store, upload);
   const size = wanted.get(blob.hash);
   if (size === undefined) throw notWanted(blob.hash);
-  const bytes = await readAtMost(blob.body, size);
-  if (bytes === null || bytes.byteLength !== size || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
+  if (blob.told !== null && blob.told !== size) throw mismatch(blob.hash);
+  const bytes = await readExactly(blob.body, size);
+  if (bytes === null || (await hashOf(bytes)) !== blob.hash) throw mismatch(blob.hash);
   await store.files.putBlob(place, blob.hash, bytes);
   await keepNothingOfTheErased(store, upload);
 }
@@ -150,14 +158,17 @@ export async function putBlobs(
   return stored;
 }
 
-/** An upload may be swept, or its context erased, while blobs of it are on their way: they must not stay behind. */
-async function keepNothingOfTheErased(
-  { index, files }: ContextStore,
-  { tenant, name, version }: Owner & { version: string },
-): Promise<void> {
-  if ((await index.isOpen(tenant, name, version)) || (await index.version(tenant, name, version)) !== null) return;
+/** To be called when something of an upload was written. Throws `UploadRefusal` where the upload has gone meanwhile. */
+async function keepNothingOfTheErased(store: ContextStore, upload: Owner & { version: string }): Promise<void> {
+  if (await eraseIfGone(store, upload)) throw noSuchUpload();
+}
+
+/** An upload may be swept, or its context erased, while something of it is on its way: that must not stay behind. Whether it has gone. */
+async function eraseIfGone({ index, files }: ContextStore, upload: Owner & { version: string }): Promise<boolean> {
+  const { tenant, name, version } = upload;
+  if ((await index.isOpen(tenant, name, version)) || (await index.version(tenant, name, version)) !== null) return false;
   await files.erase({ tenant, version });
-  throw noSuchUpload();
+  return true;
 }
 
 async function openUpload({ index, files }: ContextStore, { tenant, name, version }: Owner & { version: string }) {

@@ -1,6 +1,7 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextServices } from "../../src/api/context-services";
 import type { ContextPins } from "../../src/contexts/context-index";
+import { UploadRoom } from "../../src/contexts/upload-room";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
@@ -36,6 +37,7 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
     },
     files,
   },
+  room: new UploadRoom(),
   reader: { uploaded: async () => new Set(), open: async () => null },
   pins: { take: async () => new Map(), giveBack: refuse, release: refuse },
   store: {

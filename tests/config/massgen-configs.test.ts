@@ -7,7 +7,7 @@ import { SERVED, type Served } from "../../src/config/needs";
 import { KEY_NAMES } from "../../src/providers/hosts";
 import { planBridge, TOKEN_SECRET } from "../../scripts/bridge/plan";
 import { questionTo } from "./sample-question";
-import { isMet } from "./sample-table";
+import { documentSamples, isMet, SAMPLES_COMMAND, type Sample } from "./sample-table";
 import { ALL_SERVED } from "./teams";
 
 /** MassGen's own example files, where they lie beside the repository. An operator who has every key and allows nothing private. */
@@ -44,8 +44,20 @@ function bridged(source: string): { yaml: string; origins: string[] } {
   return { yaml: config, origins: programs.map(({ port }) => `http://127.0.0.1:${port}`) };
 }
 
+/** How a sample stands that is asked with the files it names. */
+async function sampleOf(name: string): Promise<Sample> {
+  const { yaml, names: sent } = await questionTo(readExample(name), EXAMPLES);
+  const { refusals } = checkTeam(yaml, { ...CONTEXT, attached: sent });
+  return { file: name, needs: refusals.flatMap(({ need }) => need ?? []), sent };
+}
+
 describe.skipIf(names.length === 0)("MassGen's examples [needs ../shared/massgen-configs]", () => {
   it("are the files whose needs are known", () => expect(names.toSorted()).toEqual(Object.keys(NEEDS).toSorted()));
+
+  it(`stand in docs/massgen-configs.md as they stand here; if not: ${SAMPLES_COMMAND}`, async () => {
+    const samples = await Promise.all(names.map(sampleOf));
+    await expect(documentSamples(samples), SAMPLES_COMMAND).toMatchFileSnapshot("../../docs/massgen-configs.md");
+  });
 
   for (const name of names) {
     it(`${name} runs with the files it sends, or is refused once for each thing it needs`, async ({ task }) => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { drawSamples } from "./sample-table";
+import { documentSamples, drawSamples } from "./sample-table";
 
 it("shows files that run, then those that run if somebody sees to it, then those that are refused, each with what it needs and why it is not had, or how it runs all the same", () => {
   const table = drawSamples([
@@ -28,5 +28,19 @@ it("shows files that run, then those that run if somebody sees to it, then those
     "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
     "  tools/shell.yaml      refused: shell_docker (there is no Docker here), skills (this service does not have that yet)",
     "  video.yaml            refused: upload_files (video is not taken yet, and what has an address without https must be downloaded first)",
+  ]);
+});
+
+it("is a document too, with the same words in rows of a table", () => {
+  const page = documentSamples([
+    { file: "weather.yaml", needs: ["stdio_mcp"], sent: [] },
+    { file: "one.yaml", needs: [], sent: [] },
+    { file: "shell.yaml", needs: ["shell_docker"], sent: [] },
+  ]);
+  expect(page).toContain("1 of 3 run, 1 more as their rows say");
+  expect(page.trim().split("\n").slice(-3)).toEqual([
+    "| `one.yaml` | runs |",
+    "| `weather.yaml` | runs with `npm run bridge` |",
+    "| `shell.yaml` | refused: shell_docker (there is no Docker here) |",
   ]);
 });

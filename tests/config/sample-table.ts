@@ -1,7 +1,7 @@
 import type { Reporter } from "vitest/node";
 import { NEEDS } from "../../src/config/needs.ts";
 
-/** Prints, after a run that held the sample configs, which of them run and what the others are refused for. */
+/** Which of the sample configs run, and what the others are refused for: printed after a run that held them, and as a document. */
 
 declare module "vitest" {
   // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be added to
@@ -21,14 +21,44 @@ export const sampleTable: Reporter = {
   },
 };
 
-/** Files in the order of their names; first those that run, then those that run if somebody does something, last the others. */
+/** For a terminal. */
 export function drawSamples(samples: readonly Sample[]): string {
-  const sorted = samples.toSorted((a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"));
+  const sorted = inOrder(samples);
   const width = Math.max(...sorted.map(({ file }) => file.length)) + 2;
   const rows = sorted.map((sample) => `  ${sample.file.padEnd(width)}${standingOf(sample)}`);
-  const running = sorted.filter(({ needs }) => needs.length === 0).length;
-  const more = sorted.filter(({ needs }) => needs.length > 0 && needs.every(isMet)).length;
-  return [`Sample configs: ${running} of ${sorted.length} run, ${more} more as their rows say`, ...rows].join("\n");
+  return [`Sample configs: ${countOf(sorted)}`, ...rows].join("\n");
+}
+
+/** What `docs/massgen-configs.md` is made anew with. */
+export const SAMPLES_COMMAND = "npx vitest run --project unit tests/config/massgen-configs.test.ts -u";
+
+/** All of `docs/massgen-configs.md`. */
+export function documentSamples(samples: readonly Sample[]): string {
+  const sorted = inOrder(samples);
+  const rows = sorted.map((sample) => `| \`${sample.file}\` | ${standingOf(sample)} |`);
+  return `# MassGen's sample configs
+
+Which of the configs that come along with MassGen run here, what the others need that is not to be had, and how those run that want
+something done first. ${countOf(sorted)}, of an operator who has a key for every provider and allows no address on a private network.
+What stands before a bracket is the need's code: a refusal has it, with line and column, as \`massgen-edge config validate\` shows.
+
+Made by \`${SAMPLES_COMMAND}\`
+where the samples lie; without \`-u\` the test fails where this page says something else.
+
+| File | Stands |
+|---|---|
+${rows.join("\n")}
+`;
+}
+
+/** In the order of their names; first those that run, then those that run if somebody does something, last the others. */
+const inOrder = (samples: readonly Sample[]): Sample[] =>
+  samples.toSorted((a, b) => rankOf(a.needs) - rankOf(b.needs) || a.file.localeCompare(b.file, "en"));
+
+function countOf(samples: readonly Sample[]): string {
+  const running = samples.filter(({ needs }) => needs.length === 0).length;
+  const more = samples.filter(({ needs }) => needs.length > 0 && needs.every(isMet)).length;
+  return `${running} of ${samples.length} run, ${more} more as their rows say`;
 }
 
 /** Needs that whoever runs the team can meet: completes "runs …". */

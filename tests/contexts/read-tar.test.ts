@@ -81,6 +81,20 @@ describe("a tar", () => {
 
 describe("a tar is refused", () => {
   it.each([
+    { told: 4_999, says: "larger than all of it" },
+    { told: 5_000, says: "truncated" },
+    { told: null, says: "truncated" },
+  ])(
+    "by what its header says where that is longer than the tar itself, else at its end: told $told bytes, $says",
+    async ({ told, says }) => {
+      const header = (await packTar([file("a", new Uint8Array(5_000))])).slice(0, 512);
+      const tally = new Tally();
+      const entries = Array.fromAsync(readTar(streamOf(header, 700, tally), tally, told));
+      await expect(entries).rejects.toMatchObject({ code: "archive_invalid", message: expect.stringContaining(says) });
+    },
+  );
+
+  it.each([
     { name: "cut off in a header", bytes: good.slice(0, 300) },
     { name: "cut off in a file", bytes: good.slice(0, 1_024 + 512 + 700) },
     { name: "without its end", bytes: good.slice(0, -1_024) },

@@ -70,6 +70,31 @@ describe("a zip that is taken", () => {
     expect(await entriesOf(zipOf([{ name: "a", content: "x", lies: { mode } }]))).toMatchObject([wanted]);
   });
 
+  it.each([{ level: 9 }, { level: 0 }] as const)(
+    "has a file unpacked while it comes in, packed at level $level",
+    async ({ level }) => {
+      const noise = Uint8Array.from({ length: 100_000 }, (_, at) => Math.floor(Math.abs(Math.sin(at) * 1e6)) % 64);
+      const bytes = zipSync({ noise }, { level });
+      const tally = new Tally();
+      tally.received(bytes.byteLength);
+      let unpacked = 0;
+      const seen: number[] = [];
+      tally.expanded = (size) => {
+        unpacked += size;
+      };
+      const source = sourceOf(bytes);
+      const watched = async function* () {
+        for await (const piece of source.stream()) {
+          seen.push(unpacked);
+          yield piece;
+        }
+      };
+      await Array.fromAsync(readZip({ ...source, stream: watched }, tally));
+      const half = seen[Math.floor(seen.length / 2)] ?? 0;
+      expect([half > 30_000, half < 70_000, unpacked]).toEqual([true, true, 100_000]);
+    },
+  );
+
   it("has its directories passed over, and an archive in it as a file like others", async () => {
     const inner = zipOf([{ name: "x", content: filled(5_000) }]);
     expect(namesOf(await entriesOf(zipOf([{ name: "dir/" }, { name: "dir/inner.zip", content: inner }])))).toEqual([
