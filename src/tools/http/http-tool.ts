@@ -7,7 +7,7 @@ import { FILING_MS, Turnstile, Visit } from "../turnstile";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import { type Reading, readFile } from "./reply-file";
 import { type HttpRequest, type SecretOf, toRequest } from "./request";
-import { isText, MAX_RESPONSE_BYTES, readText } from "./response";
+import { isText, MAX_RESPONSE_BYTES, mayHaveActed, readText } from "./response";
 
 /**
  * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
@@ -49,7 +49,10 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, { cont
     const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
     context.headersCame?.();
     status = response.status;
-    return await toResult(response, { visit, signal, secrets });
+    const result = await toResult(response, { visit, signal, secrets });
+    return result.outcome === "error" && isInDoubt(definition, status)
+      ? { outcome: "unknown", text: `${result.text}\n${DOUBT}` }
+      : result;
   } catch (cause) {
     visit.leave();
     context.signal.throwIfAborted();
@@ -84,17 +87,17 @@ async function unread(response: Response, type: string | null): Promise<string> 
   return `[The server sent ${type?.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
 }
 
+/** Whether nobody knows if a call did its work that was sent and may not be made twice. `status`: the server's; null: none came. */
+const isInDoubt = (definition: HttpToolDefinition, status: number | null): boolean =>
+  (status === null || mayHaveActed(status)) && !httpToolRule(definition).idempotent;
+const DOUBT = "Whether it did its work is unknown: verify before repeating it.";
+
 type Failure = { why: string; status: number | null; wasSent: boolean };
 
-/** A call that may have reached the server and may not be made twice: nobody knows whether it did its work. */
 function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Failure): ToolResult {
-  const refused = status !== null && status >= 400;
   const answered = status === null ? "" : ` The server had answered ${status}.`;
-  if (wasSent && !refused && !httpToolRule(definition).idempotent)
-    return {
-      outcome: "unknown",
-      text: `The call broke: ${why}.${answered} Whether it did its work is unknown: verify before repeating it.`,
-    };
+  if (wasSent && isInDoubt(definition, status))
+    return { outcome: "unknown", text: `The call broke: ${why}.${answered} ${DOUBT}` };
   return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
 }
 

@@ -29,6 +29,8 @@ const answers: Record<string, (response: ServerResponse, request: Asked) => void
   "/cut": (response) => void response.destroy(),
   "/half": (response) => void halve(response, 200),
   "/half-refused": (response) => void halve(response, 403),
+  "/half-failed": (response) => void halve(response, 500),
+  "/answers": (response, { url }) => void response.writeHead(Number(url.split("?")[1]), { location: "/echo" }).end("so it is"),
 };
 const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
 const TEXT_TYPE = { "content-type": "text/plain" };
@@ -165,12 +167,37 @@ describe("a call sends", () => {
   });
 });
 
+const WRITES = { method: "POST" } as const;
+
+describe("a call that is answered, but not well", () => {
+  it.each<{ name: string; statuses: number[]; set: Partial<HttpToolDefinition>; outcome: string }>([
+    { name: "by a server that failed may have done its work", statuses: [500, 502, 504, 520], set: WRITES, outcome: "unknown" },
+    { name: "with where to look may have done its work", statuses: [301, 302, 303], set: WRITES, outcome: "unknown" },
+    { name: "with where to send it instead has not", statuses: [307, 308], set: WRITES, outcome: "error" },
+    { name: "with a refusal has not", statuses: [400, 404, 409, 429, 503], set: WRITES, outcome: "error" },
+    { name: "is only an error where it reads", statuses: [302, 500], set: {}, outcome: "error" },
+    {
+      name: "is only an error where the operator lets it repeat",
+      statuses: [303, 500],
+      set: { ...WRITES, repeatable: true },
+      outcome: "error",
+    },
+  ])("$name ($statuses)", async ({ statuses, set, outcome }) => {
+    for (const status of statuses) {
+      const result = await run(`/answers?${status}`, set);
+      expect({ status, outcome: result.outcome }).toEqual({ status, outcome });
+      expect(result.text).toMatch(new RegExp(`^HTTP ${status}`));
+      expect(result.text.includes("verify before repeating")).toBe(outcome === "unknown");
+    }
+  });
+});
+
 describe("a call that breaks", () => {
-  const WRITES = { method: "POST" } as const;
   it.each<{ name: string; path: string; set: Partial<HttpToolDefinition>; outcome: string; says: string }>([
     { name: "may have done its work", path: "/cut", set: WRITES, outcome: "unknown", says: "verify before repeating" },
     { name: "after half an answer may have too", path: "/half", set: WRITES, outcome: "unknown", says: "had answered 200" },
     { name: "after a refusal has not", path: "/half-refused", set: WRITES, outcome: "error", says: "had answered 403" },
+    { name: "after half a failure may have", path: "/half-failed", set: WRITES, outcome: "unknown", says: "had answered 500" },
     {
       name: "in its time may have",
       path: "/hangs",
