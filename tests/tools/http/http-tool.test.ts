@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { outgoingFetch } from "../../../durable-objects/outgoing";
 import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
+import { Breakers } from "../../../src/tools/breaker";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { httpTool } from "../../../src/tools/http/http-tool";
 import { MAX_RESPONSE_BYTES } from "../../../src/tools/http/response";
@@ -248,5 +249,53 @@ describe("a call that breaks", () => {
     const call = run("/hangs", WRITES, { signal: controller.signal });
     setTimeout(() => controller.abort(new Error("cancelled")), 50);
     await expect(call).rejects.toThrow("cancelled");
+  });
+});
+
+describe("a server that failed three times in a row", () => {
+  type Failure = { name: string; path: string; set?: Partial<HttpToolDefinition>; rests: boolean };
+  it.each<Failure>([
+    { name: "with a 500 is given a rest", path: "/answers?500", rests: true },
+    { name: "without an answer is given a rest", path: "/cut", rests: true },
+    { name: "in its time is given a rest", path: "/hangs", set: { timeoutMs: 50 }, rests: true },
+    { name: "only in what it said is asked again", path: "/missing", rests: false },
+    { name: "only in the middle of an answer is asked again", path: "/half", rests: false },
+  ])("$name", async ({ path, set = {}, rests }) => {
+    const shared = { breakers: new Breakers() };
+    let now = 0;
+    const call = (at: string, more = set) =>
+      httpTool(toolAt(origin + at, more), () => undefined, shared).run({}, contextWith(guarded, { now: () => now }));
+    for (let nth = 0; nth < 3; nth++) await call(path);
+    const other = await call("/empty", WRITES); // another tool of the same server
+    expect(asked).toHaveLength(rests ? 3 : 4);
+    if (!rests) return expect(other.outcome).toBe("ok");
+    expect(other).toEqual({
+      outcome: "error",
+      text: `The server at ${origin} has failed several times in a row and is not asked again for 10 s. Go on without it, or try later.`,
+    });
+    now += 10_000;
+    expect((await call("/empty", WRITES)).outcome).toBe("ok");
+  });
+
+  it("is asked by one call to see whether it is back, and by the next if that one was given up", async () => {
+    const shared = { breakers: new Breakers() };
+    let now = 0;
+    const call = (path: string, signal = new AbortController().signal) =>
+      httpTool(toolAt(origin + path), () => undefined, shared).run({}, contextWith(guarded, { now: () => now, signal }));
+    for (let nth = 0; nth < 3; nth++) await call("/answers?500");
+    now += 10_000;
+    const stop = new AbortController();
+    const probe = call("/hangs", stop.signal);
+    expect((await call("/empty")).outcome).toBe("error");
+    stop.abort(new Error("cancelled"));
+    await expect(probe).rejects.toThrow("cancelled");
+    expect((await call("/empty")).outcome).toBe("ok");
+  });
+
+  it("is not one whose address our own guard refuses", async () => {
+    const shared = { breakers: new Breakers() };
+    const tool = httpTool(toolAt("https://10.0.0.1/x"), () => undefined, shared);
+    for (let nth = 0; nth < 4; nth++)
+      expect((await tool.run({}, contextWith(guarded))).text).toMatch(/^Nothing was sent: The address names/);
   });
 });
