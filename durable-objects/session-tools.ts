@@ -1,6 +1,7 @@
 import type { Team } from "../src/config/team";
 import type { ToolListingEffect } from "../src/coordination";
 import { logError } from "../src/redaction/log";
+import { Breakers } from "../src/tools/breaker";
 import { SecretMissing } from "../src/tools/mcp/environment";
 import { parseToolTrust } from "../src/tools/mcp/trust";
 import type { Tool } from "../src/tools/tool";
@@ -36,9 +37,9 @@ export type SessionTools = {
 /** A session's tools, put together over its tables and what the operator has set. */
 export function sessionTools({ env, engine, log, sql, team, containers, fetch }: Options): SessionTools {
   const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
-  const large = new Turnstile();
+  const shared = { large: new Turnstile(), breakers: new Breakers() };
   const fixed = team.agents.map((agent, index) => {
-    return toolboxOf(agent, { secretOf, large, runner: () => containers.runnerOf(index) });
+    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index) });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
@@ -50,7 +51,7 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch }:
     environment: {
       fetch,
       trust,
-      large,
+      large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       secretOf: (name, origin) => {
         const secret = secretOf(name, origin);

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
 import { readBridgeArguments } from "./bridge/arguments";
 import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan";
 
@@ -13,6 +14,15 @@ import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan"
  */
 
 const PROXY = path.join(path.dirname(fileURLToPath(import.meta.resolve("mcp-proxy"))), "bin/mcp-proxy.mjs");
+
+/**
+ * Runs in the proxy's process before the proxy, which gives the program all its variables: the token becomes an argument that only the
+ * proxy sees, for what others see of a process are the arguments it was started with.
+ */
+const HIDING = `const { MCP_PROXY_API_KEY: token } = process.env;
+process.argv.splice(2, 0, "--apiKey=" + token);
+delete process.env.MCP_PROXY_API_KEY;`;
+const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDING)}`;
 
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -53,10 +63,11 @@ tell(
 
 function start({ name, command, args, env, cwd, port: own }: Bridged) {
   const listen = ["--host", host, "--port", String(own), "--server", "stream", "--upstreamProtocol", "legacy"];
-  // The token goes by the environment: arguments can be read by everybody on the machine.
-  const child = spawn(process.execPath, [PROXY, ...listen, "--", command, ...args], {
+  // The token goes by the environment: arguments can be read by everybody on the machine. Of the user's own variables a program gets
+  // those few that programs need to run; what else it is to have, the config says.
+  const child = spawn(process.execPath, ["--import", PRELOAD, PROXY, ...listen, "--", command, ...args], {
     cwd: cwd ?? process.cwd(),
-    env: { ...process.env, ...env, MCP_PROXY_API_KEY: token },
+    env: { ...getDefaultEnvironment(), ...env, MCP_PROXY_API_KEY: token },
     stdio: ["ignore", "ignore", "inherit"],
   });
   child.on("exit", (code) => {

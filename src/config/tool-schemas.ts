@@ -130,10 +130,13 @@ const mcpServer = (...required: string[]): JsonSchema => ({
         "client_id",
       ),
       timeout: {
-        description: "Seconds for connecting; for a call too, unless http_read_timeout is set.",
+        description: "Seconds for connecting; for a call too, without news of progress, unless http_read_timeout is set.",
         ...MCP_SERVER.timeout.schema,
       },
-      http_read_timeout: { description: "Seconds of a call without news of progress.", ...MCP_SERVER.readTimeout.schema },
+      http_read_timeout: {
+        description: "Seconds of a call without news of progress; no call lasts beyond 840 s.",
+        ...MCP_SERVER.readTimeout.schema,
+      },
       allowed_tools: { description: "Names of tools, bare or full.", ...texts.schema },
       exclude_tools: { description: "Names of tools, bare or full.", ...texts.schema },
       security: { description: "Ignored: every address passes the service's own rules.", deprecated: true },

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { Containers } from "../../durable-objects/containers";
 import { toolboxOf } from "../../durable-objects/toolbox";
 import type { CommandPlace, SandboxClient } from "../../src/tools/shell";
+import { Breakers } from "../../src/tools/breaker";
 import { Turnstile } from "../../src/tools/turnstile";
 import { FULL_CONTEXT, teamOf } from "../config/teams";
 import { workingAgent } from "./tool-rig";
@@ -63,7 +64,8 @@ describe("a session's containers", () => {
       tools: (containers) => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
-        return toolboxOf(own, { secretOf: () => undefined, large: new Turnstile(), runner: () => containers.runnerOf(0) });
+        const shared = { large: new Turnstile(), breakers: new Breakers() };
+        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0) });
       },
     });
     agent.ask();

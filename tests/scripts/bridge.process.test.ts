@@ -17,20 +17,28 @@ const everything = path.join(
   "dist/index.js",
 );
 
-function start(...args: string[]) {
+const TOKEN = "0123456789abcdef";
+
+function start(args: string[], variables: Record<string, string> = {}) {
   const team = path.join(mkdtempSync(path.join(tmpdir(), "bridge-")), "team.yaml");
-  const entry = { name: "everything", command: process.execPath, args: [everything, "stdio"] };
+  const entry = {
+    ...{ name: "everything", command: process.execPath, args: [everything, "stdio"] },
+    env: { GIVEN: "to the program", FILLED: "${OF_THE_USER}" },
+  };
   writeFileSync(team, JSON.stringify({ agent: { id: "a", backend: { type: "claude", mcp_servers: [entry] } } }));
-  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/bridge.ts", team, ...args], { stdio: "pipe" });
+  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/bridge.ts", team, ...args], {
+    stdio: "pipe",
+    env: { ...process.env, OF_THE_USER: "named by the config", NOBODYS_BUSINESS: "a key of the user's", ...variables },
+  });
   const said = { out: "", err: "" };
   child.stdout.on("data", (chunk) => (said.out += String(chunk)));
   child.stderr.on("data", (chunk) => (said.err += String(chunk)));
   return { child, said };
 }
 
-it("starts a program as a server over HTTP that only the token opens, and prints the config with its address", async () => {
+it("starts a program as a server over HTTP that only the token opens, and prints the config with its address; the program gets its own variables and few others", async () => {
   const port = await freePort();
-  const { child, said } = start("--port", String(port), "--token", "0123456789abcdef");
+  const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN });
   bridge = child;
   await vi.waitFor(() => expect(said.err).toContain("The servers run until"), { timeout: 60_000, interval: 200 });
   const entry = parse(said.out).agent.backend.mcp_servers[0];
@@ -44,10 +52,15 @@ it("starts a program as a server over HTTP that only the token opens, and prints
   await stranger.close();
 
   const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
-  const servers = await connected([server(entry.url, { name: "everything", headers })], { secretOf: () => "0123456789abcdef" });
+  const servers = await connected([server(entry.url, { name: "everything", headers })], { secretOf: () => TOKEN });
   expect(servers.list()).toMatchObject([{ problem: null }]);
   const echo = await toolOf(servers, "mcp__everything__echo").run({ message: "over the bridge" }, context());
   expect(echo).toEqual({ outcome: "ok", text: "Echo: over the bridge" });
+  const { text } = await toolOf(servers, "mcp__everything__get-env").run({}, context());
+  const environment: unknown = JSON.parse(text);
+  expect(environment).toMatchObject({ GIVEN: "to the program", FILLED: "named by the config", PATH: expect.any(String) });
+  expect(environment).not.toHaveProperty("NOBODYS_BUSINESS");
+  expect(text).not.toContain(TOKEN);
   await servers.close();
 
   child.kill("SIGTERM");
@@ -55,7 +68,7 @@ it("starts a program as a server over HTTP that only the token opens, and prints
 });
 
 it("does not listen beyond loopback without a token", async () => {
-  const { child, said } = start("--host", "0.0.0.0");
+  const { child, said } = start(["--host", "0.0.0.0"]);
   expect(await once(child, "exit")).toEqual([1, null]);
   expect(said.err).toContain("only with --token");
 });

@@ -1,4 +1,5 @@
 import { hideSecrets } from "../../redaction/redact";
+import { Breakers, resting } from "../breaker";
 import { argumentProblem, withoutPresets } from "../parameters";
 import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results/show-controls";
@@ -6,15 +7,23 @@ import type { Tool, ToolContext, ToolResult } from "../tool";
 import { FILING_MS, Turnstile, Visit } from "../turnstile";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import { type Reading, readFile } from "./reply-file";
-import { type HttpRequest, type SecretOf, toRequest } from "./request";
-import { isText, MAX_RESPONSE_BYTES, readText } from "./response";
+import { type HttpRequest, originOf, type SecretOf, toRequest } from "./request";
+import { isText, MAX_RESPONSE_BYTES, mayHaveActed, readText } from "./response";
+
+/** What a session's tools have in common; absent: a tool has its own. */
+export type SharedByTools = {
+  /** Where large replies that become files wait for one another. */
+  large: Turnstile;
+  /** Which servers are not asked for a while, since they failed several times in a row. */
+  breakers: Breakers;
+};
 
 /**
  * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
- * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other. `large`: where large
- * replies that become files wait for one another; absent: for nobody else's.
+ * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other.
  */
-export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, large = new Turnstile()): Tool {
+export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, shared: Partial<SharedByTools> = {}): Tool {
+  const { large = new Turnstile(), breakers = new Breakers() } = shared;
   const parameters = withoutPresets(definition.parameters, definition.preset);
   return {
     spec: { name: definition.name, description: definition.description, parameters },
@@ -25,8 +34,12 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, lar
       if (problem !== null) return error(problem);
       const made = toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
       if (!made.ok) return error(made.problem);
+      const origin = originOf(definition);
+      const restMs = breakers.admit(origin, context.now());
+      if (restMs !== null) return error(resting(`The server at ${origin}`, restMs));
       const visit = new Visit(large);
-      const { text, ...result } = await send(definition, made.request, { context, visit });
+      const settle: Around["settle"] = (how) => breakers.settle(origin, how, context.now());
+      const { text, ...result } = await send(definition, made.request, { context, visit, settle });
       if (result.files) visit.leaveWhenFiled(context.untilFiled, FILING_MS);
       return { ...result, text: showControls(hideSecrets(text, made.request.secrets)) };
     },
@@ -36,10 +49,11 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, lar
 const error = (text: string): ToolResult => ({ outcome: "error", text });
 const toRecord = (args: unknown): Record<string, unknown> => (typeof args === "object" && args !== null ? { ...args } : {});
 
-/** `visit`: left again, unless there are files. */
-type Around = { context: ToolContext; visit: Visit };
+/** `visit`: left again, unless there are files. `settle`: told once how the server did, as soon as that shows. */
+type Around = { context: ToolContext; visit: Visit; settle: (how: Parameters<Breakers["settle"]>[1]) => void };
 
-async function send(definition: HttpToolDefinition, request: HttpRequest, { context, visit }: Around): Promise<ToolResult> {
+async function send(definition: HttpToolDefinition, request: HttpRequest, around: Around): Promise<ToolResult> {
+  const { context, visit, settle } = around;
   const { method, timeoutMs } = definition;
   const limit = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([context.signal, limit]);
@@ -49,9 +63,14 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, { cont
     const response = await context.fetch(url, { method, headers, ...(body !== null && { body }), redirect: "manual", signal });
     context.headersCame?.();
     status = response.status;
-    return await toResult(response, { visit, signal, secrets });
+    settle(status >= 500 ? "failed" : "answered");
+    const result = await toResult(response, { visit, signal, secrets });
+    return result.outcome === "error" && isInDoubt(definition, status)
+      ? { outcome: "unknown", text: `${result.text}\n${DOUBT}` }
+      : result;
   } catch (cause) {
     visit.leave();
+    if (status === null) settle(context.signal.aborted || isAddressRefused(cause) ? "left" : "failed");
     context.signal.throwIfAborted();
     const why = limit.aborted ? `it took longer than ${timeoutMs / 1000} s` : messageOf(cause);
     return toFailure(definition, { why, status, wasSent: limit.aborted || !isUnsent(cause) });
@@ -84,17 +103,17 @@ async function unread(response: Response, type: string | null): Promise<string> 
   return `[The server sent ${type?.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
 }
 
+/** Whether nobody knows if a call did its work that was sent and may not be made twice. `status`: the server's; null: none came. */
+const isInDoubt = (definition: HttpToolDefinition, status: number | null): boolean =>
+  (status === null || mayHaveActed(status)) && !httpToolRule(definition).idempotent;
+const DOUBT = "Whether it did its work is unknown: verify before repeating it.";
+
 type Failure = { why: string; status: number | null; wasSent: boolean };
 
-/** A call that may have reached the server and may not be made twice: nobody knows whether it did its work. */
 function toFailure(definition: HttpToolDefinition, { why, status, wasSent }: Failure): ToolResult {
-  const refused = status !== null && status >= 400;
   const answered = status === null ? "" : ` The server had answered ${status}.`;
-  if (wasSent && !refused && !httpToolRule(definition).idempotent)
-    return {
-      outcome: "unknown",
-      text: `The call broke: ${why}.${answered} Whether it did its work is unknown: verify before repeating it.`,
-    };
+  if (wasSent && isInDoubt(definition, status))
+    return { outcome: "unknown", text: `The call broke: ${why}.${answered} ${DOUBT}` };
   return error(wasSent ? `The call failed: ${why}.${answered}` : `Nothing was sent: ${why}.`);
 }
 

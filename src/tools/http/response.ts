@@ -60,6 +60,15 @@ function joined(pieces: readonly Uint8Array[], size: number): Uint8Array {
   return whole;
 }
 
+/**
+ * Whether a server that answers so may have done what a request asked of it, well or not. Pure. It has not where it refused (4xx), has no
+ * time (503), or says where to send the same request instead (307, 308). Any other redirect may be a way of saying "done, see there".
+ */
+export function mayHaveActed(status: number): boolean {
+  if (status < 400) return status !== 307 && status !== 308;
+  return status >= 500 && status !== 503;
+}
+
 /** Whether a model can read it. A server that does not say may have sent text. */
 export function isText(contentType: string | null): boolean {
   const [type = ""] = (contentType ?? "").toLowerCase().split(";");

@@ -1,4 +1,5 @@
 import { OAuthError, ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import { mayHaveActed } from "../http/response";
 import { isAddressRefused } from "../refused-address";
 import { ResponseRefused, StreamEnded } from "./bounded-fetch";
 import { SecretMissing } from "./environment";
@@ -59,9 +60,8 @@ function ofStatus(error: SdkHttpError, hadSession: boolean): McpFailure {
   const { status } = error;
   const said = `answered with HTTP ${status}: ${error.message}`;
   if (status === 404 && hadSession) return failure(said, { forgotten: true, transient: true });
-  if (status === 429 || status === 503) return failure(said, { transient: true, fault: status === 503 });
-  if (status >= 500) return failure(said, { reached: true, transient: true, fault: true });
-  return failure(said);
+  const fault = status >= 500;
+  return failure(said, { reached: mayHaveActed(status), transient: fault || status === 429, fault });
 }
 
 function ofCode(error: SdkError): McpFailure {

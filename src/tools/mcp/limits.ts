@@ -53,8 +53,3 @@ export const LONGEST_RESUME_MS = 30_000;
 export const MAX_TRIES = 3;
 /** Pause before the next try; doubles. */
 export const RETRY_MS = 500;
-
-/** Failures in a row that open a server's breaker, and for how long. It doubles up to the longest. */
-export const BREAKER_FAILURES = 3;
-export const BREAKER_MS = 10_000;
-export const BREAKER_LONGEST_MS = 300_000;

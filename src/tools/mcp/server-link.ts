@@ -1,9 +1,9 @@
 import { type CallToolResult, type StoredOAuthTokens, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/tool-news";
+import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
 import { fillSecrets } from "../http/definition";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
-import { admit, type Breaker, CLOSED, failed, succeeded, undecided } from "./breaker";
 import { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
@@ -303,8 +303,7 @@ export class ServerLink {
   }
 
   #waiting(ms: number): string {
-    const seconds = Math.max(1, Math.ceil(ms / 1000));
-    return `The tool server ${this.server.name} has failed several times in a row and is not asked again for ${seconds} s. Go on without it, or try later.`;
+    return resting(`The tool server ${this.server.name}`, ms);
   }
 
   /** A secret that we are about to use. */

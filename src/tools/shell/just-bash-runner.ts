@@ -60,13 +60,18 @@ async function executed(
   }
 }
 
-/** The shell's own limits end a command with 126 and words about the limit, its deadline with 124. */
+/**
+ * The shell's own limits end a command with 126, its deadline with 124; either as the last it says, in words of its own. The shell tells it in
+ * no other way, so a script that repeats the whole of them counts as stopped.
+ */
 function stoppedByShell(stderr: string, exitCode: number, timeoutMs: number): string | null {
-  if (exitCode === 124 && stderr.includes("execution deadline")) return `it took longer than ${timeoutMs / 1000} s`;
-  if (exitCode !== 126) return null;
-  const line = stderr.split("\n").findLast((text) => /exceeded|too many/.test(text));
-  return line === undefined ? null : withoutAdvice(line);
+  const last = stderr.trimEnd().split("\n").at(-1) ?? "";
+  if (exitCode === 124 && DEADLINE.test(last)) return `it took longer than ${timeoutMs / 1000} s`;
+  return exitCode === 126 && LIMIT.test(last) ? withoutAdvice(last) : null;
 }
+const DEADLINE = /^bash: .*execution deadline(?: \(\d+ms\))?$/;
+/** Who met it, which, and how much it allows. */
+const LIMIT = /^[\w.-]+: (?=.*\(>?\d).*(?:exceeded|too many)/;
 
 /** Advice about settings that the model cannot change is left out; what files refused is said in full. */
 function readable(stderr: string, refusals: readonly string[]): string {

@@ -27,16 +27,22 @@ done`;
 /** Ends what earlier commands with this mark have left running. */
 export const endProcesses = (mark: string): string => `bash -c ${quoted(ending(mark))}`;
 
+/** `timedOut`: what the errors end with where the time was over; a script may end with the same exit code by itself. */
+export type Within = { seconds: number; mark: string; timedOut: string };
+
 /**
  * Runs a bash script and ends with its exit code, once nothing that it started runs any more; 124 or 137 where its time was over. A
  * process that leaves both its session and its environment behind (`env -i setsid …`) stays.
  */
-export function withinTime(script: string, { seconds, mark }: { seconds: number; mark: string }): string {
-  // The shell around it would tell of what was killed: its own errors go nowhere, the script's go where they were.
-  const outer = `exec 3>&2 2> /dev/null
-${MARK}=${quoted(mark)} timeout -k 1 ${seconds} bash -c ${quoted(script)} < /dev/null 2>&3 3>&-
+export function withinTime(script: string, { seconds, mark, timedOut }: Within): string {
+  // The shell around it would tell of what was killed: its own errors go nowhere, the script's go where they were. What `timeout` says
+  // is heard by nobody else: it speaks only when it sends a signal.
+  const inner = `exec >&4 2>&3 3>&- 4>&-\n${script}`;
+  const outer = `exec 3>&2 4>&1 2> /dev/null
+said=$(${MARK}=${quoted(mark)} timeout -v -k 1 ${seconds} bash -c ${quoted(inner)} < /dev/null 2>&1)
 code=$?
 ${ending(mark)}
+if [ -n "$said" ] && { [ $code = 124 ] || [ $code = 137 ]; }; then printf %s ${quoted(timedOut)} >&3; fi
 exit $code`;
   return `setsid -w bash -c ${quoted(outer)}`;
 }

@@ -23,8 +23,6 @@ export type SandboxRunner = CommandRunner & { underWay(): Promise<void> | null }
 
 /** How long the container may take beyond a command's own time, before the call counts as lost. */
 const GRACE_MS = 10_000;
-/** Of `timeout`: the time was over; it had to be killed. */
-const TIMED_OUT = new Set([124, 137]);
 
 /**
  * Commands in a container of its own, for operators who bind one. One sandbox belongs to one agent: its commands run one after the
@@ -99,11 +97,14 @@ async function run(sandbox: RunningSandbox, inSandbox: SandboxFiles, request: Co
   await sandbox.writeFile(script, command);
   // The command lies in a file, so that nothing of it is quoted; the file is gone before the command begins.
   const inner = `cd ${quoted(inSandbox.root + directory)} && exec bash -c "$(cat ${quoted(script)}; rm -f ${quoted(script)})"`;
-  const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark });
+  const timedOut = `timed out ${crypto.randomUUID()}`;
+  const line = withinTime(inner, { seconds: timeoutMs / 1000, mark: inSandbox.mark, timedOut });
   const { exitCode, stdout, stderr } = await sandbox.exec(line, { timeout: timeoutMs + GRACE_MS });
   signal.throwIfAborted();
   const problems = await inSandbox.bringBack(files);
-  const stopped = TIMED_OUT.has(exitCode) ? `it took longer than ${timeoutMs / 1000} s` : null;
+  const said = stderr.trimEnd();
+  const isStopped = said.endsWith(timedOut);
+  const stopped = isStopped ? `it took longer than ${timeoutMs / 1000} s` : null;
   const notes = problems.slice(0, 20).map((problem) => `[${problem}]\n`);
-  return { stdout, stderr: stderr + notes.join(""), exitCode, stopped };
+  return { stdout, stderr: (isStopped ? said.slice(0, -timedOut.length) : stderr) + notes.join(""), exitCode, stopped };
 }

@@ -55,7 +55,7 @@ afterAll(() => void server.closeAllConnections());
 
 type Given = { set?: Partial<HttpToolDefinition>; context?: Partial<ToolContext>; large?: Turnstile };
 const run = (path: string, { set = {}, context = {}, large = new Turnstile() }: Given = {}) =>
-  httpTool(toolAt(origin + path, set), () => SECRET, large).run({}, contextWith(fetch, context));
+  httpTool(toolAt(origin + path, set), () => SECRET, { large }).run({}, contextWith(fetch, context));
 
 describe("a reply that is no text is a file of the result", () => {
   it.each([

@@ -151,9 +151,10 @@ describe("D16 replies", () => {
     { what: "breaks off", retries: ({ response }: Asked) => void response.destroy() },
   ])("a stream that could be taken up, of a server that then $what, is not waited for", async ({ retries }) => {
     const started = Date.now();
-    const { result } = await act(breaksOff(retries), { callMs: 30_000 });
+    const { messages, result } = await act({ ...breaksOff(retries), session: "one" }, { callMs: 30_000 });
     expect(result).toMatchObject({ outcome: "unknown", text: expect.stringMatching(/broke off its reply/) });
     expect(Date.now() - started).toBeLessThan(8_000);
+    expect(messages("tools/call")).toHaveLength(1);
   });
 
   it("a stream that is taken up brings its reply", async () => {

@@ -178,6 +178,19 @@ describe("run_command", () => {
     expect(staged).toBeLessThanOrEqual(32 * MIB);
   });
 
+  it.each([
+    { command: "echo 'quota exceeded' >&2; exit 126", code: 126 },
+    { command: "echo 'deploy: too many requests' >&2; exit 126", code: 126 },
+    { command: "echo 'bash: f: too many iterations (10000)' >&2; echo 'so I left it' >&2; exit 126", code: 126 },
+    { command: "echo 'the execution deadline is near' >&2; exit 124", code: 124 },
+    { command: "timeout 0.1 sleep 5", code: 124 },
+  ])("keeps what a command did whose own end looks like that of one that is stopped: $command", async ({ command, code }) => {
+    const files = await agentFiles({});
+    const { outcome, text } = await runTool(tool, { command: `echo x > f; ${command}` }, files);
+    expect({ outcome, text }).toEqual({ outcome: "ok", text: expect.stringContaining(`[exit code ${code}]`) });
+    expect(await readAsText(files, "f")).toBe("x\n");
+  });
+
   it("lets a command write many megabytes", async () => {
     const files = await agentFiles({ workspace: { piece: new Uint8Array(200_000).fill(97) } }, FILES);
     const { text } = await runTool(tool, { command: "for i in {1..60}; do cat piece; done > f; stat -c %s f" }, files);

@@ -93,6 +93,27 @@ describe("a sandbox as command runner", () => {
     expect(outcome).toBe("error");
   });
 
+  it.each([
+    { name: "by its own time limit", command: "timeout 0.1 sleep 5", code: 124 },
+    { name: "by a program that was killed for its memory", command: "sh -c 'kill -9 $$'", code: 137 },
+    { name: "with a code of its own that a time limit has too", command: "exit 124", code: 124 },
+    { name: "by killing all there is", command: "kill -9 0", code: 137 },
+    { name: "with words of its own about a time limit", command: "echo 'timeout: sending signal TERM' >&2; exit 124", code: 124 },
+  ])("keeps what a command did that ended $name", async ({ command, code }) => {
+    const files = await agentFiles({});
+    const { outcome, text } = await runTool(toolOver(sandbox), { command: `echo x > f; ${command}` }, files);
+    expect({ outcome, text }).toEqual({ outcome: "ok", text: expect.stringMatching(new RegExp(`\\[exit code ${code}\\]$`)) });
+    expect(await readAsText(files, "f")).toBe("x\n");
+  });
+
+  it("keeps nothing of a command that was stopped, and shows what it had put out and no more", async () => {
+    const files = await agentFiles({});
+    const command = "echo x > f; echo out; echo err >&2; sleep 1000";
+    const { outcome, text } = await runTool(toolOver(sandbox), { command, timeout_seconds: 1 }, files);
+    expect(outcome).toBe("error");
+    expect(text).toMatch(/^out\n\[stderr\]\nerr\n\[The command was stopped: [^\n]+$/);
+  });
+
   it("runs the commands of one agent one after the other, each over its own files", async () => {
     const tool = toolOver(sandbox);
     const [first, second] = [await agentFiles({ workspace: { a: "1\n" } }), await agentFiles({ workspace: { b: "2\n" } })];
