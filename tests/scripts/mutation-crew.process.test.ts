@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { Hand } from "../../scripts/mutation-score/crew";
+import type { Order } from "../../scripts/mutation-score/schema";
 
-const ORDER = { type: "try", sessions: 1, mutant: "7", checks: [], hitLimit: 1 } as const;
+const ORDER = { type: "try", sessions: 1, mutant: "7", checks: [], hitLimit: 1 } satisfies Order;
 const PATIENCE_MS = 4_000;
 const hands: Hand[] = [];
 const folders: string[] = [];
