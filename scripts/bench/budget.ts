@@ -4,7 +4,8 @@ import { type Charge, charges, type RecordedRequest } from "../simulated-provide
 import { answersThenVotes, improvesOnce, paced } from "../simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../simulated-providers/server";
 import { toSituation } from "../simulated-providers/situation";
-import type { Script } from "../simulated-providers/reply";
+import { type Asked, textSent } from "../simulated-providers/asked";
+import { CHARACTERS_PER_TOKEN, type Reply, type ReportedUsage, type Script } from "../simulated-providers/reply";
 import { chanceFor } from "./chance";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { type DrawnPrice, drawPrices } from "./random-prices";
@@ -17,6 +18,8 @@ export type BudgetFigure = {
   overshot: number;
   /** The largest share of its cap that a run used. */
   mostOfCap: number;
+  /** Runs that used more than `CLOSE` of their cap and not more than all of it. */
+  close: number;
   /** How runs ended, counted. */
   endings: Record<string, number>;
   /** Requests that reached a provider, of all runs. */
@@ -28,6 +31,10 @@ const AT_ONCE = 16;
 const MODELS = 24;
 /** For more than that beyond its cap no run is to blame: sums of dollars are no whole numbers. */
 const ROUNDING = 1e-9;
+/** A reservation that is too small shows only where a run comes as close to its cap as this. */
+const CLOSE = 0.95;
+/** No reply is written to its cap where that is larger: it is the service's sum that is tried, not its reading. */
+const LONGEST_WRITTEN = 2_000;
 
 export const BUDGET: Measurement = {
   name: "budget",
@@ -40,13 +47,13 @@ export const BUDGET: Measurement = {
 
 /** Broken as soon as one run cost more than its cap. */
 export function judgeBudget(data: BudgetFigure, seed: number): Figure {
-  const { runs, overshot, mostOfCap, endings, calls } = data;
+  const { runs, overshot, mostOfCap, close, endings, calls } = data;
   const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
   return {
     lines: [
       {
         figure: `runs over their cap, of ${runs} (${calls} calls; ${ends.join(", ")})`,
-        measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(1)} % of a cap was used`,
+        measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(2)} % of a cap was used, and over ${CLOSE * 100} % by ${close}`,
         runs: `${runs}, seed ${seed}`,
         bound: "0, by definition",
         aim: verdict("0", overshot === 0),
@@ -72,9 +79,9 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
       while (left-- > 0) {
         const question = `What is worth its price? (${left})`;
         const chance = chanceFor(seed, question);
-        const cap = 10 ** (-4 + chance.unit() * 3); // from a hundredth of a cent to ten cents
-        caps.set(question, cap);
         const team = Array.from({ length: chance.int(1, 3) }, () => chance.pick(models));
+        const cap = drawCap(chance, team, prices);
+        caps.set(question, cap);
         const { turn } = await startRun(runtime.service, request(providers, { question, cap, team }));
         const status = await endOf(turn);
         endings.set(status, (endings.get(status) ?? 0) + 1);
@@ -85,8 +92,9 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
     const shares = [...caps].map(([question, cap]) => (costs.get(question) ?? 0) / cap);
     return {
       runs: caps.size,
-      overshot: shares.filter((share) => share > 1 + ROUNDING).length,
+      overshot: shares.filter(isOver).length,
       mostOfCap: Math.max(...shares),
+      close: shares.filter((share) => share > CLOSE && !isOver(share)).length,
       endings: Object.fromEntries(endings),
       calls: providers.requests().length,
     };
@@ -96,12 +104,22 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
   }
 }
 
+/** From a hundredth of a cent to ten cents; every other one such that it binds: it pays for a few replies of the team's dearest model. */
+function drawCap(chance: Chance, team: readonly string[], prices: ReadonlyMap<string, DrawnPrice>): number {
+  if (chance.is(0.5)) return 10 ** (-4 + chance.unit() * 3);
+  const dearest = Math.max(...team.map((model) => prices.get(model)?.output ?? 0));
+  return (dearest * chance.int(5_000, 50_000)) / 1_000_000;
+}
+
+const isOver = (share: number): boolean => share > 1 + ROUNDING;
+
 const words = (chance: Chance): string =>
   Array.from({ length: chance.int(1, 300) }, () => chance.unit().toString(36).slice(2, 9)).join(" ");
 
 /**
- * Each reply of another length and speed, some of them failures and cuts: what was written is charged all the same. The n-th reply
- * of a model to a question is the same for the same seed, whoever else is asked meanwhile.
+ * Each reply of another length and speed, some of them failures and cuts: what was written is charged all the same. Some cost all
+ * that their request lets them cost, or write until it stops them. The n-th reply of a model to a question is the same for the same
+ * seed, whoever else is asked meanwhile.
  */
 function randomly(seed: number, model: string): Script {
   const asked = new Map<string, number>();
@@ -116,8 +134,23 @@ function randomly(seed: number, model: string): Script {
     const fate = chance.unit();
     if (fate < 0.03) return { fail: { status: 500 } };
     if (fate < 0.06) return { ...reply, cutAfterChunks: chance.int(0, 40) };
+    if (fate < 0.4) return { ...reply, usage: mostUsage(situation.asked) };
+    if (fate < 0.5 && (situation.asked.outputCap ?? Number.POSITIVE_INFINITY) <= LONGEST_WRITTEN)
+      return endlessText(situation.asked);
     return reply;
   };
+}
+
+/** What a request costs at most: no tokenizer makes more tokens than there are bytes, and all that it may write was thought unseen. */
+function mostUsage(asked: Asked): ReportedUsage {
+  const outputTokens = asked.outputCap ?? 0;
+  return { inputTokens: Buffer.byteLength(textSent(asked)), outputTokens, reasoningTokens: outputTokens };
+}
+
+/** Text for ever, as `capped` ends it; its input costs the most, too. */
+function endlessText(asked: Asked): Reply {
+  const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
+  return { text: "and so on ".repeat(Math.ceil(length / 10) + 1), usage: mostUsage(asked) };
 }
 
 type Wanted = { question: string; cap: number; team: readonly string[] };

@@ -38,7 +38,15 @@ it.each([
   expect(figure.broken).toHaveLength(broken);
 });
 
-const SPENT: BudgetFigure = { runs: 60, overshot: 0, mostOfCap: 0.75, endings: { completed: 48, failed: 12 }, calls: 209 };
+const SPENT: BudgetFigure = {
+  ...{ runs: 60, overshot: 0, mostOfCap: 0.9951, close: 8 },
+  ...{ endings: { completed: 48, failed: 12 }, calls: 209 },
+};
+
+it("budget says how near to their caps the runs came: where none comes near, none can show a reservation too small", () => {
+  const [line] = judgeBudget(SPENT, 7).lines;
+  expect(line?.measured).toBe("0; at most 99.51 % of a cap was used, and over 95 % by 8");
+});
 
 it.each([
   { name: "is met when no run cost more than its cap", overshot: 0, aim: "0: met", broken: 0 },

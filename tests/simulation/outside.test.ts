@@ -3,6 +3,7 @@ import type { NumberedEvent } from "./checker";
 import { play } from "./engine/judge";
 import { asStored, witnessFiles } from "./engine/file-witness";
 import { OUTSIDE } from "./engine/invariants";
+import { MARK } from "./engine/model";
 import type { Reached } from "./engine/providers";
 import type { RunRecord } from "./engine/run";
 import type { EngineSituation } from "./engine/situation";
@@ -128,6 +129,75 @@ describe("what reached providers", () => {
     const at = run.endedAt + 10_000;
     const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
     expect(breaks("I15", { asksFor, sentAt: at, times: 1, isEndless: true }, cancelled)).toBe(wrong);
+  });
+});
+
+describe("what agents were sent", () => {
+  const marks = (text: string): string[] => [...text.matchAll(MARK)].map(([mark]) => mark);
+
+  /** The winner's own vote, and the calls of the winner: it is sent every answer once more when it presents. */
+  function winnersVote(): { at: number; mark: string; sent: Reached[] } {
+    const { log, platform } = run;
+    const winner = log.find(({ type }) => type === "presentation.started");
+    if (winner?.type !== "presentation.started") throw new Error("nobody presented");
+    const at = log.findLastIndex((event) => event.type === "vote.cast" && event.agent === winner.agent);
+    const vote = log[at];
+    const voted = log.find(
+      (event) => event.type === "answer.submitted" && vote?.type === "vote.cast" && event.label === vote.label,
+    );
+    if (voted?.type !== "answer.submitted") throw new Error("the winner did not vote");
+    const own = new Set(
+      log.flatMap((event) => (event.type === "call.started" && event.agent === winner.agent ? [event.call] : [])),
+    );
+    return { at, mark: marks(voted.content).at(-1) ?? "", sent: platform.providers.reached.filter(({ call }) => own.has(call)) };
+  }
+
+  /** Whether the run breaks this when these requests had another body. */
+  function breaks(invariant: string, requests: readonly Reached[], body: (request: Reached) => string): boolean {
+    const bodies = requests.map((request) => request.body);
+    for (const request of requests) request.body = body(request);
+    const problems = look(invariant, run);
+    for (const [nth, request] of requests.entries()) request.body = bodies[nth] ?? "";
+    return problems.length > 0;
+  }
+
+  it.each([
+    { name: "was never sent", isLeftOut: () => true, wrong: true },
+    { name: "was sent only after its vote", isLeftOut: (isBefore: boolean) => isBefore, wrong: true },
+    { name: "was sent before its vote and not again", isLeftOut: (isBefore: boolean) => !isBefore, wrong: false },
+  ])("I5-shown: an agent votes for an answer that it $name: wrong $wrong", ({ isLeftOut, wrong }) => {
+    const { at, mark, sent } = winnersVote();
+    const before = new Set(run.log.slice(0, at).flatMap((event) => (event.type === "call.started" ? [event.call] : [])));
+    for (const isBefore of [true, false]) {
+      expect(sent.some(({ call, body }) => before.has(call) === isBefore && body.includes(mark))).toBe(true);
+    }
+    const without = sent.filter(({ call }) => isLeftOut(before.has(call)));
+    expect(breaks("I5-shown", without, ({ body }) => body.replaceAll(mark, ""))).toBe(wrong);
+  });
+
+  it.each([
+    { name: "its first request holds another's answer of this attempt", mark: "zq1x1x2x1x1zq", wrong: true },
+    { name: "its first request holds another's answer of the turn before", mark: "zq0x1x2x1x1zq", wrong: false },
+    { name: "its first request holds words of its own", mark: "zq1x1x1x1x1zq", wrong: false },
+  ])("I22: an agent has not answered, and $name: wrong $wrong", ({ mark, wrong }) => {
+    const first = run.platform.providers.reached.filter(({ call }) => call.startsWith("call_1_1_1_")).slice(0, 1);
+    expect(first).toHaveLength(1);
+    expect(marks(mark)).toEqual([mark]);
+    expect(breaks("I22", first, ({ body }) => `${body} ${mark}`)).toBe(wrong);
+  });
+});
+
+describe("what was confirmed to a user", () => {
+  const cancelled = (turn: number) => [{ at: run.endedAt, head: run.log.length, turn, status: "cancelled" }];
+
+  it.each([
+    { name: "a turn that is not in the log", lie: () => ({ ...run, acknowledged: [...run.acknowledged, 2] }), wrong: true },
+    { name: "the turn that is", lie: () => run, wrong: false },
+    { name: "the cancel of a turn that never ended", lie: () => ({ ...run, cancels: cancelled(2) }), wrong: true },
+    { name: "the cancel of one that did", lie: () => ({ ...run, cancels: cancelled(1) }), wrong: false },
+  ])("I2: $name: wrong $wrong", ({ lie, wrong }) => {
+    expect(run.acknowledged).toEqual([1]);
+    expect(look("I2", lie()).length > 0).toBe(wrong);
   });
 });
 

@@ -1,34 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { eventsPath, sessionPath } from "../../../src/protocol/api";
 import { ServiceClient } from "../../../tests/process/support/service-client";
-import { STORY_AGENTS } from "../../../tests/process/support/story";
+import { STORY_AGENTS, storyModels } from "../../../tests/process/support/story";
 import { Watcher } from "../../../tests/process/support/watcher";
 import { within } from "../../service/within";
+import type { Script } from "../../simulated-providers/reply";
+import { startSimulatedProviders } from "../../simulated-providers/server";
 import { Party } from "../runs/party";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
+import { peakUntil } from "./peak";
 import { leaveInTheMiddle } from "./sockets";
-import type { Peak, World } from "./world";
+import type { World } from "./world";
 
 /** Readers of one session at a time, in the service that these clients meet. */
 export const MOST_READERS = 450;
 const STARTED_WITHIN_MS = 60_000;
+/** Less than a model is waited for, which stands still meanwhile. */
+const MET_WITHIN_MS = 100_000;
+const STORY_SPEED = 2.8;
+const CROWD = 500;
 const SLOW_READERS = 20;
-const SAMPLE_EVERY_MS = 400;
-const FEWEST_SAMPLES = 5;
 /** The live heap that the largest session allowed may take. */
 const MOST_LIVE_BYTES = 96 * 1024 * 1024;
+/** Far more than the sockets of a reader that stands still take in: who reads so slowly falls behind, and is closed. */
+const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
 
-/** Clients that go away without a word free their places, and the run goes on. */
+/** Clients that go away without a word free their places, the run goes on, and those who come later get the whole log. */
 export async function vanish({ service, providers, seed }: World): Promise<string[]> {
   const party = new Party(["story", "rejected"], { service, providers, seed });
   const session = await within(STARTED_WITHIN_MS, "a run to start", sessionOf(party));
   const path = `${sessionPath(session)}/events`;
   for (let wave = 0; wave < 3; wave += 1) await leaveInTheMiddle(service.url, path, MOST_READERS / 2);
-  const problems = [...(await party.verdict())];
+  const problems = await party.verdict();
   const others = watchers(`${service.url}${path}`, MOST_READERS - 50);
-  await Promise.all(others.map(({ ended }) => ended));
-  return problems;
+  return [...problems, ...(await unlikeReplay(others, `${service.url}${path}`))];
 }
 
 async function sessionOf({ runs: [run], problems }: Party): Promise<string> {
@@ -37,19 +43,54 @@ async function sessionOf({ runs: [run], problems }: Party): Promise<string> {
 }
 
 /** 500 come at once: as many as may get in do, the others later, and each gets the whole log. */
-export async function crowd({ service, providers }: World): Promise<string[]> {
-  const client = new ServiceClient(service.url);
-  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
-  const all = watchers(`${service.url}${eventsPath(id, 1)}`, 500);
+export async function crowd({ service }: World): Promise<string[]> {
+  const gate = Promise.withResolvers<void>();
+  const held = (script: Script): Script => {
+    return async (situation) => {
+      await gate.promise;
+      return script(situation);
+    };
+  };
+  const models = Object.entries(storyModels(STORY_SPEED)).map(([model, script]) => [model, held(script)]);
+  const providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
+  try {
+    const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+    const url = `${service.url}${eventsPath(id, 1)}`;
+    const all = watchers(url, CROWD);
+    await met(all);
+    const refused = all.filter(({ refusals }) => refusals > 0).length;
+    gate.resolve();
+    const fewest = CROWD - MOST_READERS;
+    return [
+      ...(await unlikeReplay(all, url)),
+      ...(refused >= fewest ? [] : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
+    ];
+  } finally {
+    await providers.close();
+  }
+}
+
+/** Waits until each was let in, where it stays, or told to come later. Throws after `MET_WITHIN_MS`, when nobody stays. */
+async function met(all: readonly Watcher[]): Promise<void> {
+  const giveUpAt = performance.now() + MET_WITHIN_MS;
+  for (;;) {
+    const waiting = all.filter(({ frames, refusals }) => frames.length === 0 && refusals === 0).length;
+    if (waiting === 0) return;
+    if (performance.now() > giveUpAt) {
+      for (const watcher of all) watcher.leave();
+      throw new Error(`${waiting} of ${all.length} readers were neither let in nor told to come later.`);
+    }
+    await sleep(20);
+  }
+}
+
+/** What is wrong when all have seen the end: that not each has what one gets who comes now. */
+async function unlikeReplay(all: readonly Watcher[], url: string): Promise<string[]> {
   await Promise.all(all.map(({ ended }) => ended));
-  const replay = new Watcher(`${service.url}${eventsPath(id, 1)}`);
+  const replay = new Watcher(url);
   await replay.ended;
   const wrong = all.filter(({ bytes }) => !bytes.equals(replay.bytes)).length;
-  const refused = all.filter(({ refusals }) => refusals > 0).length;
-  return [
-    ...(wrong === 0 ? [] : [`I1: ${wrong} of 500 did not get the log`]),
-    ...(refused >= 500 - MOST_READERS ? [] : [`${refused} of 500 were told to come later, with places for ${MOST_READERS}`]),
-  ];
+  return wrong === 0 ? [] : [`I1: ${wrong} of ${all.length} did not get the log`];
 }
 
 /** The largest session, with readers of 1 kB/s: they are closed and come again, and neither the run nor memory minds. */
@@ -57,20 +98,25 @@ export async function slow({ service, inspectorPort, loudAgents, onFigures }: Wo
   const provider = await startLoudProvider();
   const probe = await MemoryProbe.connect(inspectorPort, service.pid ?? 0);
   try {
-    const startedAt = performance.now();
     const id = await startLoud(service.url, provider, loudAgents);
     const url = `${service.url}${eventsPath(id, 1)}`;
     const fast = new Watcher(url);
     const readers = Array.from({ length: SLOW_READERS }, () => new Watcher(url, { bytesPerSecond: 1_000 }));
-    const peak = await sampleUntil(fast.ended, probe);
+    await met([fast, ...readers]);
+    const startedAt = performance.now();
+    provider.goOn();
+    const peak = await peakUntil(fast.ended, { sample: () => probe.sample(), most: MOST_LIVE_BYTES, models: provider });
     const seconds = (performance.now() - startedAt) / 1_000;
     for (const reader of readers) reader.hurry();
     await Promise.all(readers.map(({ ended }) => ended));
     const visits = readers.reduce((sum, reader) => sum + reader.visits, 0);
     onFigures?.({ agents: loudAgents, logBytes: fast.bytes.length, seconds, peak, visits });
     const wrong = readers.filter(({ bytes }) => !bytes.equals(fast.bytes)).length;
+    const isLarge = fast.bytes.length >= SURELY_BEHIND_BYTES;
+    const stayed = isLarge ? readers.filter((reader) => reader.visits === 1).length : 0;
     return [
       ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
+      ...(stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`]),
       ...(fast.has("turn.completed") ? [] : ["the run did not complete"]),
       ...(peak.live <= MOST_LIVE_BYTES ? [] : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
     ];
@@ -84,20 +130,6 @@ async function startLoud(url: string, { baseUrl }: LoudProvider, count: number):
   const agents = Array.from({ length: count }, (_, nth) => ({ id: `loud-${nth}`, model: "loud" }));
   const config = { orchestrator: { max_new_answers_per_agent: 3 } };
   return (await new ServiceClient(url).start({ baseUrl, agents, config })).session_id;
-}
-
-async function sampleUntil(end: Promise<void>, probe: MemoryProbe): Promise<Peak> {
-  const peak = { live: 0, resident: 0 };
-  let samples = 0;
-  const isOver = end.then(() => true);
-  do {
-    const { live, resident } = await probe.sample();
-    peak.live = Math.max(peak.live, live ?? 0);
-    peak.resident = Math.max(peak.resident, resident);
-    if (live !== null) samples += 1;
-  } while (!(await Promise.race([isOver, sleep(SAMPLE_EVERY_MS, false)])));
-  if (samples < FEWEST_SAMPLES) throw new Error(`The memory was looked at only ${samples} times.`);
-  return peak;
 }
 
 const watchers = (url: string, count: number): Watcher[] => Array.from({ length: count }, () => new Watcher(url));

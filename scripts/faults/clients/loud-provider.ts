@@ -12,7 +12,13 @@ const BodySchema = z.object({
 });
 const AliasesSchema = z.object({ properties: z.object({ agent_id: z.object({ enum: z.array(z.string()) }) }) });
 
-export type LoudProvider = { baseUrl: string; close(): Promise<void> };
+export type LoudProvider = {
+  baseUrl: string;
+  /** All its models stand still, in the middle of what they write, until `goOn`. So they do at first. */
+  standStill(): void;
+  goOn(): void;
+  close(): Promise<void>;
+};
 
 /**
  * A Chat Completions endpoint whose models write answers as long as they may be for as long as they may, then vote. Its pieces
@@ -20,28 +26,34 @@ export type LoudProvider = { baseUrl: string; close(): Promise<void> };
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
   let answers = 0;
+  let gate = Promise.withResolvers<void>();
   const server = createServer(async (req, res) => {
     const { tools } = BodySchema.parse(JSON.parse(await text(req)));
     const offered = new Map(tools.map((tool) => [tool.function.name, tool.function.parameters]));
+    await gate.promise;
     res.writeHead(200, { "content-type": "text/event-stream" });
-    const send = (delta: object, finish: string | null = null) =>
+    const send = async (delta: object, finish: string | null = null) => {
+      await gate.promise;
+      if (res.destroyed) return;
       res.write(
         `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "loud", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`,
       );
-    const call = (name: string, args: object) => {
+    };
+    const call = async (name: string, args: object) => {
       answers += 1;
-      send({
+      await send({
         role: "assistant",
         tool_calls: [{ index: 0, id: `call_${answers}`, type: "function", function: { name, arguments: "" } }],
       });
-      for (const piece of pieces(JSON.stringify(args))) send({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
-      send({}, "tool_calls");
+      for (const piece of pieces(JSON.stringify(args)))
+        await send({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+      await send({}, "tool_calls");
     };
-    if (offered.has("new_answer")) call("new_answer", { content: longText(answers) });
-    else if (offered.has("vote")) call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
+    if (offered.has("new_answer")) await call("new_answer", { content: longText(answers) });
+    else if (offered.has("vote")) await call("vote", { agent_id: firstAlias(offered.get("vote")), reason: "It is long." });
     else {
-      for (const piece of pieces(longText(answers))) send({ content: piece });
-      send({}, "stop");
+      for (const piece of pieces(longText(answers))) await send({ content: piece });
+      await send({}, "stop");
     }
     res.end("data: [DONE]\n\n");
   });
@@ -50,7 +62,12 @@ export async function startLoudProvider(): Promise<LoudProvider> {
   const address = server.address();
   return {
     baseUrl: `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}/v1`,
+    standStill() {
+      gate = Promise.withResolvers();
+    },
+    goOn: () => gate.resolve(),
     async close() {
+      gate.resolve();
       server.closeAllConnections();
       server.close();
       await once(server, "close");

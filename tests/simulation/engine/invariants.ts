@@ -25,7 +25,7 @@ export type Breach = { invariant: string; at: number; sentence: string };
 export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I1", i1SameBytes],
   ["I2", i2Acknowledged],
-  ["I5", i5Shown],
+  ["I5-shown", i5Shown],
   ["I10-stored", i10Stored],
   ["I12", i12Quiet],
   ["I13", i13Progress],

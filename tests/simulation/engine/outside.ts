@@ -32,16 +32,21 @@ export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => 
     .map(({ turn }) => `turn ${turn} was confirmed as cancelled and never ended`),
 ];
 
-/** I5: a vote that counts was cast by an agent whose provider had been sent the text of that very answer. */
+/**
+ * I5: a vote that counts was cast by an agent whose provider had been sent the text of that very answer. What calls that start
+ * after the vote are sent counts for nothing: the presenter is sent every answer, and a later call is shown what came meanwhile.
+ */
 export const i5Shown: OutsideCheck = ({ log, platform }) => {
   const problems: string[] = [];
   const answers = new Map<string, string>();
+  const started = new Set<string>();
   for (const event of log) {
+    if (event.type === "call.started") started.add(event.call);
     if (event.type === "answer.submitted") answers.set(`${event.turn} ${event.attempt} ${event.label}`, event.content);
     if (event.type !== "vote.cast") continue;
     const mark = marksIn(answers.get(`${event.turn} ${event.attempt} ${event.label}`) ?? "").at(-1);
     if (!mark) continue;
-    const sent = platform.providers.reached.filter(({ call }) => isOf(call, event));
+    const sent = platform.providers.reached.filter(({ call }) => started.has(call) && isOf(call, event));
     const agent = agentIndex(log, event.agent);
     if (!sent.some((request) => request.agent === agent && request.body.includes(mark))) {
       problems.push(`${event.agent} voted for ${event.label}, whose text was never sent to it`);

@@ -110,6 +110,13 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     invariant: "I15",
   },
   {
+    name: "an agent that was shown newer answers is sent their names and not their text",
+    file: "src/prompts/update.ts",
+    find: 'answersBlock(nonce, "NEW ANSWERS", answers),',
+    replace: 'answersBlock(nonce, "NEW ANSWERS", answers.map((answer) => ({ ...answer, content: "" }))),',
+    invariant: "I5-shown",
+  },
+  {
     name: "agents are named by their ids in what others are shown",
     file: "src/agents/round-start.ts",
     find: "const alias = aliasOf(turn, agent);",
