@@ -1,9 +1,9 @@
 import type { WorkspaceSettings } from "../src/config/team";
 import { BASE, evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
 import { isTerminal, type SessionEvent } from "../src/protocol/events";
-import { RESULTS_DIRECTORY } from "../src/tools/results";
 import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../src/protocol/contexts";
+import { handedOver } from "../src/workspace/handed-over";
 import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts";
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
@@ -336,9 +336,6 @@ function endedBy(before: SessionState, events: readonly SessionEvent[]): EndedTu
   const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
   return { turn: end.turn, hasChanges: end.type === "turn.completed", hasContexts: contexts.length > 0 };
 }
-
-/** What others get to see of a tree: not what tools gave that was not for the conversation. */
-const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !path.startsWith(`${RESULTS_DIRECTORY}/`)));
 
 const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));
