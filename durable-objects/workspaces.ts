@@ -172,10 +172,10 @@ export class Workspaces {
   async spill({ staged, results }: Pick<BroughtFiles, "staged" | "results">, signal: AbortSignal): Promise<void> {
     const { blobs } = this.#options;
     if (staged) {
-      await blobs.spill(staged.blobs);
+      await blobs.spill(staged.blobs, signal);
       await this.#makeOwn(staged, signal);
     }
-    await blobs.spill(contentsOf(results));
+    await blobs.spill(contentsOf(results), signal);
   }
 
   async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
@@ -184,7 +184,7 @@ export class Workspaces {
     for (const entry of written) {
       if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash) || !contexts.has(entry.hash)) continue;
       const copied = new Map([[entry.hash, await contexts.read(entry)]]);
-      await blobs.spill(copied);
+      await blobs.spill(copied, signal);
       signal.throwIfAborted();
       blobs.add(copied);
     }
