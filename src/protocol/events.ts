@@ -68,7 +68,7 @@ const FileAccessSchema = z.object({
   operation: z.enum(["read", "list", "write", "delete"]),
   /** As the agent sees it, resolved: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`. */
   path: z.string(),
-  /** null: it was allowed; else the stable code of the refusal. */
+  /** null: it was done; else the stable code of what kept it from being done. `not_kept`: it was, and dropped, as its call went wrong. */
   refused: z.string().nullable(),
 });
 export type FileAccess = z.infer<typeof FileAccessSchema>;

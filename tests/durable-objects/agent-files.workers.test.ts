@@ -166,6 +166,7 @@ describe("agents with workspaces", () => {
     const { events } = await follow(run);
     away.mockRestore();
     expect(outcomes(events).filter((outcome) => outcome.startsWith("a0"))).toEqual(["a0 run_command error", "a0 run_command ok"]);
+    expect(trail(events, "a0")).toEqual(expect.arrayContaining(["write /workspace/heap not_kept", "write /workspace/heap"]));
     expect(events.at(-1)).toMatchObject({ type: "turn.completed", winner: "a0" });
     const { prefix } = await filed(run);
     const heap = await request(`/api/sessions/${run.session_id}/turns/1/files/heap`);
