@@ -7,6 +7,7 @@ import { brokenCall } from "../src/tools/broken-tool";
 import { bytesWithin, RESULT_LIMITS, type ResultLimits } from "../src/tools/results";
 import type { Tool, ToolContext, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
+import { withoutChanges } from "../src/workspace/audit-trail";
 import { FileError } from "../src/workspace/types";
 import { logError } from "../src/redaction/log";
 import type { Enter } from "./effect-runner";
@@ -125,7 +126,8 @@ export class AgentTools {
     const { outcome } = given;
     const kept = workspaces.has(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
     const { told, results } = await this.#kept(call, given, kept);
-    const accesses = [...(files?.accessed ?? []), ...(kept !== files ? (kept?.accessed ?? []) : [])];
+    const accesses =
+      kept === files ? (files?.accessed ?? []) : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
     return { outcome, text: told, accesses, staged: kept?.staged() ?? null, results };
   }
 
@@ -217,17 +219,17 @@ export class AgentTools {
 
   /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
   async #spilled(done: Done, signal: AbortSignal): Promise<Done> {
+    const dropped = { outcome: "error" as const, accesses: withoutChanges(done.accesses), staged: null, results: [] };
     try {
       await this.#options.engine.workspaces.spill(done, signal);
       return done;
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof FileError)
-        return { ...done, outcome: "error", text: `Nothing was done: ${error.message}`, staged: null, results: [] };
+      if (error instanceof FileError) return { ...dropped, text: `Nothing was done: ${error.message}` };
       logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
       const text =
         "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
-      return { ...done, outcome: "error", text, staged: null, results: [] };
+      return { ...dropped, text };
     }
   }
 }

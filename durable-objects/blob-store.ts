@@ -85,12 +85,13 @@ export class BlobStore implements BlobSource {
 
   /**
    * Puts what is too large for a row where it belongs; to be awaited before `add`. Its row is there before its object, so that
-   * nothing lies in R2 that nobody knows of. An object that exists already is as good.
+   * nothing lies in R2 that nobody knows of. An object that exists already is as good. Stops between two of them once nobody waits.
    */
-  async spill(blobs: ReadonlyMap<string, Uint8Array>): Promise<void> {
+  async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {
     const { objects, turns } = this.#options;
     for (const [hash, bytes] of blobs) {
       if (bytes.byteLength <= FILES.rowBytes || this.isStored(hash)) continue;
+      signal.throwIfAborted();
       this.#insert(hash, bytes.byteLength, null);
       await turns.take(() => objects.putBlob(hash, bytes));
     }

@@ -203,6 +203,7 @@ export class Engine {
       at: this.#clock.now(),
       seed: randomSeed(),
       partials: this.#written.partials(before),
+      files: this.workspaces.counts(before, "effect" in body ? body.effect : null, brought.files?.staged ?? null),
       usages: Object.fromEntries(this.#usages),
     };
     this.#toldAt = Math.max(this.#toldAt, input.at);

@@ -48,7 +48,7 @@ export class SessionQueries {
     return event && toAnswerText(event);
   }
 
-  /** Whose snapshot has the files of an answer: an answer given with an empty workspace goes with its author's earlier one. */
+  /** Whose snapshot has the files of an answer: one given with an empty workspace goes with earlier files. */
   snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
     const event = this.#answered(turn, label, attempt);
     if (!event) return null;
@@ -172,7 +172,7 @@ export class SessionQueries {
 /** An earlier turn as a later one is told of it. */
 type Earlier = { question: string; attachments: readonly Attachment[]; answer: string };
 
-/** The files that belong to an answer; `snapshot`: the label they were frozen under, null where its author has none. */
+/** The files that belong to an answer; `snapshot`: as its event names them, null where its author has none. */
 export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
 
 type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;

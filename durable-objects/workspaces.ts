@@ -1,9 +1,9 @@
 import type { WorkspaceSettings } from "../src/config/team";
-import { evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
+import { BASE, evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
 import { isTerminal, type SessionEvent } from "../src/protocol/events";
-import { RESULTS_DIRECTORY } from "../src/tools/results";
 import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../src/protocol/contexts";
+import { handedOver } from "../src/workspace/handed-over";
 import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts";
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
@@ -19,7 +19,7 @@ import type { ContextEdits, RoundChanges } from "./round-changes";
 import type { Contents, FrozenFiles } from "./session-api";
 import type { AnswerFiles } from "./session-queries";
 import type { SessionContexts } from "./session-contexts";
-import type { Snapshot, SnapshotPlace, SnapshotStore } from "./snapshot-store";
+import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
 
 type Options = {
   blobs: BlobStore;
@@ -34,6 +34,7 @@ type Options = {
   close: () => Promise<void>;
 };
 
+type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
 type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
 type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits };
 /** What is decided and not written yet: an answer may be given and presented in one decision. */
@@ -92,7 +93,10 @@ export class Workspaces {
   open(turn: TurnState, agent: number): AgentFiles {
     const { changes } = this.#options;
     const place = placeOf(turn, agent);
-    const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [alias, this.#snapshot({ ...place, label })]);
+    const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [
+      alias,
+      this.#frozenTree({ ...place, label }),
+    ]);
     return new StagedFiles({
       workspace: this.#working(turn, agent, NOTHING),
       peers: new Map(peers),
@@ -104,6 +108,21 @@ export class Workspaces {
     });
   }
 
+  /**
+   * How many files each agent's workspace holds, by its index, with what the call of a tool (`effect`) has staged. Nothing is counted
+   * before it is read; read it at once.
+   */
+  counts(state: SessionState, effect: string | null, staged: Staged | null): Readonly<Record<number, number | null>> {
+    const view: Record<number, number | null> = {};
+    const turn = runningTurn(state);
+    const author = effect === null ? undefined : turn?.inFlight[effect]?.agent;
+    for (const { index } of turn?.attempt.agents ?? []) {
+      const own = index === author ? staged : null;
+      Object.defineProperty(view, index, { enumerable: true, get: () => turn && this.count(turn, index, own) });
+    }
+    return view;
+  }
+
   /** How many files the workspace holds, with what is staged; null where the agent has none. */
   count(turn: TurnState, agent: number, staged: Staged | null): number | null {
     if (!this.has(turn, agent)) return null;
@@ -113,14 +132,10 @@ export class Workspaces {
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
   frozen(turn: number, answer: AnswerFiles | null): FrozenFiles {
-    const { snapshots } = this.#options;
-    const found = answer ? this.#frozenFor(turn, answer) : snapshots.resultOf(turn);
-    const { attempt, label } = answer ?? found?.place ?? { attempt: 1, label: "" };
-    return { attempt, label, tree: [...(found?.tree ?? EMPTY_TREE)].map(([path, entry]) => ({ path, ...entry })) };
-  }
-
-  #frozenFor(turn: number, { attempt, snapshot }: AnswerFiles): Snapshot | null {
-    return snapshot === null ? null : this.#options.snapshots.read({ turn, attempt, label: snapshot });
+    const result = answer ? null : this.#options.snapshots.resultOf(turn);
+    const { attempt, label } = answer ?? result?.place ?? { attempt: 1, label: "" };
+    const tree = answer ? this.#frozenTree({ turn, attempt, label: answer.snapshot }) : (result?.tree ?? EMPTY_TREE);
+    return { attempt, label, tree: [...tree].map(([path, entry]) => ({ path, ...entry })) };
   }
 
   /** Contents by their hash. */
@@ -157,10 +172,10 @@ export class Workspaces {
   async spill({ staged, results }: Pick<BroughtFiles, "staged" | "results">, signal: AbortSignal): Promise<void> {
     const { blobs } = this.#options;
     if (staged) {
-      await blobs.spill(staged.blobs);
+      await blobs.spill(staged.blobs, signal);
       await this.#makeOwn(staged, signal);
     }
-    await blobs.spill(contentsOf(results));
+    await blobs.spill(contentsOf(results), signal);
   }
 
   async #makeOwn(staged: Staged, signal: AbortSignal): Promise<void> {
@@ -169,7 +184,7 @@ export class Workspaces {
     for (const entry of written) {
       if (entry === null || staged.blobs.has(entry.hash) || blobs.isKept(entry.hash) || !contexts.has(entry.hash)) continue;
       const copied = new Map([[entry.hash, await contexts.read(entry)]]);
-      await blobs.spill(copied);
+      await blobs.spill(copied, signal);
       signal.throwIfAborted();
       blobs.add(copied);
     }
@@ -301,13 +316,15 @@ export class Workspaces {
     const answer = isPresenter ? attempt.answers[(settled.revision ?? 0) - 1] : undefined;
     if (!answer) return this.#options.snapshots.baseOf(turn);
     const label = answer.snapshot;
-    if (label === null) return EMPTY_TREE;
     const unwritten = frozen.find(({ place }) => place.label === label); // one decision is about one attempt
-    return unwritten?.tree ?? this.#snapshot({ turn, attempt: attempt.number, label });
+    return unwritten?.tree ?? this.#frozenTree({ turn, attempt: attempt.number, label });
   }
 
-  #snapshot(place: SnapshotPlace): Tree {
-    return this.#options.snapshots.read(place)?.tree ?? EMPTY_TREE;
+  /** The files that an event names: those of a snapshot, or those that the turn began with; none for null. */
+  #frozenTree({ turn, attempt, label }: Named): Tree {
+    const { snapshots } = this.#options;
+    if (label === null) return EMPTY_TREE;
+    return label === BASE ? snapshots.baseOf(turn) : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
   }
 }
 
@@ -319,9 +336,6 @@ function endedBy(before: SessionState, events: readonly SessionEvent[]): EndedTu
   const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
   return { turn: end.turn, hasChanges: end.type === "turn.completed", hasContexts: contexts.length > 0 };
 }
-
-/** What others get to see of a tree: not what tools gave that was not for the conversation. */
-const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => !path.startsWith(`${RESULTS_DIRECTORY}/`)));
 
 const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
   new Map(results.map(({ hash, bytes }) => [hash, bytes]));

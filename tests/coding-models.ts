@@ -35,6 +35,15 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     answer: "It is 42.",
     improved: "It is 42: run src/sum.sh to see it for yourself, six rows of seven make it so, and no other number does.",
   }),
+  waster: worksOnFiles({
+    first: [["run_command", { command: "if [ -f a.txt ]; then cat a.txt && rm a.txt; else echo 42 > a.txt; fi" }]],
+    answer: "It is 42, as a.txt says, or said until it was thrown away with all that it said.",
+  }),
+  keeper: worksOnFiles({
+    first: [["write_file", { path: "b.txt", content: "42\n" }]],
+    answer: "42.",
+    beforeVote: [["read_file", { path: "/peers/{best}/a.txt" }]],
+  }),
   burglar: worksOnFiles({
     first: [
       ["read_file", { path: "../a1/src/other.txt" }],

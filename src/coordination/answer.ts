@@ -1,7 +1,7 @@
 import type { Decision } from "../protocol/events";
 import { byteLength, truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
-import { answerLabel } from "./labels";
+import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { novelty } from "./novelty";
 import { type AgentState, answerAt, isLive, type TurnState } from "./state";
@@ -46,17 +46,21 @@ function submitAnswer(draft: Draft, index: number, { content, origin, workspaceF
   if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by: label, votes });
 }
 
-/** An empty workspace never replaces a snapshot that has files. `null` files: their number is not known. */
+/**
+ * An empty workspace never replaces files: its author's of before stand, or those that the turn began with. `null` files: their
+ * number is not known.
+ */
 function snapshotOf(draft: Draft, index: number, taken: { label: string; workspaceFiles: number | null }): string | null {
   if (!draft.rulesOf(index).workspace) return null;
-  return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? taken.label) : taken.label;
+  return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? BASE) : taken.label;
 }
 
 /** What the agent wrote before it was cut becomes its answer, if there is anything and it may still answer. */
 export function submitPartial(draft: Draft, index: number): boolean {
   const content = draft.partial(index);
   if (content === null) return false;
-  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial", workspaceFiles: null });
+  const workspaceFiles = draft.filesOf(index);
+  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial", workspaceFiles });
   return true;
 }
 

@@ -22,6 +22,7 @@ export class Draft {
   readonly at: number;
   readonly random: Random;
   readonly #partials: Input["partials"];
+  readonly #files: NonNullable<Input["files"]>;
   readonly #usages: NonNullable<Input["usages"]>;
   #state: SessionState;
 
@@ -30,6 +31,7 @@ export class Draft {
     this.at = Math.max(state.lastAt, input.at);
     this.random = createRandom(input.seed);
     this.#partials = input.partials;
+    this.#files = input.files ?? {};
     this.#usages = input.usages ?? {};
   }
 
@@ -74,6 +76,11 @@ export class Draft {
     if (this.agent(index).round?.purpose === "personas") return null;
     const text = this.#partials[index]?.trim();
     return text ? text : null;
+  }
+
+  /** How many files the agent's workspace holds; null where it has none, or nobody knows. */
+  filesOf(index: number): number | null {
+    return this.#files[index] ?? null;
   }
 
   /** What a call in flight has reported to have used so far, or null. */

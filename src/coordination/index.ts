@@ -13,6 +13,7 @@ export {
 export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./hosted-tools";
 export type { CallFailure, Input, InputBody, Reply } from "./inputs";
+export { BASE } from "./labels";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
 export { callInFlight, inFlight, owed } from "./owed";

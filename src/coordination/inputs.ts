@@ -21,6 +21,8 @@ export type Input = InputBody & {
   seed: number;
   /** By agent index: the partial text of agents without an answer, and of the presenter. */
   partials: Readonly<Record<number, string>>;
+  /** By agent index: how many files its workspace holds when this input is written; null: it has none. Absent: nobody knows. */
+  files?: Readonly<Record<number, number | null>>;
   /**
    * By effect id: what calls in flight have reported so far. A call that this input makes needless is charged that, and without
    * it all that it reserved.

@@ -6,3 +6,6 @@ type FinalLabel = `agent${number}.final`;
 export const answerLabel = (agentIndex: number, nth: number): AnswerLabel => `agent${agentIndex + 1}.${nth}`;
 
 export const finalLabel = (agentIndex: number): FinalLabel => `agent${agentIndex + 1}.final`;
+
+/** In place of a label: the files that the turn began with. */
+export const BASE = "base";

@@ -3,7 +3,7 @@ import { byteLength, truncateTo } from "./byte-length";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
-import { finalLabel } from "./labels";
+import { BASE, finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isUnaffordable } from "./owed";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "./state";
@@ -43,7 +43,7 @@ function begin(draft: Draft, winner: number): void {
 function workspaceOf(draft: Draft, winner: number): string | null {
   const answer = winningAnswer(draft);
   if (answer) return answer.snapshot;
-  return draft.rulesOf(winner).workspace ? "base" : null;
+  return draft.rulesOf(winner).workspace ? BASE : null;
 }
 
 /** What keeps the presenter from going on; null if nothing does. */

@@ -2,6 +2,7 @@ import type { EventOf } from "../protocol/events";
 import { submitPartial } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
+import { BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { effectsLeft } from "./owed";
 import { shuffle } from "./random";
@@ -26,7 +27,7 @@ export function startRound(draft: Draft, index: number, cause: Cause): void {
     purpose: "coordination",
     labels: shuffle(visibleLabels(draft.turn, index), draft.random),
     cause,
-    workspace: draft.rulesOf(index).workspace ? "base" : null,
+    workspace: draft.rulesOf(index).workspace ? BASE : null,
   });
 }
 

@@ -68,7 +68,7 @@ const FileAccessSchema = z.object({
   operation: z.enum(["read", "list", "write", "delete"]),
   /** As the agent sees it, resolved: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`. */
   path: z.string(),
-  /** null: it was allowed; else the stable code of the refusal. */
+  /** null: it was done; else the stable code of what kept it from being done. `not_kept`: it was, and dropped, as its call went wrong. */
   refused: z.string().nullable(),
 });
 export type FileAccess = z.infer<typeof FileAccessSchema>;
@@ -265,7 +265,10 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     content: z.string(),
     /** `partial`: taken from a reply that was cut, because time, tries or calls ran out. */
     origin: z.enum(["tool", "partial"]),
-    /** The workspace snapshot that belongs to it; null where the agent has no files. */
+    /**
+     * Whose files go with it: by its own label its own; else, as its author left none, the label of the author's earlier snapshot, or
+     * `base` for what the turn began with. null: the agent has no files.
+     */
     snapshot: z.string().nullable(),
   }),
   z.object({ type: z.literal("answer.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),

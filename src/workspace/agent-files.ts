@@ -41,7 +41,10 @@ export type AgentFiles = {
    * replaced, a directory is merged into an existing one.
    */
   copy(from: string, to: string): void;
-  /** As `copy`, and the source is gone. Does not merge directories. A moved file counts as read or own if its source did. */
+  /**
+   * As `copy`, and the source is gone. Does not merge directories. A moved file counts as read or own if its source did; one that leaves
+   * its tree, or goes to where results lie, is deleted where it was.
+   */
   move(from: string, to: string): void;
   /** The path as the agent should be told of it. */
   resolve(path: string): string;

@@ -74,3 +74,9 @@ export class AuditTrail {
     if (!this.#lines.has(key)) this.#lines.set(key, { operation, path, refused });
   }
 }
+
+/** The lines of a call whose changes are not kept: what it changed did not come about, so it is no change on record either. */
+export const withoutChanges = (lines: readonly Accessed[]): Accessed[] =>
+  lines.map((line) => (line.refused === null && CHANGING.has(line.operation) ? { ...line, refused: "not_kept" } : line));
+
+const CHANGING: ReadonlySet<FileOperation> = new Set(["write", "delete"]);

@@ -2,7 +2,8 @@ import type { FileEntry, TreeChanges } from "./types";
 
 /**
  * What it takes to store a snapshot. It is its manifest, what it starts from and what changed, and the contents nobody has stored
- * before. Small ones are put together, so that a snapshot of small files is two writes: the pack and the manifest.
+ * before. Small ones are put together, so that a snapshot of small files is two writes, the pack and the manifest, as long as
+ * what is new fits into one pack.
  */
 export const PACK_LIMITS = {
   /** Bytes from which a blob lies on its own. */

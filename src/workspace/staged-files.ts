@@ -5,7 +5,7 @@ import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./fil
 import { Marks } from "./marks";
 import { formatPlace, parsePath } from "./paths";
 import { type Access, protection, refusalOf } from "./permissions";
-import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, type Transfer, type Way } from "./transfer";
+import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, takesAway, type Transfer, type Way } from "./transfer";
 import { EMPTY_TREE } from "./tree";
 import { type Accessed, type FileEntry, FileError, type FileOperation, type Place, type Tree, type TreeChanges } from "./types";
 import { WorkingTree } from "./working-tree";
@@ -168,11 +168,8 @@ export class StagedFiles implements AgentFiles {
   #carry(way: Way, { source, target }: { source: Spot; target: Spot }, { files, directories }: Transfer): void {
     const leaving = way === "move" ? files : [];
     this.#checkAll("write", target.place, [...files.map(({ to }) => to), ...directories]);
-    this.#checkAll(
-      "write",
-      source.place,
-      leaving.map(({ from }) => from),
-    );
+    for (const file of leaving)
+      this.#check(takesAway(file, { source, target }) ? "delete" : "write", { ...source.place, path: file.from });
     if (way === "move") this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
     checkRoom({ target, files, directories, leaving: leavingTarget }, this.#limitsOf(target.place));

@@ -9,6 +9,7 @@ import {
   tooManyDirectories,
 } from "./file-errors";
 import type { FileLimits } from "./agent-files";
+import { isHandedOver } from "./handed-over";
 import { ancestorsOf, formatPlace, joinPath, relativePath } from "./paths";
 import type { FileEntry, Place } from "./types";
 import type { WorkingTree } from "./working-tree";
@@ -50,6 +51,15 @@ function planned({ place, tree }: Spot, transfer: Transfer): Transfer {
   for (const { to } of transfer.files) checkFile({ place: { ...place, path: to }, tree });
   for (const path of transfer.directories) checkDirectory({ place: { ...place, path }, tree });
   return transfer;
+}
+
+/** Whether a move of this file deletes it where it was: it leaves its tree, or what others are handed over of that. */
+export function takesAway(
+  { from, to }: { from: string; to: string },
+  { source, target }: { source: Spot; target: Spot },
+): boolean {
+  if (source.tree !== target.tree) return true;
+  return target.place.mount.kind === "workspace" && isHandedOver(from) && !isHandedOver(to);
 }
 
 /** Whether there can be a file here. Throws `FileError` if not. */

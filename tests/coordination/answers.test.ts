@@ -300,6 +300,22 @@ describe("snapshots", () => {
       then: ["call.completed a", "answer.submitted a agent1.2 with agent1.1", "round.started a #3 answered [agent1.2 agent2.1]"],
     },
     {
+      name: "E15 nor what the turn began with, where it is the author's first",
+      world: { every: { workspace: true } },
+      when: (world) => world.does("a", answers("A", files(0))),
+      then: ["call.completed a", "answer.submitted a agent1.1 with base"],
+    },
+    {
+      name: "E15 nor does a second empty one",
+      world: { agents: ["a", "b"], every: { workspace: true } },
+      given: (world) => {
+        world.does("a", answers("A", files(0)));
+        world.does("b", answers("B", files(1)));
+      },
+      when: (world) => world.does("a", answers("A2", files(0))),
+      then: ["call.completed a", "answer.submitted a agent1.2 with base", "round.started a #3 answered [agent1.2 agent2.1]"],
+    },
+    {
       name: "a partial text that becomes an answer keeps the files too",
       world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
       given: (world) => {
@@ -309,6 +325,18 @@ describe("snapshots", () => {
       },
       when: (world) => world.wait(5_000).filter(({ type }) => type === "answer.submitted"),
       then: ["answer.submitted a agent1.1 partial with agent1.1"],
+    },
+    {
+      name: "E15 a partial text given with an empty workspace goes with what the turn began with",
+      world: { every: { workspace: true }, rules: { initial_round_timeout_ms: 5_000 } },
+      given: (world) => {
+        world.does("b", answers("B", files(1)));
+        world.does("c", answers("C", files(1)));
+        world.writing = { a: "so far" };
+        world.files = 0;
+      },
+      when: (world) => world.wait(5_000).filter(({ type }) => type === "answer.submitted"),
+      then: ["answer.submitted a agent1.1 partial with base"],
     },
   ]);
 });

@@ -103,7 +103,8 @@ export class World {
 
   give(body: InputBody): SessionEvent[] {
     const partials = Object.fromEntries(Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]));
-    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials, usages: this.reported };
+    const files = this.ids.map(() => this.files);
+    const input: Input = { ...body, at: this.now, seed: this.#seed++, partials, files, usages: this.reported };
     const events = decide(this.state, input);
     const before = this.state;
     this.state = events.reduce(evolve, before);

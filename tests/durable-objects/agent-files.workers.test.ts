@@ -104,6 +104,28 @@ describe("agents with workspaces", () => {
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });
 
+  it("E15 keep what the turn began with where the winner left nothing of it: so does the result, and the next turn", async () => {
+    const run = await start(withFiles(["waster", "keeper"]));
+    await follow(run);
+    for (const turn of [2, 3]) {
+      expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status).toBe(202);
+      const { events } = await follow({ ...run, turn });
+      expect(events.at(-1)).toMatchObject({ type: "turn.completed", winner: "a0" });
+      expect(trail(events, "a0")).toContain("delete /workspace/a.txt");
+      expect(trail(events, "a1").some((line) => /^read \/peers\/agent[12]\/a\.txt$/.test(line))).toBe(true);
+      const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
+      expect([answer?.label, answer?.snapshot]).toEqual(["agent1.1", "base"]);
+      expect(ofType(events, "presentation.started")).toMatchObject([{ workspace: "base" }]);
+      const path = `/api/sessions/${run.session_id}/turns/${turn}`;
+      const result = await (await request(`${path}/files`)).json<SessionFiles>();
+      expect(result).toMatchObject({ label: "agent1.final", data: [{ path: "a.txt" }] });
+      const files = await (await request(`${path}/answers/agent1.1/files`)).json<SessionFiles>();
+      expect(files).toMatchObject({ label: "agent1.1", data: result.data });
+    }
+    const { prefix } = await filed(run);
+    expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
+  });
+
   it("I10 have the snapshots of all their answers in R2, as the API lists them, and only the result at hand", async () => {
     const run = await start(withFiles(["refiner", "critic"]));
     const { events } = await follow(run);
@@ -144,6 +166,7 @@ describe("agents with workspaces", () => {
     const { events } = await follow(run);
     away.mockRestore();
     expect(outcomes(events).filter((outcome) => outcome.startsWith("a0"))).toEqual(["a0 run_command error", "a0 run_command ok"]);
+    expect(trail(events, "a0")).toEqual(expect.arrayContaining(["write /workspace/heap not_kept", "write /workspace/heap"]));
     expect(events.at(-1)).toMatchObject({ type: "turn.completed", winner: "a0" });
     const { prefix } = await filed(run);
     const heap = await request(`/api/sessions/${run.session_id}/turns/1/files/heap`);

@@ -49,6 +49,19 @@ const hoard = (filed: string[], given: () => ToolResult): Tool => ({
   },
 });
 
+/** As a command that is stopped: it has done things to files, and then failed. */
+const giveUp: Tool = {
+  spec: { name: "give_up", description: "Gives up.", parameters: { type: "object" } },
+  rule: { name: "give_up", acts_outside: false, idempotent: true },
+  run: async (_, { files }) => {
+    await files?.write("a", png.bytes);
+    await files?.read("a");
+    await files?.write("/peers/nobody/a", png.bytes).catch(() => {});
+    files?.remove("a");
+    return { outcome: "error", text: "Stopped." };
+  },
+};
+
 /** As one with a mistake in it. */
 const breaking = (
   rule: Pick<Tool["rule"], "acts_outside" | "idempotent">,
@@ -182,6 +195,18 @@ describe("an agent's tool calls", () => {
     await vi.waitFor(() => expect(faults).toContain(failure), 3_000);
     faults.length = 0;
     agent.engine().handle({ type: "cancel_requested" });
+  });
+
+  it("are on record with what they did to files as not kept, where they went wrong", async () => {
+    const { events } = working([giveUp], [{ name: "give_up" }]);
+    await isOver();
+    const [accessed] = events().flatMap((event) => (event.type === "files.accessed" ? [event] : []));
+    expect(accessed?.accesses.map(({ operation, path, refused }) => [operation, path, refused])).toEqual([
+      ["write", "/workspace/a", "not_kept"],
+      ["read", "/workspace/a", null],
+      ["write", "/peers/nobody/a", "unknown_place"],
+      ["delete", "/workspace/a", "not_kept"],
+    ]);
   });
 
   it("keep the files they are given, as many as there is room for, whatever came of them", async () => {

@@ -42,7 +42,7 @@ async function makeRig(storage: DurableObjectStorage) {
   const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
   const inBucket = bucketViews(sessionPrefix(TENANT, session));
   return Object.assign(rig, inBucket, {
-    commit: (contents: Contents, brought?: "forgotten") => commit(rig, contents, brought),
+    commit: (contents: Contents, brought?: Brought) => commit(rig, contents, brought),
     answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
     work: () => work(rig),
     /** Contents are nowhere any more. */
@@ -59,8 +59,11 @@ async function makeRig(storage: DurableObjectStorage) {
 
 type Stores = ReturnType<typeof fileStores> & { storage: DurableObjectStorage; restart: () => void };
 
-/** Writes contents as a tool call does that settles; `forgotten`: as one that is cut off before. */
-async function commit({ blobs, storage }: Stores, contents: Contents, brought?: "forgotten"): Promise<Tree> {
+/** How a tool call does not come to its end: cut off before, or told to stop. */
+type Brought = "forgotten" | AbortSignal;
+
+/** Writes contents as a tool call does that settles. */
+async function commit({ blobs, storage }: Stores, contents: Contents, brought?: Brought): Promise<Tree> {
   const tree = new Map<string, FileEntry>();
   const staged = new Map<string, Uint8Array>();
   for (const [path, content] of Object.entries(contents)) {
@@ -69,7 +72,7 @@ async function commit({ blobs, storage }: Stores, contents: Contents, brought?: 
     tree.set(path, { hash, size: bytes.byteLength });
     staged.set(hash, bytes);
   }
-  await blobs.spill(staged);
+  await blobs.spill(staged, brought instanceof AbortSignal ? brought : new AbortController().signal);
   if (brought !== "forgotten") storage.transactionSync(() => blobs.add(staged));
   return tree;
 }

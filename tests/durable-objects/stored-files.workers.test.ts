@@ -44,6 +44,14 @@ describe("contents too large for a row", () => {
       expect((await rig.blobs.read({ hash: tree.get("a")?.hash ?? "" })).byteLength).toBe(1_200_000);
     }));
 
+  it("are stored no further once nobody waits for their call", () =>
+    withFiles(async (rig) => {
+      const stop = new AbortController();
+      rig.watched.breaks = (_, when) => void (when === "after" && stop.abort(new Error("cancelled")));
+      await expect(rig.commit({ a: large(10), b: large(11), c: large(12) }, stop.signal)).rejects.toThrow("cancelled");
+      expect([(await rig.keys()).length, rig.rows("blobs")]).toEqual([1, 1]);
+    }));
+
   it("are known before they lie there, so that a call that was cut off leaves nothing behind", () =>
     withFiles(async (rig) => {
       await rig.commit({ a: large(3) }, "forgotten");

@@ -166,7 +166,7 @@ export class Model {
     for (const [path] of texts) this.fileFits(path);
     for (const path of directories) this.directoryFits(path);
     for (const path of [...texts.map(([path]) => path), ...directories]) this.mayWrite(path);
-    if (way === "move") for (const path of [...this.filesAt(from), ...this.directoriesAt(from)]) this.mayWrite(path);
+    if (way === "move") this.mayTakeAway(from, to);
     const leaving = way === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
     this.room(to, texts, { leaving, directories: directories.filter((path) => path !== rootOf(path)) });
     for (const [path, text] of texts) {
@@ -177,6 +177,17 @@ export class Model {
     }
     for (const path of directories) this.putDirectory(path);
     if (way === "move") this.drop(from);
+  }
+
+  /** A file that leaves its root, or what is handed over of it, is deleted there. */
+  private mayTakeAway(from: string, to: string): void {
+    const isKept = (path: string): boolean => !isIn(path, "/workspace/.tool_results");
+    for (const path of this.filesAt(from)) {
+      this.mayWrite(path);
+      const stays = rootOf(from) === rootOf(to) && (isKept(to + path.slice(from.length)) || !isKept(path));
+      if (!stays && !this.known.has(path)) throw new Refused("not_read");
+    }
+    for (const path of this.directoriesAt(from)) this.mayWrite(path);
   }
 
   /** Files at or below a path, in the order of whole paths. */

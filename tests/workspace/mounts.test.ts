@@ -84,6 +84,15 @@ describe("an agent's peers", () => {
       sees: { c: FIRST },
     },
     {
+      name: "are what the turn began with where an author left nothing",
+      given: (world) => {
+        world.does("a", answers("A", { workspaceFiles: 0 }));
+        world.does("b", answers("B"));
+        world.does("c", answers("C"));
+      },
+      sees: { c: { ...FIRST, a: "base" } },
+    },
+    {
       name: "are all newest answers for the presenter",
       given: (world) => {
         allAnswer(world);

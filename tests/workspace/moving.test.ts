@@ -258,6 +258,41 @@ describe("moving", () => {
       lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b"],
     },
     {
+      name: "refuses an unread file out of its tree, where it would be gone",
+      given: { contexts: { site: { files: { a: "A" }, writable: true } } },
+      does: (f) => f.move("/contexts/site/a", "/workspace/a"),
+      lines: ["write /workspace/a: not_read", "delete /contexts/site/a: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "refuses an unread file to where results lie, which nobody is handed",
+      given: HOME,
+      does: (f) => f.move("src", ".tool_results"),
+      lines: ["write /workspace/.tool_results: not_read", "delete /workspace/src: not_read"],
+      fails: "not_read",
+    },
+    {
+      name: "takes a file out of its tree that was read",
+      given: { contexts: { site: { files: { a: "A" }, writable: true } }, read: ["/contexts/site/a"] },
+      does: (f) => f.move("/contexts/site/a", ".tool_results/a"),
+      changes: {
+        workspace: { ".tool_results/a": "A" },
+        site: { a: null },
+        read: ["/workspace/.tool_results/a"],
+      },
+      lines: ["write /workspace/.tool_results/a", "delete /contexts/site/a"],
+    },
+    {
+      name: "takes unread results to other names among them",
+      given: { workspace: { ".tool_results/a": "A" } },
+      does: (f) => f.move(".tool_results/a", ".tool_results/b"),
+      changes: {
+        workspace: { ".tool_results/a": null, ".tool_results/b": "A" },
+        foreign: ["/workspace/.tool_results/b"],
+      },
+      lines: ["write /workspace/.tool_results/b", "delete /workspace/.tool_results/a"],
+    },
+    {
       name: "refuses the workspace itself",
       given: HOME,
       does: (f) => f.move("/workspace", "x"),

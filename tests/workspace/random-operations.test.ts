@@ -50,7 +50,16 @@ const PREFIXES = [
 const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key", "gen", "x.pem", "X.Pem", "keep.pem", "README"];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
 /** Where calls of the same round meet often. */
-const MET = ["a", "b", "c/a", "/contexts/site/a", "/contexts/site/b", "/contexts/vault/a", "/contexts/vault/c"];
+const MET = [
+  "a",
+  "b",
+  "c/a",
+  ".tool_results/a",
+  "/contexts/site/a",
+  "/contexts/site/b",
+  "/contexts/vault/a",
+  "/contexts/vault/c",
+];
 const anyPath = fc.oneof(
   { weight: 15, arbitrary: fc.constantFrom(...MET) },
   { weight: 30, arbitrary: fc.tuple(fc.constantFrom(...PREFIXES), names).map(([prefix, parts]) => prefix + parts.join("/")) },

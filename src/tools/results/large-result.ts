@@ -1,4 +1,5 @@
 import { byteLength } from "../../coordination/byte-length";
+import { RESULTS_DIRECTORY } from "../../workspace/handed-over";
 import { estimateTokens } from "./estimate-tokens";
 import { previewOf } from "./preview";
 
@@ -16,9 +17,6 @@ export type ResultLimits = {
 };
 
 export const RESULT_LIMITS: ResultLimits = { inlineTokens: 20_000, previewTokens: 2_000 };
-
-/** Where such files lie, relative to the workspace. */
-export const RESULTS_DIRECTORY = ".tool_results";
 
 export type FoundResult = {
   /** The tool's name, as the model called it. */

@@ -104,7 +104,10 @@ export const oneKey: Invariant = {
   }),
 };
 
-/** I10: an answer's snapshot is its own, except that an empty workspace keeps the one before; without a workspace there is none. */
+/**
+ * I10: an answer's snapshot is its own, except that an empty workspace keeps the one before, or else what the turn began with;
+ * without a workspace there is none.
+ */
 export const snapshots: Invariant = {
   id: "I10",
   watch: ({ files }) => {
@@ -118,8 +121,8 @@ export const snapshots: Invariant = {
         if (event.snapshot !== null) kept.set(event.agent, event.snapshot);
         if (agent?.rules.workspace !== true) return unless(event.snapshot === null, "a snapshot of an agent without a workspace");
         const count = files?.get(event.sequence_number);
-        const due = event.origin === "tool" && count === 0 ? (before ?? event.label) : event.label;
-        const known = event.origin === "partial" || count !== undefined;
+        const due = count === 0 ? (before ?? "base") : event.label;
+        const known = count !== undefined;
         return [
           ...unless(event.snapshot !== null, `${event.label} lost its snapshot`),
           ...unless(

@@ -25,8 +25,8 @@ type Desk = {
   working: Tree;
   /** What the presenter's round began with. */
   start: Tree;
-  /** The snapshot of its newest answer; null: it has none. */
-  kept: Tree | null;
+  /** The files of its newest answer; before that, what the turn began with. */
+  kept: Tree;
   /** Labels of the newest answers it was shown, by author. */
   shown: Map<string, string>;
   /** Calls of tools that it was not told the end of, by their ids. */
@@ -112,7 +112,7 @@ class Witness implements WitnessedFiles {
   #desk(agent: string): Desk {
     const known = this.#desks.get(agent);
     if (known) return known;
-    const desk: Desk = { working: this.#base, start: this.#base, kept: null, shown: new Map(), asked: new Map() };
+    const desk: Desk = { working: this.#base, start: this.#base, kept: this.#base, shown: new Map(), asked: new Map() };
     this.#desks.set(agent, desk);
     return desk;
   }
@@ -167,15 +167,15 @@ class Witness implements WitnessedFiles {
     return answer?.tree ?? EMPTY;
   }
 
-  /** An empty workspace keeps the snapshot that its agent has. */
+  /** An empty workspace freezes nothing: the files of before stand. */
   #submits({ sequence_number, turn, attempt, agent, label }: EventOf<"answer.submitted"> & NumberedEvent): void {
     const desk = this.#desk(agent);
-    const { working, kept } = desk;
-    const tree = working.size === 0 ? (kept ?? working) : working;
+    const { working } = desk;
+    const tree = working.size === 0 ? desk.kept : working;
     this.#answers.set(label, { agent, tree });
     if (!this.#owners.has(agent)) return;
     this.counts.set(sequence_number, working.size);
-    if (working.size > 0 || kept === null) this.trees.set(`${turn}/${attempt}/${label}`, working);
+    if (working.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
     desk.kept = tree;
   }
 

@@ -129,8 +129,15 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an empty workspace takes the place of a snapshot with files",
     file: `${RULES}/answer.ts`,
-    find: "return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? taken.label) : taken.label;",
+    find: "return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? BASE) : taken.label;",
     replace: "return taken.label;",
+    invariant: "I10",
+  },
+  {
+    name: "an empty workspace takes the place of what the turn began with",
+    file: `${RULES}/answer.ts`,
+    find: "(draft.agent(index).snapshot ?? BASE)",
+    replace: "(draft.agent(index).snapshot ?? taken.label)",
     invariant: "I10",
   },
   {

@@ -92,21 +92,41 @@ export class Shell {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
     this.#heardAt = Math.max(this.#heardAt ?? at, at);
+    const counted = this.#counts();
     const events = decide(this.state, {
       ...body,
       at,
       seed: this.#world.seed(),
       partials: this.#performer.partials(),
+      files: counted.view,
       usages: this.#performer.usages(),
     });
     if (events.length === 0) return this.#performer.sync();
-    const files = filesOf(body);
+    const told = filesOf(body);
     for (const [nth, event] of events.entries()) {
-      if (event.type === "answer.submitted" && files !== undefined) this.files.set(this.log.length + nth + 1, files);
+      if (event.type !== "answer.submitted") continue;
+      const files = event.origin === "tool" ? told : counted.read.get(event.agent);
+      if (files !== undefined) this.files.set(this.log.length + nth + 1, files);
     }
     this.state = this.append(events);
     if (this.#world.diesNow()) this.crash();
     else this.#performer.sync();
+  }
+
+  /** What agents' workspaces hold, asked of the world only where the rules ask, and what it said. */
+  #counts(): { view: Record<number, number | null>; read: Map<string, number | null> } {
+    const view: Record<number, number | null> = {};
+    const read = new Map<string, number | null>();
+    const look = (index: number, id: string): number | null => {
+      const known = read.get(id);
+      if (known !== undefined) return known;
+      const files = this.#world.files(index);
+      read.set(id, files);
+      return files;
+    };
+    for (const { index, id } of runningTurn(this.state)?.attempt.agents ?? [])
+      Object.defineProperty(view, index, { enumerable: true, get: () => look(index, id) });
+    return { view, read };
   }
 
   /** Numbers and stores events; answers the state with them. */
