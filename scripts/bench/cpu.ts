@@ -4,7 +4,7 @@ import { ratios, type Spread, spread } from "./arithmetic";
 import type { LoopJob } from "./bare-loop";
 import { LONGEST_RUN_MS, post, replayOf, startRun, statusOf, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { aim, type Figure, type Line, type Measurement, micros, ratio } from "./figure";
+import { aim, type Figure, type Line, type Measurement, micros, ratio, times } from "./figure";
 import { idealCalls, type Load, runRequest, startTeam, TRIO } from "./team";
 
 /** CPU of the runtime's process in µs for each chunk that a provider streamed. Ratios are taken run by run. */
@@ -27,8 +27,9 @@ const LONG_REPLIES = { load: { answerTokens: 20_000, voteTokens: 40, presentatio
 export const CPU: Measurement = {
   name: "cpu",
   about: "CPU per chunk",
-  async measure({ machines }): Promise<Figure> {
-    const data = await measureCpu(await machines.disk(), LONG_REPLIES);
+  async measure(bench): Promise<Figure> {
+    const runs = times(LONG_REPLIES.runs, bench);
+    const data = await measureCpu(await bench.machines.disk(), { ...LONG_REPLIES, runs });
     const lines = (["watched", "unwatched"] as const).flatMap((how): Line[] => [
       {
         figure: `CPU per chunk, ${how}`,

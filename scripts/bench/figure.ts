@@ -23,9 +23,12 @@ export type Figure = {
 
 /**
  * What measurements share: the runtimes, and the seed of all that they draw at random. `trials`: how often those try that look for
- * something inexact; null: as often as each does by itself.
+ * something inexact; null: as often as each does by itself. `isSmall`: in the least size, to see that it works at all.
  */
-export type Bench = { machines: Machines; seed: number; trials: number | null };
+export type Bench = { machines: Machines; seed: number; trials: number | null; isSmall: boolean };
+
+/** How often something is done: as often as it takes for a figure, or once. */
+export const times = (usual: number, { isSmall }: Pick<Bench, "isSmall">): number => (isSmall ? 1 : usual);
 
 export type Measurement = {
   /** As `--only` names it. */

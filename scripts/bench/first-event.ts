@@ -1,7 +1,7 @@
 import { quantile, type Spread, spread } from "./arithmetic";
 import { post, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
-import { aim, type Figure, type Line, type Measurement, range } from "./figure";
+import { aim, type Figure, type Line, type Measurement, range, times } from "./figure";
 import { runRequest, startTeam } from "./team";
 
 /** Milliseconds from sending a request to what it is waited for. */
@@ -18,8 +18,8 @@ const AIM_MS = 30;
 export const FIRST_EVENT: Measurement = {
   name: "first-event",
   about: "POST to first event",
-  async measure({ machines }): Promise<Figure> {
-    const data = await machines.onBoth(measureFirstEvent);
+  async measure(bench): Promise<Figure> {
+    const data = await bench.machines.onBoth((runtime) => measureFirstEvent(runtime, times(SAMPLES, bench)));
     return { lines: [...linesOf(data.disk, "disk"), ...(data.memory ? linesOf(data.memory, "memory") : [])], data };
   },
 };
@@ -39,11 +39,11 @@ function linesOf({ firstEvent, healthz, oneRow }: FirstEventFigure, where: strin
 const latency = (figure: Latency): string => `${range(figure, 1)} ms, p95 ${figure.p95.toFixed(1)}`;
 
 /** A new session each time, on a warm service; beside it the cheapest answer of the same Worker and of any new object. */
-async function measureFirstEvent({ service, bare }: Runtime): Promise<FirstEventFigure> {
+async function measureFirstEvent({ service, bare }: Runtime, samples: number): Promise<FirstEventFigure> {
   const providers = await startTeam(LOAD);
   try {
     const measured: Record<"healthz" | "oneRow" | "firstEvent", number>[] = [];
-    for (let sample = 0; sample < WARM_UP + SAMPLES; sample += 1) {
+    for (let sample = 0; sample < WARM_UP + samples; sample += 1) {
       const healthz = await timed(async () => (await fetch(`${service}/healthz`)).text());
       const oneRow = await timed(async () => (await post(`${bare}/row`, "")).text());
       const run = await watchRun(service, runRequest(providers));

@@ -4,7 +4,7 @@ import { ServiceProcess } from "../service/service-process";
 import { quantile, type Spread, spread } from "./arithmetic";
 import { BareProcess } from "./bare-process";
 import { chanceFor } from "./chance";
-import { aim, type Figure, type Measurement, millis } from "./figure";
+import { aim, type Figure, type Measurement, millis, times } from "./figure";
 import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
 import { runRequest, startTeam, teamOf } from "./team";
@@ -29,10 +29,11 @@ const LOAD = { answerTokens: 150, voteTokens: 40, presentationTokens: 40, pace: 
 
 export const KILL: Measurement = {
   name: "kill",
-  about: `Time to the first useful event after a kill, ${KILLS} kills`,
-  async measure({ seed }): Promise<Figure> {
-    const data = await measureKills(seed);
-    const runs = `${KILLS} kills, seed ${seed}`;
+  about: "Time to the first useful event after a kill",
+  async measure(bench): Promise<Figure> {
+    const { seed } = bench;
+    const data = await measureKills(seed, times(KILLS, bench));
+    const runs = `${data.kills} kills, seed ${seed}`;
     const bound = `bare Worker of one line ${millis(data.bareMs)}`;
     return {
       lines: [
@@ -51,7 +52,7 @@ export const KILL: Measurement = {
   },
 };
 
-async function measureKills(seed: number): Promise<KillFigure> {
+async function measureKills(seed: number, kills: number): Promise<KillFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
   const service = await ServiceProcess.prepare(LOCAL_VARIABLES);
@@ -61,7 +62,7 @@ async function measureKills(seed: number): Promise<KillFigure> {
   try {
     await service.start();
     await bare.start();
-    for (let kill = 0; kill < KILLS; kill += 1) {
+    for (let kill = 0; kill < kills; kill += 1) {
       const { events, turn } = await startRun(service.url, runRequest(providers, members));
       const recovery = await killOnce(service, events, chance.int(200, 1_000));
       const status = await endOf(turn);
@@ -76,7 +77,7 @@ async function measureKills(seed: number): Promise<KillFigure> {
   }
   const of = (name: "bare" | keyof Recovery) => samples.map((sample) => sample[name]);
   return {
-    kills: KILLS,
+    kills,
     bareMs: spread(of("bare")),
     healthyMs: spread(of("healthy")),
     eventMs: spread(of("event")),

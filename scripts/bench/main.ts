@@ -9,15 +9,16 @@ import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
 /**
- * `npm run bench [-- --only wall,cpu] [--seed S] [--trials N] [--json out.json]`: what the service itself costs, in time, CPU and rows,
+ * `npm run bench [-- --only wall,cpu] [--seed S] [--trials N] [--small] [--json out.json]`: what the service itself costs, in time, CPU and rows,
  * with simulated models on this machine. Linux only. Everything takes about 17 minutes on two idle cores. `--trials` tries resume
- * and budget so often instead of 1,000 times. Fails where something that has to be exact is not; an aim that is missed is told, and
+ * and budget so often instead of 1,000 times; `--small` takes most others once, to see that they work: no figure to go by. Fails where something that has to be exact is not; an aim that is missed is told, and
  * is no failure.
  */
 const OPTIONS = {
   json: { type: "string" },
   only: { type: "string", multiple: true },
   seed: { type: "string" },
+  small: { type: "boolean", default: false },
   trials: { type: "string" },
 } as const;
 /** Where git does not look. */
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   if (type() !== "Linux") throw new Error("The benchmark reads CPU times from /proc and runs on Linux only.");
   const wanted = chosen(values.only);
   const seed = wholeNumber("seed", values.seed) ?? Date.now() % 1_000_000;
-  const bench = { machines: new Machines(), seed, trials: wholeNumber("trials", values.trials) };
+  const bench = { machines: new Machines(), seed, trials: wholeNumber("trials", values.trials), isSmall: values.small };
   const begun = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
   const taken = new Map<string, Taken>();
   const take = async (one: Measurement) => void taken.set(one.name, await takeOne(one, bench));

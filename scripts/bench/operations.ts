@@ -5,7 +5,7 @@ import { worksOnFiles } from "../simulated-providers/coding";
 import { startSimulatedProviders } from "../simulated-providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { operations } from "./counting-bindings";
-import { type Figure, type Measurement, range } from "./figure";
+import { type Figure, type Measurement, range, times } from "./figure";
 import { watchRun } from "./run-client";
 import { startRuntime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -34,8 +34,8 @@ export const OPERATIONS: Measurement = {
   name: "operations",
   about: "Requests, alarms, and uses of D1 and R2 of one run",
   counts: true,
-  async measure(): Promise<Figure> {
-    const data = await measureOperations();
+  async measure(bench): Promise<Figure> {
+    const data = await measureOperations(times(RUNS, bench));
     const told = ({ workerRequests, objectRequests, alarms, d1Statements, r2Writes, r2Reads }: Spreads) =>
       `${few(workerRequests)} requests of clients, ${few(objectRequests)} of objects, ${few(alarms)} alarms, ` +
       `${few(d1Statements)} D1, ${few(r2Writes)} + ${few(r2Reads)} R2`;
@@ -44,13 +44,13 @@ export const OPERATIONS: Measurement = {
         {
           figure: `a watched run of ${AGENTS}, ${data.calls} calls of models`,
           measured: told(data.plain),
-          runs: `${RUNS}`,
+          runs: `${data.plain.alarms.runs}`,
           bound: "1 request of a client, 1 of its object, by definition",
         },
         {
           figure: "  with three files from each",
           measured: told(data.withFiles),
-          runs: `${RUNS}`,
+          runs: `${data.withFiles.alarms.runs}`,
           bound: "the same, and 1 write to R2 for all files, by definition",
         },
       ],
@@ -62,7 +62,7 @@ export const OPERATIONS: Measurement = {
 /** The same each time, as a rule. */
 const few = (count: Spread): string => (count.min === count.max ? String(count.median) : range(count, 0));
 
-async function measureOperations(): Promise<OperationsFigure> {
+async function measureOperations(wanted: number): Promise<OperationsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/counting-worker.ts");
   const providers = await startTeam(LOAD, teamOf(AGENTS));
   const writers = await startSimulatedProviders({ models: { writer: WRITER } });
@@ -82,7 +82,7 @@ async function measureOperations(): Promise<OperationsFigure> {
   };
   try {
     const runs: Record<"plain" | "withFiles", Operations>[] = [];
-    while (runs.length < RUNS) {
+    while (runs.length < wanted) {
       const plain = await counted(runRequest(providers, teamOf(AGENTS)));
       runs.push({ plain, withFiles: await counted(fileRequest(writers.baseUrl)) });
     }

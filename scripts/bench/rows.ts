@@ -24,6 +24,7 @@ const HOW = ["watched", "unwatched"] as const;
 type How = (typeof HOW)[number];
 
 const MINUTES = 5;
+const SMALL_MINUTES = 0.25;
 /** Of each kind, side by side: five minutes cannot be made shorter. */
 const SESSIONS = 5;
 const AIMS: Record<How, number> = { watched: 1_500, unwatched: 500 };
@@ -35,13 +36,14 @@ const MEMBERS = teamOf(3);
 
 export const ROWS: Measurement = {
   name: "rows",
-  about: `Rows written in ${MINUTES} minutes of three agents, in real time`,
+  about: "Rows written in minutes of three agents, in real time",
   counts: true,
-  async measure(): Promise<Figure> {
-    const data = await measureRows();
+  async measure({ isSmall }): Promise<Figure> {
+    const minutes = isSmall ? SMALL_MINUTES : MINUTES;
+    const data = await measureRows(minutes);
     const lines = HOW.map(
       (how): Line => ({
-        figure: how === "watched" ? `rows in ${MINUTES} minutes of three agents, ${how}` : `  ${how}`,
+        figure: how === "watched" ? `rows in ${minutes} minutes of three agents, ${how}` : `  ${how}`,
         measured: range(data.rows[how], 0),
         runs: `${SESSIONS} sessions side by side`,
         bound: `bare relay that stores every ${EVERY_MS[how]} ms: ${range(data.bare[how], 0)}`,
@@ -59,7 +61,7 @@ export const ROWS: Measurement = {
   },
 };
 
-async function measureRows(): Promise<RowsFigure> {
+async function measureRows(minutes: number): Promise<RowsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/counting-worker.ts");
   const providers = await startTeam(LOAD, MEMBERS);
   const left = new AbortController();
@@ -69,19 +71,19 @@ async function measureRows(): Promise<RowsFigure> {
     for (const { events } of started.get("watched") ?? []) {
       new Reader(events, { signal: left.signal }).ended.catch(() => undefined);
     }
-    const relays = Promise.all(HOW.map((how) => relayed(runtime, providers, how)));
+    const relays = Promise.all(HOW.map((how) => relayed(runtime, providers, { how, minutes })));
     relays.catch(() => undefined); // thrown below, when it is waited for
-    await sleep(MINUTES * 60_000);
+    await sleep(minutes * 60_000);
     const { rows, operations } = CountsSchema.parse(await (await fetch(`${runtime.service}/bench/counts`)).json());
     for (const { turn } of [...started.values()].flat()) {
       const status = await statusOf(turn);
-      if (status !== "running") throw new Error(`After ${MINUTES} minutes a run is ${status}.`);
+      if (status !== "running") throw new Error(`After ${minutes} minutes a run is ${status}.`);
     }
     if (rows.length !== HOW.length * SESSIONS) throw new Error(`${rows.length} sessions wrote rows.`);
     const [watched, unwatched] = await relays;
     if (!watched || !unwatched) throw new Error("A relay is missing.");
     return {
-      minutes: MINUTES,
+      minutes,
       rows: { watched: spread(rows.slice(0, SESSIONS)), unwatched: spread(rows.slice(SESSIONS)) },
       bare: { watched: spread(watched), unwatched: spread(unwatched) },
       alarms: operations.alarms,
@@ -103,13 +105,17 @@ async function startSome({ service }: Runtime, providers: SimulatedProviders): P
 }
 
 /** The rows of as many relays. */
-async function relayed({ bare }: Runtime, providers: SimulatedProviders, how: How): Promise<number[]> {
+async function relayed(
+  { bare }: Runtime,
+  providers: SimulatedProviders,
+  { how, minutes }: { how: How; minutes: number },
+): Promise<number[]> {
   while (providers.requests().length < MEMBERS.length) await sleep(10);
   const bodies = providers
     .requests()
     .slice(0, MEMBERS.length)
     .map(({ body }) => body);
-  const job: BatchJob = { baseUrl: providers.baseUrl, bodies, everyMs: EVERY_MS[how], forMs: MINUTES * 60_000 };
+  const job: BatchJob = { baseUrl: providers.baseUrl, bodies, everyMs: EVERY_MS[how], forMs: minutes * 60_000 };
   return Promise.all(Array.from({ length: SESSIONS }, () => rowsOf(bare, job)));
 }
 

@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, type Spread, spread } from "./arithmetic";
-import { type Figure, type Measurement, range, ratio } from "./figure";
+import { type Figure, type Measurement, range, ratio, times } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
@@ -37,28 +37,29 @@ const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: {
 
 export const SESSIONS_AT_ONCE: Measurement = {
   name: "sessions",
-  about: `${SESSIONS} sessions of three agents at once`,
-  async measure({ machines }): Promise<Figure> {
-    const data = await measureSessions(await machines.disk());
-    const { perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch, full } = data;
+  about: "Sessions of three agents at once",
+  async measure(bench): Promise<Figure> {
+    const size = { sessions: bench.isSmall ? 4 : SESSIONS, runs: times(RUNS, bench), fullRuns: times(FULL_RUNS, bench) };
+    const data = await measureSessions(await bench.machines.disk(), size);
+    const { sessions, perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch, full } = data;
     return {
       lines: [
         {
           figure: "sessions at once per core, three agents at 50 tokens/s",
           measured: `${perCore.toFixed(0)}, reckoned from ${range(cpuPerSecondMs, 2)} ms of CPU for each second of one`,
-          runs: `${RUNS} × ${SESSIONS} sessions`,
+          runs: `${size.runs} × ${sessions} sessions`,
           bound: `bare loop ${barePerCore.toFixed(0)} (${range(bareCpuPerSecondMs, 2)} ms)`,
         },
         {
-          figure: `  wall / critical path, ${SESSIONS} at once`,
+          figure: `  wall / critical path, ${sessions} at once`,
           measured: ratio(stretch),
-          runs: `${RUNS} × ${SESSIONS} sessions`,
+          runs: `${size.runs} × ${sessions} sessions`,
           bound: `bare loop ${ratio(bareStretch)}`,
         },
         {
           figure: `  wall / critical path, ${full.sessions} at once`,
           measured: `${ratio(full.stretch)}, ${range(full.cores, 2)} cores busy`,
-          runs: `${FULL_RUNS} × ${full.sessions} sessions`,
+          runs: `${size.fullRuns} × ${full.sessions} sessions`,
           bound: `bare loop ${ratio(full.bareStretch)}, ${range(full.bareCores, 2)} cores`,
         },
       ],
@@ -71,7 +72,9 @@ export const SESSIONS_AT_ONCE: Measurement = {
 type AtOnce = { cpuPerSecond: number; cores: number; walls: number[] };
 type Pair = Record<"ours" | "bare", AtOnce>;
 
-async function measureSessions({ service, bare, cpuMs }: Runtime): Promise<SessionsFigure> {
+type Size = { sessions: number; runs: number; fullRuns: number };
+
+async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): Promise<SessionsFigure> {
   const members = teamOf(3);
   const providers = await startTeam(LOAD, members);
   const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<AtOnce> => {
@@ -95,15 +98,15 @@ async function measureSessions({ service, bare, cpuMs }: Runtime): Promise<Sessi
       bare: await atOnce(sessions, async () => (await post(`${bare}/loop`, job)).text()),
     });
     const pairs: Pair[] = [];
-    for (let at = 0; at <= RUNS; at += 1) pairs.push(await pairOf(SESSIONS));
+    for (let at = 0; at <= size.runs; at += 1) pairs.push(await pairOf(size.sessions));
     const warm = pairs.slice(1); // the first lets the compiler do its work
     const cpuPerSecondMs = spread(warm.map(({ ours }) => ours.cpuPerSecond));
     const bareCpuPerSecondMs = spread(warm.map((pair) => pair.bare.cpuPerSecond));
     const perCore = 1_000 / cpuPerSecondMs.median;
     const full: Pair[] = [];
-    while (full.length < FULL_RUNS) full.push(await pairOf(Math.round(perCore)));
+    while (full.length < size.fullRuns) full.push(await pairOf(Math.round(perCore)));
     return {
-      sessions: SESSIONS,
+      sessions: size.sessions,
       cpuPerSecondMs,
       bareCpuPerSecondMs,
       perCore,

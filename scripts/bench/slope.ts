@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, growsInAll, slopeOf, type Spread, spread } from "./arithmetic";
-import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
+import { type Figure, type Measurement, micros, millis, times, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -37,22 +37,22 @@ const WARM_UP_TURNS = 20;
  */
 export const SLOPE: Measurement = {
   name: "slope",
-  about: `Overhead of a call over 300 rounds of one session, ${SERIES} times`,
-  async measure({ machines }): Promise<Figure> {
-    const data = await measureSlope(await machines.disk());
+  about: "Overhead of a call over 300 rounds of one session",
+  async measure(bench): Promise<Figure> {
+    const data = await measureSlope(await bench.machines.disk(), times(SERIES, bench));
     const edges = (first: Spread, last: Spread) => `${millis(first, 2)}, ${millis(last, 2)}`;
     return {
       lines: [
         {
           figure: "turn besides its providers, per call, rounds 1 – 75 and 226 – 300",
           measured: edges(data.first, data.last),
-          runs: `${SERIES} sessions of ${data.rounds} rounds`,
+          runs: `${data.slopeMicros.runs} sessions of ${data.rounds} rounds`,
           bound: `bare loop ${edges(data.bareFirst, data.bareLast)}`,
         },
         {
           figure: "  growth with each round",
           measured: micros(data.slopeMicros),
-          runs: `${SERIES} sessions`,
+          runs: `${data.slopeMicros.runs} sessions`,
           bound: `bare loop ${micros(data.bareSlopeMicros)}`,
           aim: verdict("not more than the bare loop's in every session", !growsInAll(data.differenceMicros)),
         },
@@ -62,7 +62,7 @@ export const SLOPE: Measurement = {
   },
 };
 
-async function measureSlope({ service, bare }: Runtime): Promise<SlopeFigure> {
+async function measureSlope({ service, bare }: Runtime, wanted: number): Promise<SlopeFigure> {
   const members = teamOf(AGENTS);
   const providers = await startTeam(LOAD, members);
   const timed = async (run: () => Promise<unknown>) => {
@@ -86,7 +86,7 @@ async function measureSlope({ service, bare }: Runtime): Promise<SlopeFigure> {
     };
     await oneSession(WARM_UP_TURNS);
     const all: Series[] = [];
-    while (all.length < SERIES) all.push(await oneSession(TURNS));
+    while (all.length < wanted) all.push(await oneSession(TURNS));
     return toFigure(all);
   } finally {
     await providers.close();

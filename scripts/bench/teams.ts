@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
-import { type Figure, type Line, type Measurement, millis, range, ratio, verdict } from "./figure";
+import { type Bench, type Figure, type Line, type Measurement, millis, range, ratio, times, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -33,24 +33,29 @@ const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, stagge
 export const TEAMS: Measurement = {
   name: "teams",
   about: "Teams of two to four, equally fast and one slower than the other",
-  measure: async ({ machines }) => toFigure(await measureShapes(await machines.disk(), SMALL)),
+  measure: async (bench) => toFigure(await measureShapes(bench, SMALL)),
 };
 
 export const AGENTS: Measurement = {
   name: "agents",
   about: "Teams of up to 32",
-  measure: async ({ machines }) => toFigure(await measureShapes(await machines.disk(), LARGE)),
+  measure: async (bench) => toFigure(await measureShapes(bench, LARGE)),
 };
 
-async function measureShapes(runtime: Runtime, shapes: readonly Shape[]): Promise<TeamFigure[]> {
+async function measureShapes(bench: Bench, shapes: readonly Shape[]): Promise<TeamFigure[]> {
+  const runtime = await bench.machines.disk();
+  const runs = times(RUNS, bench);
   const figures: TeamFigure[] = [];
-  for (const shape of shapes) figures.push(await measureShape(runtime, shape));
+  for (const shape of shapes) figures.push(await measureShape(runtime, { ...shape, runs }));
   return figures;
 }
 
 type Timed = { wallMs: number; pathMs: number; calls: number; cpuMs: number };
 
-async function measureShape({ service, bare, cpuMs }: Runtime, { agents, staggerMs }: Shape): Promise<TeamFigure> {
+async function measureShape(
+  { service, bare, cpuMs }: Runtime,
+  { agents, staggerMs, runs }: Shape & { runs: number },
+): Promise<TeamFigure> {
   const members = teamOf(agents, staggerMs);
   const providers = await startTeam(LOAD, members);
   const timed = async (run: () => Promise<unknown>): Promise<Timed> => {
@@ -64,7 +69,7 @@ async function measureShape({ service, bare, cpuMs }: Runtime, { agents, stagger
     await watchRun(service, runRequest(providers, members));
     const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
     const pairs: Record<"ours" | "bare", Timed>[] = [];
-    for (let at = 0; at <= RUNS; at += 1) {
+    for (let at = 0; at <= runs; at += 1) {
       const ours = await timed(() => watchRun(service, runRequest(providers, members)));
       pairs.push({ ours, bare: await timed(async () => (await post(`${bare}/loop`, job)).text()) });
     }

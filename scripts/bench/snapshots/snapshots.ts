@@ -1,7 +1,7 @@
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { type Spread, spread } from "../arithmetic";
-import { aim, type Figure, type Measurement, millis, range } from "../figure";
+import { aim, type Figure, type Measurement, millis, range, times } from "../figure";
 import { startRuntime } from "../runtime";
 import { type Cost, TREE } from "./snapshot-costs";
 
@@ -29,9 +29,9 @@ const CONTENTS = {
 
 export const SNAPSHOTS: Measurement = {
   name: "snapshots",
-  about: `Snapshots of ${TREE.files} files, in ${RUNS} sessions`,
-  async measure(): Promise<Figure> {
-    const data = await measureSnapshots();
+  about: `Snapshots of ${TREE.files} files`,
+  async measure(bench): Promise<Figure> {
+    const data = await measureSnapshots(times(RUNS, bench));
     const { first, changed, copy, firstPuts, changedPuts, copyPuts, tidy } = data;
     return {
       lines: [
@@ -73,7 +73,7 @@ const mega = ({ median, min, max, runs }: Spread): string =>
   `${range({ median: median / 1e6, min: min / 1e6, max: max / 1e6, runs }, 1)} MB`;
 const writes = ({ cost }: Taken): string => `${aim(cost.objects, MOST_WRITES, "≤")} (R2 writes)`;
 
-async function measureSnapshots(): Promise<SnapshotsFigure> {
+async function measureSnapshots(sessions: number): Promise<SnapshotsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/snapshots/snapshot-worker.ts");
   const samples: Record<Work, Sample[]> = { first: [], changed: [], copy: [], firstPuts: [], changedPuts: [], copyPuts: [] };
   const tidied: Tidied[] = [];
@@ -85,7 +85,7 @@ async function measureSnapshots(): Promise<SnapshotsFigure> {
     return cost;
   };
   try {
-    for (let session = 1; session <= RUNS; session += 1) {
+    for (let session = 1; session <= sessions; session += 1) {
       await ask(`/write?files=${TREE.files}`, session);
       const { bytes } = await take("first", "/snapshot", session);
       await take("firstPuts", `/puts?objects=${MOST_WRITES}&bytes=${bytes}`, session);
