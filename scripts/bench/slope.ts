@@ -1,6 +1,6 @@
 import { now } from "../simulated-providers/play";
 import { criticalPathMs, growsInAll, slopeOf, type Spread, spread } from "./arithmetic";
-import { type Figure, type Measurement, micros, millis, times, verdict } from "./figure";
+import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
 import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
 import type { Runtime } from "./runtime";
 import { idealCalls, runRequest, startTeam, teamOf } from "./team";
@@ -26,6 +26,7 @@ const AGENTS = 2;
 /** Two rounds of each agent and the presentation. */
 const ROUNDS_PER_TURN = 2 * AGENTS + 1;
 const TURNS = 300 / ROUNDS_PER_TURN;
+const SMALL_TURNS = 8;
 const EDGE = 15;
 /** Sessions that are measured, after a part of one that lets the compiler do its work. */
 const SERIES = 5;
@@ -39,7 +40,7 @@ export const SLOPE: Measurement = {
   name: "slope",
   about: "Overhead of a call over 300 rounds of one session",
   async measure(bench): Promise<Figure> {
-    const data = await measureSlope(await bench.machines.disk(), times(SERIES, bench));
+    const data = await measureSlope(await bench.machines.disk(), bench.isSmall ? SMALL_TURNS : TURNS);
     const edges = (first: Spread, last: Spread) => `${millis(first, 2)}, ${millis(last, 2)}`;
     return {
       lines: [
@@ -62,7 +63,7 @@ export const SLOPE: Measurement = {
   },
 };
 
-async function measureSlope({ service, bare }: Runtime, wanted: number): Promise<SlopeFigure> {
+async function measureSlope({ service, bare }: Runtime, turns: number): Promise<SlopeFigure> {
   const members = teamOf(AGENTS);
   const providers = await startTeam(LOAD, members);
   const timed = async (run: () => Promise<unknown>) => {
@@ -86,8 +87,8 @@ async function measureSlope({ service, bare }: Runtime, wanted: number): Promise
     };
     await oneSession(WARM_UP_TURNS);
     const all: Series[] = [];
-    while (all.length < wanted) all.push(await oneSession(TURNS));
-    return toFigure(all);
+    while (all.length < SERIES) all.push(await oneSession(turns));
+    return { rounds: turns * ROUNDS_PER_TURN, ...toFigure(all) };
   } finally {
     await providers.close();
   }
@@ -96,13 +97,12 @@ async function measureSlope({ service, bare }: Runtime, wanted: number): Promise
 /** Turn by turn: what each call took besides its provider, in ms. */
 type Series = Record<"ours" | "bare", number[]>;
 
-function toFigure(all: readonly Series[]): SlopeFigure {
+function toFigure(all: readonly Series[]): Omit<SlopeFigure, "rounds"> {
   const first = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(0, EDGE)));
   const last = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(-EDGE)));
   const slopes = (whose: keyof Series) => all.map((series) => (slopeOf(series[whose]) / ROUNDS_PER_TURN) * 1_000);
   const [ours, bare] = [slopes("ours"), slopes("bare")];
   return {
-    rounds: TURNS * ROUNDS_PER_TURN,
     first: first("ours"),
     last: last("ours"),
     bareFirst: first("bare"),
