@@ -22,12 +22,7 @@ function openOn(kept: KeptFiles): StagedFiles {
 it.each([
   { does: "moved unread", act: async (files: AgentFiles) => files.move("b", "new"), path: "new", may: false },
   { does: "moved unread twice", act: moveTwice, path: "new", may: false },
-  {
-    does: "moved unread into a context",
-    act: async (files: AgentFiles) => files.move("b", "/contexts/site/new"),
-    path: "/contexts/site/new",
-    may: false,
-  },
+  { does: "read and moved into a context", act: readAndHandIn, path: "/contexts/site/new", may: true },
   {
     does: "moved unread within a context",
     act: async (files: AgentFiles) => files.move("/contexts/site/a", "/contexts/site/new"),
@@ -66,6 +61,11 @@ async function moveTwice(files: AgentFiles): Promise<void> {
 async function readAndMove(files: AgentFiles): Promise<void> {
   await files.read("b");
   files.move("b", "new");
+}
+
+async function readAndHandIn(files: AgentFiles): Promise<void> {
+  await files.read("b");
+  files.move("b", "/contexts/site/new");
 }
 
 async function moveAndRead(files: AgentFiles): Promise<void> {
