@@ -28,8 +28,9 @@ export const CPU: Measurement = {
   name: "cpu",
   about: "CPU per chunk",
   async measure(bench): Promise<Figure> {
+    const load = bench.isSmall ? { ...LONG_REPLIES.load, answerTokens: 2_000 } : LONG_REPLIES.load;
     const runs = times(LONG_REPLIES.runs, bench);
-    const data = await measureCpu(await bench.machines.disk(), { ...LONG_REPLIES, runs });
+    const data = await measureCpu(await bench.machines.disk(), { load, runs });
     const lines = (["watched", "unwatched"] as const).flatMap((how): Line[] => [
       {
         figure: `CPU per chunk, ${how}`,
