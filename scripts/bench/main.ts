@@ -9,10 +9,10 @@ import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
 /**
- * `npm run bench [-- --only wall,cpu] [--seed S] [--trials N] [--small] [--json out.json]`: what the service itself costs, in time, CPU and rows,
- * with simulated models on this machine. Linux only. Everything takes about 17 minutes on two idle cores. `--trials` tries resume
- * and budget so often instead of 1,000 times; `--small` takes most others once, to see that they work: no figure to go by. Fails where something that has to be exact is not; an aim that is missed is told, and
- * is no failure.
+ * `npm run bench [-- --only wall,cpu] [--seed S] [--trials N] [--small] [--json out.json]`: what the service itself costs, in
+ * time, CPU and rows, with simulated models on this machine. Linux only. Everything takes about 17 minutes on two idle cores.
+ * `--trials` tries resume and budget so often instead of 1,000 times; `--small` takes most others once, to see that they work:
+ * no figure to go by. Fails where something that has to be exact is not; an aim that is missed is told, and is no failure.
  */
 const OPTIONS = {
   json: { type: "string" },

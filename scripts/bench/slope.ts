@@ -45,7 +45,7 @@ export const SLOPE: Measurement = {
     return {
       lines: [
         {
-          figure: "turn besides its providers, per call, rounds 1 – 75 and 226 – 300",
+          figure: `turn besides its providers, per call, first and last ${Math.min(EDGE * ROUNDS_PER_TURN, data.rounds)} of ${data.rounds} rounds`,
           measured: edges(data.first, data.last),
           runs: `${data.slopeMicros.runs} sessions of ${data.rounds} rounds`,
           bound: `bare loop ${edges(data.bareFirst, data.bareLast)}`,

@@ -120,7 +120,10 @@ function requireBase(base: string | null | undefined, newest: string | null): vo
   );
 }
 
-/** Takes one blob that the manifest of an open upload names; `told`: its length, null where nobody says. Twice is the same as once. Throws `UploadRefusal`. */
+/**
+ * Takes one blob that the manifest of an open upload names; `told`: its length, null where nobody says. Twice is the same as once.
+ * Throws `UploadRefusal`.
+ */
 export async function putBlob(
   store: ContextStore,
   upload: Owner & { version: string },

@@ -52,7 +52,7 @@ describe("uploads at the same time", () => {
     const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
     const waiting = Array.from({ length: 31 }, (_, nth) => send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)));
     waiting.push(blob());
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     const refused = [await send("/api/contexts/more", TAR, tar), await blob()];
     expect(await Promise.all(refused.map(problemOf))).toEqual([
       [503, "uploads_busy", "5"],
@@ -71,7 +71,7 @@ describe("uploads at the same time", () => {
       const answer = send(`/api/contexts/left-${nth}`, TAR, held(tar).body, client.signal).catch(() => null);
       return { client, answer };
     });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
     for (const { client } of clients) client.abort();
     await Promise.all(clients.map(({ answer }) => answer));
     expect((await send("/api/contexts/after", "application/zip", zipSync({ x: new Uint8Array(9) }))).status).toBe(201);
