@@ -9,7 +9,7 @@ import { runningService } from "./support/running-service";
 const WITHIN_MS = 120_000;
 const LONG_ENOUGH = { ttftMs: 1_000 };
 
-const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_000 } };
+const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_500 } };
 const on = runningService({
   lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
   quick: answersThenVotes({ answer: "Yes." }),
