@@ -38,6 +38,7 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["tools", "long_trouble"],
   ["tools", "second_turn"],
   ["tools", "restarts", "strict_judges"],
+  ["tools", "restarts", "strict_judges", "long_trouble"],
 ];
 
 /** This one takes as long as twenty others. */
@@ -50,6 +51,11 @@ const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_too
 /** What ends a session or a round before trouble that comes late. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ...["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"],
+]);
+
+/** What only runs with tools give an occasion: those that go after something with tools have most of it. */
+const OF_TOOLS: ReadonlySet<Fault> = new Set([
+  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
 ]);
 
 /** One simulated session, completely: the same situation gives the same log. */
@@ -68,9 +74,10 @@ export function situationOf(seed: number): EngineSituation {
   const drawnSize = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
-  const aim = chance.is(0.6) ? chance.pick(AIMS_TO_DRAW) : [];
-  const faultRate = chance.pick(aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
+  const aim = chance.is(0.66) ? chance.pick(AIMS_TO_DRAW) : [];
   const isLate = aim.includes("late_trouble");
+  const faultRate = chance.pick(isLate ? [0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
+  const rateOf = (fault: Fault): number => (aim.includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
@@ -78,7 +85,7 @@ export function situationOf(seed: number): EngineSituation {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
     habits: HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit))),
-    faults: isQuiet ? [] : FAULTS.filter(() => chance.is(faultRate)),
+    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(rateOf(fault))),
     strikes: null,
   };
 }
