@@ -123,7 +123,8 @@ function tellRefused({ accesses }: EventOf<"files.accessed">): Told {
   const refused = accesses.filter(({ refused }) => refused !== null && FORBIDDEN.has(refused));
   const [first] = refused;
   if (!first) return null;
-  const others = refused.length > 1 ? ` and ${plural(refused.length - 1, "other")}` : "";
+  const times = refused.reduce((sum, { files = 1 }) => sum + files, 0);
+  const others = times > 1 ? ` and ${plural(times - 1, "other")}` : "";
   return { text: `may not ${first.operation} ${first.path}${others}`, tone: "bad" };
 }
 

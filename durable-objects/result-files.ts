@@ -12,6 +12,7 @@ import type { ToolFile, ToolResult } from "../src/tools/tool";
 import type { AgentFiles } from "../src/workspace/agent-files";
 import { hashOf } from "../src/workspace/hash";
 import { FileError } from "../src/workspace/types";
+import { FILES } from "./limits";
 import type { ResultFile } from "./workspaces";
 
 /** What the conversation gets of a result, and what of it goes to R2. */
@@ -40,15 +41,21 @@ export async function fileResult(
 }
 
 async function filedText(found: FoundResult, limits: ResultLimits, files: AgentFiles | null): Promise<FiledResult> {
-  const kept = keepResult(found, limits);
+  const kept = keepResult(found, limits, FILES.fileBytes);
   if (kept.kind === "inline") return { told: kept.text, results: [] };
-  const bytes = new TextEncoder().encode(kept.contents);
-  const results = [await toResultFile(kept.path, bytes)];
+  const results: ResultFile[] = [];
+  for (const { path, bytes } of kept.files) results.push(await toResultFile(path, bytes));
   const cut = (why: string) =>
     `${previewOf(found.text, limits.inlineTokens, found.calibration)}\n[Cut: the result is too large, and ${why}]`;
   if (!files) return { told: cut("there are no files to keep it in."), results };
-  const why = await written(files, kept.path, bytes);
-  return { told: why === null ? kept.reference : cut(`it could not be kept in a file: ${why}`), results };
+  for (const [index, { path, bytes }] of kept.files.entries()) {
+    const why = await written(files, path, bytes);
+    if (why === null) continue;
+    const told =
+      index === 0 ? cut(`it could not be kept in a file: ${why}`) : `${kept.reference}\n[${path} could not be kept: ${why}]`;
+    return { told, results };
+  }
+  return { told: kept.reference, results };
 }
 
 /** Why it could not be kept; null: it is. */

@@ -20,12 +20,12 @@ export function novelty(
   return others.some((other) => overlap(words, wordSet(other)) > most) ? "too_similar" : "new";
 }
 
+/** Where private workspaces lie, with and without what is below them. */
+const WORKSPACES = /\/(?:workspace|peers\/agent\d+)(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])\/?|(?:workspace|peers\/agent\d+)\//gu;
+
 /** White space and the paths of private workspaces do not make an answer another one. */
 function normalise(text: string): string {
-  return text
-    .replaceAll(/(?:\/?(?:workspace|peers\/agent\d+))\//g, "")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  return text.replaceAll(WORKSPACES, "").replaceAll(/\s+/g, " ").trim();
 }
 
 const wordSet = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);

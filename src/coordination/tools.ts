@@ -1,4 +1,3 @@
-import type { FileAccess } from "../protocol/events";
 import type { ToolRule } from "../protocol/team";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
@@ -6,6 +5,7 @@ import { LIMITS } from "./limits";
 import { effectsLeft, owed, toolInFlight } from "./owed";
 import type { ToolState } from "./state";
 import { isNews, listedTools } from "./tool-listings";
+import { boundedTrail } from "./trail";
 import { boundedInput, boundedProgress, isWorthTelling } from "./tool-news";
 
 /** The agent's own tools: what is run, what is only planned, and what becomes of one that was cut off. */
@@ -76,21 +76,13 @@ export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
 type Settled = Pick<ToolSettled, "effect" | "outcome" | "accesses">;
 
-/** A command may touch any number of files; refusals are kept before what was allowed. */
-function boundedAccesses(accesses: readonly FileAccess[]): { accesses: FileAccess[]; more?: number } {
-  const most = LIMITS.accessesPerEvent;
-  if (accesses.length <= most) return { accesses: [...accesses] };
-  const kept = accesses.toSorted((a, b) => Number(b.refused !== null) - Number(a.refused !== null)).slice(0, most);
-  return { accesses: kept, more: accesses.length - most };
-}
-
 /** Gives the agent whose reply has now all its results; null while some are missing. */
 export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Settled): number | null {
   const found = toolInFlight(draft.turn, effect);
   if (!found) return null;
   const { index, tool } = found;
   const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
-  if (accesses.length > 0) draft.add({ type: "files.accessed", ...base, ...boundedAccesses(accesses) });
+  if (accesses.length > 0) draft.add({ type: "files.accessed", ...base, accesses: boundedTrail(accesses) });
   draft.add(outcome === "unknown" ? { type: "tool.unknown", ...base } : { type: "tool.completed", ...base, outcome });
   return draft.round(index).status === "calling" ? index : null;
 }

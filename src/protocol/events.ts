@@ -70,6 +70,8 @@ const FileAccessSchema = z.object({
   path: z.string(),
   /** null: it was done; else the stable code of what kept it from being done. `not_kept`: it was, and dropped, as its call went wrong. */
   refused: z.string().nullable(),
+  /** For how many this line stands, where a call has more than an event may hold: `path` is then a directory above them, with a slash at its end. */
+  files: z.number().int().optional(),
 });
 export type FileAccess = z.infer<typeof FileAccessSchema>;
 
@@ -254,7 +256,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     type: z.literal("files.accessed"),
     ...ofTool,
     accesses: z.array(FileAccessSchema),
-    /** Accesses beyond those listed. */
+    /** Accesses beyond those listed, in logs that left them out. */
     more: z.number().int().optional(),
   }),
   z.object({

@@ -269,6 +269,18 @@ describe("novelty", () => {
       content: `/workspace/${shown}`,
       verdict: "duplicate_answer",
     },
+    {
+      name: "nor is that of a workspace itself",
+      requirement: "lenient" as const,
+      content: `${shown} /peers/agent2`,
+      verdict: "duplicate_answer",
+    },
+    {
+      name: "a path that only begins like one is another",
+      requirement: "lenient" as const,
+      content: `${shown} /workspaces`,
+      verdict: "accepted",
+    },
     { name: "two answers without words are not alike", requirement: "strict" as const, content: "!!!", verdict: "accepted" },
   ])("$name", ({ requirement, content, verdict }) => {
     expect(second(requirement, content)).toBe(verdict);

@@ -84,10 +84,12 @@ function ofTool(event: ToolEvent): string[] {
   return [event.origin, ...event.requests.map(({ kind }) => kind), ...(event.more ? [`and ${event.more} more`] : [])];
 }
 
-const accessed = ({ name, accesses, more }: EventOf<"files.accessed">): string[] => [
+const accessed = ({ name, accesses }: EventOf<"files.accessed">): string[] => [
   name,
-  ...accesses.slice(0, 3).map(({ operation, path, refused }) => `${operation} ${path}${refused === null ? "" : `: ${refused}`}`),
-  ...(more === undefined ? [] : [`and ${more} more`]),
+  ...accesses.slice(0, 3).map(({ operation, path, refused, files }) => {
+    const much = files === undefined ? "" : ` (${files})`;
+    return `${operation} ${path}${much}${refused === null ? "" : `: ${refused}`}`;
+  }),
 ];
 
 /** The order is drawn by chance. */

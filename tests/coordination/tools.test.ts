@@ -52,16 +52,16 @@ describe("an agent's own tools", () => {
       ],
     },
     {
-      name: "leave a trail of six hundred lines at most, the refusals first",
+      name: "leave a trail of six hundred lines at most: refusals first, and reads by their directory",
       world,
       given: (at) => at.does("a", uses(["write_file"])),
       when: (at) =>
         at.tool("a", "ok", [
-          ...Array.from({ length: 1_200 }, (_, nth) => read(`/workspace/${nth}`)),
+          ...Array.from({ length: 1_200 }, (_, nth) => read(`/workspace/${nth % 2 ? "odd" : "even"}/${nth}`)),
           { ...read("/peers/x/a"), refused: "no_such_peer" },
         ]),
       then: [
-        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/0 read /workspace/1 and 601 more",
+        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/even/ (600) read /workspace/odd/ (600)",
         "tool.completed a write_file ok",
       ],
     },

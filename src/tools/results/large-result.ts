@@ -32,19 +32,49 @@ export type FoundResult = {
 
 export type KeptResult =
   | { kind: "inline"; text: string }
-  /** `path` is relative to the workspace, `contents` what belongs there, `reference` what the conversation gets. */
-  | { kind: "evicted"; path: string; contents: string; reference: string; tokens: number; characters: number };
+  /** `reference` is what the conversation gets. */
+  | { kind: "evicted"; files: ResultPart[]; reference: string; tokens: number; characters: number };
 
-/** Whether a result goes into the conversation as it is or into a file. The same result always gets the same path. */
-export function keepResult(result: FoundResult, limits: ResultLimits = RESULT_LIMITS): KeptResult {
+/** A file that a result lies in: its path, relative to the workspace, and what belongs there. */
+export type ResultPart = { path: string; bytes: Uint8Array };
+
+/**
+ * Whether a result goes into the conversation as it is or into a file, or into several where it is larger than a file may be
+ * (`fileBytes`). The same result always gets the same paths.
+ */
+export function keepResult(
+  result: FoundResult,
+  limits: ResultLimits = RESULT_LIMITS,
+  fileBytes = Number.POSITIVE_INFINITY,
+): KeptResult {
   const { text, calibration } = result;
   const tokens = estimateTokens(text, calibration);
   if (tokens <= limits.inlineTokens) return { kind: "inline", text };
   const preview = previewOf(text, Math.min(limits.previewTokens, limits.inlineTokens), calibration);
   const path = resultPath(result);
-  const reference = referenceTo({ path, text, tokens, preview });
-  return { kind: "evicted", path, contents: text, reference, tokens, characters: text.length };
+  const parts = inParts(new TextEncoder().encode(text), fileBytes);
+  const files = parts.map((bytes, index) => ({
+    path: index === 0 ? path : path.replace(/\.txt$/, `_part${index + 1}.txt`),
+    bytes,
+  }));
+  const reference = referenceTo({ paths: files.map((file) => file.path), text, tokens, preview });
+  return { kind: "evicted", files, reference, tokens, characters: text.length };
 }
+
+/** A text in pieces of so many bytes at most, at least four; no character is halved. */
+function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; ) {
+    let to = Math.min(bytes.length, from + most);
+    while (to < bytes.length && isInside(bytes[to])) to -= 1;
+    parts.push(bytes.subarray(from, to));
+    from = to;
+  }
+  return parts;
+}
+
+/** Whether a byte of UTF-8 goes on with a character. */
+const isInside = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools. */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
@@ -54,12 +84,14 @@ export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "
 
 const asName = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
 
-type Reference = { path: string; text: string; tokens: number; preview: string };
+type Reference = { paths: readonly string[]; text: string; tokens: number; preview: string };
 
-function referenceTo({ path, text, tokens, preview }: Reference): string {
+function referenceTo({ paths, text, tokens, preview }: Reference): string {
+  const [path] = paths;
+  const where = paths.length === 1 ? `the file ${path}` : `these files, one after another: ${paths.join(", ")}`;
   return [
     `The result is too large for this conversation: about ${tokens} tokens, ${text.length} characters, ${byteLength(text)} bytes.`,
-    `All of it lies in the file ${path}.`,
+    `All of it lies in ${where}.`,
     `Its first ${preview.length} characters are below. Read on with read_file (path: "${path}", start_char: ${preview.length}), or search it with grep.`,
     "",
     preview,

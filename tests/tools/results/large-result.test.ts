@@ -11,6 +11,9 @@ const found = (text: string, more = {}) => ({
   ...more,
 });
 
+const textOf = (files: readonly { bytes: Uint8Array }[]): string =>
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.concat(files.map(({ bytes }) => bytes)));
+
 describe("keepResult", () => {
   it.each([
     { name: "leaves an empty result in the conversation", text: "", kind: "inline" },
@@ -23,19 +26,38 @@ describe("keepResult", () => {
   ])("$name", ({ text, calibration = 1, inlineTokens = RESULT_LIMITS.inlineTokens, kind }) => {
     const kept = keepResult(found(text, { calibration }), { ...RESULT_LIMITS, inlineTokens });
     expect(kept.kind).toBe(kind);
-    expect(kept.kind === "inline" ? kept.text : kept.contents).toBe(text);
+    expect(kept.kind === "inline" ? kept.text : textOf(kept.files)).toBe(text);
   });
 
   it("says how much there is, where it lies, where to read on, and shows the beginning", () => {
     const text = "0123456789".repeat(10_000);
     const path = ".tool_results/mcp__docs__search_20261122T084503Z_toolu_01.txt";
     const kept = keepResult(found(text));
-    expect(kept).toMatchObject({ kind: "evicted", path, tokens: 25_000, characters: 100_000 });
+    expect(kept).toMatchObject({ kind: "evicted", files: [{ path }], tokens: 25_000, characters: 100_000 });
     const [first, second, third, , preview] = (kept.kind === "evicted" ? kept.reference : "").split("\n");
     expect(first).toContain("about 25000 tokens, 100000 characters, 100000 bytes");
     expect(second).toBe(`All of it lies in the file ${path}.`);
     expect(third).toContain(`(path: "${path}", start_char: 8000)`);
     expect(preview).toBe(text.slice(0, 8_000));
+  });
+
+  it.each([
+    { name: "exactly", text: "a".repeat(80_004), sizes: [40_002, 40_002] },
+    { name: "with a rest", text: "a".repeat(80_005), sizes: [40_002, 40_002, 1] },
+    { name: "without halving a character", text: "é€😀".repeat(10_000), sizes: [40_001, 40_002, 9_997] },
+  ])("puts what is larger than a file may be into several files, $name", ({ text, sizes }) => {
+    const kept = keepResult(found(text), RESULT_LIMITS, 40_002);
+    const files = kept.kind === "evicted" ? kept.files : [];
+    expect(files.map(({ bytes }) => bytes.length)).toEqual(sizes);
+    expect(textOf(files)).toBe(text);
+    for (const { bytes } of files) new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    const paths = sizes.map(
+      (_, nth) => `.tool_results/mcp__docs__search_20261122T084503Z_toolu_01${nth === 0 ? "" : `_part${nth + 1}`}.txt`,
+    );
+    expect(files.map(({ path }) => path)).toEqual(paths);
+    expect(kept).toMatchObject({
+      reference: expect.stringContaining(`All of it lies in these files, one after another: ${paths.join(", ")}.`),
+    });
   });
 
   it("shows no more of a large result than it would leave in the conversation", () => {
