@@ -105,12 +105,13 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async stat(path: string): Promise<FsStat> {
-    if (isNothing(path)) return this.#fileStat({ kind: "file", size: 0, executable: false });
+    if (isNothing(path)) return { ...this.#fileStat({ kind: "file", size: 0, executable: false }), identity: path };
     if (!(await this.exists(path))) throw fsError("ENOENT", "stat", path);
     return this.#run(
       "stat",
       path,
-      (files) => this.#fileStat(files.stat(path)),
+      // Without one, commands take any two files for what may be the same. Scratch brings its own.
+      (files) => ({ ...this.#fileStat(files.stat(path)), identity: files.resolve(path) }),
       (scratch) => scratch.stat(path),
     );
   }
@@ -227,7 +228,12 @@ export class ShellFileSystem implements IFileSystem {
 
   async realpath(path: string): Promise<string> {
     await this.stat(path);
-    return path;
+    return this.#run(
+      "realpath",
+      path,
+      (files) => files.resolve(path),
+      (scratch) => scratch.realpath(path),
+    );
   }
 
   resolvePath(base: string, path: string): string {
