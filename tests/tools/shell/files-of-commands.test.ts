@@ -6,7 +6,7 @@ const tool = runCommandTool(justBashRunner(Date.now));
 const WORLD: World = {
   workspace: { "a.txt": "mine\n", "src/main.py": "mine\n", "src/own.py": "own\n", "d/e": "e\n" },
   peers: { agent1: { "a.txt": "theirs\n", "src/main.py": "theirs\n", "src/lib/util.py": "util\n" } },
-  contexts: { site: { "a.txt": "site\n" }, book: { "ch1.md": "# One\n" } },
+  contexts: { site: { "a.txt": "site\n" }, kit: { "peers/p": "p\n" }, book: { "ch1.md": "# One\n" } },
   writable: ["book"],
 };
 const shell = async (command: string) => {
@@ -88,6 +88,11 @@ describe("files of commands", () => {
       name: "into itself by its other path",
       command: "cp -r contexts/book /contexts/book/sub",
       says: "cannot copy 'contexts/book' into itself",
+    },
+    {
+      name: "with what has no place at its target",
+      command: "cp -r /contexts/kit/. .",
+      says: "/workspace/peers leads to /peers",
     },
     { name: "over a file", command: "cp -r d a.txt", says: "/workspace/a.txt is a file" },
   ])("refuses to copy a directory $name", async ({ command, says }) => {
