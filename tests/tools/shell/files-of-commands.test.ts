@@ -30,6 +30,11 @@ describe("files of commands", () => {
       text: "s\ne",
     },
     {
+      name: "copies what may be run to scratch and back",
+      command: "echo 'echo ran' > r; chmod +x r; cp r /tmp/r; /tmp/r; cp /tmp/r r2; ./r2; mv /tmp/r r3; ./r3",
+      text: "ran\nran\nran",
+    },
+    {
       name: "copies scratch files over each other",
       command: "echo s > /tmp/s; echo t > /tmp/t; cp /tmp/s /tmp/t; cat /tmp/t",
       text: "s",
