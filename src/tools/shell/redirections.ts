@@ -3,7 +3,8 @@ import type { Bash } from "just-bash/browser";
 type Transform = Parameters<Bash["registerTransformPlugin"]>[0];
 type Script = Parameters<Transform["transform"]>[0]["ast"];
 type Command = Script["statements"][number]["pipelines"][number]["commands"][number];
-type Redirection = Extract<Command, { type: "SimpleCommand" }>["redirections"][number];
+type SimpleCommand = Extract<Command, { type: "SimpleCommand" }>;
+type Redirection = SimpleCommand["redirections"][number];
 
 /** Of a descriptor that scripts do not use themselves. */
 const SPARE = 255;
@@ -17,10 +18,11 @@ export const openedAside: Transform = {
   name: "opened-aside",
   transform({ ast }) {
     const open: unknown[] = [ast];
-    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    while (open.length > 0) {
+      const node = open.pop();
       if (typeof node !== "object" || node === null) continue;
       if (hasRedirections(node) && !isExec(node)) node.redirections = node.redirections.flatMap(aside);
-      open.push(...Object.values(node).filter((value) => value !== undefined));
+      for (const part of Object.values(node)) open.push(part);
     }
     return { ast };
   },
@@ -53,8 +55,9 @@ const toSpare = (fd: number): Redirection => ({
 const hasRedirections = (node: object): node is { redirections: Redirection[] } =>
   "redirections" in node && Array.isArray(node.redirections);
 
+const isSimple = (node: object): node is SimpleCommand => "type" in node && node.type === "SimpleCommand";
+
 function isExec(node: object): boolean {
-  const { name } = node as Partial<Extract<Command, { type: "SimpleCommand" }>>;
-  const [first] = (typeof name === "object" && name?.parts) || [];
+  const first = isSimple(node) ? node.name?.parts[0] : undefined;
   return first?.type === "Literal" && first.value === "exec";
 }
