@@ -17,6 +17,13 @@ export const alreadyThere = (path: string): FileError =>
 export const intoItself = (from: string, to: string): FileError =>
   new FileError("into_itself", `${to} lies in ${from}: a directory cannot be put into itself.`);
 
+/** `name`: the first of a path in the workspace, which leads elsewhere. */
+export const reservedName = (name: string): FileError =>
+  new FileError(
+    "reserved_name",
+    `/workspace/${name} leads to /${name}, so nothing can be put there. Take a directory in the workspace for all of it, e.g. /workspace/copy.`,
+  );
+
 export const isRoot = (path: string): FileError => new FileError("is_root", `${path} itself stays. Name what is in it.`);
 
 type Growth = { limits: FileLimits; before: Stats; after: Stats };

@@ -84,7 +84,12 @@ export function relativePath(typed: string): string {
   return checkedPath(parts);
 }
 
-/** A place as the agent is told of it: absolute; `parsePath` leads back to the same place. */
+/** Whether no path leads to this place: in the workspace, names of other places lead to these. */
+export function isShadowed({ mount, path }: Place): boolean {
+  return mount.kind === "workspace" && RESERVED.has(path.split("/", 1)[0] ?? "");
+}
+
+/** A place as the agent is told of it: absolute; `parsePath` leads back to the same place, unless it is shadowed. */
 export function formatPlace({ mount, path }: Place): string {
   const root = formatMount(mount);
   if (path === "") return root;

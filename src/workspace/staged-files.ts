@@ -3,7 +3,7 @@ import { AuditTrail } from "./audit-trail";
 import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
 import { Marks } from "./marks";
-import { formatPlace, parsePath } from "./paths";
+import { formatPlace, isShadowed, parsePath } from "./paths";
 import { type Access, protection, refusalOf } from "./permissions";
 import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, takesAway, type Transfer, type Way } from "./transfer";
 import { EMPTY_TREE } from "./tree";
@@ -233,7 +233,8 @@ export class StagedFiles implements AgentFiles {
     if (known) return { place, tree: known };
     const made = [...this.#basis.directories]
       .filter((path) => path.startsWith(`${root}/`))
-      .map((path) => path.slice(root.length + 1));
+      .map((path) => path.slice(root.length + 1))
+      .filter((path) => !isShadowed({ ...place, path }));
     const tree = new WorkingTree(this.#baseOf(place), made);
     this.#trees.set(root, tree);
     return { place, tree };
@@ -280,13 +281,14 @@ export class StagedFiles implements AgentFiles {
     return tree.isDirectory(place.path) ? directory : null;
   }
 
-  /** Places right in a directory, in the order of their names. */
+  /** Places right in a directory, in the order of their names. Old trees may hold what no path leads to: that is passed over. */
   #childrenOf(place: Place): Place[] {
     if (this.#stat(place).kind === "file") throw notADirectory(formatPlace(place));
     if (place.mount.kind === "above") return this.#mountsIn(place.mount.at);
     return this.#spot("list", place)
       .tree.childrenOf(place.path)
-      .map((path) => ({ ...place, path }));
+      .map((path) => ({ ...place, path }))
+      .filter((child) => !isShadowed(child));
   }
 
   #mountsIn(at: "/" | "/peers" | "/contexts"): Place[] {
@@ -299,7 +301,8 @@ export class StagedFiles implements AgentFiles {
   *#filesBelow(place: Place): Generator<string> {
     if (this.#stat(place).kind === "file") return yield formatPlace(place);
     if (place.mount.kind !== "above") {
-      for (const path of this.#spot("list", place).tree.filesBelow(place.path)) yield pathAt(place, path);
+      for (const path of this.#spot("list", place).tree.filesBelow(place.path))
+        if (!isShadowed({ ...place, path })) yield pathAt(place, path);
       return;
     }
     const order = (child: Place) => `${formatPlace(child)}/`;

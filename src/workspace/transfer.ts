@@ -5,12 +5,13 @@ import {
   isRoot,
   limitProblem,
   notADirectory,
+  reservedName,
   sizeProblem,
   tooManyDirectories,
 } from "./file-errors";
 import type { FileLimits } from "./agent-files";
 import { isHandedOver } from "./handed-over";
-import { ancestorsOf, formatPlace, joinPath, relativePath } from "./paths";
+import { ancestorsOf, formatPlace, isShadowed, joinPath, relativePath } from "./paths";
 import type { FileEntry, Place } from "./types";
 import type { WorkingTree } from "./working-tree";
 
@@ -65,7 +66,7 @@ export function takesAway(
 /** Whether there can be a file here. Throws `FileError` if not. */
 export function checkFile({ place, tree }: Spot): void {
   if (tree.isDirectory(place.path)) throw isDirectory(formatPlace(place));
-  relativePath(place.path); // joined of two, it may be too long
+  checkJoined(place);
   const above = tree.fileAbove(place.path);
   if (above !== null) throw notADirectory(at(place, above));
 }
@@ -73,9 +74,15 @@ export function checkFile({ place, tree }: Spot): void {
 /** Whether there can be a directory here. Throws `FileError` if not. */
 export function checkDirectory({ place, tree }: Spot): void {
   if (place.path === "") return;
-  relativePath(place.path);
+  checkJoined(place);
   const file = tree.file(place.path) ? place.path : tree.fileAbove(place.path);
   if (file !== null) throw notADirectory(at(place, file));
+}
+
+/** A path that was put together of two may be too long, or lead elsewhere. Throws `FileError` if so. */
+function checkJoined(place: Place): void {
+  relativePath(place.path);
+  if (isShadowed(place)) throw reservedName(place.path.split("/", 1)[0] ?? "");
 }
 
 /** What comes to a target, and which of its files go. */

@@ -210,19 +210,20 @@ export class Model {
 
   private fileFits(path: string): void {
     if (this.isDirectory(path)) throw new Refused("is_directory");
-    this.depthFits(path);
+    this.joinedFits(path);
     if (this.fileAbove(path)) throw new Refused("not_a_directory");
   }
 
   private directoryFits(path: string): void {
     if (path === rootOf(path)) return;
-    this.depthFits(path);
+    this.joinedFits(path);
     if (this.files.has(path) || this.fileAbove(path)) throw new Refused("not_a_directory");
   }
 
-  private depthFits(path: string): void {
+  private joinedFits(path: string): void {
     const inside = path.slice((rootOf(path) ?? "").length + 1);
     if (inside.split("/").length > 40) throw new Refused("path_too_long");
+    if (/^\/workspace\/(?:peers|contexts)(?:\/|$)/.test(path)) throw new Refused("reserved_name");
   }
 
   private fileAbove(path: string): boolean {

@@ -18,6 +18,7 @@ const CONTEXTS = {
   site: { "a/b": "site", "secret/c": "s", "b/k.key": "k" },
   vault: { Readme: "r", "a/gen/b": "g", "x.pem": "p", "keep.pem": "q" },
   docs: { a: "large text", "b/c": "d" },
+  kit: { b: "k", "contexts/a": "c" },
 };
 const NAMES_OF_CONTEXTS = Object.keys(CONTEXTS);
 /** What every round begins with: the result of the turn before. */
@@ -47,7 +48,25 @@ const PREFIXES = [
   ...["/contexts/site/", "/contexts/site/", "/contexts/site/", "/contexts/vault/", "/contexts/vault/", "/contexts/vault/"],
   ...["contexts/docs/", "/contexts/no/", "../", "/"],
 ];
-const NAMES = ["a", "a", "a", "b", "b", "b", "a.b", "c", "..", "secret", "k.key", "gen", "x.pem", "X.Pem", "keep.pem", "README"];
+const NAMES = [
+  "a",
+  "a",
+  "a",
+  "b",
+  "b",
+  "b",
+  "a.b",
+  "c",
+  "..",
+  "secret",
+  "k.key",
+  "gen",
+  "x.pem",
+  "X.Pem",
+  "keep.pem",
+  "README",
+  "peers",
+];
 const names = fc.array(fc.constantFrom(...NAMES), { minLength: 0, maxLength: 2 });
 /** Where calls of the same round meet often. */
 const MET = [
@@ -55,6 +74,8 @@ const MET = [
   "b",
   "c/a",
   ".tool_results/a",
+  "/workspace",
+  "/contexts/kit",
   "/contexts/site/a",
   "/contexts/site/b",
   "/contexts/vault/a",

@@ -3,6 +3,7 @@ import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-ru
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff } from "./bounded-diff";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
+import { openedAside } from "./redirections";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";
 import { StepMeter } from "./step-meter";
 
@@ -36,6 +37,7 @@ async function run(request: CommandRequest, now: () => number, limits: ShellLimi
     executionLimits: { ...EXECUTION_LIMITS, maxExecutionTimeMs: timeoutMs + limits.waitMs },
     coverage: meter,
   });
+  bash.registerTransformPlugin(openedAside);
   const signal = AbortSignal.any([request.signal, meter.signal]);
   // What sleeps takes no steps: somebody else has to look at the clock.
   const watch = setInterval(() => meter.checkTime(), WATCH_MS);
@@ -45,7 +47,7 @@ async function run(request: CommandRequest, now: () => number, limits: ShellLimi
   return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };
 }
 
-/** A redirection to what may not be written ends the script: the shell throws, and what it had put out is lost. */
+/** What `exec`, `eval` or a script's file redirects to what may not be written ends it all: the shell throws, and what was put out is lost. */
 async function executed(
   bash: Bash,
   command: string,

@@ -1,7 +1,7 @@
 import type { CustomCommand, defineCommand } from "just-bash/browser";
 
 export const SHELL_DESCRIPTION =
-  "Runs a command line in a small bash over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
+  "Runs a command line in a small bash over your files: /workspace (where it starts), read-only /peers, and /contexts, which is read-only unless you are told that you may change it now. Pipes, loops, functions and the usual text tools are there (grep, sed, awk, jq, sort, diff, find, xargs, gzip, sha256sum). No network, python, node, tar, git, compilers or package managers. Files in /tmp, variables and the current directory last for one call. cp knows only -r, -n, -p and -v, diff no -r, sed -i keeps no backup; write xargs -n 1 and -I {} with the space. Text tools are for text: binary files survive cp, mv, cat, base64 and gzip only.";
 
 /** What models reach for and this shell does not have, and what to do instead. */
 const LACKING: Record<string, string> = {
@@ -27,6 +27,22 @@ const LACKING: Record<string, string> = {
   perl: "Use awk, sed or bash.",
   ruby: "Use awk, jq or bash.",
   sqlite3: "Use awk or jq.",
+  xan: "Use awk.",
+  yq: "Use awk, sed or jq.",
+  realpath: "Use readlink -f.",
+  mktemp: "Name a file in /tmp yourself: nobody else sees it.",
+  cmp: "Use diff -q; compare sha256sum of binary files.",
+  truncate: "Empty a file with : > FILE; head -c N keeps its beginning.",
+  install: "Use mkdir -p, cp and chmod.",
+  rsync: "Use cp -r.",
+  dd: "Use head -c and tail -c.",
+  patch: "Use sed, or the tool edit_file.",
+  less: "Use cat, head or sed -n.",
+  more: "Use cat, head or sed -n.",
+  bc: "Use $(( )), or awk for fractions.",
+  xxd: "Use od.",
+  hexdump: "Use od.",
+  trap: "Clean up at the end of the script.",
   yes: "Commands of a pipe run one after the other, so an endless one has no end.",
 };
 

@@ -13,11 +13,11 @@ const REASONS = {
   ENOTEMPTY: "directory not empty",
   EROFS: "read-only file system",
   EACCES: "permission denied",
-  EPERM: "operation not permitted",
+  ENOTSUP: "operation not supported",
   EINVAL: "invalid argument",
 } as const;
 
-/** What an operation on a file came to, as Node would say it. Redirections of the shell let it through to whoever runs the shell. */
+/** What an operation on a file came to, as Node would say it. Some redirections of the shell let it through to whoever runs the shell. */
 export class ShellFileError extends Error {
   constructor(errno: keyof typeof REASONS, operation: string, path: string) {
     super(`${errno}: ${REASONS[errno]}, ${operation} '${path}'`);
@@ -84,7 +84,9 @@ export class ShellFileSystem implements IFileSystem {
 
   async appendFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
     if (isNothing(path)) return;
-    const before = (await this.exists(path)) ? await this.readFileBuffer(path) : new Uint8Array();
+    // What is empty need not be read, which would be on record: redirections add to what they have just emptied.
+    if (!(await this.exists(path)) || (await this.stat(path)).size === 0) return this.writeFile(path, content, option);
+    const before = await this.readFileBuffer(path);
     const added = toBytes(content, option);
     const both = new Uint8Array(before.length + added.length);
     both.set(before);
@@ -105,12 +107,13 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async stat(path: string): Promise<FsStat> {
-    if (isNothing(path)) return this.#fileStat({ kind: "file", size: 0, executable: false });
+    if (isNothing(path)) return { ...this.#fileStat({ kind: "file", size: 0, executable: false }), identity: path };
     if (!(await this.exists(path))) throw fsError("ENOENT", "stat", path);
     return this.#run(
       "stat",
       path,
-      (files) => this.#fileStat(files.stat(path)),
+      // Without one, commands take any two files for what may be the same. Scratch brings its own.
+      (files) => ({ ...this.#fileStat(files.stat(path)), identity: files.resolve(path) }),
       (scratch) => scratch.stat(path),
     );
   }
@@ -162,7 +165,7 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async cp(from: string, to: string, options?: CpOptions): Promise<void> {
-    const isDirectory = (await this.stat(from)).isDirectory;
+    const { isDirectory, mode } = await this.stat(from);
     if (isDirectory && !options?.recursive) throw fsError("EISDIR", "cp", from);
     this.#refuseOutside("cp", to);
     if (isScratch(from) === isScratch(to)) {
@@ -173,7 +176,10 @@ export class ShellFileSystem implements IFileSystem {
         (scratch) => scratch.cp(from, to, options),
       );
     }
-    if (!isDirectory) return this.writeFile(to, await this.readFileBuffer(from));
+    if (!isDirectory) {
+      await this.writeFile(to, await this.readFileBuffer(from));
+      return mayRun(mode) ? this.chmod(to, mode) : undefined;
+    }
     await this.mkdir(to, { recursive: true });
     for (const name of await this.readdir(from)) await this.cp(`${from}/${name}`, `${to}/${name}`, options);
   }
@@ -196,8 +202,8 @@ export class ShellFileSystem implements IFileSystem {
 
   async chmod(path: string, mode: number): Promise<void> {
     const { isFile, mode: before } = await this.stat(path);
-    const executable = (mode & 0o111) !== 0;
-    if (!isFile || executable === ((before & 0o111) !== 0)) return;
+    const executable = mayRun(mode);
+    if (!isFile || executable === mayRun(before)) return;
     const bytes = await this.readFileBuffer(path);
     await this.#run(
       "chmod",
@@ -213,11 +219,11 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async symlink(_target: string, path: string): Promise<void> {
-    throw fsError("EPERM", "symlink", path);
+    throw this.#noLinks("symlink", path);
   }
 
   async link(_from: string, to: string): Promise<void> {
-    throw fsError("EPERM", "link", to);
+    throw this.#noLinks("link", to);
   }
 
   async readlink(path: string): Promise<string> {
@@ -227,7 +233,12 @@ export class ShellFileSystem implements IFileSystem {
 
   async realpath(path: string): Promise<string> {
     await this.stat(path);
-    return path;
+    return this.#run(
+      "realpath",
+      path,
+      (files) => files.resolve(path),
+      (scratch) => scratch.realpath(path),
+    );
   }
 
   resolvePath(base: string, path: string): string {
@@ -247,6 +258,11 @@ export class ShellFileSystem implements IFileSystem {
     const isDirectory = kind === "directory";
     const mode = isDirectory || executable ? 0o755 : 0o644;
     return { isFile: !isDirectory, isDirectory, isSymbolicLink: false, mode, size, mtime: this.#time };
+  }
+
+  #noLinks(operation: string, path: string): Error {
+    this.refusals.push("There are no links here. Copy with cp.");
+    return fsError("ENOTSUP", operation, path);
   }
 
   #refuseOutside(operation: string, path: string): void {
@@ -281,6 +297,7 @@ export class ShellFileSystem implements IFileSystem {
   }
 }
 
+const mayRun = (mode: number): boolean => (mode & 0o111) !== 0;
 const isNothing = (path: string): boolean => path === "/dev/null";
 const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
 const isAgents = (path: string): boolean => /^\/(?:workspace|peers|contexts)(?:\/|$)/.test(path);

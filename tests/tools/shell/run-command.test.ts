@@ -46,6 +46,8 @@ describe("run_command", () => {
     { name: "git", command: "git status", says: "git: not available in this shell. Compare with diff" },
     { name: "the network", command: "curl https://example.com", says: "curl: not available in this shell. There is no network." },
     { name: "tar", command: "tar cf a.tar a.txt", says: "tar: not available in this shell. Copy directories with cp -r" },
+    { name: "realpath", command: "realpath a.txt", says: "realpath: not available in this shell. Use readlink -f." },
+    { name: "traps", command: "trap 'rm -f x' EXIT", says: "trap: not available in this shell. Clean up at the end" },
     { name: "what nobody knows", command: "frobnicate", says: "frobnicate: command not found" },
   ])("says that it lacks $name", async ({ command, says }) => {
     const { text } = await shell(command);
@@ -72,7 +74,8 @@ describe("run_command", () => {
       says: "/etc/passwd cannot be written. Write below /workspace",
     },
     { name: "a name that no disk takes", command: "echo x > 'a:b'", says: "contains a colon" },
-    { name: "a symbolic link", command: "ln -s a.txt b.txt", says: "ln:" },
+    { name: "a symbolic link", command: "ln -s a.txt b.txt", says: "There are no links here. Copy with cp." },
+    { name: "a hard link", command: "ln a.txt b.txt", says: "There are no links here. Copy with cp." },
     { name: "another's private workspace", command: "cat /workspace/../agent3/x", says: "No such file or directory" },
   ])("refuses $name, and says why", async ({ command, says }) => {
     const { text, files } = await shell(command);
@@ -80,8 +83,8 @@ describe("run_command", () => {
     expect(files.staged()).toMatchObject({ workspace: new Map(), contexts: new Map() });
   });
 
-  it("keeps what a script did before a redirection that is refused", async () => {
-    const { text, files } = await shell("echo kept > kept; echo x > /peers/agent2/a.txt; echo not > after");
+  it("ends a script at a redirection of exec that is refused, and keeps what it did before", async () => {
+    const { text, files } = await shell("echo kept > kept; exec > /peers/agent2/a.txt; echo not > after");
     expect(text).toContain("EACCES: permission denied, open '/peers/agent2/a.txt'. The script ended there, without its output.");
     expect([files.exists("kept"), files.exists("after")]).toEqual([true, false]);
   });
