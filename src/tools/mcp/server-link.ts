@@ -42,7 +42,8 @@ export class ServerLink {
   readonly #secrets = new SentSecrets();
   #breaker: Breaker = CLOSED;
   #listing: Listing;
-  #stale = true;
+  /** The listing that counts, under way or done; null: it is to be asked for. */
+  #listed: Promise<void> | null = null;
   #problem: string | null = null;
   #version: string | null = null;
   #refreshing: Promise<void> | null = null;
@@ -86,14 +87,14 @@ export class ServerLink {
     const admitted = admit(this.#breaker, this.#options.env.now());
     if (!admitted.ok) return;
     this.#breaker = admitted.breaker;
-    this.#stale = true;
+    this.distrust();
     const done = await this.#attempt(signal, async () => undefined);
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
 
   /** Everything is asked again next time. */
   distrust(): void {
-    this.#stale = true;
+    this.#listed = null;
   }
 
   /** Runs a tool. Gives errors as results; throws the signal's reason and nothing else. */
@@ -130,7 +131,7 @@ export class ServerLink {
       const used = await this.#connected(signal);
       connection = used;
       const value = await used.use(async () => {
-        if (this.#stale) await this.#list(used, signal);
+        await until(this.#upToDate(used), signal);
         return use(used);
       });
       this.#breaker = succeeded();
@@ -158,7 +159,7 @@ export class ServerLink {
   #retire(connection: Connection): void {
     if (this.#connection === connection) {
       this.#connection = null;
-      this.#stale = true; // another process may answer next time
+      this.distrust(); // another process may answer next time
     }
     if (this.#retired.has(connection)) return;
     this.#retired.add(connection);
@@ -206,15 +207,25 @@ export class ServerLink {
     return connection;
   }
 
-  async #list(connection: Connection, signal: AbortSignal): Promise<void> {
-    this.#stale = false;
-    const tools = await connection.list(signal).catch((error: unknown) => {
-      this.#stale = true;
+  /** One listing for all who want one at the same time, and nobody goes on before it is there; one who leaves keeps it from nobody. */
+  #upToDate(connection: Connection): Promise<void> {
+    if (this.#listed !== null) return this.#listed;
+    const listed: Promise<void> = this.#list(connection, () => (this.#listed === listed ? null : this.#listed)).catch((error) => {
+      if (this.#listed === listed) this.#listed = null;
       throw error;
     });
+    this.#listed = listed;
+    return listed;
+  }
+
+  /** `later`: a listing begun since, which knows better; null: none. */
+  async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
+    const tools = await connection.list(this.#closed.signal);
     const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
     const told = tools.filter((tool) => !betrays.has(tool));
     const hashed = await Promise.all(told.map(async (tool) => ({ tool, hash: await toolHash(tool) })));
+    const better = later();
+    if (better !== null) return better;
     const listing = judgeListing(this.server, hashed, this.#listing.pins);
     const why = "what the server says of it repeats what we showed the server to be let in";
     const hidden = [...betrays].map(({ name }) => ({
