@@ -1,4 +1,4 @@
-import { type CallToolResult, type StoredOAuthTokens, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/tool-news";
 import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
 import { fillSecrets } from "../http/definition";
@@ -12,6 +12,7 @@ import { judgeListing, type Listing, type Offered } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
+import type { RenewedTokens } from "./renewed-tokens";
 import { nextTry } from "./retry";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
@@ -25,6 +26,7 @@ export type LinkOptions = {
   env: McpEnvironment;
   pins: Pins;
   large: Turnstile;
+  tokens: RenewedTokens;
   /** A listing was judged, at first or anew. */
   listed: (link: ServerLink) => void;
 };
@@ -47,7 +49,6 @@ export class ServerLink {
   #problem: string | null = null;
   #version: string | null = null;
   #refreshing: Promise<void> | null = null;
-  #tokens: StoredOAuthTokens | null = null;
   /** Aborted when nobody wants the server any more. */
   readonly #closed = new AbortController();
 
@@ -187,11 +188,9 @@ export class ServerLink {
       out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, enter: env.enter }),
       oauth: {
         secretOf,
-        known: this.#tokens,
-        renewed: (tokens) => {
-          this.#tokens = tokens;
-          for (const token of [tokens.access_token, tokens.refresh_token, tokens.id_token]) this.#kept(token ?? "");
-          env.renewed?.(server, tokens);
+        renewed: this.#options.tokens,
+        heard: ({ access_token, refresh_token, id_token }) => {
+          for (const token of [access_token, refresh_token, id_token]) this.#kept(token ?? "");
         },
       },
       changed: () => this.distrust(),
