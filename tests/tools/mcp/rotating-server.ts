@@ -3,13 +3,14 @@ import { reply, scriptedServer, text, tool } from "./scripted-server";
 
 /**
  * A tool server and the authorisation server that lets it in by tokens whose refresh tokens serve once. `first`: the refresh token
- * that serves first. Which was shown in which order is in `shown`.
+ * that serves first. Which was shown in which order is in `shown`. `onceEach`: an access token lets one connection in.
  */
-export async function rotatingServer(first: string) {
+export async function rotatingServer(first: string, { onceEach = false } = {}) {
   const issuing = await startRawServer();
   const issuer = issuing.origin;
   const shown: string[] = [];
-  let [good, access, count] = [first, "", 0];
+  /** `used`: an access token that has let its connection in. */
+  let [good, access, used, count] = [first, "", "", 0];
   issuing.answer((response, { path, body }) => {
     const answer = (status: number, value: object) =>
       void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
@@ -28,19 +29,22 @@ export async function rotatingServer(first: string) {
   const made = await scriptedServer({
     tools: [tool("act")],
     call: ({ response, message }) => reply(response, message.id, text("let in")),
-    first: ({ received, response }) => {
+    first: ({ message, received, response }) => {
       if (received.path.startsWith("/.well-known/oauth-protected-resource")) {
         const metadata = { resource: made.url, authorization_servers: [issuer] };
         response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(metadata));
         return true;
       }
-      if (received.path !== "/mcp" || received.headers.authorization === `Bearer ${access}`) return false;
+      const isGood =
+        received.headers.authorization === `Bearer ${access}` && !(message.method === "initialize" && used === access);
+      if (onceEach && isGood && message.method === "initialize") used = access;
+      if (received.path !== "/mcp" || isGood) return false;
       response.writeHead(401, { "www-authenticate": "Bearer" }).end();
       return true;
     },
   });
   return {
-    ...{ issuer, url: made.url, shown, messages: made.messages },
+    ...{ issuer, url: made.url, shown },
     /** The access token of now is taken no more. */
     expire: (): void => {
       access = "none";
