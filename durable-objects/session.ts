@@ -272,9 +272,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         team,
         contexts: contextServices(this.env),
       }),
-      sessionId,
-      team,
-      boot,
+      ...{ sessionId, team, boot },
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),

@@ -80,10 +80,10 @@ describe("renewed tokens of a session", () => {
     begin();
     const given = { access_token: "a", token_type: "Bearer", refresh_token: "r", issuer: "https://issuer.example.com" };
     const fresh = { ...given, access_token: "b", refresh_token: "s" };
-    new RenewedTokens(shelf(NEW)).keep("id", given, fresh);
+    await new RenewedTokens(shelf(NEW)).keep("id", given, fresh);
     await restart();
     const found = new RenewedTokens(shelf(NEW));
-    expect(found.find("id", given)).toEqual(fresh);
-    expect(found.find("id", { ...given, refresh_token: "set anew" })).toBe(null);
+    expect(await found.find("id", given)).toEqual(fresh);
+    expect(await found.find("id", { ...given, refresh_token: "set anew" })).toBe(null);
   });
 });

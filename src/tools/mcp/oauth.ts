@@ -7,7 +7,7 @@ import {
   type StoredOAuthTokens,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
-import { RenewedTokens } from "./renewed-tokens";
+import type { RenewedTokens } from "./renewed-tokens";
 import type { McpAuth } from "./server";
 
 export type OAuthOptions = {
@@ -49,11 +49,11 @@ const originOf = (url: string): string => new URL(url).origin;
  * and whoever waited for that goes on with them.
  */
 const oneAtATime = (given: GivenTokens): AuthProvider => ({
-  token: async () => given.tokens()?.access_token,
+  token: async () => (await given.tokens())?.access_token,
   onUnauthorized: async ({ response, serverUrl, fetchFn }) => {
-    const refused = given.tokens()?.access_token;
+    const refused = (await given.tokens())?.access_token;
     await given.inTurn(async () => {
-      const now = given.tokens()?.access_token;
+      const now = (await given.tokens())?.access_token;
       if (now !== undefined && now !== refused) return;
       const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
       const told = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
@@ -82,7 +82,7 @@ class GivenTokens implements OAuthClientProvider {
   constructor(options: ByCode) {
     this.#options = options;
     const { accessToken, refreshToken, issuer } = options.auth;
-    this.#id = RenewedTokens.idOf(options.url, options.auth);
+    this.#id = JSON.stringify([options.url, options.auth]);
     this.#given = {
       // Without an access token the first request is answered with 401, and that renews.
       access_token: accessToken === null ? "" : options.secretOf(accessToken, originOf(options.url)),
@@ -101,16 +101,16 @@ class GivenTokens implements OAuthClientProvider {
     };
   }
 
-  tokens(): StoredOAuthTokens | undefined {
+  async tokens(): Promise<StoredOAuthTokens | undefined> {
     if (this.#areRefused) return undefined;
-    const renewed = this.#options.renewed.find(this.#id, this.#given);
+    const renewed = await this.#options.renewed.find(this.#id, this.#given);
     if (renewed) this.#options.heard(renewed);
     return renewed ?? this.#given;
   }
 
-  saveTokens(tokens: StoredOAuthTokens): void {
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#options.heard(tokens);
-    this.#options.renewed.keep(this.#id, this.#given, tokens);
+    await this.#options.renewed.keep(this.#id, this.#given, tokens);
     this.#areRefused = false;
   }
 

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
+import { hashOf } from "../../workspace/hash";
 import { Turnstile } from "../turnstile";
 
 /** Texts by id, for as long as a session's renewed tokens are to last. A `Map` is one that ends with the process. */
@@ -16,7 +16,7 @@ const RENEWAL_MS = 30_000;
 
 /**
  * Tokens as they were last renewed, beyond connections: a refresh token may serve once, and then the operator's is used up. Tokens
- * that the operator has set anew win over what was renewed from those before. `id`: whose they are, from `idOf`.
+ * that the operator has set anew win over what was renewed from those before. `id`: whose they are; no secret.
  */
 export class RenewedTokens {
   readonly #shelf: TokenShelf;
@@ -27,21 +27,16 @@ export class RenewedTokens {
     this.#shelf = shelf;
   }
 
-  /** An id for what these words name. */
-  static idOf(...words: readonly unknown[]): string {
-    return hashOf(words);
-  }
-
   /** What these tokens of the operator's were last renewed to; null: never, or these are new. */
-  find(id: string, given: StoredOAuthTokens): StoredOAuthTokens | null {
+  async find(id: string, given: StoredOAuthTokens): Promise<StoredOAuthTokens | null> {
     const text = this.#shelf.get(id);
     if (text === undefined) return null;
     const kept: Kept = JSON.parse(text);
-    return kept.given === hashOf(given) ? kept.tokens : null;
+    return kept.given === (await markOf(given)) ? kept.tokens : null;
   }
 
-  keep(id: string, given: StoredOAuthTokens, tokens: StoredOAuthTokens): void {
-    const kept: Kept = { given: hashOf(given), tokens };
+  async keep(id: string, given: StoredOAuthTokens, tokens: StoredOAuthTokens): Promise<void> {
+    const kept: Kept = { given: await markOf(given), tokens };
     this.#shelf.set(id, JSON.stringify(kept));
   }
 
@@ -60,4 +55,4 @@ export class RenewedTokens {
   }
 }
 
-const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
+const markOf = (given: StoredOAuthTokens): Promise<string> => hashOf(new TextEncoder().encode(JSON.stringify(given)));
