@@ -37,6 +37,8 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
         bindings: {
           ...LOCAL_VARS,
           MAX_READERS: "40", // few enough for a test to reach
+          TOOL_SECRETS: `BOX_REFRESH=${inject<string>("rotatingIssuer")}`,
+          BOX_REFRESH: "the-first-refresh-token",
           VLLM_BASE_URL: inject<string>("providersUrl"),
           TEST_MIGRATIONS: await readD1Migrations("migrations"),
         },

@@ -24,6 +24,8 @@ const TABLES = [
   "CREATE TABLE file_changes (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, hash TEXT, size INTEGER, executable INTEGER, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
   // Tools of tool servers as they were defined when they were listed, by the hash that `tools.listed` names.
   "CREATE TABLE tool_definitions (hash TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID",
+  // OAuth tokens of tool servers as they were last renewed, sealed, by whose they are.
+  "CREATE TABLE renewed_tokens (id TEXT PRIMARY KEY, sealed TEXT NOT NULL) WITHOUT ROWID",
   // What is known of a round's paths: read before, or of contents the agent does not know; directories without files.
   "CREATE TABLE file_marks (turn INTEGER, attempt INTEGER, agent INTEGER, round INTEGER, path TEXT, mark TEXT NOT NULL, PRIMARY KEY (turn, attempt, agent, round, path)) WITHOUT ROWID",
   // The files of answers and finals, frozen; one that is too long for a row goes on in the next part.

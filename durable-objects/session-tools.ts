@@ -9,6 +9,7 @@ import { Turnstile } from "../src/tools/turnstile";
 import type { Containers } from "./containers";
 import type { Engine } from "./engine";
 import type { Env } from "./env";
+import { KeptTokens } from "./kept-tokens";
 import type { SessionLog } from "./session-log";
 import { ToolDefinitions } from "./tool-definitions";
 import { toolSecret } from "./tool-secrets";
@@ -23,6 +24,7 @@ type Options = {
   team: Team;
   containers: Containers;
   fetch: typeof fetch;
+  holder: { tenant: string; session: string };
 };
 
 /** All that a session's agents have to work with. */
@@ -35,7 +37,7 @@ export type SessionTools = {
 };
 
 /** A session's tools, put together over its tables and what the operator has set. */
-export function sessionTools({ env, engine, log, sql, team, containers, fetch }: Options): SessionTools {
+export function sessionTools({ env, engine, log, sql, team, containers, fetch, holder }: Options): SessionTools {
   const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
   const shared = { large: new Turnstile(), breakers: new Breakers() };
   const fixed = team.agents.map((agent, index) => {
@@ -51,6 +53,7 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch }:
     environment: {
       fetch,
       trust,
+      tokens: new KeptTokens(env, holder, sql),
       large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       secretOf: (name, origin) => {

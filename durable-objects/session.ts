@@ -248,7 +248,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const secret = meta.get("secret") ?? "";
     const sessionId = meta.get("session_id") ?? "";
     this.#tenant = meta.get("tenant") ?? LOCAL_TENANT;
-    const teamKeys = new TeamKeys(this.env, { tenant: this.#tenant, session: sessionId });
+    const holder = { tenant: this.#tenant, session: sessionId };
+    const teamKeys = new TeamKeys(this.env, holder);
     this.#sessionLog = new SessionLog(sql);
     const boot = Number(meta.get("boot") ?? 0) + 1;
     if (this.#sessionLog.isTurnOpen()) sql.exec("INSERT OR REPLACE INTO meta (key, value) VALUES ('boot', ?)", String(boot));
@@ -267,18 +268,16 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         log: this.#sessionLog,
         bucket: this.env.BUCKET,
         turns,
-        place: { tenant: this.#tenant, session: sessionId },
+        place: holder,
         team,
         contexts: contextServices(this.env),
       }),
-      sessionId,
-      team,
-      boot,
+      ...{ sessionId, team, boot },
       maxReaders: Number(this.env.MAX_READERS) || DEFAULT_READERS,
       nonce: (turn, attempt, agent) =>
         createHmac("sha256", secret).update(`${turn} ${attempt} ${agent}`).digest("hex").slice(0, 16),
       performer: (engine) => {
-        const tools = sessionTools({ env: this.env, engine, log, sql, team, containers, fetch });
+        const tools = sessionTools({ env: this.env, engine, log, sql, team, containers, fetch, holder });
         this.#tools = tools;
         return new ModelCalls({
           engine,

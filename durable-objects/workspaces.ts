@@ -269,9 +269,10 @@ export class Workspaces {
     const pinned = contexts.tree({ name, version });
     if (!pinned) return [];
     const edits = changes.ofContext(place, name);
-    const { protectedPaths = [] } = settingsOf(agent)?.contexts.find((grant) => grant.name === name) ?? {};
+    const grant = settingsOf(agent)?.contexts.find((one) => one.name === name);
+    const { protectedPaths = [], teamProtectedPaths = [] } = grant ?? {};
     const tree = edits.size === 0 ? pinned : applyChanges(pinned, edits);
-    return [[name, { tree, writable, protectedPaths, limits: CONTEXT_FILES }]];
+    return [[name, { tree, writable, protectedPaths, teamProtectedPaths, limits: CONTEXT_FILES }]];
   }
 
   /** The session's own contents, and those of contexts. */

@@ -23,6 +23,9 @@ declare module "vitest" {
     toolServerUrl: string;
     askingServerUrl: string;
     mediaServerUrl: string;
+    /** A tool server whose tokens each serve one connection, and who renews them. */
+    rotatingServerUrl: string;
+    rotatingIssuer: string;
     /** The same behind headers that no provider should send. */
     rudeProvidersUrl: string;
   }

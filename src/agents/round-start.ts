@@ -13,6 +13,7 @@ import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
 import { commandsActOutside, hasCommands } from "../tools/shell";
 import { contextsOf, pathsAsShown } from "../workspace/mounts";
+import { entriesOf } from "../workspace/permissions";
 
 /** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
 
@@ -120,7 +121,7 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
   const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
     name,
     access: permission === "write" ? granted : permission,
-    protectedPaths: grants.find((grant) => grant.name === name)?.protectedPaths ?? [],
+    protectedPaths: grants.filter((grant) => grant.name === name).flatMap(entriesOf),
   }));
   return { shell: hasCommands(rules.tools), actsOutside: commandsActOutside(rules.tools), contexts };
 }

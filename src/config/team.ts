@@ -47,8 +47,10 @@ export type WorkspaceSettings = {
 export type ContextGrant = {
   name: string;
   permission: "read" | "write";
-  /** Files, folders and patterns as in .gitignore that nobody may change. */
+  /** Files, folders and patterns as in .gitignore that nobody may change: what whoever grants it says. */
   protectedPaths: string[];
+  /** What the team protects of a context that the agent names itself; absent: nothing, or all stands above, as it was kept before. */
+  teamProtectedPaths?: string[];
 };
 
 export type Backend = {

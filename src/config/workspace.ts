@@ -57,10 +57,10 @@ function together(shared: readonly ContextGrant[], own: readonly ContextGrant[])
   const names = new Set(own.map(({ name }) => name));
   return [
     ...shared.filter(({ name }) => !names.has(name)),
-    ...own.map((grant) => ({
-      ...grant,
-      protectedPaths: [...new Set([...(ofTeam.get(grant.name) ?? []), ...grant.protectedPaths])],
-    })),
+    ...own.map((grant) => {
+      const teamProtectedPaths = ofTeam.get(grant.name) ?? [];
+      return { ...grant, ...(teamProtectedPaths.length > 0 && { teamProtectedPaths }) };
+    }),
   ];
 }
 

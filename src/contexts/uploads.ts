@@ -38,6 +38,8 @@ export type Uploaded = {
   bytes: number;
   missing: string[];
   skipped: SkippedEntry[];
+  /** How many were left out beyond those; absent: none. */
+  skipped_more?: number;
 };
 
 /** How many entries that were left out an answer names. */
@@ -220,8 +222,8 @@ async function takeArchive(
 ): Promise<Uploaded> {
   const newest = await store.index.newest(owner.tenant, owner.name);
   const older = await manifestBelow(store.files, place, builtOn);
-  const { tree, skipped } = await storeEntries(store.files, place, placesOf(older), entries);
-  const counts = { files: tree.size, bytes: treeBytes(tree), skipped, missing: [] };
+  const { tree, leftOut } = await storeEntries(store.files, place, placesOf(older), entries);
+  const counts = { files: tree.size, bytes: treeBytes(tree), ...leftOut, missing: [] };
   const hash = await treeHash(tree);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
   const manifest = manifestOf(tree, place.version, older);
@@ -231,7 +233,7 @@ async function takeArchive(
   return { ...counts, version: place.version, status: "committed" };
 }
 
-type Stored = { tree: Tree; skipped: SkippedEntry[] };
+type Stored = { tree: Tree; leftOut: Pick<Uploaded, "skipped" | "skipped_more"> };
 
 async function storeEntries(
   files: ContextBlobs,
@@ -241,10 +243,12 @@ async function storeEntries(
 ): Promise<Stored> {
   const builder = new TreeBuilder();
   const skipped: SkippedEntry[] = [];
+  let more = 0;
   const writer = new PackWriter(packStore(files, place), older.keys());
   const take = async (entry: ArchiveEntry) => {
     if (entry.kind === "skipped") {
       if (skipped.length < MOST_SKIPPED) skipped.push({ path: entry.name.slice(0, MOST_NAME_CHARS), reason: entry.reason });
+      else more += 1;
       return;
     }
     builder.place(entry.name);
@@ -258,7 +262,7 @@ async function storeEntries(
     // Also where the rest is refused: nothing may arrive after what was stored has been erased.
     await writer.end();
   }
-  return { tree: builder.tree(), skipped };
+  return { tree: builder.tree(), leftOut: { skipped, ...(more > 0 && { skipped_more: more }) } };
 }
 
 /** Gives an upload up and erases what it stored. What breaks off here is swept later. */

@@ -76,7 +76,8 @@ export const ContextUploadSchema = z
     files: z.int(),
     bytes: z.int(),
     missing: z.array(HashSchema).describe("Hashes of the blobs that are still to be sent"),
-    skipped: z.array(SkippedEntrySchema).describe("Entries of an archive that were left out"),
+    skipped: z.array(SkippedEntrySchema).describe("Entries of an archive that were left out, the first thousand"),
+    skipped_more: z.int().optional().describe("How many were left out beyond those; absent: none"),
     links: z.object({ context: z.string(), blobs: z.string() }),
   })
   .meta({ id: "ContextUpload" });

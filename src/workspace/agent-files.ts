@@ -1,3 +1,4 @@
+import type { Protected } from "./permissions";
 import type { Accessed, FileEntry, Tree, TreeChanges } from "./types";
 
 /** Bytes by their hash. */
@@ -69,7 +70,7 @@ export type Staged = {
 };
 
 /** A context as an agent sees it. `limits`: of what it may become; absent: as for all files. */
-export type MountedContext = { tree: Tree; writable: boolean; protectedPaths: readonly string[]; limits?: FileLimits };
+export type MountedContext = { tree: Tree; writable: boolean; limits?: FileLimits } & Protected;
 
 /** What a tool call starts from. */
 export type Basis = {

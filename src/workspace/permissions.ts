@@ -92,6 +92,20 @@ export function protection(entries: readonly string[]): (path: string) => boolea
   return (path) => path !== "" && (named(path) || patterns.ignores(path) || patterns.ignores(`${path}/`));
 }
 
+/** What an agent's config protects in a context, and what its team's does; absent: nothing besides. */
+export type Protected = { protectedPaths: readonly string[]; teamProtectedPaths?: readonly string[] };
+
+/** The same of both lists, each by itself: a path is protected by either, and what one takes back it takes back of itself alone. */
+export function protectionOf({ protectedPaths, teamProtectedPaths = [] }: Protected): (path: string) => boolean {
+  const [own, team] = [protection(protectedPaths), protection(teamProtectedPaths)];
+  return (path) => team(path) || own(path);
+}
+
+/** All entries of both lists, each once, the team's first: who shows them may not show all. */
+export const entriesOf = ({ protectedPaths, teamProtectedPaths = [] }: Protected): string[] => [
+  ...new Set([...teamProtectedPaths, ...protectedPaths]),
+];
+
 /** The path an entry names if it is no pattern. */
 const bare = (entry: string): string =>
   entry

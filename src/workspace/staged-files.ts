@@ -4,7 +4,7 @@ import { BlobStage } from "./blob-stage";
 import { isDirectory, isRoot, notADirectory, notFound, sizeProblem } from "./file-errors";
 import { Marks } from "./marks";
 import { formatPlace, isShadowed, parsePath } from "./paths";
-import { type Access, protection, refusalOf } from "./permissions";
+import { type Access, protectionOf, refusalOf } from "./permissions";
 import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, takesAway, type Transfer, type Way } from "./transfer";
 import { EMPTY_TREE } from "./tree";
 import { type Accessed, type FileEntry, FileError, type FileOperation, type Place, type Tree, type TreeChanges } from "./types";
@@ -28,7 +28,7 @@ export class StagedFiles implements AgentFiles {
     this.#blobs = new BlobStage(basis.blobs, basis.stagedBytes);
     this.#marks = new Marks(basis);
     const contexts = [...basis.contexts].map(
-      ([name, { writable, protectedPaths }]) => [name, { writable, isProtected: protection(protectedPaths) }] as const,
+      ([name, context]) => [name, { writable: context.writable, isProtected: protectionOf(context) }] as const,
     );
     this.#access = {
       peers: basis.peers,

@@ -1,7 +1,7 @@
 import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { unzipSync, zipSync } from "fflate";
-import { packTar, type TarEntry } from "modern-tar";
+import { packTar as tarOf, type TarEntry } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import worker from "../../src/worker";
 import { hashOf } from "../../src/workspace/hash";
@@ -30,7 +30,6 @@ const fileOf = async (path: string, content: string): Promise<ContextFile> => {
 const manifest = (name: string, files: readonly ContextFile[], more: object = {}) =>
   send("PUT", `/api/contexts/${name}`, { type: JSON_TYPE, body: JSON.stringify({ files, ...more }) });
 const upload = async (response: Response): Promise<ContextUpload> => response.json<ContextUpload>();
-const tarOf = (entries: readonly TarEntry[]) => packTar(entries);
 const blobsTar = async (contents: readonly string[]) =>
   tarOf(
     await Promise.all(
@@ -223,6 +222,12 @@ describe("a context by an archive", () => {
       await fileOf("read.me", "hi"),
       { ...(await fileOf("src/run.sh", "echo")), executable: true },
     ]);
+  });
+
+  it("E10 says how many were left out beyond the thousand that it names", async () => {
+    const links = [...Array(1_002).keys()].map((n): TarEntry => ({ header: { name: `${n}`, size: 0, type: "symlink" } }));
+    const made = await upload(await send("PUT", "/api/contexts/linked", { type: TAR, body: await tarOf(links) }));
+    expect([made.status, made.skipped.length, made.skipped_more]).toEqual(["committed", 1_000, 2]);
   });
 
   it("is the same by gzip, and then changes nothing", async () => {

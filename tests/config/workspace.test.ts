@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
+import { protectionOf } from "../../src/workspace/permissions";
 import { FULL_CONTEXT, NONE_SERVED, teamOf, warningsOf } from "./teams";
 
 type Lines = { a?: string; b?: string; orchestrator?: string };
@@ -54,12 +55,41 @@ describe("an agent has files", () => {
     };
     expect(workspacesOf(lines)[0]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
-      { name: "docs", permission: "write", protectedPaths: ["LICENSE", "private/", "*.pem"] },
+      { name: "docs", permission: "write", protectedPaths: [], teamProtectedPaths: ["LICENSE", "private/", "*.pem"] },
     ]);
     expect(workspacesOf({ orchestrator: lines.orchestrator })[1]?.contexts).toEqual([
       { name: "site", permission: "read", protectedPaths: [] },
       { name: "docs", permission: "read", protectedPaths: ["LICENSE", "private/", "*.pem"] },
     ]);
+  });
+
+  const many = (of: string) => Array.from({ length: 150 }, (_, nth) => `${of}${nth}.txt`);
+  it.each<{ name: string; own: string[]; team: string[]; keeps: string[]; leaves: string[] }>([
+    {
+      name: "whatever it takes back of its own",
+      own: ["!keep.pem"],
+      team: ["*.pem"],
+      keeps: ["keep.pem", "a.pem"],
+      leaves: ["a"],
+    },
+    {
+      name: "beside what it protects itself",
+      own: ["*.key", "!a.key"],
+      team: ["*.pem"],
+      keeps: ["b.key", "a.pem"],
+      leaves: ["a.key"],
+    },
+    {
+      name: "and no more, though both lists together are longer than one may be",
+      ...{ own: many("own"), team: many("team"), keeps: ["own149.txt", "team149.txt"], leaves: ["free.txt"] },
+    },
+  ])("has protected what its team protects, $name", ({ own, team, keeps, leaves }) => {
+    const site = (paths: string[]) =>
+      `context_paths: [{path: site, permission: write, protected_paths: ${JSON.stringify(paths)}}]`;
+    const [grant] = workspacesOf({ a: site(own), orchestrator: site(team) })[0]?.contexts ?? expect.fail("no workspace");
+    const isProtected = protectionOf(grant ?? expect.fail("no context"));
+    expect(keeps.filter((path) => !isProtected(path))).toEqual([]);
+    expect(leaves.filter(isProtected)).toEqual([]);
   });
 });
 

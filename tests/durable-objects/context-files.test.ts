@@ -16,7 +16,7 @@ const SETTINGS = {
   fileTools: true,
   shell: true,
   readBeforeDelete: true,
-  contexts: [{ name: "site", permission: "write" as const, protectedPaths: ["*.pem"] }],
+  contexts: [{ name: "site", permission: "write" as const, protectedPaths: ["!key.pem"], teamProtectedPaths: ["*.pem"] }],
 };
 const write = (path: string, text: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(text));
 const read = (path: string) => async (files: AgentFiles) => new TextDecoder().decode(await files.read(path));

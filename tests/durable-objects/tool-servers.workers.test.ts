@@ -1,3 +1,4 @@
+import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it, vi } from "vitest";
 import { sessionPrefix } from "../../r2-layout/session-files";
@@ -5,7 +6,7 @@ import type { WireEvent } from "../../src/protocol/events";
 import type { SessionFiles } from "../../src/protocol/files";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { PIXEL } from "../tools/mcp/pixel";
-import { follow, request, start, teamOf } from "./session-client";
+import { follow, post, request, start, teamOf } from "./session-client";
 
 /** Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's own SDK. */
 
@@ -78,6 +79,18 @@ describe("agents with tool servers", () => {
       ofType(events, "tools.listed").map(({ tools }) => tools.map(({ hash }) => hash));
     expect(hashes(after)).toEqual(hashes(before));
     expect(hashes(after)[0]).toHaveLength(3);
+  });
+
+  it("are let in by tokens that were renewed before a restart, where a refresh token serves once", async () => {
+    const [url, issuer] = [inject("rotatingServerUrl"), inject("rotatingIssuer")];
+    const auth = { type: "authorization_code", issuer, client_id: "us", refresh_token: "${BOX_REFRESH}" };
+    const run = await start(withServers(["quick"], [box({ url, auth })]));
+    const { events: before } = await follow(run);
+    await abortAllDurableObjects();
+    expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And seven times eight?" })).status).toBe(202);
+    const { events: after } = await follow({ ...run, turn: 2 });
+    const there = { agent: "a0", server: "box", tools: ["mcp__box__act"], isDown: false };
+    expect([listed(before), listed(after)]).toEqual([[there], [there]]);
   });
 
   it("D18 show whoever watches what a server wants of a person, with its origin, and answer nothing", async () => {

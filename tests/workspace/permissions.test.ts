@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { parsePath } from "../../src/workspace/paths";
-import { type Access, PROTECTION_LIMITS, protectedPathProblem, protection, refusalOf } from "../../src/workspace/permissions";
+import {
+  type Access,
+  entriesOf,
+  PROTECTION_LIMITS,
+  protectedPathProblem,
+  protection,
+  protectionOf,
+  refusalOf,
+} from "../../src/workspace/permissions";
 import type { FileOperation } from "../../src/workspace/types";
 
 /** An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read what is called `known`. */
@@ -131,6 +139,16 @@ describe("a protected path", () => {
     const isProtected = protection(entries);
     expect(keeps.filter((path) => !isProtected(path))).toEqual([]);
     expect(leaves.filter(isProtected)).toEqual([]);
+  });
+
+  it("is shown once, what the team protects first", () => {
+    expect(entriesOf({ protectedPaths: ["a", "b"], teamProtectedPaths: ["*.pem", "b"] })).toEqual(["*.pem", "b", "a"]);
+    expect(entriesOf({ protectedPaths: ["a"] })).toEqual(["a"]);
+  });
+
+  it("of a session from before an agent's and its team's were kept apart is protected as it was", () => {
+    const isProtected = protectionOf({ protectedPaths: ["*.pem", "!keep.pem"] });
+    expect(["a.pem", "keep.pem"].filter(isProtected)).toEqual(["a.pem"]);
   });
 
   it.each([

@@ -1,5 +1,6 @@
 import type { Basis } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/hash";
+import type { Protected } from "../../src/workspace/permissions";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
@@ -9,7 +10,7 @@ type Texts = Readonly<Record<string, string>>;
 export type Given = {
   workspace?: Texts;
   peers?: Readonly<Record<string, Texts>>;
-  contexts?: Readonly<Record<string, { files: Texts; writable?: boolean; protectedPaths?: readonly string[] }>>;
+  contexts?: Readonly<Record<string, { files: Texts; writable?: boolean } & Partial<Protected>>>;
   read?: readonly string[];
   own?: readonly string[];
   directories?: readonly string[];
@@ -63,9 +64,9 @@ export class Rig {
       workspace: this.#tree(this.#given.workspace),
       peers: new Map(Object.entries(peers).map(([alias, files]) => [alias, this.#tree(files)])),
       contexts: new Map(
-        Object.entries(contexts).map(([name, { files, writable = false, protectedPaths = [] }]) => [
+        Object.entries(contexts).map(([name, { files, writable = false, protectedPaths = [], teamProtectedPaths = [] }]) => [
           name,
-          { tree: this.#tree(files), writable, protectedPaths },
+          { tree: this.#tree(files), writable, protectedPaths, teamProtectedPaths },
         ]),
       ),
       blobs: { read: async ({ hash }) => this.#read(hash) },

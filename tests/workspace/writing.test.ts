@@ -97,6 +97,13 @@ describe("writing", () => {
       fails: "protected",
     },
     {
+      name: "does not change what the team protects there, whatever its own entries take back",
+      given: { contexts: { site: { files: {}, writable: true, protectedPaths: ["!a.pem"], teamProtectedPaths: ["*.pem"] } } },
+      does: (f) => f.write("/contexts/site/a.pem", bytes("X")),
+      lines: ["write /contexts/site/a.pem: protected"],
+      fails: "protected",
+    },
+    {
       name: "may fill a file to its limit",
       given: { limits: LIMITS },
       does: (f) => f.write("a", bytes("1234")),

@@ -1,8 +1,7 @@
-import type { StoredOAuthTokens } from "@modelcontextprotocol/client";
 import type { Turnstile } from "../turnstile";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
-import type { McpServer } from "./server";
+import type { TokenShelf } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
 /** The operator has no such secret, or not for that server. */
@@ -29,8 +28,8 @@ export type McpEnvironment = {
   trust: ToolTrust;
   /** Unix ms. */
   now(): number;
-  /** Told of renewed OAuth tokens, whoever wants to keep them for longer than the session keeps the server. */
-  renewed?: (server: McpServer, tokens: StoredOAuthTokens) => void;
+  /** Where renewed OAuth tokens lie, in clear. Absent: in memory, for as long as these servers are known. */
+  tokens?: TokenShelf;
   /** Told whenever a server's tools were listed, at first or anew. */
   listed?: (listing: ServerListing) => void;
 };

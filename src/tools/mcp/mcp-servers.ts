@@ -3,6 +3,7 @@ import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
 import { describe, isWantedBy, type NotOffered, type Offered, offerTo } from "./offer";
 import type { Pins } from "./pins";
+import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
 import { type McpServer, type McpTools, serverId } from "./server";
 import { ServerLink } from "./server-link";
@@ -22,12 +23,14 @@ export type ServerOffer = Pick<ServerListing, "version" | "problem" | "refused" 
 export class McpServers {
   readonly #env: McpEnvironment;
   readonly #large: Turnstile;
+  readonly #tokens: RenewedTokens;
   readonly #links = new Map<string, ServerLink>();
   readonly #agents = new Map<string, McpTools>();
 
   constructor(env: McpEnvironment) {
     this.#env = env;
     this.#large = env.large ?? new Turnstile();
+    this.#tokens = new RenewedTokens(env.tokens ?? new Map<string, string>());
   }
 
   /**
@@ -96,7 +99,7 @@ export class McpServers {
     return this.#offerTo(agent).refused;
   }
 
-  /** Ends sessions with the servers; what is under way is cut. */
+  /** Ends sessions with the servers; what is under way is cut. Renewed tokens stay. */
   async close(): Promise<void> {
     const links = [...this.#links.values()];
     this.#links.clear(); // first: whoever asks meanwhile gets new ones
@@ -112,6 +115,7 @@ export class McpServers {
       env: this.#env,
       pins,
       large: this.#large,
+      tokens: this.#tokens,
       listed: (one) => this.#env.listed?.(toListing(one)),
     });
     this.#links.set(key, link);

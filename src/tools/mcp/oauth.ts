@@ -1,4 +1,13 @@
-import { ClientCredentialsProvider, type OAuthClientProvider, type StoredOAuthTokens } from "@modelcontextprotocol/client";
+import {
+  auth as authorise,
+  type AuthProvider,
+  ClientCredentialsProvider,
+  extractWWWAuthenticateParams,
+  type OAuthClientProvider,
+  type StoredOAuthTokens,
+  UnauthorizedError,
+} from "@modelcontextprotocol/client";
+import type { RenewedTokens } from "./renewed-tokens";
 import type { McpAuth } from "./server";
 
 export type OAuthOptions = {
@@ -7,10 +16,10 @@ export type OAuthOptions = {
   url: string;
   /** The text of a secret of this name that may be sent to this origin; throws if there is none. */
   secretOf: (name: string, origin: string) => string;
-  /** As they were last renewed; null: as the operator gave them. */
-  known: StoredOAuthTokens | null;
-  /** Told when tokens were renewed, so that they outlive this connection. */
-  renewed: (tokens: StoredOAuthTokens) => void;
+  /** Where tokens lie that were renewed, so that they outlive this connection. */
+  renewed: RenewedTokens;
+  /** Told of tokens that are renewed, or were: they are secrets. */
+  heard: (tokens: StoredOAuthTokens) => void;
 };
 
 /** Nobody is here to consent: an operator has to bring new tokens. */
@@ -22,8 +31,8 @@ export class ConsentMissing extends Error {
  * What gives the client its bearer tokens. Everything is stamped with the issuer that the config names: the SDK sends nothing of it
  * to another authorisation server, whatever one the MCP server points to.
  */
-export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAuthClientProvider {
-  if (auth.type === "authorization_code") return new GivenTokens({ auth, secretOf, ...options });
+export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAuthClientProvider | AuthProvider {
+  if (auth.type === "authorization_code") return oneAtATime(new GivenTokens({ auth, secretOf, ...options }));
   return new ClientCredentialsProvider({
     clientId: auth.clientId,
     clientSecret: secretOf(auth.clientSecret, originOf(auth.issuer)),
@@ -35,12 +44,33 @@ export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAu
 
 const originOf = (url: string): string => new URL(url).origin;
 
+/**
+ * A refresh token may serve once, and the SDK by itself would show it for each request that is refused: here one renews the tokens,
+ * and whoever waited for that goes on with them.
+ */
+const oneAtATime = (given: GivenTokens): AuthProvider => ({
+  token: async () => (await given.tokens())?.access_token,
+  onUnauthorized: async ({ response, serverUrl, fetchFn }) => {
+    const refused = (await given.tokens())?.access_token;
+    await given.inTurn(async () => {
+      const now = (await given.tokens())?.access_token;
+      if (now !== undefined && now !== refused) return;
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+      const told = { ...(resourceMetadataUrl && { resourceMetadataUrl }), ...(scope !== undefined && { scope }) };
+      if ((await authorise(given, { serverUrl, fetchFn, ...told })) !== "AUTHORIZED") throw new UnauthorizedError();
+    });
+  },
+});
+
 type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_code" }> };
 
 /** Tokens that a person's consent gave, elsewhere. They are renewed as long as the authorisation server does so, never asked for anew. */
 class GivenTokens implements OAuthClientProvider {
   readonly #options: ByCode;
-  #tokens: StoredOAuthTokens | undefined;
+  readonly #id: string;
+  readonly #given: StoredOAuthTokens;
+  /** The issuer takes them no more, nor those they were renewed to. */
+  #areRefused = false;
   // An interactive provider, so that expired tokens are renewed; a redirect itself is refused below.
   readonly redirectUrl = "http://127.0.0.1/";
   readonly clientMetadata = {
@@ -52,7 +82,8 @@ class GivenTokens implements OAuthClientProvider {
   constructor(options: ByCode) {
     this.#options = options;
     const { accessToken, refreshToken, issuer } = options.auth;
-    this.#tokens = options.known ?? {
+    this.#id = JSON.stringify([options.url, options.auth]);
+    this.#given = {
       // Without an access token the first request is answered with 401, and that renews.
       access_token: accessToken === null ? "" : options.secretOf(accessToken, originOf(options.url)),
       token_type: "Bearer",
@@ -70,17 +101,25 @@ class GivenTokens implements OAuthClientProvider {
     };
   }
 
-  tokens(): StoredOAuthTokens | undefined {
-    return this.#tokens;
+  async tokens(): Promise<StoredOAuthTokens | undefined> {
+    if (this.#areRefused) return undefined;
+    const renewed = await this.#options.renewed.find(this.#id, this.#given);
+    if (renewed) this.#options.heard(renewed);
+    return renewed ?? this.#given;
   }
 
-  saveTokens(tokens: StoredOAuthTokens): void {
-    this.#tokens = tokens;
-    this.#options.renewed(tokens);
+  async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
+    this.#options.heard(tokens);
+    await this.#options.renewed.keep(this.#id, this.#given, tokens);
+    this.#areRefused = false;
+  }
+
+  inTurn(renew: () => Promise<void>): Promise<void> {
+    return this.#options.renewed.inTurn(this.#id, renew);
   }
 
   invalidateCredentials(scope: "all" | "client" | "tokens" | "verifier" | "discovery"): void {
-    if (scope === "all" || scope === "tokens") this.#tokens = undefined;
+    if (scope === "all" || scope === "tokens") this.#areRefused = true;
   }
 
   redirectToAuthorization(): never {

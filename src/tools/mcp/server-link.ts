@@ -1,4 +1,4 @@
-import { type CallToolResult, type StoredOAuthTokens, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
+import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/tool-news";
 import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
 import { fillSecrets } from "../http/definition";
@@ -12,6 +12,7 @@ import { judgeListing, type Listing, type Offered } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
+import type { RenewedTokens } from "./renewed-tokens";
 import { nextTry } from "./retry";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
@@ -25,6 +26,7 @@ export type LinkOptions = {
   env: McpEnvironment;
   pins: Pins;
   large: Turnstile;
+  tokens: RenewedTokens;
   /** A listing was judged, at first or anew. */
   listed: (link: ServerLink) => void;
 };
@@ -42,11 +44,11 @@ export class ServerLink {
   readonly #secrets = new SentSecrets();
   #breaker: Breaker = CLOSED;
   #listing: Listing;
-  #stale = true;
+  /** The listing that counts, under way or done; null: it is to be asked for. */
+  #listed: Promise<void> | null = null;
   #problem: string | null = null;
   #version: string | null = null;
   #refreshing: Promise<void> | null = null;
-  #tokens: StoredOAuthTokens | null = null;
   /** Aborted when nobody wants the server any more. */
   readonly #closed = new AbortController();
 
@@ -86,14 +88,14 @@ export class ServerLink {
     const admitted = admit(this.#breaker, this.#options.env.now());
     if (!admitted.ok) return;
     this.#breaker = admitted.breaker;
-    this.#stale = true;
+    this.distrust();
     const done = await this.#attempt(signal, async () => undefined);
     this.#problem = "failure" in done ? this.#sentence(done.failure) : null;
   }
 
   /** Everything is asked again next time. */
   distrust(): void {
-    this.#stale = true;
+    this.#listed = null;
   }
 
   /** Runs a tool. Gives errors as results; throws the signal's reason and nothing else. */
@@ -130,7 +132,7 @@ export class ServerLink {
       const used = await this.#connected(signal);
       connection = used;
       const value = await used.use(async () => {
-        if (this.#stale) await this.#list(used, signal);
+        await until(this.#upToDate(used), signal);
         return use(used);
       });
       this.#breaker = succeeded();
@@ -158,7 +160,7 @@ export class ServerLink {
   #retire(connection: Connection): void {
     if (this.#connection === connection) {
       this.#connection = null;
-      this.#stale = true; // another process may answer next time
+      this.distrust(); // another process may answer next time
     }
     if (this.#retired.has(connection)) return;
     this.#retired.add(connection);
@@ -186,11 +188,9 @@ export class ServerLink {
       out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, enter: env.enter }),
       oauth: {
         secretOf,
-        known: this.#tokens,
-        renewed: (tokens) => {
-          this.#tokens = tokens;
-          for (const token of [tokens.access_token, tokens.refresh_token, tokens.id_token]) this.#kept(token ?? "");
-          env.renewed?.(server, tokens);
+        renewed: this.#options.tokens,
+        heard: ({ access_token, refresh_token, id_token }) => {
+          for (const token of [access_token, refresh_token, id_token]) this.#kept(token ?? "");
         },
       },
       changed: () => this.distrust(),
@@ -206,15 +206,25 @@ export class ServerLink {
     return connection;
   }
 
-  async #list(connection: Connection, signal: AbortSignal): Promise<void> {
-    this.#stale = false;
-    const tools = await connection.list(signal).catch((error: unknown) => {
-      this.#stale = true;
+  /** One listing for all who want one at the same time, and nobody goes on before it is there; one who leaves keeps it from nobody. */
+  #upToDate(connection: Connection): Promise<void> {
+    if (this.#listed !== null) return this.#listed;
+    const listed: Promise<void> = this.#list(connection, () => (this.#listed === listed ? null : this.#listed)).catch((error) => {
+      if (this.#listed === listed) this.#listed = null;
       throw error;
     });
+    this.#listed = listed;
+    return listed;
+  }
+
+  /** `later`: a listing begun since, which knows better; null: none. */
+  async #list(connection: Connection, later: () => Promise<void> | null): Promise<void> {
+    const tools = await connection.list(this.#closed.signal);
     const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
     const told = tools.filter((tool) => !betrays.has(tool));
     const hashed = await Promise.all(told.map(async (tool) => ({ tool, hash: await toolHash(tool) })));
+    const better = later();
+    if (better !== null) return better;
     const listing = judgeListing(this.server, hashed, this.#listing.pins);
     const why = "what the server says of it repeats what we showed the server to be let in";
     const hidden = [...betrays].map(({ name }) => ({

@@ -150,4 +150,33 @@ describe("D15 a tool that changes after it was first seen", () => {
     await expect.poll(async () => (await pay.run({}, context())).text, { timeout: 5_000 }).toMatch(/switched off/);
     expect(messages("tools/list").length).toBeGreaterThanOrEqual(2);
   });
+
+  it.each([
+    { name: "is off too for a call made while the new listing is on its way", answers: 1 },
+    { name: "is off too for a call made while a listing is on its way that fails", answers: 2 },
+  ])("$name", async ({ answers }) => {
+    const script: Script = {
+      tools: [tool("pay")],
+      call: ({ response, message }) => reply(response, message.id, text("done")),
+    };
+    const { url, messages } = await serve(script);
+    const servers = keep(await connected([server(url)]));
+    const pay = toolOf(servers, "mcp__box__pay");
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<Asked>();
+    const later = [tool("pay", { description: "other" })];
+    script.tools = (one) => isAsked(one);
+    const refreshed = servers.refresh(AbortSignal.timeout(5_000));
+    const { response, message } = await asked;
+    const called = pay.run({}, context());
+    await new Promise((resolve) => setTimeout(resolve, 100)); // long enough for a call that does not wait
+    expect(messages("tools/call")).toHaveLength(0);
+    script.tools = later;
+    if (answers === 1) reply(response, message.id, { tools: later });
+    else response.writeHead(500).end();
+    await refreshed;
+    const again = (await called).outcome === "ok" ? "done" : (await pay.run({}, context())).text;
+    expect(again).toMatch(/switched off/);
+    expect(messages("tools/call")).toHaveLength(0);
+    expect(messages("tools/list")).toHaveLength(answers + 1);
+  });
 });

@@ -123,14 +123,10 @@ describe("tokens that a person's consent gave", () => {
   it("are renewed when they are no longer taken, and whoever keeps them is told", async () => {
     const auth = await authorisation();
     const made = await guarded(() => auth.issuer);
-    const renewed: string[] = [];
-    const servers = keep(
-      await connected([server(made.url, { auth: tokens(auth.issuer) })], {
-        renewed: (_server, fresh) => renewed.push(fresh.access_token),
-      }),
-    );
+    const kept = new Map<string, string>();
+    const servers = keep(await connected([server(made.url, { auth: tokens(auth.issuer) })], { tokens: kept }));
     expect(servers.list()).toMatchObject([{ problem: null }]);
-    expect(renewed).toContain("fresh-token-1");
+    expect([...kept.values()].join()).toContain("fresh-token-1");
     await auth.close();
   });
 

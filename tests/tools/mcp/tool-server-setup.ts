@@ -2,6 +2,7 @@ import type { TestProject } from "vitest/node";
 import { askingServer } from "./asking-server";
 import { mediaServer } from "./media-server";
 import { modernServer } from "./modern-server";
+import { rotatingServer } from "./rotating-server";
 
 /** Tool servers for tests in workerd, over real sockets. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -10,8 +11,11 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const media = await mediaServer();
   project.provide("toolServerUrl", server.url);
   project.provide("askingServerUrl", asking.url);
+  const rotating = await rotatingServer("the-first-refresh-token", { onceEach: true });
   project.provide("mediaServerUrl", media.url);
+  project.provide("rotatingServerUrl", rotating.url);
+  project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
-    await Promise.all([server.close(), asking.close(), media.close()]);
+    await Promise.all([server.close(), asking.close(), media.close(), rotating.close()]);
   };
 }
