@@ -27,8 +27,14 @@ export type Figure = {
  */
 export type Bench = { machines: Machines; seed: number; trials: number | null; isSmall: boolean };
 
-/** How often something is done: as often as it takes for a figure, or once. */
-export const times = (usual: number, { isSmall }: Pick<Bench, "isSmall">): number => (isSmall ? 1 : usual);
+/** Of fewer the middle one says little. */
+const FEWEST_RUNS = 5;
+
+/** How often something is done: as often as it takes for a figure, or once. Throws where that makes no figure to go by. */
+export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): number {
+  if (usual < FEWEST_RUNS) throw new Error(`A figure needs ${FEWEST_RUNS} runs at least, not ${usual}.`);
+  return isSmall ? 1 : usual;
+}
 
 export type Measurement = {
   /** As `--only` names it. */

@@ -31,7 +31,6 @@ type FullFigure = {
 
 const SESSIONS = 40;
 const RUNS = 5;
-const FULL_RUNS = 3;
 /** 300 ms to the first token, then 50 a second: as models are. */
 const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: { ttftMs: 300, tokensPerSecond: 50 } };
 
@@ -40,7 +39,7 @@ export const SESSIONS_AT_ONCE: Measurement = {
   about: "Sessions of three agents at once",
   async measure(bench): Promise<Figure> {
     const [sessionsAtOnce, most] = bench.isSmall ? [4, 8] : [SESSIONS, Number.POSITIVE_INFINITY];
-    const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench), fullRuns: times(FULL_RUNS, bench) };
+    const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench) };
     const data = await measureSessions(await bench.machines.disk(), size);
     const { sessions, perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch, full } = data;
     return {
@@ -60,7 +59,7 @@ export const SESSIONS_AT_ONCE: Measurement = {
         {
           figure: `  wall / critical path, ${full.sessions} at once`,
           measured: `${ratio(full.stretch)}, ${range(full.cores, 2)} cores busy`,
-          runs: `${size.fullRuns} × ${full.sessions} sessions`,
+          runs: `${size.runs} × ${full.sessions} sessions`,
           bound: `bare loop ${ratio(full.bareStretch)}, ${range(full.bareCores, 2)} cores`,
         },
       ],
@@ -74,7 +73,7 @@ type AtOnce = { cpuPerSecond: number; cores: number; walls: number[] };
 type Pair = Record<"ours" | "bare", AtOnce>;
 
 /** `most`: so many at once at most, whatever a core would hold. */
-type Size = { sessions: number; most: number; runs: number; fullRuns: number };
+type Size = { sessions: number; most: number; runs: number };
 
 async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): Promise<SessionsFigure> {
   const members = teamOf(3);
@@ -107,7 +106,7 @@ async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): P
     const perCore = 1_000 / cpuPerSecondMs.median;
     const atFull = Math.min(Math.round(perCore), size.most);
     const full: Pair[] = [];
-    while (full.length < size.fullRuns) full.push(await pairOf(atFull));
+    while (full.length < size.runs) full.push(await pairOf(atFull));
     return {
       sessions: size.sessions,
       cpuPerSecondMs,

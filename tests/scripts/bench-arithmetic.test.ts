@@ -3,7 +3,7 @@ import {
   callOverheads,
   criticalPathMs,
   gapsOf,
-  growsInAll,
+  grows,
   quantile,
   ratios,
   type ServedCall,
@@ -108,14 +108,17 @@ describe("growth", () => {
   });
 
   it.each([
-    { name: "is there when every series grew", slopes: [0.1, 2, 0.3, 4, 0.5], grows: true },
-    { name: "is not there when one of them did not", slopes: [0.1, 2, -0.3, 4, 0.5], grows: false },
-    { name: "nor when one stayed as it was", slopes: [0.1, 2, 0, 4, 0.5], grows: false },
-  ])("$name", ({ slopes, grows }) => {
-    expect(growsInAll(slopes)).toBe(grows);
+    { name: "is there when every series grew, however little", slopes: [0.1, 2, 0.3, 4, 0.5], isThere: true },
+    { name: "is not there when one of them did not", slopes: [0.1, 2, -0.3, 4, 0.5], isThere: false },
+    { name: "nor when one stayed as it was", slopes: [0.1, 2, 0, 4, 0.5], isThere: false },
+    { name: "is there when four grew by much, and one did not", slopes: [1_000, 1_000, -0.3, 1_000, 1_000], isThere: true },
+    { name: "is there when most grew by more than may be", slopes: [11, -3, 11, -3, 11], isThere: true },
+    { name: "is not there when two strayed far", slopes: [400, -3, 9, 300, -3], isThere: false },
+  ])("$name", ({ slopes, isThere }) => {
+    expect(grows(slopes, 10)).toBe(isThere);
   });
 
   it("is not to be told from four series", () => {
-    expect(() => growsInAll([1, 1, 1, 1])).toThrow("five series");
+    expect(() => grows([1, 1, 1, 1], 10)).toThrow("five series");
   });
 });

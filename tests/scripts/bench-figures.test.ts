@@ -3,7 +3,9 @@ import { describe, expect, it } from "vitest";
 import { type BudgetFigure, judgeBudget } from "../../scripts/bench/budget";
 import { judgeFanOut } from "../../scripts/bench/fan-out";
 import { MEASUREMENTS } from "../../scripts/bench/measurements";
+import { times } from "../../scripts/bench/figure";
 import { judgeResume, type ResumeFigure } from "../../scripts/bench/resume";
+import { judgeGrowth } from "../../scripts/bench/slope";
 import { spread } from "../../scripts/bench/arithmetic";
 
 describe("the figures of the benchmark", () => {
@@ -23,6 +25,31 @@ describe("the figures of the benchmark", () => {
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((name) => !names.includes(name))).toEqual([]);
   });
+});
+
+it("a figure is the middle of five runs at least, and in the least size of one", () => {
+  expect([times(5, { isSmall: false }), times(7, { isSmall: true })]).toEqual([5, 1]);
+  expect(() => times(4, { isSmall: true })).toThrow("5 runs at least");
+});
+
+it.each([
+  { name: "is met by what strays about nothing", differences: [-2.8, -1.5, -2, 2, 1], bare: [-0.6, 0.8], said: "met" },
+  {
+    name: "is missed by four of five sessions that grow by 1 ms a round",
+    differences: [1_000, 1_000, 1_000, 1_000, -1],
+    bare: [-0.6, 0.8],
+    said: "missed",
+  },
+  { name: "is missed by all five that grow a little", differences: [0.5, 1, 0.2, 2, 1], bare: [-0.6, 0.8], said: "missed" },
+  {
+    name: "is met by what strays no more than a busy machine makes it",
+    differences: [70, 90, -40, 240, -9],
+    bare: [-197, 89],
+    said: "met",
+  },
+  { name: "is missed there, too, by much more", differences: [900, 990, -40, 940, -9], bare: [-197, 89], said: "missed" },
+])("growth $name", ({ differences, bare, said }) => {
+  expect(judgeGrowth({ differences, bare })).toMatch(new RegExp(`: ${said}$`));
 });
 
 const RESUMED: ResumeFigure = { runs: 2, disconnects: 1_339, readers: 40, frames: 2_080, lost: 0, doubled: 0, differing: 0 };

@@ -6,11 +6,13 @@ import { Watcher } from "../../../tests/process/support/watcher";
 import { within } from "../../service/within";
 import type { Script } from "../../simulated-providers/reply";
 import { startSimulatedProviders } from "../../simulated-providers/server";
+import { MOST_AWAITING_HEADERS } from "../runs/judge";
 import { Party } from "../runs/party";
 import { type LoudProvider, startLoudProvider } from "./loud-provider";
 import { MemoryProbe } from "./memory";
 import { peakUntil } from "./peak";
 import { leaveInTheMiddle } from "./sockets";
+import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 
 /** Readers of one session at a time, in the service that these clients meet. */
@@ -63,6 +65,7 @@ export async function crowd({ service }: World): Promise<string[]> {
     const fewest = CROWD - MOST_READERS;
     return [
       ...(await unlikeReplay(all, url)),
+      ...(await verdictOf(service.url, id, () => providers.requests())),
       ...(refused >= fewest ? [] : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
     ];
   } finally {
@@ -114,10 +117,12 @@ export async function slow({ service, inspectorPort, loudAgents, onFigures }: Wo
     const wrong = readers.filter(({ bytes }) => !bytes.equals(fast.bytes)).length;
     const isLarge = fast.bytes.length >= SURELY_BEHIND_BYTES;
     const stayed = isLarge ? readers.filter((reader) => reader.visits === 1).length : 0;
+    const waited = provider.mostWaiting();
     return [
+      ...(await verdictOf(service.url, id, () => [])), // of its provider only how many waited is known
+      ...(waited <= MOST_AWAITING_HEADERS ? [] : [`I14: ${waited} requests waited for headers at once`]),
       ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
       ...(stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`]),
-      ...(fast.has("turn.completed") ? [] : ["the run did not complete"]),
       ...(peak.live <= MOST_LIVE_BYTES ? [] : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
     ];
   } finally {

@@ -1,12 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { sessionPath, SessionStatusSchema } from "../../../src/protocol/api";
+import type { WireEvent } from "../../../src/protocol/events";
 import { CancelledSchema, EventListSchema } from "../../../src/protocol/listings";
 import { ServiceClient } from "../../../tests/process/support/service-client";
+import { toEvent } from "../../../tests/process/support/verdict";
 import { Watcher } from "../../../tests/process/support/watcher";
 import { Chance } from "../../../tests/simulation/world/random";
+import { within } from "../../service/within";
+import type { RecordedRequest } from "../../simulated-providers/ledger";
+import { now } from "../../simulated-providers/play";
 import { PatientClient } from "../patient-client";
-import { longestOrder, type Operation, type Told } from "./linear";
+import { letGo } from "../runs/judge";
+import { KINDS } from "../runs/kinds";
+import { judgeHistory, type Played, type Question } from "./judge-history";
+import type { Operation, Told } from "./linear";
 import type { World } from "./world";
 
 const CLIENTS = 20;
@@ -15,27 +23,43 @@ const PAUSE_MS = 160;
 /** Every so many histories one in which somebody erases the session. */
 const ERASED_EACH = 3;
 
+/** Once nobody asks for anything more, its last turn is over within this (I13), and its log read again. */
+const OVER_WITHIN_MS = 60_000;
+/** Of all its agents; and what that presents. */
+const MODEL = "quick";
+const { answer } = KINDS.again;
+
 const TurnSchema = z.object({ turn: z.int() });
 const isGone = (status: number): boolean => status === 404;
 
-/** 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. */
+/**
+ * 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. When all are done, what they
+ * were told, what is left of it and what reached the providers are looked at together. Gives what was wrong, in sentences.
+ */
 export async function history({ service, providers }: World, seed: number): Promise<string[]> {
   const chance = new Chance(seed);
-  const agents = ["one", "two"].map((id) => ({ id, model: "quick" }));
-  const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents });
-  const session = new Session(service.url, id);
+  const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
+  const [before, first] = [providers.requests().length, newMark()];
+  const question = `When does water boil? ${first}`;
+  const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents, question });
+  const session = new Session(service.url, { id, first });
   const clients = Array.from({ length: CLIENTS }, (_, nth) =>
     actAtRandom(session, new Chance(seed * 100 + nth), nth === 0 && chance.int(1, ERASED_EACH) === 1),
   );
   await Promise.all(clients);
-  const reached = longestOrder(session.operations);
-  const all = session.operations.length;
-  const linear =
-    reached === all
-      ? []
-      : [`no order of the ${all} operations explains more than ${reached} of them: ${JSON.stringify(session.operations)}`];
-  return [...session.problems, ...linear].map((problem) => `history ${seed} of ${id}: ${problem}`);
+  const requests = () => session.own(providers.requests().slice(before));
+  const problems = await verdictOn(session, requests).catch((error: unknown) => [String(error)]);
+  return [...session.problems, ...problems].map((problem) => `history ${seed} of ${id}: ${problem}`);
 }
+
+async function verdictOn(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
+  const left = session.isErased ? null : await session.atRest();
+  await letGo({ requests });
+  const { seen, operations, questions } = session;
+  return judgeHistory({ left, seen, operations, questions, requests: requests(), answer });
+}
+
+const newMark = (): string => crypto.randomUUID();
 
 async function actAtRandom(session: Session, chance: Chance, erases: boolean): Promise<void> {
   for (let nth = 0; nth < OPERATIONS_EACH; nth += 1) {
@@ -65,22 +89,33 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
 class Session {
   readonly operations: Operation[] = [];
   readonly problems: string[] = [];
-  readonly #events = new Map<number, string>();
+  readonly questions: Question[];
+  readonly seen = new Map<number, WireEvent>();
   readonly #client: PatientClient;
   readonly #path: string;
 
+  /** `first`: what is in its first question only. */
   constructor(
     readonly url: string,
-    id: string,
+    { id, first }: { id: string; first: string },
   ) {
     this.#client = new PatientClient(url);
     this.#path = sessionPath(id);
+    this.questions = [{ mark: first, turn: 1 }];
   }
 
-  ask = () =>
-    this.#note(`${this.#path}/turns`, { method: "POST", body: { question: "And then?" } }, (status, said) =>
+  get isErased(): boolean {
+    return this.operations.some(({ told }) => told.type === "erased");
+  }
+
+  async ask(): Promise<void> {
+    const mark = newMark();
+    const body = { question: `And then? ${mark}` };
+    const told = await this.#note(`${this.#path}/turns`, { method: "POST", body }, (status, said) =>
       status === 202 ? { type: "started", ...turnIn(said) } : status === 409 ? { type: "refused", ...turnIn(said) } : null,
     );
+    this.questions.push({ mark, turn: told?.type === "started" ? told.turn : null });
+  }
 
   cancel = () =>
     this.#note(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, said) => {
@@ -101,7 +136,7 @@ class Session {
     const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);
     if (status !== 200) return;
     const { data } = EventListSchema.parse(JSON.parse(body));
-    for (const [nth, event] of data.entries()) this.#same(event.sequence_number, after + 1 + nth, JSON.stringify(event));
+    for (const [nth, event] of data.entries()) this.#same(event, after + 1 + nth);
   }
 
   /** The stream from its beginning, left in the middle. */
@@ -109,34 +144,62 @@ class Session {
     const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: 1_000 });
     await sleep(ms);
     watcher.leave();
-    for (const [nth, frame] of watcher.frames.entries()) {
-      const event = EventListSchema.shape.data.element.parse(JSON.parse(/^data: (.*)$/m.exec(frame.toString())?.[1] ?? ""));
-      this.#same(event.sequence_number, nth + 1, JSON.stringify(event));
-    }
+    for (const [nth, frame] of watcher.frames.entries()) this.#same(toEvent(frame), nth + 1);
   }
 
-  #same(sequence: number, wanted: number, event: string): void {
-    const known = this.#events.get(sequence) ?? event;
-    this.#events.set(sequence, known);
-    if (sequence !== wanted) this.problems.push(`I2: event ${sequence} came where ${wanted} was due`);
-    if (known !== event)
-      this.problems.push(`I1: event ${sequence} is ${event.slice(0, 200)} here and ${known.slice(0, 200)} there`);
+  /** Those of these requests that ask one of its questions. */
+  own(requests: readonly RecordedRequest[]): RecordedRequest[] {
+    return requests.filter(({ body }) => {
+      const text = JSON.stringify(body);
+      return this.questions.some(({ mark }) => text.includes(mark));
+    });
+  }
+
+  /** Its whole log and how it stands, once no turn runs any more. Throws if one runs too long. */
+  async atRest(): Promise<NonNullable<Played["left"]>> {
+    const giveUpAt = now() + OVER_WITHIN_MS;
+    let status = await this.#status();
+    while (status.turns.at(-1)?.status === "running") {
+      if (now() > giveUpAt) throw new Error(`I13: it is not over after ${OVER_WITHIN_MS} ms`);
+      await sleep(50);
+      status = await this.#status();
+    }
+    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: status.turns.length });
+    await within(OVER_WITHIN_MS, "its whole log", watcher.ended);
+    return { log: watcher.frames.map(toEvent), status };
+  }
+
+  async #status() {
+    return SessionStatusSchema.parse(JSON.parse((await this.#client.ask(this.#path)).body));
+  }
+
+  #same(event: WireEvent, wanted: number): void {
+    const { sequence_number: number } = event;
+    const known = this.seen.get(number) ?? event;
+    this.seen.set(number, known);
+    const [here, there] = [JSON.stringify(event), JSON.stringify(known)];
+    if (number !== wanted) this.problems.push(`I2: event ${number} came where ${wanted} was due`);
+    if (here !== there) this.problems.push(`I1: event ${number} is ${here.slice(0, 200)} here and ${there.slice(0, 200)} there`);
   }
 
   async #note(
     path: string,
     ask: { method?: "POST" | "DELETE"; body?: unknown },
     toTold: (status: number, said: unknown) => Told | null,
-  ): Promise<void> {
-    const from = performance.now();
+  ): Promise<Told | null> {
+    const from = now();
     const answered = await this.#client.once(path, ask);
-    const to = performance.now();
-    if (!answered) return void this.problems.push(`${path} was not answered`);
+    const to = now();
+    if (!answered) {
+      this.problems.push(`${path} was not answered`);
+      return null;
+    }
     const { status, body } = answered;
     const said: unknown = body === "" ? null : JSON.parse(body);
     const told: Told | null = isGone(status) ? { type: "gone" } : toTold(status, said);
     if (told) this.operations.push({ from, to, told });
     else this.problems.push(`${path} was answered ${status}: ${body.slice(0, 200)}`);
+    return told;
   }
 }
 

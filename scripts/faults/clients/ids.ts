@@ -3,6 +3,7 @@ import { STORY_AGENTS } from "../../../tests/process/support/story";
 import { ServiceClient } from "../../../tests/process/support/service-client";
 import { Watcher } from "../../../tests/process/support/watcher";
 import { within } from "../../service/within";
+import { verdictOf } from "./verdict-of";
 import type { World } from "./world";
 
 /** What a client may claim to have seen last, and how it is answered while the turn runs. */
@@ -24,6 +25,7 @@ type Said = { status: number; text: string };
 /** Ids that no event of the run has: refused for what they are, by a run that takes no notice. */
 export async function strangeIds({ service, providers }: World): Promise<string[]> {
   const client = new ServiceClient(service.url);
+  const before = providers.requests().length;
   const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
   const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
   const url = `${service.url}${eventsPath(id, 1)}`;
@@ -34,7 +36,8 @@ export async function strangeIds({ service, providers }: World): Promise<string[
       problems.push(`${name} was answered ${got.status} ${got.text.slice(0, 200)}`);
   }
   await full.ended;
-  return [...problems, ...(await ofAnotherRun(url, full))];
+  const requests = () => providers.requests().slice(before); // nothing else runs meanwhile
+  return [...problems, ...(await ofAnotherRun(url, full)), ...(await verdictOf(service.url, id, requests))];
 }
 
 /** A number of another run is a number like any: what comes after it in this one is sent. */

@@ -17,6 +17,8 @@ export type LoudProvider = {
   /** All its models stand still, in the middle of what they write, until `goOn`. So they do at first. */
   standStill(): void;
   goOn(): void;
+  /** The most requests that waited for their headers at the same time. */
+  mostWaiting(): number;
   close(): Promise<void>;
 };
 
@@ -26,11 +28,17 @@ export type LoudProvider = {
  */
 export async function startLoudProvider(): Promise<LoudProvider> {
   let answers = 0;
+  const waiting = new Set<object>();
+  let mostWaiting = 0;
   let gate = Promise.withResolvers<void>();
   const server = createServer(async (req, res) => {
+    waiting.add(res);
+    mostWaiting = Math.max(mostWaiting, waiting.size);
+    res.once("close", () => waiting.delete(res));
     const { tools } = BodySchema.parse(JSON.parse(await text(req)));
     const offered = new Map(tools.map((tool) => [tool.function.name, tool.function.parameters]));
     await gate.promise;
+    waiting.delete(res);
     res.writeHead(200, { "content-type": "text/event-stream" });
     const send = async (delta: object, finish: string | null = null) => {
       await gate.promise;
@@ -66,6 +74,7 @@ export async function startLoudProvider(): Promise<LoudProvider> {
       gate = Promise.withResolvers();
     },
     goOn: () => gate.resolve(),
+    mostWaiting: () => mostWaiting,
     async close() {
       gate.resolve();
       server.closeAllConnections();

@@ -10,7 +10,7 @@ import { reachedTools, toolProblems } from "./tool-witness";
 import { trailProblems } from "./trail";
 
 /** The platform lets six requests of an object wait for headers; four are for models (I14). */
-const MOST_AWAITING_HEADERS = 4;
+export const MOST_AWAITING_HEADERS = 4;
 /** A request that was on its way when the cancel was acknowledged. */
 const UNDER_WAY_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
@@ -53,7 +53,7 @@ export async function judgeRun(run: Judged): Promise<string[]> {
 }
 
 /** Waits until nothing of it is open at a provider, or should no longer be. */
-async function letGo(run: Judged): Promise<void> {
+export async function letGo(run: Pick<Judged, "requests">): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
   while (run.requests().some(({ endedAt }) => endedAt === null) && performance.now() < giveUpAt) await sleep(20);
 }
@@ -165,13 +165,13 @@ function overtaken(requests: readonly RecordedRequest[], cap: number | undefined
 }
 
 /** I14. */
-function overlapping(requests: readonly RecordedRequest[]): string[] {
+export function overlapping(requests: readonly RecordedRequest[]): string[] {
   const most = peakAwaitingHeaders(requests);
   return most <= MOST_AWAITING_HEADERS ? [] : [`I14: ${most} requests waited for headers at once`];
 }
 
-/** I15: once a cancel or an erase is acknowledged nothing new begins, and what was open is let go of soon. */
-function afterTheEnd(requests: readonly RecordedRequest[], at: number | null): string[] {
+/** I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. */
+export function afterTheEnd(requests: readonly RecordedRequest[], at: number | null): string[] {
   if (at === null) return [];
   const late = requests.filter(({ startedAt }) => startedAt > at + UNDER_WAY_MS);
   const open = requests.filter(({ endedAt }) => endedAt === null || endedAt > at + CLOSED_WITHIN_MS);

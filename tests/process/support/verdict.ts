@@ -53,9 +53,9 @@ function endings(log: readonly WireEvent[]): string[] {
   return problems;
 }
 
-/** The rules, as a reader checks them who knows nothing of their code, with what is known beside the log. */
+/** The rules, as a reader checks them who knows nothing of their code, with what is known beside the log; nothing runs any more unless that says so. */
 export const broken = (log: readonly WireEvent[], outside: Outside = {}): string[] =>
-  check(log, { ...outside, finished: true }).map(
+  check(log, { finished: true, ...outside }).map(
     ({ invariant, sequence_number, sentence }) => `${invariant} at #${sequence_number}: ${sentence}`,
   );
 
