@@ -167,7 +167,7 @@ class Run {
   #disturb(): void {
     const { timeline } = this.#time;
     const beat = (): void => {
-      if (this.#faults.strikes("crash_at_random")) this.#platform.kill();
+      if (this.#platform.live && this.#faults.strikes("crash_at_random")) this.#platform.kill();
       if (this.#faults.strikes("clock_forward")) this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
       if (this.#faults.strikes("clock_back")) this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
       if (this.#time.now < this.#faults.calmAt) timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
