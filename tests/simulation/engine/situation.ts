@@ -21,7 +21,8 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
   ["restarts", "strict_judges", "long_trouble"],
   ["endless_tools", "long_trouble", "few_answers"],
-  ["endless_tools", "long_trouble"],
+  ["endless_tools", "long_trouble", "second_turn"],
+  ["endless_tools", "second_turn"],
   ["tight_budget", "long_trouble"],
   ["tight_budget", "stubborn", "tools"],
   ["tight_budget", "tools"],
@@ -90,7 +91,7 @@ export function situationOf(seed: number): EngineSituation {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
     habits,
-    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.7 : faultRate)),
+    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.75 : faultRate)),
     strikes: null,
   };
 }

@@ -95,7 +95,7 @@ export class ToolServer {
       context.headersCame?.();
     };
     const chance = new Chance(seed ^ hash(idempotencyKey));
-    const afterMs = faults.strikes("tool_slow", 30_000) ? chance.latency(1_000, 30_000) : chance.latency(5, 2_000);
+    const afterMs = faults.strikes("tool_slow", 30_000) ? chance.int(1_000, 30_000) : chance.latency(5, 2_000);
     const news = drawNews(new Chance(seed ^ hash(`${idempotencyKey} news`)));
     for (const one of news) {
       await this.#passes(Math.floor(afterMs / (news.length + 1)), signal);
