@@ -1,24 +1,30 @@
-import { apart, type Coverage, NOT_SIMULATED, transitions } from "../../tests/simulation/engine/coverage";
+import { apart, type Coverage, NOT_SIMULATED, type SeenPair, transitions } from "../../tests/simulation/engine/coverage";
 import { FAULTS, type Fault } from "../../tests/simulation/engine/faults";
 
 /** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
 export const leastFor = (seeds: number): number => Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
+/** `thin`: pairs that can meet and met too seldom, of `pairs` that can. `disproved`: those that met although none should. */
+export type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
+
 /**
  * The marks as a table for people: a line per transition, how often it came up, and how many kinds of faults it met often enough.
- * Below it what is thin, each with its count, and what it cannot meet, each with the reason.
+ * Below it what is thin, each with its count, what it cannot meet, each with the reason, and what it met all the same.
  */
-export function coverageTable(coverage: Coverage, least: number): { text: string; thin: number; pairs: number } {
+export function coverageTable(coverage: Coverage, least: number): CoverageTable {
   const thin = coverage.thin(least);
+  const disproved = coverage.disproved();
   const lines = transitions().flatMap((type) => {
     const possible = FAULTS.filter((fault) => apart(type, fault) === null);
     const rare = thin.filter((pair) => pair.type === type).toSorted((a, b) => a.seen - b.seen);
+    const wrong = disproved.filter((pair) => pair.type === type);
     const total = coverage.events.get(type) ?? 0;
     const enough = `${possible.length - rare.length}/${possible.length}`;
     return [
       `${type.padEnd(24)}${String(total).padStart(9)}${enough.padStart(9)}`,
-      ...(rare.length > 0 ? [`  thin: ${rare.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ")}`] : []),
+      ...(rare.length > 0 ? [`  thin: ${inWords(rare)}`] : []),
       ...impossible(type),
+      ...(wrong.length > 0 ? [`  met though named as unable to: ${inWords(wrong)}`] : []),
     ];
   });
   const outside = Object.entries(NOT_SIMULATED).map(([type, why]) => `${type.padEnd(24)} not simulated here: ${why}`);
@@ -26,8 +32,10 @@ export function coverageTable(coverage: Coverage, least: number): { text: string
   const faults = FAULTS.map((fault) => `${fault} ${coverage.strikes.get(fault) ?? 0}`).join(" · ");
   const text = [head, ...lines, ...outside, "", `strikes: ${faults}`, ""].join("\n");
   const pairs = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) === null)).length;
-  return { text, thin: thin.length, pairs };
+  return { text, thin: thin.length, disproved: disproved.length, pairs };
 }
+
+const inWords = (pairs: readonly SeenPair[]): string => pairs.map(({ fault, seen }) => `${fault} ${seen}`).join(" · ");
 
 /** A line for each reason. */
 function impossible(type: string): string[] {

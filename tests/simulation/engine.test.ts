@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { LOG_VERSION } from "../../src/protocol/log-version";
 import { breaches } from "./engine/invariants";
 import { judge, play } from "./engine/judge";
+import { REVIVAL_MS } from "./engine/platform";
 import type { WhileAway } from "./engine/run";
 import { type EngineSituation, situationOf } from "./engine/situation";
 
@@ -53,6 +54,23 @@ describe("a session that a release before this one had begun", () => {
     }
     expect(restored).toBeGreaterThan(SEEDS.length / 2);
   });
+});
+
+it("a process dies only while it lives, and where its log on disk ends", async () => {
+  const crashes = ["crash_at_random", "crash_in_boot", "crash_after_commit", "crash_before_send"];
+  let deaths = 0;
+  for (const seed of SEEDS.slice(0, 20)) {
+    const { faults, platform, startedAt } = await play(plain(seed, { faults: [...crashes, "slow_disk"] }));
+    const struck = faults.struck.filter(({ fault }) => crashes.includes(fault));
+    expect(struck.map(({ at, head }) => ({ at, head }))).toEqual(platform.deaths);
+    let backAt = startedAt;
+    for (const { at } of platform.deaths) {
+      expect(at).toBeGreaterThanOrEqual(backAt);
+      backAt = at + REVIVAL_MS;
+    }
+    deaths += platform.deaths.length;
+  }
+  expect(deaths).toBeGreaterThan(50);
 });
 
 describe("what the simulation found", () => {

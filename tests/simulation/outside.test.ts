@@ -88,48 +88,81 @@ describe("what reached providers", () => {
     expect([...asked]).toEqual(expect.arrayContaining(["reply", "rest"]));
   });
 
-  type Also = { asksFor: Reached["asksFor"]; sentAt: number; times: number; isEndless?: boolean };
+  const LOOK_UP = {
+    ...{ key: "1", turn: 1, attempt: 1, agent: "writer-canary-0x", round: 1, tool_call: "toolu_1" },
+    ...{ name: "look_up", answered: true },
+  };
+  type Asks = Reached["asksFor"] | "tool";
+  type Also = { asks: readonly Asks[]; sentAt: number; isEndless?: boolean };
 
   /** Whether the run breaks this with more requests than it had, all of them open for a second or for ever. */
-  function breaks(invariant: string, also: Also, told = run): boolean {
-    const { reached } = run.platform.providers;
-    const [one] = reached;
-    if (!one) throw new Error("the run asked no provider");
-    const { asksFor, sentAt, times, isEndless = false } = also;
-    const open = { ...one, asksFor, sentAt, headersAt: sentAt + 900, endedAt: isEndless ? null : sentAt + 1_000 };
-    reached.push(...Array.from({ length: times }, () => open));
+  function breaks(invariant: string, { asks, sentAt, isEndless = false }: Also, told = run): boolean {
+    const { providers, tools } = run.platform;
+    const [reply] = providers.reached;
+    if (!reply) throw new Error("the run asked no provider");
+    const times = { sentAt, headersAt: sentAt + 900, endedAt: isEndless ? null : sentAt + 1_000 };
+    const [replies, calls] = [providers.reached.length, tools.reached.length];
+    for (const one of asks) {
+      if (one === "tool") tools.reached.push({ ...LOOK_UP, ...times });
+      else providers.reached.push({ ...reply, asksFor: one, ...times });
+    }
     const problems = look(invariant, told);
-    reached.splice(-times);
+    providers.reached.splice(replies);
+    tools.reached.splice(calls);
     return problems.length > 0;
   }
 
+  const five = <T extends Asks>(asks: T): T[] => Array.from({ length: 5 }, () => asks);
+
   it.each([
-    { name: "five replies that are taken up wait for headers at once", asksFor: "rest", times: 5, wrong: true },
-    { name: "four do", asksFor: "rest", times: 4, wrong: false },
-    { name: "five are told to stop", asksFor: "stop", times: 5, wrong: false },
-  ] as const)("I14: $name", ({ asksFor, times, wrong }) => {
-    expect(breaks("I14", { asksFor, sentAt: run.endedAt + 10_000, times })).toBe(wrong);
+    { name: "five replies that are taken up wait for headers at once", asks: five("rest"), wrong: true },
+    { name: "four do", asks: five("rest").slice(1), wrong: false },
+    { name: "five are told to stop", asks: five("stop"), wrong: false },
+    { name: "four replies and a tool wait for headers at once", asks: [...five("reply").slice(1), "tool"], wrong: true },
+    { name: "two of each do", asks: ["reply", "tool", "rest", "tool"], wrong: false },
+    { name: "five tools do", asks: five("tool"), wrong: true },
+  ] as const)("I14: $name", ({ asks, wrong }) => {
+    expect(breaks("I14", { asks, sentAt: run.endedAt + 10_000 })).toBe(wrong);
   });
 
   it.each([
-    { name: "a reply is asked for", asksFor: "reply", wrong: true },
-    { name: "a reply is taken up", asksFor: "rest", wrong: true },
-    { name: "a reply is told to stop", asksFor: "stop", wrong: false },
-  ] as const)("I15: after a cancel $name", ({ asksFor, wrong }) => {
+    { name: "a reply is asked for", asks: "reply", wrong: true },
+    { name: "a reply is taken up", asks: "rest", wrong: true },
+    { name: "a reply is told to stop", asks: "stop", wrong: false },
+    { name: "a tool is called", asks: "tool", wrong: true },
+  ] as const)("I15: after a cancel $name", ({ asks, wrong }) => {
     const at = run.endedAt + 10_000;
     const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
-    expect(breaks("I15", { asksFor, sentAt: at + 1, times: 1 }, cancelled)).toBe(wrong);
+    expect(breaks("I15", { asks: [asks], sentAt: at + 1 }, cancelled)).toBe(wrong);
   });
 
   it.each([
-    { name: "a reply under way stays open", asksFor: "reply", wrong: true },
-    { name: "a reply that was taken up stays open", asksFor: "rest", wrong: true },
-    { name: "what tells a reply to stop, in the very instant of the cancel, stays open", asksFor: "stop", wrong: false },
-  ] as const)("I15: after a cancel $name", ({ asksFor, wrong }) => {
+    { name: "a reply under way stays open", asks: "reply", wrong: true },
+    { name: "a reply that was taken up stays open", asks: "rest", wrong: true },
+    { name: "what tells a reply to stop, in the very instant of the cancel, stays open", asks: "stop", wrong: false },
+    { name: "a tool's request under way stays open", asks: "tool", wrong: true },
+  ] as const)("I15: after a cancel $name", ({ asks, wrong }) => {
     const at = run.endedAt + 10_000;
     const cancelled = { ...run, cancels: [{ at, head: run.log.length, turn: 1, status: "cancelled" }] };
-    expect(breaks("I15", { asksFor, sentAt: at, times: 1, isEndless: true }, cancelled)).toBe(wrong);
+    expect(breaks("I15", { asks: [asks], sentAt: at, isEndless: true }, cancelled)).toBe(wrong);
   });
+});
+
+it("what reached tools' servers has headers with its first word, and ends with its answer, the process, or nobody waiting", async () => {
+  const met = new Set<string>();
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const faults = seed % 2 === 0 ? ["crash_in_tool", "tool_slow", "tool_lost"] : [];
+    const { platform } = await play({ ...SITUATION, seed, habits: ["tools", "cancel"], faults });
+    for (const { sentAt, headersAt, endedAt, answered } of platform.tools.reached) {
+      if (endedAt === null) throw new Error("a request is open although the run is over");
+      expect([sentAt, headersAt ?? endedAt, endedAt]).toEqual([sentAt, headersAt ?? endedAt, endedAt].toSorted((a, b) => a - b));
+      if (answered) met.add(headersAt === endedAt ? "an answer at once" : "an answer after news");
+      else if (platform.deaths.some(({ at }) => at === endedAt)) met.add("a death");
+      else met.add("no answer");
+    }
+  }
+  const due = ["an answer at once", "an answer after news", "a death", "no answer"];
+  expect([...met].toSorted()).toEqual(due.toSorted());
 });
 
 describe("what agents were sent", () => {

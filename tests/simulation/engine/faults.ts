@@ -129,6 +129,11 @@ export class Faults {
     return this.#calmAt;
   }
 
+  /** The process died, and the log on disk ends there: what it had beyond that was never logged, so it comes after each of them. */
+  takeBack(head: number): void {
+    for (const strike of this.struck) strike.head = Math.min(strike.head, head);
+  }
+
   /** The last strike lasts until now. */
   extend(fault: Fault, until: number): void {
     const strike = this.struck.findLast((one) => one.fault === fault);

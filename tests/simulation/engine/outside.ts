@@ -146,10 +146,15 @@ function retryPending(log: readonly NumberedEvent[], head: number): number {
 
 const ENDS_WAIT: ReadonlySet<string> = new Set(["call.started", "round.failed", "agent.failed", "answer.submitted"]);
 
-/** I14: at most four calls wait for response headers at a time, those taken up among them. Nobody waits for a stop to be heard. */
-export const i14Slots: OutsideCheck = ({ platform }) => {
-  const waited = platform.providers.reached.filter(({ asksFor }) => asksFor !== "stop");
-  const edges = waited.flatMap(({ sentAt, headersAt, endedAt }) => [
+/** What was asked of models and of tools' servers. Nobody waits for a stop to be heard, which may leave in the instant of a cancel. */
+const requestsOf = ({ platform: { providers, tools } }: RunRecord) => [
+  ...providers.reached.filter(({ asksFor }) => asksFor !== "stop"),
+  ...tools.reached.map(({ tool_call, ...times }) => ({ ...times, call: tool_call })),
+];
+
+/** I14: at most four requests wait for response headers at a time, those taken up and those of tools among them. */
+export const i14Slots: OutsideCheck = (run) => {
+  const edges = requestsOf(run).flatMap(({ sentAt, headersAt, endedAt }) => [
     { at: sentAt, step: 1 },
     { at: headersAt ?? endedAt ?? Number.POSITIVE_INFINITY, step: -1 },
   ]);
@@ -170,15 +175,13 @@ const CLOSED_MS = 2_000;
  * I15: from the confirmed cancel on nothing is asked for but to stop, what is under way is closed within 2 s, and asking again gives
  * the same answer.
  */
-export const i15Cancelled: OutsideCheck = ({ cancels, platform }) => {
+export const i15Cancelled: OutsideCheck = (run) => {
+  const { cancels } = run;
   const [first] = cancels;
   if (!first) return [];
-  const { reached } = platform.providers;
-  const late = reached
-    .filter(({ sentAt, asksFor }) => sentAt > first.at && asksFor !== "stop")
-    .map(({ call }) => `${call} was sent after the user cancelled`);
-  const open = reached
-    .filter(({ asksFor }) => asksFor !== "stop") // which may leave in the same instant, and nobody waits for
+  const requests = requestsOf(run);
+  const late = requests.filter(({ sentAt }) => sentAt > first.at).map(({ call }) => `${call} was sent after the user cancelled`);
+  const open = requests
     .filter(({ sentAt, endedAt }) => sentAt <= first.at && (endedAt ?? Number.POSITIVE_INFINITY) > first.at + CLOSED_MS)
     .map(({ call }) => `${call} was still open 2 s after the user cancelled`);
   return [

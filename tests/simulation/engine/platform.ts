@@ -26,7 +26,7 @@ const noGate = (): never => {
   throw new Error("no call waits for a rate");
 };
 /** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
-const REVIVAL_MS = 1_700;
+export const REVIVAL_MS = 1_700;
 /** A handler that threw is tried again, later each time, and then no more. */
 const ALARM_TRIES = 6;
 
@@ -49,7 +49,7 @@ export class Platform {
   readonly #options: Options;
   #engine: Engine | null = null;
   #log: SessionLog | null = null;
-  /** Where the log ended when the process went. */
+  /** Where the log on disk ended when the process went. */
   #head = 0;
   #life = 0;
   #isBooting = false;
@@ -154,13 +154,14 @@ export class Platform {
 
   /** The process is gone: memory, timers, connections, and what was not on disk. */
   kill(): void {
-    const { time } = this.#options;
+    const { time, faults } = this.#options;
     this.#life += 1;
     this.#engine = null;
-    this.#head = this.#log?.head ?? 0;
     this.#log = null;
     this.disk.crash();
-    this.deaths.push({ at: time.now, head: this.#headOnDisk() });
+    this.#head = this.#headOnDisk();
+    this.deaths.push({ at: time.now, head: this.#head });
+    faults.takeBack(this.#head);
     time.dropTimers();
     this.providers.disconnect();
     this.tools.disconnect();

@@ -167,7 +167,7 @@ class Run {
   #disturb(): void {
     const { timeline } = this.#time;
     const beat = (): void => {
-      if (this.#faults.strikes("crash_at_random")) this.#platform.kill();
+      if (this.#platform.live && this.#faults.strikes("crash_at_random")) this.#platform.kill();
       if (this.#faults.strikes("clock_forward")) this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
       if (this.#faults.strikes("clock_back")) this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
       if (this.#time.now < this.#faults.calmAt) timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
@@ -197,8 +197,11 @@ class Run {
     if (this.#acknowledged.includes(turn)) return;
     this.#acknowledged.push(turn);
     const isLast = turn === this.#turns;
-    if (isLast && this.#situation.habits.includes("cancel")) {
-      this.#cancelsAt = this.#time.now + this.#chance.latency(1, 90_000);
+    const { habits } = this.#situation;
+    if (isLast && habits.includes("cancel")) {
+      // Most in the beginning; with tools at any time, for the first of them is not called at once.
+      const afterMs = habits.includes("tools") ? this.#chance.int(1, 15_000) : this.#chance.latency(1, 90_000);
+      this.#cancelsAt = this.#time.now + afterMs;
       this.#time.timeline.schedule(this.#cancelsAt, () => this.#cancel(2));
     }
     if (!isLast) this.#awaitTurn(turn);

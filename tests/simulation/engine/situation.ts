@@ -21,7 +21,8 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
   ["restarts", "strict_judges", "long_trouble"],
   ["endless_tools", "long_trouble", "few_answers"],
-  ["endless_tools", "long_trouble"],
+  ["endless_tools", "long_trouble", "second_turn"],
+  ["endless_tools", "second_turn"],
   ["tight_budget", "long_trouble"],
   ["tight_budget", "stubborn", "tools"],
   ["tight_budget", "tools"],
@@ -58,6 +59,9 @@ const OF_TOOLS: ReadonlySet<Fault> = new Set([
   ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
 ]);
 
+/** What is told of a turn when it has ended meets only what a next turn logs: sessions with one have most of these. */
+const AFTER_TURN: ReadonlySet<Fault> = new Set(["tenant_deaf", "tenant_answer_lost", "tenant_slow"]);
+
 /** One simulated session, completely: the same situation gives the same log. */
 export type EngineSituation = {
   seed: number;
@@ -77,15 +81,17 @@ export function situationOf(seed: number): EngineSituation {
   const aim = chance.is(0.66) ? chance.pick(AIMS_TO_DRAW) : [];
   const isLate = aim.includes("late_trouble");
   const faultRate = chance.pick(isLate ? [0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
-  const rateOf = (fault: Fault): number => (aim.includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
   const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
+  const habits = HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit)));
+  const isMost = (fault: Fault): boolean =>
+    (aim.includes("tools") && OF_TOOLS.has(fault)) || (habits.includes("second_turn") && AFTER_TURN.has(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits: HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit))),
-    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(rateOf(fault))),
+    habits,
+    faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.75 : faultRate)),
     strikes: null,
   };
 }

@@ -6,6 +6,9 @@ import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
 import type { VirtualTime } from "./virtual-time";
 
+/** A request that reached the server, and how it went. Times are the world's. */
+export type Served = ReachedTool & { sentAt: number; headersAt: number | null; endedAt: number | null };
+
 type Options = {
   seed: number;
   time: VirtualTime;
@@ -21,6 +24,8 @@ const SERVED = [
   { name: "look_up", acts_outside: false, idempotent: true },
   { name: "place_order", acts_outside: true, idempotent: false },
 ] as const;
+type Rule = (typeof SERVED)[number];
+type Working = { rule: Rule; context: ToolContext; isDead: () => boolean };
 
 /** What agents with tools have: those of a server, and the service's own for files. */
 export const toolRules = () => [...SERVED, ...fileTools().map(({ rule }) => rule)];
@@ -28,8 +33,9 @@ export const toolRules = () => [...SERVED, ...fileTools().map(({ rule }) => rule
 /** The server of the agents' tools: it keeps its own account of what reached it, and may fail, or lose its answer. */
 export class ToolServer {
   /** In order of arrival. */
-  readonly reached: ReachedTool[] = [];
+  readonly reached: Served[] = [];
   readonly #options: Options;
+  readonly #open = new Set<Served>();
   #life = 0;
 
   constructor(options: Options) {
@@ -39,6 +45,7 @@ export class ToolServer {
   /** The process at the other end is gone: nobody hears its answers any more. */
   disconnect(): void {
     this.#life += 1;
+    for (const request of [...this.#open]) this.#end(request);
   }
 
   tools(): Tool[] {
@@ -50,8 +57,8 @@ export class ToolServer {
     return [...served, ...fileTools()];
   }
 
-  async #answer(rule: (typeof SERVED)[number], context: ToolContext): Promise<ToolResult> {
-    const { seed, faults, gate, dies } = this.#options;
+  async #answer(rule: Rule, context: ToolContext): Promise<ToolResult> {
+    const { time, gate, dies } = this.#options;
     const { place, idempotencyKey, signal } = context;
     const life = this.#life;
     const isDead = () => life !== this.#life;
@@ -60,23 +67,49 @@ export class ToolServer {
     if (isDead()) return never();
     signal.throwIfAborted();
     const { session: _, toolCall, ...rest } = place;
-    const reached: ReachedTool = { ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false };
-    this.reached.push(reached);
+    const request: Served = {
+      ...{ ...rest, tool_call: toolCall, name: rule.name, key: idempotencyKey, answered: false },
+      ...{ sentAt: time.now, headersAt: null, endedAt: null },
+    };
+    this.reached.push(request);
+    this.#open.add(request);
     if (dies("crash_in_tool")) return never();
+    try {
+      return await this.#work(request, { rule, context, isDead });
+    } finally {
+      this.#end(request);
+    }
+  }
+
+  #end(request: Served): void {
+    request.endedAt ??= this.#options.time.now;
+    this.#open.delete(request);
+  }
+
+  /** Headers come with the first word, be it news or the answer: whoever asked waits for them no longer. */
+  async #work(request: Served, { rule, context, isDead }: Working): Promise<ToolResult> {
+    const { seed, faults, time } = this.#options;
+    const { idempotencyKey, signal } = context;
+    const speak = (): void => {
+      request.headersAt ??= time.now;
+      context.headersCame?.();
+    };
     const chance = new Chance(seed ^ hash(idempotencyKey));
-    const afterMs = faults.strikes("tool_slow", 30_000) ? chance.latency(1_000, 30_000) : chance.latency(5, 2_000);
+    const afterMs = faults.strikes("tool_slow", 30_000) ? chance.int(1_000, 30_000) : chance.latency(5, 2_000);
     const news = drawNews(new Chance(seed ^ hash(`${idempotencyKey} news`)));
     for (const one of news) {
       await this.#passes(Math.floor(afterMs / (news.length + 1)), signal);
       if (isDead()) return never();
+      speak();
       context.tell?.(one);
     }
     await this.#passes(afterMs - news.length * Math.floor(afterMs / (news.length + 1)), signal);
     if (isDead()) return never();
     const fails = faults.strikes("tool_fails");
-    reached.answered = fails || !faults.strikes("tool_lost");
+    request.answered = fails || !faults.strikes("tool_lost");
+    if (request.answered) speak();
     if (fails) return { outcome: "error", text: "The server is busy." };
-    if (!reached.answered)
+    if (!request.answered)
       return rule.idempotent
         ? { outcome: "error", text: "No answer." }
         : { outcome: "unknown", text: "Verify before repeating." };
