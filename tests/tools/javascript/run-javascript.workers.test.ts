@@ -60,6 +60,16 @@ describe("run_javascript", () => {
     expect(files.staged().blobs.size).toBe(0);
   });
 
+  it("waits while another call of the session runs", async () => {
+    const tool = toolWith();
+    const code = "const from = Date.now(); await scheduler.wait(60); return [from, Date.now()]";
+    const calls = [1, 2, 3].map(async () => (await runTool(tool, { code }, await agentFiles({}))).text);
+    const times = (await Promise.all(calls)).map((text): number[] => JSON.parse(text.replace("[returned]\n", "")));
+    const inOrder = times.toSorted(([a = 0], [b = 0]) => a - b).flat();
+    expect(inOrder).toHaveLength(6);
+    expect(inOrder).toEqual(inOrder.toSorted((a, b) => a - b));
+  });
+
   it.each([
     { files: ["none.txt"], text: "none.txt" },
     { files: ["b.bin"], text: "is not a text file" },
