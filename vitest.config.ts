@@ -34,6 +34,8 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
       wrangler: { configPath: "./wrangler.toml" },
       // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
       miniflare: {
+        // No binding of wrangler.toml, and without `JAVASCRIPT` no agent's tool: only tests of it look for it.
+        workerLoaders: { LOADER: {} },
         bindings: {
           ...LOCAL_VARS,
           MAX_READERS: "40", // few enough for a test to reach

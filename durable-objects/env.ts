@@ -41,6 +41,10 @@ export type Env = {
   SANDBOX?: Namespace<SandboxClient>;
   /** `none`: these containers reach no network, so that a command may run twice. */
   SANDBOX_NETWORK?: string;
+  /** Makes workers of agents' JavaScript, which is run only where `JAVASCRIPT` says so; absent: none is. */
+  LOADER?: WorkerLoader;
+  /** `on`: agents with a shell may have JavaScript run, where `LOADER` is bound. */
+  JAVASCRIPT?: string;
   /** Readers of one session's streams at a time; a number. */
   MAX_READERS?: string;
   /** `on`: replies are written in the background where a provider can, so that a restart does not pay for them twice. */

@@ -1,6 +1,7 @@
 import type { Team } from "../src/config/team";
 import type { ToolListingEffect } from "../src/coordination";
 import { logError } from "../src/redaction/log";
+import { hasJavascript, javascriptRunner } from "../src/tools/javascript";
 import { Breakers } from "../src/tools/breaker";
 import { SecretMissing } from "../src/tools/mcp/environment";
 import { parseToolTrust } from "../src/tools/mcp/trust";
@@ -12,7 +13,7 @@ import type { Env } from "./env";
 import { KeptTokens } from "./kept-tokens";
 import type { SessionLog } from "./session-log";
 import { ToolDefinitions } from "./tool-definitions";
-import { toolSecret } from "./tool-secrets";
+import { loaderOf, toolSecret } from "./tool-secrets";
 import { ToolServers } from "./tool-servers";
 import { toolboxOf } from "./toolbox";
 
@@ -40,8 +41,11 @@ export type SessionTools = {
 export function sessionTools({ env, engine, log, sql, team, containers, fetch, holder }: Options): SessionTools {
   const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
   const shared = { large: new Turnstile(), breakers: new Breakers() };
+  const loader = loaderOf(env);
+  const code = { runner: loader && javascriptRunner(loader), turnstile: new Turnstile() };
   const fixed = team.agents.map((agent, index) => {
-    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index) });
+    const javascript = hasJavascript(team.rules.agents[index]?.tools ?? []) ? code : null;
+    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index), javascript });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);

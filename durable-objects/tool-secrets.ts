@@ -15,17 +15,22 @@ export function toolSecret(env: SecretEnv, name: string, origin: string): string
 export const commandsOf = (env: Pick<Env, "SANDBOX" | "SANDBOX_NETWORK">): CommandPlace =>
   commandPlace({ containers: env.SANDBOX !== undefined, network: env.SANDBOX_NETWORK });
 
+/** What makes workers of agents' JavaScript, where the operator has switched that on. */
+export const loaderOf = ({ LOADER, JAVASCRIPT }: Pick<Env, "LOADER" | "JAVASCRIPT">): WorkerLoader | null =>
+  LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
+
 /**
- * For the configs' context: which secrets there are, which tools may be called twice, where commands run. Names and addresses, never
- * secrets.
+ * For the configs' context: which secrets there are, which tools may be called twice, where commands run and whether JavaScript does.
+ * Names and addresses, never secrets.
  */
 export function toolFacts(
-  env: SecretEnv & Pick<Env, "REPEATABLE_TOOLS" | "SANDBOX" | "SANDBOX_NETWORK">,
-): Required<Pick<ConfigContext, "toolSecrets" | "repeatableTools" | "commands">> {
+  env: SecretEnv & Pick<Env, "REPEATABLE_TOOLS" | "SANDBOX" | "SANDBOX_NETWORK" | "LOADER" | "JAVASCRIPT">,
+): Required<Pick<ConfigContext, "toolSecrets" | "repeatableTools" | "commands" | "javascript">> {
   const addresses = (env.REPEATABLE_TOOLS ?? "").split(",").map((address) => address.trim());
   return {
     toolSecrets: parseToolSecrets(env.TOOL_SECRETS).filter(({ name }) => readSecret(env, name) !== undefined),
     repeatableTools: addresses.filter((address) => address !== ""),
     commands: commandsOf(env),
+    javascript: loaderOf(env) !== null,
   };
 }

@@ -2,6 +2,7 @@ import type { TeamAgent } from "../src/config/team";
 import { fileTools } from "../src/tools/files";
 import { httpTool, type SharedByTools } from "../src/tools/http/http-tool";
 import type { SecretOf } from "../src/tools/http/request";
+import { type JavascriptSurroundings, runJavascriptTool } from "../src/tools/javascript";
 import { registeredTool } from "../src/tools/registry";
 import { type CommandRunner, runCommandTool } from "../src/tools/shell";
 import type { Tool } from "../src/tools/tool";
@@ -13,16 +14,19 @@ type Surroundings = {
   shared: SharedByTools;
   /** What runs the agent's commands; asked for only where it has a shell. */
   runner: () => CommandRunner;
+  /** What runs its JavaScript; null: it may have none run. */
+  javascript: JavascriptSurroundings | null;
 };
 
 /** The tools an agent has from its config, always in the same order: prompt caches depend on it. */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
-  { secretOf, shared, runner }: Surroundings,
+  { secretOf, shared, runner, javascript }: Surroundings,
 ): Tool[] {
   return [
     ...(workspace?.fileTools ? fileTools() : []),
     ...(workspace?.shell ? [runCommandTool(runner())] : []),
+    ...(workspace?.shell && javascript ? [runJavascriptTool(javascript)] : []),
     ...httpTools.map((definition) => httpTool(definition, secretOf, shared)),
     ...registryTools.flatMap((name) => registeredTool(name) ?? []),
   ];

@@ -16,6 +16,8 @@ export type PlanOptions = {
   statements?: readonly string[];
   /** What is bundled instead of wrangler.toml's `main`: a build that can be made to fail. */
   entry?: string;
+  /** Names of worker loaders, which an operator binds who wants models' JavaScript to be run. */
+  loaders?: readonly string[];
 };
 
 /** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
@@ -27,7 +29,14 @@ export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispos
  * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
  * would hide the kill from clients.
  */
-export async function planRuntime({ dir, port, variables, statements = [], entry }: PlanOptions): Promise<RuntimePlan> {
+export async function planRuntime({
+  dir,
+  port,
+  variables,
+  statements = [],
+  entry,
+  loaders = [],
+}: PlanOptions): Promise<RuntimePlan> {
   const bundle = path.join(dir, "bundle");
   await wranglerQuietly([
     "deploy",
@@ -40,7 +49,7 @@ export async function planRuntime({ dir, port, variables, statements = [], entry
   ]);
   const caught = path.join(dir, "caught");
   await mkdir(caught);
-  const options = { bundle, state: path.join(dir, "state"), port, variables };
+  const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
   await migrate(options, statements);
   const miniflare = await whileCaught(caught, port, async () => new Miniflare(await miniflareOptions(options)));
   const args = (await readFile(path.join(caught, "args"), "utf8")).split("\n");
@@ -74,10 +83,16 @@ async function whileCaught(caught: string, port: number, start: () => Promise<Mi
   }
 }
 
-type Layout = { bundle: string; state: string; port: number; variables: Readonly<Record<string, string>> };
+type Layout = {
+  bundle: string;
+  state: string;
+  port: number;
+  variables: Readonly<Record<string, string>>;
+  loaders: readonly string[];
+};
 
 /** The bindings of wrangler.toml; a binding's name is its local id. */
-async function miniflareOptions({ bundle, state, port, variables }: Layout) {
+async function miniflareOptions({ bundle, state, port, variables, loaders }: Layout) {
   const config = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
   const objects = config.durable_objects.bindings.map(
     ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
@@ -102,6 +117,7 @@ async function miniflareOptions({ bundle, state, port, variables }: Layout) {
         versionMetadata: config.version_metadata.binding,
         r2Buckets: config.r2_buckets.map(({ binding }) => binding),
         d1Databases: config.d1_databases.map(({ binding }) => binding),
+        workerLoaders: Object.fromEntries(loaders.map((name) => [name, {}])),
         bindings: { ...config.vars, ...variables },
       },
     ],

@@ -48,7 +48,7 @@ export class ServiceProcess {
   static async prepare(
     variables: PlanOptions["variables"],
     statements: readonly string[] = [],
-    { inspectorPort, ...more }: Pick<PlanOptions, "entry"> & { inspectorPort?: number } = {},
+    { inspectorPort, ...more }: Pick<PlanOptions, "entry" | "loaders"> & { inspectorPort?: number } = {},
   ): Promise<ServiceProcess> {
     const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
     const port = await freePort();

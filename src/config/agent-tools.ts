@@ -31,7 +31,7 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
     },
     rules: {
       workspace: workspace !== null,
-      tools: [...builtInRules(workspace, context.commands ?? "service"), ...rules],
+      tools: [...builtInRules(workspace, context.commands ?? "service", context.javascript), ...rules],
       ...(mcp && { tool_servers: mcp.servers.map(({ name }) => name) }),
     },
   };

@@ -19,6 +19,8 @@ export type ConfigContext = {
   repeatableTools?: readonly string[];
   /** Where agents' commands run; absent: in the service. */
   commands?: CommandPlace;
+  /** Whether agents with a shell may have JavaScript run; absent: they may not. */
+  javascript?: boolean;
   /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */
   contexts?: { has(name: string): boolean };
   /** Names of what comes with the question; absent: nothing does. */

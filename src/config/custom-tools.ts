@@ -2,6 +2,7 @@ import type { ToolRule } from "../protocol/team";
 import { WORKFLOW_TOOLS } from "../coordination";
 import { fileTools } from "../tools/files";
 import { type HttpToolDefinition, httpToolRule } from "../tools/http/definition";
+import { RUN_JAVASCRIPT_RULE } from "../tools/javascript";
 import { REGISTRY, registeredTool } from "../tools/registry";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
@@ -75,7 +76,12 @@ function addRegistered({ name, section }: Entry, { tools }: Reading): void {
 }
 
 /** Of the orchestrator's tools, and of those over files: taken also where an agent has no files, as it may get some. */
-const OWN_NAMES = new Set<string>([...WORKFLOW_TOOLS, ...fileTools().map(({ spec }) => spec.name), "run_command"]);
+const OWN_NAMES = new Set<string>([
+  ...WORKFLOW_TOOLS,
+  ...fileTools().map(({ spec }) => spec.name),
+  "run_command",
+  RUN_JAVASCRIPT_RULE.name,
+]);
 
 function isFreeName({ name, section: { findings, path } }: Entry, { rules }: CustomTools): boolean {
   if (!TOOL_NAME.test(name)) {

@@ -18,6 +18,7 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   REPEATABLE_TOOLS: "offered",
   MCP_SAFE_TOOLS: "offered",
   SANDBOX_NETWORK: "offered",
+  JAVASCRIPT: "offered",
   MAX_READERS: "offered",
   BACKGROUND_REPLIES: "offered",
 };

@@ -65,7 +65,7 @@ describe("a session's containers", () => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
         const shared = { large: new Turnstile(), breakers: new Breakers() };
-        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0) });
+        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0), javascript: null });
       },
     });
     agent.ask();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toolFacts, toolSecret } from "../../durable-objects/tool-secrets";
+import { loaderOf, toolFacts, toolSecret } from "../../durable-objects/tool-secrets";
 
 const ENV = {
   TOOL_SECRETS: "WEATHER=https://api.weather.net,UNSET=https://api.weather.net",
@@ -25,9 +25,25 @@ it("configs may know names and addresses of what is set, and where commands run"
     toolSecrets: [{ name: "WEATHER", origins: ["https://api.weather.net"] }],
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
     commands: "service",
+    javascript: false,
   });
-  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [], commands: "service" });
+  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [], commands: "service", javascript: false });
   const bound = { SANDBOX: {} as never };
   expect(toolFacts(bound).commands).toBe("open_container");
   expect(toolFacts({ ...bound, SANDBOX_NETWORK: "none" }).commands).toBe("closed_container");
+});
+
+const LOADER = {} as never;
+
+describe("JavaScript of models", () => {
+  it.each([
+    { name: "is not run by default", env: {}, runs: false },
+    { name: "is not run where only a loader is bound", env: { LOADER }, runs: false },
+    { name: "is not run where it is only switched on", env: { JAVASCRIPT: "on" }, runs: false },
+    { name: "is not run by any other word", env: { LOADER, JAVASCRIPT: "yes" }, runs: false },
+    { name: "is run where both are", env: { LOADER, JAVASCRIPT: " on " }, runs: true },
+  ])("$name", ({ env, runs }) => {
+    expect(toolFacts(env).javascript).toBe(runs);
+    expect(loaderOf(env)).toBe(runs ? LOADER : null);
+  });
 });
