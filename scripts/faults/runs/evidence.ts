@@ -31,11 +31,12 @@ export async function keepBooks(
 
 const folderOf = (name: string): string => path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
 
-/** What each of its clients got, the log as it is now if there still is one, and what reached the providers. */
+/** What each of its clients got, the log as it is now if there still is one, and what reached the providers and the tools. */
 async function keepRun(prefix: string, run: Run): Promise<void> {
   for (const [nth, watcher] of run.watchers.entries()) await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);
   const requests = run.requests().map(({ headers: _, ...request }) => request);
   await writeFile(`${prefix}-requests.json`, `${JSON.stringify(requests, null, 2)}\n`);
+  await writeFile(`${prefix}-tool-requests.json`, `${JSON.stringify(run.toolRequests(), null, 2)}\n`);
   const log = await run.log().catch((error: unknown) => String(error));
   await writeFile(`${prefix}-log.json`, log);
 }
