@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
+import type { Figures } from "../../../scripts/faults/kills/campaign";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
 import { toReport } from "../../../scripts/faults/kills/report";
@@ -36,6 +37,19 @@ describe("what failed is shown with the command that plays it again", () => {
   });
 });
 
+const OF_KILLS: Figures = {
+  seed: 1,
+  kills: { random: 3, idle: 0, atPlaces: 0 },
+  atPlace: {},
+  places: { wanted: 0, reached: 0, missed: [] },
+  pairs: { tried: 0, reached: 0 },
+  runs: {},
+  healthyMs: [],
+  recoveryMs: [],
+  failures: [],
+  seconds: 1,
+};
+
 describe("of the failures that were ordered, those count that nothing met", () => {
   const failures = (["fails", "lost"] as const).map((how) => ({ seam: "d1" as const, match: "DELETE", times: 2, how }));
   it.each([
@@ -52,7 +66,24 @@ it.each([
   { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
   { name: "not looked at", recoveryMs: [], said: "aim: a median under 2000 ms)" },
 ])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
-  const none = { atPlace: {}, places: { wanted: 0, reached: 0, missed: [] }, runs: {}, healthyMs: [], failures: [] };
-  const report = toReport({ ...none, seed: 1, kills: { random: 3, atPlaces: 0 }, recoveryMs, seconds: 1 });
-  expect(report).toContain(said);
+  expect(toReport({ ...OF_KILLS, recoveryMs })).toContain(said);
+});
+
+it.each([
+  {
+    name: "kills at moments when nothing ran apart",
+    figures: { kills: { random: 3, idle: 2, atPlaces: 4 } },
+    said: [
+      "Kills 7: 3 at random moments of runs, 4 at named places",
+      "Not among them 2 at moments when no run was seen to be on",
+    ],
+  },
+  {
+    name: "pairs by how many were come to",
+    figures: { pairs: { tried: 8, reached: 6 } },
+    said: ["Pairs of places 6 of 8 that were tried"],
+  },
+])("the report of kills counts $name", ({ figures, said }) => {
+  const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) => line.replaceAll(/\s+/g, " "));
+  for (const line of said) expect(lines).toContain(line);
 });
