@@ -5,7 +5,7 @@ import { LIMITS } from "../../../src/coordination/limits";
 import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
 import { refusesOver, worksAtLength } from "../../simulated-providers/long-work";
-import { alwaysFails, answersThenVotes, byStage, newAnswer, paced, rejects, vote } from "../../simulated-providers/scripts";
+import { alwaysFails, answersThenVotes, byStage, hangs, newAnswer, paced, rejects, vote } from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
 import type { ReachedCall } from "../../simulated-providers/tool-server";
 import type { ToolRequest } from "./tool-witness";
@@ -215,6 +215,14 @@ export const KINDS = {
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
+  /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
+  hushed: {
+    agents: all([chat("one", "quick"), chat("two", "mute")]),
+    config: { timeout_settings: { initial_round_timeout_seconds: 3 } },
+    isAskedFor: true,
+    ends: ["turn.completed"],
+    answer: YES,
+  },
   /** It has half an hour, which a clock may leap over. */
   overtaken: {
     agents: all(story),
@@ -305,6 +313,7 @@ export const MODELS: Readonly<Record<string, Script>> = {
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
+  mute: hangs("headers"),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
   hoarder: paced({ ttftMs: 60, tokensPerSecond: 200 }, hoarder),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),

@@ -68,10 +68,19 @@ export class Run {
     return this.kind.deed === "asks again" ? 2 : 1;
   }
 
+  /** Whether it has been seen to run. */
+  get hasBegun(): boolean {
+    return (this.watchers[0]?.frames.length ?? 0) > 0;
+  }
+
   /** Whether it has been seen to run, and not to end. */
   get isRunning(): boolean {
-    const [full] = this.watchers;
-    return full !== undefined && full.frames.length > 0 && !full.isOver;
+    return this.hasBegun && !this.watchers[0]?.isOver;
+  }
+
+  /** Whether its cancel or its erasing was acknowledged. */
+  get isAcknowledged(): boolean {
+    return this.cancelledAt !== null || this.erasedAt !== null;
   }
 
   /** From its start to what its watchers saw last. Throws if it is refused. */

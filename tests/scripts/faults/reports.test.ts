@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
+import { NOTHING_SEEN } from "../../../scripts/faults/build/orders";
 import type { Figures } from "../../../scripts/faults/kills/campaign";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
 import { toReport } from "../../../scripts/faults/kills/report";
 import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
-import { unmetOf } from "../../../scripts/faults/troubles/trouble";
+import { Effects } from "../../../scripts/faults/troubles/effects";
 
 const linesOf = (report: string): string[] => report.split("\n").map((line) => line.trim());
 
@@ -57,7 +58,42 @@ describe("of the failures that were ordered, those count that nothing met", () =
     { name: "each that was not, whatever the others met", met: [2, 0], unmet: ['d1 "DELETE" lost'] },
     { name: "all, if nobody can tell", met: [], unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'] },
   ])("$name", ({ met, unmet }) => {
-    expect(unmetOf({ failures }, met)).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+    const effects = new Effects();
+    effects.see({ failures }, { ...NOTHING_SEEN, met });
+    expect(effects.problems()).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+  });
+
+  it.each([
+    {
+      name: "a clock that nobody looked at",
+      orders: [{ skewMs: 5 }],
+      seen: {},
+      problems: ["nobody asked for the time while it was wrong"],
+    },
+    {
+      name: "one that stood still, the same",
+      orders: [{ isFrozen: true }],
+      seen: {},
+      problems: ["nobody asked for the time while it was wrong"],
+    },
+    {
+      name: "alarms of which none was set",
+      orders: [{ alarmLateMs: 5 }],
+      seen: {},
+      problems: ["no alarm was set that rings late"],
+    },
+    {
+      name: "no clock that was looked at in one of its moments",
+      orders: [{ skewMs: 5 }, { skewMs: 6 }],
+      seen: { wrongTimes: 1 },
+      problems: [],
+    },
+    { name: "no alarms of which one was set", orders: [{ alarmLateMs: 5 }], seen: { lateAlarms: 1 }, problems: [] },
+    { name: "nothing where nothing was ordered", orders: [{}], seen: {}, problems: [] },
+  ])("$name", ({ orders, seen, problems }) => {
+    const effects = new Effects();
+    for (const [nth, one] of orders.entries()) effects.see(one, { ...NOTHING_SEEN, ...(nth === 0 && seen) });
+    expect(effects.problems()).toEqual(problems);
   });
 });
 
