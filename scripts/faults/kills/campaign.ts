@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
-import { keepBooks } from "../runs/evidence";
+import { keepStorage } from "../runs/evidence";
+import { keysOnDisk } from "../runs/left-on-disk";
 import { keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
@@ -70,7 +71,10 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   return figures;
 }
 
-/** One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell. */
+/**
+ * One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell; then it
+ * lies still, and all that it has written is looked at.
+ */
 async function lane(
   service: FaultyService,
   plans: Iterator<Plan>,
@@ -84,9 +88,9 @@ async function lane(
     }
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    const problems = unsettled(service.storage, played);
+    const problems = played.length > 0 ? [...unsettled(service.storage, played), ...(await keysOnDisk(service.storage))] : [];
     const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
-    if (problems.length > 0) figures.failures.push({ problems, ...(await keepBooks(problems, again)) });
+    if (problems.length > 0) figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
   } finally {
     await service.stop();
   }

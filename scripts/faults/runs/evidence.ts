@@ -18,14 +18,14 @@ export async function keepCase({ name, runs, story, ...said }: Failed, service: 
   return folder;
 }
 
-/** Keeps the databases in which a tenant's books do not agree with what its runs came to; gives where they lie, and the command. */
-export async function keepBooks(
+/** Keeps all that a service has written, where that is wrong as a whole; gives where it lies, and the command. */
+export async function keepStorage(
   problems: readonly string[],
   { storage, seed, command }: { storage: string; seed: number; command: string },
 ): Promise<{ folder: string; command: string }> {
-  const folder = folderOf(`books-${seed}`);
-  await cp(path.join(storage, "do"), path.join(folder, "do"), { recursive: true });
-  await writeFile(path.join(folder, "books.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
+  const folder = folderOf(`storage-${seed}`);
+  await cp(storage, path.join(folder, "storage"), { recursive: true });
+  await writeFile(path.join(folder, "storage.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
   return { folder, command };
 }
 

@@ -5,7 +5,16 @@ import { LIMITS } from "../../../src/coordination/limits";
 import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
 import { refusesOver, worksAtLength } from "../../simulated-providers/long-work";
-import { alwaysFails, answersThenVotes, byStage, hangs, newAnswer, paced, rejects, vote } from "../../simulated-providers/scripts";
+import {
+  alwaysFails,
+  answersThenVotes,
+  byStage,
+  hangs,
+  newAnswer,
+  paced,
+  rejects,
+  vote,
+} from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
 import type { ReachedCall } from "../../simulated-providers/tool-server";
 import type { ToolRequest } from "./tool-witness";

@@ -11,6 +11,7 @@ import type { StoredSnapshots } from "../../../tests/builders/stored-snapshots";
 import { CONTROL_PATH } from "../build/orders";
 import type { Answered, PatientClient } from "../patient-client";
 import { type Kind, type KindName, kindOf, type Surroundings } from "./kinds";
+import { CANARY } from "./left-on-disk";
 import type { ToolRequest } from "./tool-witness";
 
 /** Caps that bind sooner or later; the whole story costs more than the least and less than the most. */
@@ -36,7 +37,7 @@ export class Run {
   readonly kind: Kind;
   readonly mark = crypto.randomUUID();
   /** The agents' key: it must never be seen again. */
-  readonly canary = `canary-key-${this.mark}`;
+  readonly canary = `${CANARY}${this.mark}`;
   readonly capUsd: number | null;
   session = "";
   watchers: Watcher[] = [];
