@@ -3,11 +3,10 @@ import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
 import { within } from "../service/within";
 import { startToolServer, type ToolServer } from "../simulated-providers/tool-server";
-import { CONTROL_PATH, type Orders, type Seen, STANDSTILL } from "./build/orders";
+import { CONTROL_PATH, NOTHING_SEEN, type Orders, type Seen, STANDSTILL } from "./build/orders";
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
 
-const NOTHING_SEEN = JSON.stringify({ reached: {}, met: [] } satisfies Seen);
 /** Longer than any answer takes, also of a machine that has much else to do. */
 const ANSWERS_WITHIN_MS = 30_000;
 
@@ -61,7 +60,7 @@ export class FaultyService {
    */
   async order(orders: Orders): Promise<Seen> {
     this.#standstill = Promise.withResolvers();
-    const standing = this.standstill().then(() => NOTHING_SEEN);
+    const standing = this.standstill().then(() => JSON.stringify(NOTHING_SEEN));
     const seen: Seen = JSON.parse(await Promise.race([standing, this.#tell("", JSON.stringify(orders))]));
     return seen;
   }

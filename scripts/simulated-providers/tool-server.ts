@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RequestTimes } from "./ledger";
+import { now } from "./play";
 import { TOOL_PATH } from "./tool-path";
 
 /** A call as it arrived. `key`: what tells it from all others, of a request its `idempotency-key`; empty: it came with none. */
@@ -13,41 +15,60 @@ export type ReachedCall = {
 
 /** Tools over HTTP as a config declares them, on loopback. */
 export type ToolServer = {
-  /** Entries of `custom_tools`: `place_order` must not be called twice for one call of a model's, `write_note` may. */
+  /**
+   * Entries of `custom_tools`: `place_order` must not be called twice for one call of a model's, `write_note` may, and
+   * `await_delivery` answers nobody who does not wait far longer than a run takes.
+   */
   declared: readonly Readonly<Record<string, unknown>>[];
   /** What the operator says may be called twice: `REPEATABLE_TOOLS`. */
   repeatable: string;
   /** Everything that arrived, in order, whether or not its answer did. */
-  reached(): readonly ReachedCall[];
+  reached(): readonly (ReachedCall & RequestTimes)[];
   /** Breaks what is open. */
   close(): Promise<void>;
 };
 
 /** What a tool needs for its work: time enough to be killed in. */
 const WORK_MS = 60;
+const DELIVERY_MS = 20_000;
 const TOOLS = {
   place_order: "Order pots. The answer is the order's number.",
   write_note: "Write a note down. The answer is the note's number.",
+  await_delivery: "Wait until pots are delivered. The answer is the delivery's number.",
 } as const;
 
 /** Starts the tools on a free loopback port. */
 export async function startToolServer(): Promise<ToolServer> {
-  const reached: ReachedCall[] = [];
+  const reached: (ReachedCall & RequestTimes)[] = [];
   /** Numbers of notes by key: a note that comes again is the same note. */
   const notes = new Map<string, number>();
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const name = req.url?.slice(TOOL_PATH.length) ?? "";
     const key = String(req.headers["idempotency-key"] ?? "");
+    const call: ReachedCall & RequestTimes = {
+      name,
+      key,
+      answered: false,
+      startedAt: now(),
+      firstByteAt: null,
+      endedAt: null,
+    };
+    const left = new AbortController();
+    res.once("close", () => {
+      call.endedAt = now();
+      left.abort();
+    });
     await json(req);
-    const call = { name, key, answered: false };
     reached.push(call);
     const number = name === "write_note" ? (notes.get(key) ?? notes.size + 1) : reached.length;
     if (name === "write_note") notes.set(key, number);
-    await sleep(WORK_MS);
+    const isPatient = name === "await_delivery";
+    await sleep(isPatient ? DELIVERY_MS : WORK_MS, undefined, isPatient ? { signal: left.signal } : {});
     res.once("finish", () => {
       call.answered = true;
     });
     res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ number }));
+    call.firstByteAt = now();
   }
   const server = createServer((req, res) => {
     answer(req, res).catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));

@@ -10,7 +10,7 @@ import { faultyBindings } from "./bindings";
 import { enter, faultyContext, leave } from "./context";
 import { CONTROL_PATH } from "./orders";
 import { crashingFetch } from "./sending";
-import { armed, obey, reached, skewMs, trueNow } from "./state";
+import { armed, obey, reached, toldNow } from "./state";
 
 /**
  * The service as it is shipped, between seams that can fail and places where it can be killed. Nothing of this is in the
@@ -20,7 +20,7 @@ export { EvalRunObject } from "../../../durable-objects/eval-run";
 export { RateGateObject } from "../../../durable-objects/rate-gate";
 
 globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
-Date.now = () => trueNow() + skewMs();
+Date.now = toldNow;
 
 export class SessionObject extends ShippedSession {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -63,6 +63,13 @@ export class TenantObject extends ShippedTenant {
   }
 }
 
+/** Takes an object down. Whoever does hears that it went down. */
+const wentDown = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
+  object.reset().then(
+    () => false,
+    () => true,
+  );
+
 type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<SessionObject> };
 
 /** Takes orders; with a session, makes its alarm ring, takes its object down, or tells what of its files lies in R2. */
@@ -76,9 +83,8 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
     return Response.json({ ...stored, left: await object.filesLeft() });
   }
   const rings = searchParams.get("rings");
-  if (rings === null)
-    await object.reset().catch(() => undefined); // whoever takes it down hears that it went down
-  else await object.ring(Number(rings));
+  if (rings !== null) await object.ring(Number(rings));
+  else if (!(await wentDown(object))) return Response.json("it was not taken down", { status: 500 });
   return Response.json({});
 }
 

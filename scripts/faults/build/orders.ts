@@ -37,7 +37,13 @@ export type Seen = {
   reached: Record<string, number>;
   /** How often each of the failures that were ordered was met, in their order. */
   met: number[];
+  /** How often it was told a time of day that is not the machine's. */
+  wrongTimes: number;
+  /** How many alarms it set that ring later than it asked for. */
+  lateAlarms: number;
 };
+
+export const NOTHING_SEEN: Seen = { reached: {}, met: [], wrongTimes: 0, lateAlarms: 0 };
 
 /** Where the harness talks to the test build, beside the service's own addresses. */
 export const CONTROL_PATH = "/__faults";

@@ -13,12 +13,15 @@ let isArmed = false;
 let frozenAt: number | null = null;
 let failures: Standing[] = [];
 const reachedCounts = new Map<string, number>();
+let wrongTimes = 0;
+let lateAlarms = 0;
 
 /** Counting begins anew with the orders; gives what was counted until now. */
 export function obey(next: Orders): Seen {
   const met = failures.map(({ times, left }) => times - left);
-  const seen = { reached: Object.fromEntries(reachedCounts), met };
+  const seen = { reached: Object.fromEntries(reachedCounts), met, wrongTimes, lateAlarms };
   reachedCounts.clear();
+  [wrongTimes, lateAlarms] = [0, 0];
   frozenAt = next.isFrozen ? trueNow() : null;
   orders = next;
   failures = (next.failures ?? []).map((failure) => ({ ...failure, left: failure.times }));
@@ -49,9 +52,11 @@ function standStill(point: string, nth: number): void {
   for (;;) trueNow();
 }
 
-/** The failure that this call shall meet; null for none. */
-export function failureOf(seam: Seam, words: string): Failure | null {
-  const failure = failures.find((one) => one.seam === seam && one.left > 0 && words.includes(one.match));
+/** The failure that this call shall meet; null for none. What cannot be `stale` meets no such failure. */
+export function failureOf(seam: Seam, words: string, canBeStale = false): Failure | null {
+  const failure = failures.find(
+    (one) => one.seam === seam && one.left > 0 && words.includes(one.match) && (one.how !== "stale" || canBeStale),
+  );
   if (!failure) return null;
   failure.left -= 1;
   return failure;
@@ -61,7 +66,7 @@ export const errorOf = ({ seam, message }: Failure): Error => new Error(message 
 
 /** A call of a seam, with what shall go wrong with it. `nothing` is what is found where nothing is. */
 export async function through<T>(seam: Seam, words: string, call: () => Promise<T>, nothing?: T): Promise<T> {
-  const failure = failureOf(seam, words);
+  const failure = failureOf(seam, words, nothing !== undefined);
   if (failure?.how === "fails") throw errorOf(failure);
   if (failure?.how === "slow") await scheduler.wait(failure.slowMs ?? 1_000);
   if (failure?.how === "stale" && nothing !== undefined) return nothing;
@@ -74,4 +79,16 @@ export async function through<T>(seam: Seam, words: string, call: () => Promise<
 /** How far the service's time of day is from the machine's, in ms. */
 export const skewMs = (): number => (frozenAt === null ? (orders.skewMs ?? 0) : frozenAt - trueNow());
 
-export const alarmLateMs = (): number => orders.alarmLateMs ?? 0;
+/** The time of day as the service is told it, unix ms. */
+export function toldNow(): number {
+  const skew = skewMs();
+  if (skew !== 0) wrongTimes += 1;
+  return trueNow() + skew;
+}
+
+/** How much later than asked the alarm shall ring that is being set. */
+export function alarmLateMs(): number {
+  const lateMs = orders.alarmLateMs ?? 0;
+  if (lateMs > 0) lateAlarms += 1;
+  return lateMs;
+}

@@ -120,7 +120,7 @@ export async function slow({ service, inspectorPort, loudAgents, onFigures }: Wo
     const waited = provider.mostWaiting();
     return [
       ...(await verdictOf(service.url, id, () => [])), // of its provider only how many waited is known
-      ...(waited <= MOST_AWAITING_HEADERS ? [] : [`I14: ${waited} requests waited for headers at once`]),
+      ...(waited <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${waited} requests waited for headers at once`]),
       ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
       ...(stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`]),
       ...(peak.live <= MOST_LIVE_BYTES ? [] : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),

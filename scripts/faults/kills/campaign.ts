@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
-import { keepBooks } from "../runs/evidence";
+import { keepStorage } from "../runs/evidence";
+import { keysOnDisk } from "../runs/left-on-disk";
 import { keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
@@ -11,13 +12,13 @@ import { type Played, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant
 
 export type CampaignOptions = {
   seed: number;
-  /** At least so many kills at random moments and places together. */
+  /** At least so many kills at random moments of a run and at places together. */
   kills: number;
   /** At least so many of them at random moments; absent: as it comes. */
   atRandom?: number;
   /** How often each named place. */
   eachPlace: number;
-  /** Kills at a named place, and at another while or after the service comes back. */
+  /** Kills at a named place, and at another while or after the service comes back: so many, as far as they can be come to. */
   pairs: number;
   /** Services side by side. */
   lanes: number;
@@ -27,10 +28,13 @@ export type CampaignOptions = {
 
 export type Figures = {
   seed: number;
-  kills: { random: number; atPlaces: number };
+  /** `random`: at a moment when a run was seen to be on; `idle`: at one when none was, not yet or not any more. */
+  kills: { random: number; idle: number; atPlaces: number };
   /** Kills by the name of the place. */
   atPlace: Readonly<Record<string, number>>;
   places: { wanted: number; reached: number; missed: string[] };
+  /** Pairs of places that were tried, and those of which both places were come to. */
+  pairs: { tried: number; reached: number };
   runs: Readonly<Record<string, number>>;
   healthyMs: number[];
   recoveryMs: number[];
@@ -49,9 +53,10 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   const startedAt = performance.now();
   const figures: Figures = {
     seed: options.seed,
-    kills: { random: 0, atPlaces: 0 },
+    kills: { random: 0, idle: 0, atPlaces: 0 },
     atPlace: {},
     places: { wanted: 0, reached: 0, missed: [] },
+    pairs: { tried: 0, reached: 0 },
     runs: {},
     healthyMs: [],
     recoveryMs: [],
@@ -66,7 +71,10 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
   return figures;
 }
 
-/** One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell. */
+/**
+ * One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell; then it
+ * lies still, and all that it has written is looked at.
+ */
 async function lane(
   service: FaultyService,
   plans: Iterator<Plan>,
@@ -80,9 +88,9 @@ async function lane(
     }
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    const problems = unsettled(service.storage, played);
+    const problems = played.length > 0 ? [...unsettled(service.storage, played), ...(await keysOnDisk(service.storage))] : [];
     const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
-    if (problems.length > 0) figures.failures.push({ problems, ...(await keepBooks(problems, again)) });
+    if (problems.length > 0) figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
   } finally {
     await service.stop();
   }
@@ -139,7 +147,7 @@ function* plansOf(
       yield placePlan(seed + nth++, place, chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)));
     }
   }
-  for (let pair = 0; pair < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
+  for (let pair = 0; pair < pairs * TRIES && figures.pairs.reached < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
   while (figures.kills.random + figures.kills.atPlaces < kills) yield anyPlan(seed + nth++);
   while (figures.kills.random < atRandom) yield randomPlan(seed + nth++);
   return undefined;
@@ -183,16 +191,21 @@ function pairPlan(seed: number, chance: Chance): Plan {
       { point: second.point, nth: 1 },
     ],
     isWanted: false,
+    isPair: true,
   };
 }
 
 async function note(outcome: Outcome, figures: Figures, service: FaultyService): Promise<void> {
   const { plan, killed, missed, problems, runs } = outcome;
   const points = plan.kills.slice(0, killed.length).flatMap((kill) => ("point" in kill ? [kill.point] : []));
+  const moments = killed.filter((_, at) => "afterMs" in (plan.kills[at] ?? {}));
   figures.kills.atPlaces += points.length;
-  figures.kills.random += killed.length - points.length;
+  figures.kills.random += moments.filter(({ hit }) => hit.length > 0).length;
+  figures.kills.idle += moments.filter(({ hit }) => hit.length === 0).length;
   figures.atPlace = counted(figures.atPlace, points);
   if (plan.isWanted && missed.length === 0) figures.places.reached += 1;
+  if (plan.isPair) figures.pairs.tried += 1;
+  if (plan.isPair && killed.length === plan.kills.length) figures.pairs.reached += 1;
   figures.healthyMs.push(...killed.map(({ healthyMs }) => healthyMs));
   figures.recoveryMs.push(...recoveryTimes(killed));
   figures.runs = counted(

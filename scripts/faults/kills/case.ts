@@ -9,8 +9,11 @@ import type { Run } from "../runs/run";
 
 /** A kill some time after the last start, or where the process comes to a place for the n-th time. */
 export type Kill = { afterMs: number } | CrashPoint;
-/** What is done to the service, and to which runs; all else is drawn from the seed. `isWanted`: its places shall be come to. */
-export type Plan = { seed: number; kinds: readonly KindName[]; kills: readonly Kill[]; isWanted: boolean };
+/**
+ * What is done to the service, and to which runs; all else is drawn from the seed. `isWanted`: its places shall be come to. `isPair`:
+ * it is for two places, one after the other, and counts as such only if both are.
+ */
+export type Plan = { seed: number; kinds: readonly KindName[]; kills: readonly Kill[]; isWanted: boolean; isPair?: true };
 /** One kill as it was. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer. */
 export type Killed = { where: string; killedAt: number; hit: readonly Run[]; healthyMs: number };
 export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; missed: string[]; problems: string[] };

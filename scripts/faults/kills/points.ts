@@ -49,7 +49,7 @@ const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName>> = {
   "tool.completed": "files",
   "turn.started": "again",
   "turn.completed": "story",
-  "turn.cancelled": "cancelled",
+  "turn.cancelled": "recalled",
   "turn.failed": "hopeless",
 };
 /** First of a call that must not be repeated, then of one that may. */

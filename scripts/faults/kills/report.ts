@@ -5,11 +5,13 @@ const AIM_MS = 2_000;
 
 /** What went wrong, then the figures. */
 export function toReport(figures: Figures): string {
-  const { kills, atPlace, places, runs, healthyMs, recoveryMs, failures, seconds } = figures;
+  const { kills, atPlace, places, pairs, runs, healthyMs, recoveryMs, failures, seconds } = figures;
   const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
   const lines = [
-    ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments, ${kills.atPlaces} at named places`],
+    ["Kills", `${kills.random + kills.atPlaces}: ${kills.random} at random moments of runs, ${kills.atPlaces} at named places`],
+    ...(kills.idle === 0 ? [] : [["Not among them", `${kills.idle} at moments when no run was seen to be on`]]),
     ...(places.wanted === 0 ? [] : [["Places come to", comeTo(places)]]),
+    ...(pairs.tried === 0 ? [] : [["Pairs of places", `${pairs.reached} of ${pairs.tried} that were tried`]]),
     ...(kills.atPlaces === 0 ? [] : [["Of them at", list(byStage(atPlace))]]),
     ["Runs", `${total}: ${list(runs)}`],
     ["Broken promises", `${failures.length}`],

@@ -18,24 +18,25 @@ export async function keepCase({ name, runs, story, ...said }: Failed, service: 
   return folder;
 }
 
-/** Keeps the databases in which a tenant's books do not agree with what its runs came to; gives where they lie, and the command. */
-export async function keepBooks(
+/** Keeps all that a service has written, where that is wrong as a whole; gives where it lies, and the command. */
+export async function keepStorage(
   problems: readonly string[],
   { storage, seed, command }: { storage: string; seed: number; command: string },
 ): Promise<{ folder: string; command: string }> {
-  const folder = folderOf(`books-${seed}`);
-  await cp(path.join(storage, "do"), path.join(folder, "do"), { recursive: true });
-  await writeFile(path.join(folder, "books.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
+  const folder = folderOf(`storage-${seed}`);
+  await cp(storage, path.join(folder, "storage"), { recursive: true });
+  await writeFile(path.join(folder, "storage.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
   return { folder, command };
 }
 
 const folderOf = (name: string): string => path.resolve(EVIDENCE, name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-"));
 
-/** What each of its clients got, the log as it is now if there still is one, and what reached the providers. */
+/** What each of its clients got, the log as it is now if there still is one, and what reached the providers and the tools. */
 async function keepRun(prefix: string, run: Run): Promise<void> {
   for (const [nth, watcher] of run.watchers.entries()) await writeFile(`${prefix}-client-${nth}.sse`, watcher.bytes);
   const requests = run.requests().map(({ headers: _, ...request }) => request);
   await writeFile(`${prefix}-requests.json`, `${JSON.stringify(requests, null, 2)}\n`);
+  await writeFile(`${prefix}-tool-requests.json`, `${JSON.stringify(run.toolRequests(), null, 2)}\n`);
   const log = await run.log().catch((error: unknown) => String(error));
   await writeFile(`${prefix}-log.json`, log);
 }

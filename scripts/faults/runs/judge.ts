@@ -6,11 +6,11 @@ import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../
 import type { Watcher } from "../../../tests/process/support/watcher";
 import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../simulated-providers/ledger";
 import type { Run } from "./run";
-import { reachedTools, toolProblems } from "./tool-witness";
+import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
 import { trailProblems } from "./trail";
 
-/** The platform lets six requests of an object wait for headers; four are for models (I14). */
-export const MOST_AWAITING_HEADERS = 4;
+/** The platform lets six requests of an object wait for headers: four are calls, one is whatever else tool servers are asked (I14). */
+export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
 /** A request that was on its way when the cancel was acknowledged. */
 const UNDER_WAY_MS = 150;
 const CLOSED_WITHIN_MS = 2_000;
@@ -18,7 +18,17 @@ const CLOSED_WITHIN_MS = 2_000;
 /** What is looked at of a run that is over, which clients played and others can tell of. */
 export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
 type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "cancelled" | "erasedAt" | "killedAt";
-type Look = "requests" | "replay" | "status" | "listed" | "look" | "files" | "answerFiles" | "stored" | "toolCalls";
+type Look =
+  | "requests"
+  | "replay"
+  | "status"
+  | "listed"
+  | "look"
+  | "files"
+  | "answerFiles"
+  | "stored"
+  | "toolCalls"
+  | "toolRequests";
 type Reader = Pick<Watcher, "frames" | "bytes">;
 
 /** Everything that is wrong with a run that is over, in sentences; an empty list means that nothing is. */
@@ -28,22 +38,24 @@ export async function judgeRun(run: Judged): Promise<string[]> {
   const log = await run.replay();
   const events = log.map(toEvent);
   const requests = run.requests();
+  const toTools = run.toolRequests();
+  const isCancelled = run.kind.deed?.startsWith("cancels") ?? false;
   return [
     ...unlike(run, log),
     ...misnumbered(events),
     ...broken(events, {
       ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
-      ...(!run.kind.deed?.startsWith("cancels") && { cancelsAsked: [] }),
+      ...(!isCancelled && { cancelsAsked: [] }),
       ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
     }),
-    ...(run.kind.tools ? toolProblems(run.toolCalls(), events) : []),
+    ...(run.kind.tools ? toolProblems(run.toolCalls(), events, isCancelled) : []),
     ...misended(events, run),
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
     ...overspent(events, requests, run.capUsd),
     ...overtaken(requests, run.kind.maxTokens),
-    ...overlapping(requests),
-    ...afterTheEnd(requests, run.cancelledAt),
+    ...overlapping(requests, toTools),
+    ...afterTheEnd([...requests, ...toTools], run.cancelledAt),
     ...unequal(run.cancelled),
     ...leaked(log, run.canary),
     ...labelled(requests),
@@ -52,10 +64,11 @@ export async function judgeRun(run: Judged): Promise<string[]> {
   ];
 }
 
-/** Waits until nothing of it is open at a provider, or should no longer be. */
-export async function letGo(run: Pick<Judged, "requests">): Promise<void> {
+/** Waits until nothing of it is open at a provider or a tool, or should no longer be. */
+export async function letGo(run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
-  while (run.requests().some(({ endedAt }) => endedAt === null) && performance.now() < giveUpAt) await sleep(20);
+  const isOpen = () => [...run.requests(), ...(run.toolRequests?.() ?? [])].some((one) => one.endedAt === null && !isListening(one));
+  while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
 /** It is gone, and everything it did before it went was right. */
@@ -69,7 +82,7 @@ async function judgeErased(run: Judged): Promise<string[]> {
     ...check(seen, { finished: false }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`),
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
-    ...afterTheEnd(run.requests(), run.erasedAt),
+    ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
     ...leaked(full?.frames ?? [], run.canary),
   ];
 }
@@ -164,22 +177,31 @@ function overtaken(requests: readonly RecordedRequest[], cap: number | undefined
   return cap === undefined || taken <= cap ? [] : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
 }
 
-/** I14. */
-export function overlapping(requests: readonly RecordedRequest[]): string[] {
-  const most = peakAwaitingHeaders(requests);
-  return most <= MOST_AWAITING_HEADERS ? [] : [`I14: ${most} requests waited for headers at once`];
+/** I14: of models' requests alone, and of all together. */
+export function overlapping(models: readonly RecordedRequest[], tools: readonly ToolRequest[] = []): string[] {
+  const [ofModels, inAll] = [peakAwaitingHeaders(models), peakAwaitingHeaders([...models, ...tools])];
+  return [
+    ...(ofModels <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${ofModels} requests for models waited for headers at once`]),
+    ...(inAll <= MOST_AWAITING_HEADERS.inAll ? [] : [`I14: ${inAll} requests in all waited for headers at once`]),
+  ];
 }
 
-/** I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. */
-export function afterTheEnd(requests: readonly RecordedRequest[], at: number | null): string[] {
+/**
+ * I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. A
+ * tool server is told so, which is a request too, and what it has to tell by itself is heard for as long as the connection rests.
+ */
+export function afterTheEnd(requests: readonly (RecordedRequest | ToolRequest)[], at: number | null): string[] {
   if (at === null) return [];
-  const late = requests.filter(({ startedAt }) => startedAt > at + UNDER_WAY_MS);
-  const open = requests.filter(({ endedAt }) => endedAt === null || endedAt > at + CLOSED_WITHIN_MS);
+  const late = requests.filter((one) => one.startedAt > at + UNDER_WAY_MS && !isLeaving(one));
+  const open = requests.filter((one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListening(one));
   return [
     ...(late.length === 0 ? [] : [`I15: ${late.length} requests began after the end was acknowledged`]),
     ...(open.length === 0 ? [] : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
   ];
 }
+
+const isLeaving = (request: object): boolean => "purpose" in request && request.purpose === "leaving";
+const isListening = (request: object): boolean => "purpose" in request && request.purpose === "listening";
 
 /** I15: to cancel twice is to cancel once. */
 const unequal = (answers: readonly string[]): string[] =>

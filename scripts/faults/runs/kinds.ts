@@ -5,9 +5,19 @@ import { LIMITS } from "../../../src/coordination/limits";
 import type { Script } from "../../simulated-providers/reply";
 import { worksOnFiles } from "../../simulated-providers/coding";
 import { refusesOver, worksAtLength } from "../../simulated-providers/long-work";
-import { alwaysFails, answersThenVotes, byStage, newAnswer, paced, rejects, vote } from "../../simulated-providers/scripts";
+import {
+  alwaysFails,
+  answersThenVotes,
+  byStage,
+  hangs,
+  newAnswer,
+  paced,
+  rejects,
+  vote,
+} from "../../simulated-providers/scripts";
 import type { SimulatedProviders } from "../../simulated-providers/server";
 import type { ReachedCall } from "../../simulated-providers/tool-server";
+import type { ToolRequest } from "./tool-witness";
 
 /** What runs reach: providers with the models of all kinds, and a tool server. */
 export type Surroundings = SimulatedProviders & {
@@ -15,8 +25,12 @@ export type Surroundings = SimulatedProviders & {
   toolsUrl: string;
   /** Of one that tells how far it is and then asks a person. */
   askingUrl: string;
-  /** Each call that reached either, in order. */
+  /** Of one that answers no call. */
+  silentUrl: string;
+  /** Each call that reached any of them, in order. */
   toolCalls(): readonly ReachedCall[];
+  /** Every request that reached one of them at an address that ends with this mark. */
+  toolRequests(mark: string): readonly ToolRequest[];
 };
 
 /** The story is over in about two seconds. */
@@ -31,7 +45,7 @@ const rejecting = paced({ ttftMs: 60, tokensPerSecond: 300 }, rejects(NOT_YET, q
 type Agent = { id: string; model: string; backend: Readonly<Record<string, unknown>> };
 
 /** What somebody does to the run beside watching it. */
-export type Deed = "cancels it" | "cancels it once it waits" | "erases it" | "asks again";
+export type Deed = "cancels it" | "cancels it once it waits" | "cancels it once its tools work" | "erases it" | "asks again";
 
 /** A kind of run, and what must come of it however often the service is killed. */
 export type Kind = {
@@ -53,7 +67,7 @@ export type Kind = {
   /** Played only where it is asked for by name: it is about another fault than kills. */
   isAskedFor?: true;
   /** What its agents have: tools over HTTP, or those of the tool server, which keep their own record. Absent: neither. */
-  tools?: "http" | "mcp";
+  tools?: "http" | "mcp" | "both";
 };
 
 const chat =
@@ -148,10 +162,15 @@ const asker = worksOnFiles({
   ],
   answer: "At 100 °C, for all that the desk would not say.",
 });
-const withServers = (player: Player, servers: readonly ("toolsUrl" | "askingUrl")[]): Player => {
+/** They wait for what does not come, one for a tool over HTTP, one for a tool server. */
+const NOTHING_CAME = "At 100 °C, though nothing came.";
+const waiter = worksOnFiles({ first: [["await_delivery", { text: "a pot" }]], answer: NOTHING_CAME });
+const queuer = worksOnFiles({ first: [["mcp__queue__wait", {}]], answer: NOTHING_CAME });
+const SERVERS = { toolsUrl: "box", askingUrl: "desk", silentUrl: "queue" } as const;
+const withServers = (player: Player, servers: readonly (keyof typeof SERVERS)[]): Player => {
   return (providers) => {
     const { backend, ...agent } = player(providers);
-    const named = servers.map((url) => [url === "toolsUrl" ? "box" : "desk", { url: providers[url] }]);
+    const named = servers.map((url) => [SERVERS[url], { url: providers[url] }]);
     return { ...agent, backend: { ...backend, mcp_servers: Object.fromEntries(named) } };
   };
 };
@@ -205,6 +224,14 @@ export const KINDS = {
     ends: ["turn.completed", "turn.failed"],
     answer: null,
   },
+  /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
+  hushed: {
+    agents: all([chat("one", "quick"), chat("two", "mute")]),
+    config: { timeout_settings: { initial_round_timeout_seconds: 3 } },
+    isAskedFor: true,
+    ends: ["turn.completed"],
+    answer: YES,
+  },
   /** It has half an hour, which a clock may leap over. */
   overtaken: {
     agents: all(story),
@@ -244,6 +271,13 @@ export const KINDS = {
     agents: all([withServers(chat("one", "asker"), ["toolsUrl", "askingUrl"]), chat("two", "quick")]),
     tools: "mcp",
     ends: ["turn.completed"],
+    answer: null,
+  },
+  recalled: {
+    agents: all([chat("one", "waiter"), withServers(chat("two", "queuer"), ["silentUrl"])]),
+    tools: "both",
+    deed: "cancels it once its tools work",
+    ends: ["turn.completed", "turn.cancelled"],
     answer: null,
   },
   restless: {
@@ -288,10 +322,13 @@ export const MODELS: Readonly<Record<string, Script>> = {
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),
+  mute: hangs("headers"),
   buyer: paced({ ttftMs: 40, tokensPerSecond: 200 }, buyer),
   hoarder: paced({ ttftMs: 60, tokensPerSecond: 200 }, hoarder),
   builder: paced({ ttftMs: 60, tokensPerSecond: 200 }, builder),
   asker: paced({ ttftMs: 60, tokensPerSecond: 200 }, asker),
+  waiter: paced({ ttftMs: 60, tokensPerSecond: 200 }, waiter),
+  queuer: paced({ ttftMs: 60, tokensPerSecond: 200 }, queuer),
   restless: paced({ ttftMs: 5 }, restless),
   adder: paced({ ttftMs: 60, tokensPerSecond: 200 }, adder),
   clumsy: paced({ ttftMs: 60, tokensPerSecond: 200 }, clumsy),

@@ -11,12 +11,17 @@ import type { StoredSnapshots } from "../../../tests/builders/stored-snapshots";
 import { CONTROL_PATH } from "../build/orders";
 import type { Answered, PatientClient } from "../patient-client";
 import { type Kind, type KindName, kindOf, type Surroundings } from "./kinds";
+import { CANARY } from "./left-on-disk";
+import type { ToolRequest } from "./tool-witness";
 
 /** Caps that bind sooner or later; the whole story costs more than the least and less than the most. */
 const CAPS_USD = [0.002, 0.005, 0.01, 0.02, 0.04] as const;
 const DEED_WITHIN_MS = 1_400;
 /** R2 that failed is asked again after a second, two, four and eight. */
 const STORED_WITHIN_MS = 30_000;
+
+/** Of a run that is cancelled once its tools work, before it is. */
+const TOOLS_AT_WORK = 2;
 
 type Options = {
   client: PatientClient;
@@ -32,7 +37,7 @@ export class Run {
   readonly kind: Kind;
   readonly mark = crypto.randomUUID();
   /** The agents' key: it must never be seen again. */
-  readonly canary = `canary-key-${this.mark}`;
+  readonly canary = `${CANARY}${this.mark}`;
   readonly capUsd: number | null;
   session = "";
   watchers: Watcher[] = [];
@@ -64,10 +69,19 @@ export class Run {
     return this.kind.deed === "asks again" ? 2 : 1;
   }
 
+  /** Whether it has been seen to run. */
+  get hasBegun(): boolean {
+    return (this.watchers[0]?.frames.length ?? 0) > 0;
+  }
+
   /** Whether it has been seen to run, and not to end. */
   get isRunning(): boolean {
-    const [full] = this.watchers;
-    return full !== undefined && full.frames.length > 0 && !full.isOver;
+    return this.hasBegun && !this.watchers[0]?.isOver;
+  }
+
+  /** Whether its cancel or its erasing was acknowledged. */
+  get isAcknowledged(): boolean {
+    return this.cancelledAt !== null || this.erasedAt !== null;
   }
 
   /** From its start to what its watchers saw last. Throws if it is refused. */
@@ -92,8 +106,18 @@ export class Run {
   /** All that reached its tools: a call brings a key that begins with its session. One that brings none may be anybody's. */
   toolCalls(): ReachedCall[] {
     const { tools, providers } = this.#options;
-    const reached = this.kind.tools === "mcp" ? providers.toolCalls() : tools.reached();
+    const reached = [
+      ...(this.kind.tools === "mcp" ? [] : tools.reached()),
+      ...(this.kind.tools === "http" ? [] : providers.toolCalls()),
+    ];
     return reached.filter(({ key }) => key === "" || key.startsWith(`${this.session}_`));
+  }
+
+  /** Every request of it that reached a tool's server, with its times. */
+  toolRequests(): ToolRequest[] {
+    const { tools, providers } = this.#options;
+    const overHttp = tools.reached().filter(({ key }) => key.startsWith(`${this.session}_`));
+    return [...overHttp.map((call) => ({ ...call, purpose: "work" as const })), ...providers.toolRequests(this.mark)];
   }
 
   async status() {
@@ -161,8 +185,9 @@ export class Run {
 
   #request() {
     const { agents, config = {} } = this.kind;
-    const tools = this.kind.tools === "http" ? { custom_tools: this.#options.tools.declared } : {};
-    const team = agents(this.#options.providers).map(({ id, model, backend }) => ({
+    const { providers } = this.#options;
+    const tools = this.kind.tools === "http" || this.kind.tools === "both" ? { custom_tools: this.#options.tools.declared } : {};
+    const team = agents(addressedBy(this.mark, providers)).map(({ id, model, backend }) => ({
       id,
       backend: { ...backend, ...tools, model, api_key: this.canary },
     }));
@@ -187,10 +212,11 @@ export class Run {
     ];
   }
 
-  /** Until a call of it waits, as its log says, or it is over. */
-  async #waits(): Promise<void> {
+  /** Until its log says this of it, or it is over. */
+  async #sees(type: string, times: number): Promise<void> {
     const [full] = this.watchers;
-    while (full && !full.isOver && !full.has("call.waiting")) await sleep(20);
+    const seen = () => full?.frames.filter((frame) => frame.includes(`event: ${type}\n`)).length ?? 0;
+    while (full && !full.isOver && seen() < times) await sleep(20);
   }
 
   async #act(): Promise<void> {
@@ -199,8 +225,11 @@ export class Run {
       case undefined:
         return;
       case "cancels it":
+      case "cancels it once its tools work":
       case "cancels it once it waits": {
-        await (this.kind.deed === "cancels it" ? sleep(this.#deedAfterMs) : this.#waits());
+        if (this.kind.deed === "cancels it") await sleep(this.#deedAfterMs);
+        else if (this.kind.deed === "cancels it once it waits") await this.#sees("call.waiting", 1);
+        else await this.#sees("tool.started", TOOLS_AT_WORK);
         const path = `${sessionPath(this.session)}/cancel`;
         for (let times = 0; times < 2; times += 1) {
           const { at, body } = await client.ask(path, { method: "POST", body: {} });
@@ -224,3 +253,11 @@ export class Run {
     }
   }
 }
+
+/** Tool servers, by addresses that only this run asks. */
+const addressedBy = (mark: string, { toolsUrl, askingUrl, silentUrl, ...others }: Surroundings): Surroundings => ({
+  ...others,
+  toolsUrl: `${toolsUrl}/${mark}`,
+  askingUrl: `${askingUrl}/${mark}`,
+  silentUrl: `${silentUrl}/${mark}`,
+});

@@ -2,26 +2,36 @@ import { CALL_KEY } from "../../../src/tools/mcp/schema";
 import { askingServer } from "../../../tests/tools/mcp/asking-server";
 import { startLookout } from "../../../tests/tools/mcp/lookout";
 import { modernServer } from "../../../tests/tools/mcp/modern-server";
+import { scriptedServer, tool } from "../../../tests/tools/mcp/scripted-server";
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { MODELS, type Surroundings } from "./kinds";
+import { purposeOf } from "./tool-witness";
 
 /** On loopback, until they are closed. */
 export async function startSurroundings(): Promise<Surroundings> {
   const server = await modernServer({ legacy: true });
   const asking = await askingServer();
-  const lookouts = [await startLookout(server.url), await startLookout(asking.url)] as const;
+  const silent = await scriptedServer({ tools: [tool("wait")], call: () => undefined });
+  const servers = [server, asking, silent] as const;
+  const lookouts = [await startLookout(server.url), await startLookout(asking.url), await startLookout(silent.url)] as const;
   const providers = await startSimulatedProviders({ models: MODELS });
   return {
     ...providers,
     toolsUrl: lookouts[0].url,
     askingUrl: lookouts[1].url,
+    silentUrl: lookouts[2].url,
     toolCalls: () =>
       lookouts
         .flatMap((lookout) => lookout.calls())
         .map(({ name, meta, answered }) => ({ name, key: String(meta[CALL_KEY] ?? ""), answered })),
+    toolRequests: (mark) =>
+      lookouts
+        .flatMap(({ requests }) => requests)
+        .filter(({ received }) => received.path.endsWith(`/${mark}`))
+        .map(({ received, ...times }) => ({ ...times, purpose: purposeOf(received) })),
     close: async () => {
       await Promise.all([providers.close(), ...lookouts.map((lookout) => lookout.close())]);
-      await Promise.all([server.close(), asking.close()]);
+      await Promise.all(servers.map((one) => one.close()));
     },
   };
 }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { FaultyService } from "../faulty-service";
 import { startSurroundings } from "../runs/surroundings";
-import { keepBooks, keepCase } from "../runs/evidence";
+import { keepCase, keepStorage } from "../runs/evidence";
+import { DISK, keysOnDisk } from "../runs/left-on-disk";
 import { BOOKS, TOLD_WITHIN_MS, toPlayed, unsettled } from "../runs/tenant-books";
 import { TROUBLES } from "./list";
 import { playTrouble, type Trouble, type Troubled } from "./trouble";
@@ -52,16 +53,27 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
     await playAll(others);
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    const problems = unsettled(service.storage, played.map(toPlayed));
-    const again = { storage: service.storage, seed, command: commandOf(seed) };
-    const books = problems.length > 0 ? [{ name: BOOKS, problems, ...(await keepBooks(problems, again)) }] : [];
+    const books = await ofAll(BOOKS, unsettled(service.storage, played.map(toPlayed)), { service, seed });
     await service.start();
     await playAll(timely);
-    return { seed, rows: rowsOf(played), failures: [...failures, ...books], seconds: (performance.now() - startedAt) / 1_000 };
+    await service.kill();
+    const disk = played.length > 0 ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed }) : [];
+    failures.push(...books, ...disk);
+    return { seed, rows: rowsOf(played), failures, seconds: (performance.now() - startedAt) / 1_000 };
   } finally {
     await service.stop();
     await providers.close();
   }
+}
+
+/** What is wrong with all that the service has written, which is kept then. */
+async function ofAll(
+  name: string,
+  problems: readonly string[],
+  { service: { storage }, seed }: { service: FaultyService; seed: number },
+): Promise<TroubleFailure[]> {
+  if (problems.length === 0) return [];
+  return [{ name, problems, ...(await keepStorage(problems, { storage, seed, command: commandOf(seed) })) }];
 }
 
 /** Keeps what came of one that failed. */

@@ -194,31 +194,43 @@ export const TROUBLES: readonly Trouble[] = [
   {
     row: "Alarm",
     name: "every alarm rings ten minutes late",
+    kinds: ["hushed", "rejected"], // nothing but a timer goes on with one of them
+    from: { alarmLateMs: TEN_MINUTES_MS },
+  },
+  {
+    row: "Alarm",
+    name: "every alarm rings ten minutes late, and the service is killed",
     kinds: ["story", "rejected"],
     from: { alarmLateMs: TEN_MINUTES_MS },
+    once: "running",
+    steps: [{ afterMs: 500, kills: true, stays: true }],
   },
   {
     row: "Alarm",
     name: "the alarm rings three times at once, again and again",
     kinds: ["story", "mixed"],
+    once: "running",
     steps: [200, 300, 300, 300, 300].map((afterMs) => ({ afterMs, rings: 3 })),
   },
   {
     row: "Alarm",
     name: "the alarm rings while the session is asked things",
     kinds: ["story", "cancelled"],
+    once: "running",
     steps: [200, 200, 200, 200, 200, 200].map((afterMs) => ({ afterMs, rings: 2, asking: true })),
   },
   {
     row: "Alarm",
     name: "the alarm rings after a cancel, and after erasing",
-    kinds: ["cancelled", "erased"],
-    steps: [1_600, 100, 1_000].map((afterMs) => ({ afterMs, rings: 2 })),
+    kinds: ["cancelled", "recalled", "erased"],
+    once: "acknowledged",
+    steps: [0, 100, 1_000].map((afterMs) => ({ afterMs, rings: 2 })),
   },
   {
     row: "Alarm",
     name: "the alarm rings as soon as a killed service is back",
     kinds: ["story", "mixed"],
+    once: "running",
     steps: [
       { afterMs: 500, kills: true },
       { afterMs: 0, rings: 2 },
@@ -230,19 +242,21 @@ export const TROUBLES: readonly Trouble[] = [
     row: "Eviction",
     name: "objects are taken down again and again",
     kinds: ["story", "mixed", "again"],
+    once: "running",
     steps: [300, 300, 250, 400].map((afterMs) => ({ afterMs, resets: true })),
   },
   {
     row: "Clock",
     name: "the clock jumps an hour ahead",
     kinds: ["overtaken", "overtaken"],
-    onceRunning: true, // a run that begins when the clock has jumped has its half hour
+    once: "running", // a run that begins when the clock has jumped has its half hour
     steps: [{ afterMs: 300, orders: { skewMs: HOUR_MS } }],
   },
   {
     row: "Clock",
     name: "the clock jumps an hour back",
     kinds: ["story", "rejected"],
+    once: "running",
     steps: [{ afterMs: 500, orders: { skewMs: -HOUR_MS } }],
   },
   {
@@ -250,18 +264,21 @@ export const TROUBLES: readonly Trouble[] = [
     name: "the clock jumps an hour back, and the service is killed",
     kinds: ["story", "mixed"],
     from: { skewMs: HOUR_MS },
+    once: "running",
     steps: [{ afterMs: 500, kills: true }],
   },
   {
     row: "Clock",
     name: "the clock goes back a millisecond, many times",
     kinds: ["story", "rejected"],
+    once: "running",
     steps: Array.from({ length: 30 }, (_, nth) => ({ afterMs: 50, orders: { skewMs: -nth } })),
   },
   {
     row: "Clock",
     name: "the clock stands still for two seconds",
     kinds: ["story", "rejected"],
+    once: "running",
     steps: [
       { afterMs: 300, orders: { isFrozen: true } },
       { afterMs: 2_000, orders: {} },

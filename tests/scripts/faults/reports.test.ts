@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
+import { NOTHING_SEEN } from "../../../scripts/faults/build/orders";
+import type { Figures } from "../../../scripts/faults/kills/campaign";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
 import { toReport } from "../../../scripts/faults/kills/report";
 import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
-import { unmetOf } from "../../../scripts/faults/troubles/trouble";
+import { Effects } from "../../../scripts/faults/troubles/effects";
 
 const linesOf = (report: string): string[] => report.split("\n").map((line) => line.trim());
 
@@ -36,6 +38,19 @@ describe("what failed is shown with the command that plays it again", () => {
   });
 });
 
+const OF_KILLS: Figures = {
+  seed: 1,
+  kills: { random: 3, idle: 0, atPlaces: 0 },
+  atPlace: {},
+  places: { wanted: 0, reached: 0, missed: [] },
+  pairs: { tried: 0, reached: 0 },
+  runs: {},
+  healthyMs: [],
+  recoveryMs: [],
+  failures: [],
+  seconds: 1,
+};
+
 describe("of the failures that were ordered, those count that nothing met", () => {
   const failures = (["fails", "lost"] as const).map((how) => ({ seam: "d1" as const, match: "DELETE", times: 2, how }));
   it.each([
@@ -43,7 +58,42 @@ describe("of the failures that were ordered, those count that nothing met", () =
     { name: "each that was not, whatever the others met", met: [2, 0], unmet: ['d1 "DELETE" lost'] },
     { name: "all, if nobody can tell", met: [], unmet: ['d1 "DELETE" fails', 'd1 "DELETE" lost'] },
   ])("$name", ({ met, unmet }) => {
-    expect(unmetOf({ failures }, met)).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+    const effects = new Effects();
+    effects.see({ failures }, { ...NOTHING_SEEN, met });
+    expect(effects.problems()).toEqual(unmet.map((what) => `nothing met the failure that was ordered: ${what}`));
+  });
+
+  it.each([
+    {
+      name: "a clock that nobody looked at",
+      orders: [{ skewMs: 5 }],
+      seen: {},
+      problems: ["nobody asked for the time while it was wrong"],
+    },
+    {
+      name: "one that stood still, the same",
+      orders: [{ isFrozen: true }],
+      seen: {},
+      problems: ["nobody asked for the time while it was wrong"],
+    },
+    {
+      name: "alarms of which none was set",
+      orders: [{ alarmLateMs: 5 }],
+      seen: {},
+      problems: ["no alarm was set that rings late"],
+    },
+    {
+      name: "no clock that was looked at in one of its moments",
+      orders: [{ skewMs: 5 }, { skewMs: 6 }],
+      seen: { wrongTimes: 1 },
+      problems: [],
+    },
+    { name: "no alarms of which one was set", orders: [{ alarmLateMs: 5 }], seen: { lateAlarms: 1 }, problems: [] },
+    { name: "nothing where nothing was ordered", orders: [{}], seen: {}, problems: [] },
+  ])("$name", ({ orders, seen, problems }) => {
+    const effects = new Effects();
+    for (const [nth, one] of orders.entries()) effects.see(one, { ...NOTHING_SEEN, ...(nth === 0 && seen) });
+    expect(effects.problems()).toEqual(problems);
   });
 });
 
@@ -52,7 +102,24 @@ it.each([
   { name: "missed", recoveryMs: [500, 2_000, 2_100], said: "aim: a median under 2000 ms, missed)" },
   { name: "not looked at", recoveryMs: [], said: "aim: a median under 2000 ms)" },
 ])("the report of kills says whether their aim was $name", ({ recoveryMs, said }) => {
-  const none = { atPlace: {}, places: { wanted: 0, reached: 0, missed: [] }, runs: {}, healthyMs: [], failures: [] };
-  const report = toReport({ ...none, seed: 1, kills: { random: 3, atPlaces: 0 }, recoveryMs, seconds: 1 });
-  expect(report).toContain(said);
+  expect(toReport({ ...OF_KILLS, recoveryMs })).toContain(said);
+});
+
+it.each([
+  {
+    name: "kills at moments when nothing ran apart",
+    figures: { kills: { random: 3, idle: 2, atPlaces: 4 } },
+    said: [
+      "Kills 7: 3 at random moments of runs, 4 at named places",
+      "Not among them 2 at moments when no run was seen to be on",
+    ],
+  },
+  {
+    name: "pairs by how many were come to",
+    figures: { pairs: { tried: 8, reached: 6 } },
+    said: ["Pairs of places 6 of 8 that were tried"],
+  },
+])("the report of kills counts $name", ({ figures, said }) => {
+  const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) => line.replaceAll(/\s+/g, " "));
+  for (const line of said) expect(lines).toContain(line);
 });

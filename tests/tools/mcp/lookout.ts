@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { z } from "zod";
+import type { RequestTimes } from "../../../scripts/simulated-providers/ledger";
+import { now } from "../../../scripts/simulated-providers/play";
 import { type Received, startRawServer } from "../../contracts/raw-server";
 
 const CallSchema = z.looseObject({
@@ -7,13 +9,21 @@ const CallSchema = z.looseObject({
   params: z.looseObject({ name: z.string(), _meta: z.record(z.string(), z.unknown()).default({}) }),
 });
 
-/** Another address of a server, at which every message is noted on its way. */
+/** Another address of a server, and all that begin with it, at which every message is noted on its way. */
 export async function startLookout(url: string) {
   const raw = await startRawServer();
   const answered = new WeakSet<Received>();
+  const requests: (RequestTimes & { received: Received })[] = [];
   raw.answer((response, received) => {
+    const request: RequestTimes & { received: Received } = { received, startedAt: now(), firstByteAt: null, endedAt: null };
+    requests.push(request);
     response.once("finish", () => answered.add(received));
-    return pass(url, response, received);
+    response.once("close", () => {
+      request.endedAt = now();
+    });
+    return pass(url, response, received, () => {
+      request.firstByteAt = now();
+    });
   });
   /** The calls of tools that came by, in order. `answered`: the whole answer has left. */
   const calls = () =>
@@ -22,10 +32,15 @@ export async function startLookout(url: string) {
       if (!call.success) return [];
       return [{ name: call.data.params.name, meta: call.data.params._meta, answered: answered.has(received) }];
     });
-  return { url: `${raw.origin}/mcp`, calls, received: raw.received, close: () => raw.close() };
+  return { url: `${raw.origin}/mcp`, calls, requests, received: raw.received, close: () => raw.close() };
 }
 
-async function pass(url: string, response: ServerResponse, { method, headers, body }: Received): Promise<void> {
+async function pass(
+  url: string,
+  response: ServerResponse,
+  { method, headers, body }: Received,
+  headersLeft: () => void,
+): Promise<void> {
   const left = new AbortController();
   response.on("close", () => left.abort());
   const sent = Object.entries(headers).flatMap(([name, value]) =>
@@ -36,6 +51,7 @@ async function pass(url: string, response: ServerResponse, { method, headers, bo
     const answer = await fetch(url, { method, headers: sent, ...content, signal: left.signal });
     response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => !NOT_PASSED.has(name))));
     response.flushHeaders();
+    headersLeft();
     for await (const chunk of answer.body ?? []) response.write(chunk);
     response.end();
   } catch {

@@ -1,0 +1,34 @@
+import type { Orders, Seen } from "../build/orders";
+
+/** What the orders of one trouble came to: those that nothing met have tried nothing. */
+export class Effects {
+  readonly #unmet: string[] = [];
+  /** Of wrong clocks and late alarms it counts whether any was met: some orders are in force for a moment only. */
+  readonly #wanted = { wrongTimes: false, lateAlarms: false };
+  readonly #seen = { wrongTimes: 0, lateAlarms: 0 };
+
+  /** What was seen while these orders were in force. */
+  see(orders: Orders, { met, wrongTimes, lateAlarms }: Seen): void {
+    this.#unmet.push(...unmetOf(orders, met));
+    this.#wanted.wrongTimes ||= orders.isFrozen === true || (orders.skewMs ?? 0) !== 0;
+    this.#wanted.lateAlarms ||= (orders.alarmLateMs ?? 0) > 0;
+    this.#seen.wrongTimes += wrongTimes;
+    this.#seen.lateAlarms += lateAlarms;
+  }
+
+  /** Those that nothing met, in sentences. */
+  problems(): string[] {
+    const isUnmet = (what: "wrongTimes" | "lateAlarms") => this.#wanted[what] && this.#seen[what] === 0;
+    return [
+      ...this.#unmet,
+      ...(isUnmet("wrongTimes") ? ["nobody asked for the time while it was wrong"] : []),
+      ...(isUnmet("lateAlarms") ? ["no alarm was set that rings late"] : []),
+    ];
+  }
+}
+
+/** The failures of these orders that nothing met. */
+const unmetOf = ({ failures = [] }: Orders, met: readonly number[]): string[] =>
+  failures
+    .filter((_, nth) => !met[nth])
+    .map(({ seam, how, match }) => `nothing met the failure that was ordered: ${seam}${match && ` "${match}"`} ${how}`);
