@@ -67,7 +67,8 @@ export async function judgeRun(run: Judged): Promise<string[]> {
 /** Waits until nothing of it is open at a provider or a tool, or should no longer be. */
 export async function letGo(run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>): Promise<void> {
   const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
-  const isOpen = () => [...run.requests(), ...(run.toolRequests?.() ?? [])].some((one) => one.endedAt === null && !isListening(one));
+  const isOpen = () =>
+    [...run.requests(), ...(run.toolRequests?.() ?? [])].some((one) => one.endedAt === null && !isListening(one));
   while (isOpen() && performance.now() < giveUpAt) await sleep(20);
 }
 
