@@ -33,6 +33,19 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
   ...change,
 });
 
+it.each([{ type: "conversation.compacted", habits: ["tools", "long_results"] }])(
+  "$type comes about in most sessions with the habits $habits",
+  async ({ type, habits }) => {
+    let met = 0;
+    for (const seed of SEEDS.slice(0, 10)) {
+      const run = await play(plain(seed, { habits: ["unwatched", ...habits] }));
+      expect(breaches(run)).toEqual([]);
+      if (run.log.some((event) => event.type === type)) met += 1;
+    }
+    expect(met).toBeGreaterThan(5);
+  },
+);
+
 describe("a session that a release before this one had begun", () => {
   /** As version 1 wrote it: turns did not tell their version. */
   const asVersion1: WhileAway = (disk) => {

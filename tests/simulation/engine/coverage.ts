@@ -12,7 +12,6 @@ const WINDOW = 20;
 export const NOT_SIMULATED: Readonly<Record<string, string>> = {
   "tools.listed": "tool servers have tests of their own in the real runtime; the simulated rules have the event",
   "call.waiting": "limits of backends have tests of their own in the real runtime; the simulated rules have the event",
-  "conversation.compacted": "conversations stay short here; as call.waiting",
   "hosted_tool.completed": "hosted tools are a part of the simulated rules and of the providers' own tests",
   "citations.added": "as hosted_tool.completed",
 };

@@ -76,11 +76,11 @@ function presentation(asked: Asked, speaker: Speaker): Said {
 }
 
 /** One to three calls of tools: files of few names, so that agents meet the same ones again, and calls far away. */
-function work({ shown }: Asked, { chance, mark }: Speaker): Said {
+function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
   const one = (): [string, object] => {
-    switch (chance.weighted({ write: 5, read: 2, peek: 2, copy: 1, remove: 1, order: 4, look: 3 })) {
+    switch (chance.weighted({ write: 5, read: 2, peek: 2, copy: 1, remove: 1, order: 4, look: has("long_results") ? 20 : 3 })) {
       case "write":
         return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
       case "read":
@@ -110,7 +110,7 @@ function decision(asked: Asked, speaker: Speaker): Said {
     if (!speaker.isFirst && asked.stage !== "at_limit" && chance.is(0.04)) return answer(nextText(asked, speaker));
     return canWork && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
   }
-  if (canWork && chance.is(0.45)) return work(asked, speaker);
+  if (canWork && chance.is(has("long_results") ? 0.8 : 0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

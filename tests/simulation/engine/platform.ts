@@ -82,7 +82,7 @@ export class Platform {
     this.disk.onAlarmSet = () => this.#setRing();
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
-    this.tools = new ToolServer({ seed: situation.seed, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.tools = new ToolServer({ situation, time, faults, gate, dies: (fault) => this.dies(fault) });
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.providers = new Providers({
       situation,

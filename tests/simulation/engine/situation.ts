@@ -41,6 +41,12 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["tools", "restarts", "strict_judges", "long_trouble"],
 ];
 
+/**
+ * What a run may have whatever else it goes after, with the share of runs that do. Drawn apart: a seed that has none of it stands for
+ * what it would stand for without.
+ */
+const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [[0.12, ["long_results", "tools"]]];
+
 /** This one takes as long as twenty others. */
 const LONGEST_AIM = ["endless_tools", "all_endless", "long_trouble", "late_trouble", "tools"];
 const AIMS_TO_DRAW = [...AIMS, ...AIMS, LONGEST_AIM];
@@ -76,18 +82,27 @@ export function situationOf(seed: number): EngineSituation {
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
   const aim = chance.is(0.66) ? chance.pick(AIMS_TO_DRAW) : [];
   const isLate = aim.includes("late_trouble");
-  const faultRate = chance.pick(isLate ? [0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
+  const besides = isLate ? [] : drawBesides(seed);
+  const faultRate = chance.pick(
+    isLate ? [0.6] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
+  );
   const rateOf = (fault: Fault): number => (aim.includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
-  const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
+  const size = isLate ? chance.pick(["two", "three"] as const) : besides.includes("long_results") ? "two" : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
+  const habits = HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit)));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits: HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit))),
+    habits: [...new Set([...habits, ...besides])],
     faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(rateOf(fault))),
     strikes: null,
   };
+}
+
+function drawBesides(seed: number): Habit[] {
+  const chance = new Chance(seed * 2_246_822_519);
+  return BESIDES.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
 }
 
 export type Drawn = {
@@ -122,7 +137,9 @@ export function drawSession(situation: EngineSituation): Drawn {
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
-    calmAfterMs: has("long_trouble") ? chance.latency(500_000, 1_500_000) : chance.latency(10_000, 400_000),
+    calmAfterMs: has("long_trouble")
+      ? chance.latency(500_000, 1_500_000)
+      : chance.latency(has("long_results") ? 60_000 : 10_000, 400_000),
     isLate: has("late_trouble"),
   };
 }
@@ -155,7 +172,7 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     id: idOf(index),
     provider: "simulated",
     model: modelOf(index),
-    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : 200_000,
+    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : has("long_results") ? chance.int(10_000, 16_000) : 200_000,
     max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),

@@ -4,10 +4,11 @@ import type { ReachedTool } from "../checker/types";
 import { drawNews } from "../world/news";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
+import type { EngineSituation } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 
 type Options = {
-  seed: number;
+  situation: EngineSituation;
   time: VirtualTime;
   faults: Faults;
   /** When everything written so far is on disk; nothing leaves an object before. */
@@ -15,6 +16,9 @@ type Options = {
   /** The process may die here. True: it has. */
   dies: (fault: Fault) => boolean;
 };
+
+/** Two or three of these fill the window of a model that has a small one. */
+const LONG_RESULT = 30_000;
 
 /** Tools on a server of their own: one may be called again, the other may not. */
 const SERVED = [
@@ -51,7 +55,8 @@ export class ToolServer {
   }
 
   async #answer(rule: (typeof SERVED)[number], context: ToolContext): Promise<ToolResult> {
-    const { seed, faults, gate, dies } = this.#options;
+    const { situation, faults, gate, dies } = this.#options;
+    const { seed, habits } = situation;
     const { place, idempotencyKey, signal } = context;
     const life = this.#life;
     const isDead = () => life !== this.#life;
@@ -80,7 +85,10 @@ export class ToolServer {
       return rule.idempotent
         ? { outcome: "error", text: "No answer." }
         : { outcome: "unknown", text: "Verify before repeating." };
-    return { outcome: "ok", text: "x".repeat(chance.int(1, 300)) };
+    return {
+      outcome: "ok",
+      text: "x".repeat(habits.includes("long_results") ? chance.int(4_000, LONG_RESULT) : chance.int(1, 300)),
+    };
   }
 
   /** Time passes at the server, until it answers or nobody waits. */
