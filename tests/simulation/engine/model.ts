@@ -71,16 +71,22 @@ function judgement({ chance, has }: Speaker): Said {
 
 function presentation(asked: Asked, speaker: Speaker): Said {
   const { chance, has, mark } = speaker;
-  if (asked.asked.tools.some(({ name }) => name === "look_up") && chance.is(0.3)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(0.3)) return work(asked, speaker);
   return says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
 }
+
+const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
+
+/** Whether there are tools that it knows how to work with. */
+const canWork = ({ asked }: Asked): boolean =>
+  asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
 
 /** One to three calls of tools: files of few names, so that agents meet the same ones again, and calls far away. */
 function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
   const one = (): [string, object] => {
-    switch (chance.weighted({ write: 5, read: 2, peek: 2, copy: 1, remove: 1, order: 4, look: has("long_results") ? 20 : 3 })) {
+    switch (chance.weighted({ ...(has("tools") && FILE_WORK), order: 4, look: has("long_results") ? 20 : 3 })) {
       case "write":
         return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
       case "read":
@@ -105,12 +111,11 @@ function decision(asked: Asked, speaker: Speaker): Said {
   if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
-  const canWork = asked.asked.tools.some(({ name }) => name === "look_up");
   if (has("endless_tools") && (speaker.isFirst || has("all_endless")) && asked.stage !== "first_answer") {
     if (!speaker.isFirst && asked.stage !== "at_limit" && chance.is(0.04)) return answer(nextText(asked, speaker));
-    return canWork && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
+    return canWork(asked) && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
   }
-  if (canWork && chance.is(has("long_results") ? 0.8 : 0.45)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : 0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

@@ -6,6 +6,9 @@ import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log
 import { RateWaits } from "../../../durable-objects/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant-api";
 import type { Team } from "../../../src/config/team";
+import { isListed, isNews, listingsOf, runningTurn } from "../../../src/coordination";
+import type { ToolsListing } from "../../../src/protocol/events";
+import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
 import { Disk, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
@@ -83,6 +86,7 @@ export class Platform {
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
     this.tools = new ToolServer({ situation, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.tools.onChange = (listing) => this.#retellTools(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.providers = new Providers({
       situation,
@@ -256,11 +260,32 @@ export class Platform {
       fetch: this.providers.fetchFor(agent, call),
       rates: new RateWaits({ session: SESSION, gate: noGate, now: () => engine.now() }),
       tools: {
-        toolsOf: () => (situation.habits.includes("tools") ? this.tools.tools() : []),
-        list: () => Promise.reject(new Error("no agent here has tool servers")),
+        toolsOf: (index) => this.#toolsOf(engine, index),
+        list: async (effect, signal) => this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
       },
       readAttachment: () => Promise.reject(new Error("nothing comes with the questions of this world")),
     });
+  }
+
+  #toolsOf(engine: Engine, agent: number): Tool[] {
+    const { habits } = this.#options.situation;
+    const turn = runningTurn(engine.state);
+    const listed = turn ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name)) : [];
+    return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
+  }
+
+  #tellTools(engine: Engine, agent: number, listing: ToolsListing): void {
+    const turn = runningTurn(engine.state);
+    if (turn && isNews(turn, agent, listing)) engine.handle({ type: "tools_listed", agent, servers: [listing] });
+  }
+
+  /** Agents that know what their server had are told what has changed. */
+  #retellTools(listing: ToolsListing): void {
+    const engine = this.#engine;
+    for (const [agent] of this.#options.drawn.formats.entries()) {
+      const turn = engine && runningTurn(engine.state);
+      if (turn && isListed(turn, agent)) this.#tellTools(engine, agent, listing);
+    }
   }
 
   /** The object asked to begin again, as after a fault of the disk. */

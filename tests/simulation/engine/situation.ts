@@ -45,7 +45,11 @@ const AIMS: readonly (readonly Habit[])[] = [
  * What a run may have whatever else it goes after, with the share of runs that do. Drawn apart: a seed that has none of it stands for
  * what it would stand for without.
  */
-const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [[0.12, ["long_results", "tools"]]];
+const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
+  [0.12, ["long_results", "tools"]],
+  [0.04, ["served", "tools"]],
+  [0.02, ["served"]],
+];
 
 /** This one takes as long as twenty others. */
 const LONGEST_AIM = ["endless_tools", "all_endless", "long_trouble", "late_trouble", "tools"];
@@ -86,7 +90,7 @@ export function situationOf(seed: number): EngineSituation {
   const faultRate = chance.pick(
     isLate ? [0.6] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
   );
-  const rateOf = (fault: Fault): number => (aim.includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
+  const rateOf = (fault: Fault): number => ([...aim, ...besides].includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
   const size = isLate ? chance.pick(["two", "three"] as const) : besides.includes("long_results") ? "two" : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
@@ -177,7 +181,7 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),
     workspace: has("tools"),
-    tools: has("tools") ? toolRules() : [],
+    ...toolRules(has),
   };
 }
 

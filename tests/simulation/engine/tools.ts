@@ -1,10 +1,12 @@
 import { fileTools } from "../../../src/tools/files";
+import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
+import type { AgentRules } from "../../../src/protocol/team";
 import type { ReachedTool } from "../checker/types";
 import { drawNews } from "../world/news";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
-import type { EngineSituation } from "./situation";
+import type { EngineSituation, Habit } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 
 type Options = {
@@ -26,18 +28,34 @@ const SERVED = [
   { name: "place_order", acts_outside: true, idempotent: false },
 ] as const;
 
-/** What agents with tools have: those of a server, and the service's own for files. */
-export const toolRules = () => [...SERVED, ...fileTools().map(({ rule }) => rule)];
+/** The name of their server where agents are not told beforehand what it has. */
+const SERVER = "box";
+/** How many changes of its list a server announces at most: more than anybody is told of. */
+const MOST_CHANGES = 12;
+
+/** What agents know of their tools from the beginning: the service's own for files, and a server's unless it has to be asked for them. */
+export function toolRules(has: (habit: Habit) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
+  const files = has("tools") ? fileTools().map(({ rule }) => rule) : [];
+  if (has("served")) return { tools: files, tool_servers: [SERVER] };
+  return { tools: has("tools") ? [...SERVED, ...files] : [] };
+}
 
 /** The server of the agents' tools: it keeps its own account of what reached it, and may fail, or lose its answer. */
 export class ToolServer {
   /** In order of arrival. */
   readonly reached: ReachedTool[] = [];
   readonly #options: Options;
+  readonly #lists: Chance;
+  #has: readonly (typeof SERVED)[number][] = SERVED;
+  #problem: string | null = null;
+  #changes = 0;
   #life = 0;
+  /** To be told when its list has changed, by a connection that is still there. */
+  onChange: (listing: ToolsListing) => void = () => {};
 
   constructor(options: Options) {
     this.#options = options;
+    this.#lists = new Chance(options.situation.seed ^ hash("lists"));
   }
 
   /** The process at the other end is gone: nobody hears its answers any more. */
@@ -45,13 +63,56 @@ export class ToolServer {
     this.#life += 1;
   }
 
-  tools(): Tool[] {
-    const served = SERVED.map((rule) => ({
+  /** The tools of an agent that was told by its server of those with these names. */
+  tools(listed: readonly string[]): Tool[] {
+    const { habits } = this.#options.situation;
+    const known = habits.includes("served") ? SERVED.filter(({ name }) => listed.includes(name)) : SERVED;
+    const served = known.map((rule) => ({
       spec: { name: rule.name, description: "Asks far away.", parameters: { type: "object", properties: {} } },
       rule,
       run: (_: unknown, context: ToolContext) => this.#answer(rule, context),
     }));
-    return [...served, ...fileTools()];
+    return [...served, ...(habits.includes("tools") ? fileTools() : [])];
+  }
+
+  /** Asks it what it has. */
+  async list(signal: AbortSignal): Promise<ToolsListing> {
+    const { faults, gate, dies } = this.#options;
+    const life = this.#life;
+    if (dies("crash_before_send")) return never();
+    await gate();
+    if (life !== this.#life) return never();
+    signal.throwIfAborted();
+    if (dies("crash_in_tool")) return never();
+    await this.#passes(
+      faults.strikes("tool_slow", 30_000) ? this.#lists.latency(1_000, 30_000) : this.#lists.latency(5, 2_000),
+      signal,
+    );
+    if (life !== this.#life) return never();
+    this.#problem = faults.strikes("tool_fails") ? "The server is busy." : null;
+    this.#changesLater();
+    return this.#listing();
+  }
+
+  #listing(): ToolsListing {
+    const tools =
+      this.#problem === null ? this.#has.map((rule) => ({ ...rule, tool: rule.name, hash: hash(rule.name).toString(16) })) : [];
+    return { server: SERVER, version: this.#problem === null ? "2025-06-18" : null, problem: this.#problem, tools, refused: [] };
+  }
+
+  /** Sooner or later it gets better, has other tools, or fails; only who is connected then hears of it. */
+  #changesLater(): void {
+    const { time } = this.#options;
+    const life = this.#life;
+    if (this.#changes >= MOST_CHANGES) return;
+    this.#changes += 1;
+    time.timeline.schedule(time.now + this.#lists.latency(200, 60_000), () => {
+      this.#has = SERVED.filter(() => this.#lists.is(0.7));
+      this.#problem = this.#lists.is(0.1) ? "It cannot be reached." : null;
+      if (life !== this.#life) return;
+      this.#changesLater();
+      this.onChange(this.#listing());
+    });
   }
 
   async #answer(rule: (typeof SERVED)[number], context: ToolContext): Promise<ToolResult> {
