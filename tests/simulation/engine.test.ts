@@ -36,6 +36,7 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
 it.each([
   { type: "conversation.compacted", habits: ["tools", "long_results"] },
   { type: "tools.listed", habits: ["served"] },
+  { type: "call.waiting", habits: ["rated", "stubborn"] },
 ])("$type comes about in most sessions with the habits $habits", async ({ type, habits }) => {
   let met = 0;
   for (const seed of SEEDS.slice(0, 10)) {

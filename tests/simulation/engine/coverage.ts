@@ -10,7 +10,6 @@ const WINDOW = 20;
 
 /** Kinds of events that the service has and a session of this world does not, and where they are tested instead. */
 export const NOT_SIMULATED: Readonly<Record<string, string>> = {
-  "call.waiting": "limits of backends have tests of their own in the real runtime; the simulated rules have the event",
   "hosted_tool.completed": "hosted tools are a part of the simulated rules and of the providers' own tests",
   "citations.added": "as hosted_tool.completed",
 };

@@ -1,7 +1,8 @@
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
 import { Chance } from "../world/random";
-import { FAULTS, type Fault } from "./faults";
+import type { RateLimits } from "../../../src/providers/rate-limits";
+import { FAULTS, type Fault, hash } from "./faults";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 
@@ -49,6 +50,8 @@ const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] =
   [0.12, ["long_results", "tools"]],
   [0.04, ["served", "tools"]],
   [0.02, ["served"]],
+  [0.03, ["rated", "tools"]],
+  [0.02, ["rated"]],
 ];
 
 /** This one takes as long as twenty others. */
@@ -134,7 +137,10 @@ export function drawSession(situation: EngineSituation): Drawn {
   return {
     team: {
       rules,
-      agents: formats.map((format, index) => ({ ...drawAgent(format, index), ...(has("tools") && { workspace: FILES }) })),
+      agents: formats.map((format, index) => ({
+        ...drawAgent(format, index, situation),
+        ...(has("tools") && { workspace: FILES }),
+      })),
       planningInstruction: null,
       personas: has("personas") ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" } : null,
     },
@@ -190,7 +196,17 @@ const drawBudget = (chance: Chance): Budget => ({
   ...(chance.is(0.6) ? { max_cost_usd: chance.latency(500, 100_000) / 100_000 } : {}),
 });
 
-function drawAgent(format: SpokenFormat, index: number): TeamAgent {
+/** Few enough that most agents have to wait, and some until their turn is over. */
+function drawRates(chance: Chance): RateLimits {
+  const rates = {
+    minute: { requestsPerMinute: chance.int(1, 4) },
+    tokens: { tokensPerMinute: chance.int(4_000, 20_000) },
+    day: { requestsPerDay: chance.int(3, 12) },
+  };
+  return rates[chance.weighted({ minute: 6, tokens: 3, day: 1 })];
+}
+
+function drawAgent(format: SpokenFormat, index: number, { seed, habits }: EngineSituation): TeamAgent {
   const { baseUrl, host } = DIALECTS[format];
   const backend: Backend = {
     type: "simulated",
@@ -203,6 +219,7 @@ function drawAgent(format: SpokenFormat, index: number): TeamAgent {
     params: {},
     apiVersion: null,
     hostedTools: [],
+    ...(habits.includes("rated") && { rates: drawRates(new Chance(seed ^ hash(`rates ${index}`))) }),
   };
   return { id: idOf(index), systemMessage: index === 0 ? "You are careful." : null, votingSensitivity: "balanced", backend };
 }
