@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coverageTable, leastFor } from "../../scripts/simulate/coverage-table";
 import type { NumberedEvent } from "./checker";
-import { apart, Coverage, NOT_SIMULATED, transitions } from "./engine/coverage";
+import { apart, Coverage, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
@@ -65,10 +65,6 @@ describe("the table of what met what", () => {
         .split(" · "),
     ).toHaveLength(impossible.length);
     expect(pairs + impossible.length).toBe(transitions().length * FAULTS.length);
-  });
-
-  it("names what the service has and this world does not", () => {
-    for (const type of Object.keys(NOT_SIMULATED)) expect(text).toMatch(new RegExp(`^${type} +not simulated here: \\S`, "m"));
   });
 });
 

@@ -37,6 +37,8 @@ it.each([
   { type: "conversation.compacted", habits: ["tools", "long_results"] },
   { type: "tools.listed", habits: ["served"] },
   { type: "call.waiting", habits: ["rated", "stubborn"] },
+  { type: "hosted_tool.completed", habits: ["hosted"] },
+  { type: "citations.added", habits: ["hosted"] },
 ])("$type comes about in most sessions with the habits $habits", async ({ type, habits }) => {
   let met = 0;
   for (const seed of SEEDS.slice(0, 10)) {

@@ -4,9 +4,10 @@ import { Chance } from "../world/random";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
 import type { Habit } from "./situation";
+import type { Search } from "./wire/frame";
 
 /** What a model says to one request. */
-export type Said = { text: string; calls: { name: string; arguments: string }[] };
+export type Said = { text: string; calls: { name: string; arguments: string }[]; searches?: readonly Search[] };
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
@@ -32,6 +33,21 @@ export function speak(
     careless: has("mistakes") ? 8 : 0,
   });
   const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call), isFirst: agent === 0 };
+  const said = replyTo(asked, speaker);
+  return asked.asked.hostedTools.includes("web_search") ? searched(said, new Chance(seed ^ hash(`search ${call}`))) : said;
+}
+
+/** Most often a model that may search the web does, and says something of what it found. */
+function searched(said: Said, chance: Chance): Said {
+  if (chance.is(0.3)) return said;
+  const searches = Array.from({ length: chance.int(1, 4) }, () => {
+    const page = chance.int(1, 9);
+    return { query: drawText(chance), url: `https://pages.example/${page}`, title: `Page ${page}` };
+  });
+  return { ...said, text: said.text || (chance.is(0.8) ? drawText(chance) : ""), searches };
+}
+
+function replyTo(asked: Asked, speaker: Speaker): Said {
   switch (asked.stage) {
     case "personas":
       return personas(asked, speaker);

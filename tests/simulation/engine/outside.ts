@@ -70,8 +70,9 @@ export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(log.flatMap((event) => (event.type === "call.started" ? [[event.call, event.turn] as const] : [])));
   return platform.providers.reached.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
     if (!charged) return [];
-    const { input, output, cached } = charged;
-    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached };
+    const { input, output, cached, searches } = charged;
+    const hosted_uses = { web_search: searches };
+    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached, hosted_uses };
     const usd = priceOf(drawn.team.rules.agents[agent], usage);
     return [{ at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd }];
   });

@@ -1,5 +1,5 @@
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
-import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
 import { Chance } from "../world/random";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash } from "./faults";
@@ -52,6 +52,8 @@ const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] =
   [0.02, ["served"]],
   [0.03, ["rated", "tools"]],
   [0.02, ["rated"]],
+  [0.03, ["hosted", "tools"]],
+  [0.03, ["hosted"]],
 ];
 
 /** This one takes as long as twenty others. */
@@ -132,8 +134,10 @@ export function drawSession(situation: EngineSituation): Drawn {
   const { seed, agents, habits } = situation;
   const chance = new Chance(seed ^ 0x2545f491);
   const has = (habit: Habit): boolean => habits.includes(habit);
-  const formats = Array.from({ length: agents }, () => chance.pick(FORMATS));
-  const rules = drawRules(situation, chance);
+  const formats = Array.from({ length: agents }, () => chance.pick(FORMATS)).map((format, index) =>
+    has("hosted") && index === 0 ? HOSTING : format,
+  );
+  const rules = drawRules(situation, formats, chance);
   return {
     team: {
       rules,
@@ -154,10 +158,13 @@ export function drawSession(situation: EngineSituation): Drawn {
   };
 }
 
-function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRules {
+function drawRules({ agents, habits }: EngineSituation, formats: readonly SpokenFormat[], chance: Chance): TeamRules {
   const has = (habit: Habit): boolean => habits.includes(habit);
   return {
-    agents: Array.from({ length: agents }, (_, index) => drawAgentRules(index, { chance, has })),
+    agents: formats.map((format, index) => ({
+      ...drawAgentRules(index, { chance, has }),
+      ...(has("hosted") && format === HOSTING && { hosted_tools: [SEARCH] }),
+    })),
     max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
     fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
@@ -174,6 +181,11 @@ function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRul
 }
 
 const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
+
+/** The format whose provider searches the web for its models here; what one search may add to a call's input, in tokens. */
+const HOSTING: SpokenFormat = "anthropic";
+export const SEARCH_TOKENS = 2_000;
+const SEARCH: HostedToolRule = { name: "web_search", max_uses: 3, usd_per_use: 0.01, tokens_per_use: SEARCH_TOKENS };
 
 type Draw = { chance: Chance; has: (habit: Habit) => boolean };
 
@@ -218,7 +230,7 @@ function drawAgent(format: SpokenFormat, index: number, { seed, habits }: Engine
     capsOutput: false,
     params: {},
     apiVersion: null,
-    hostedTools: [],
+    hostedTools: habits.includes("hosted") && format === HOSTING ? [{ name: SEARCH.name, maxUses: SEARCH.max_uses }] : [],
     ...(habits.includes("rated") && { rates: drawRates(new Chance(seed ^ hash(`rates ${index}`))) }),
   };
   return { id: idOf(index), systemMessage: index === 0 ? "You are careful." : null, votingSensitivity: "balanced", backend };
