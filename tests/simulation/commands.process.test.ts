@@ -12,10 +12,11 @@ import { PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 10_000);
 const TIMEOUT_MS = 30 * 60_000;
 /**
- * Pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds: 267 of 1,438 did in 10,000. Fewer seeds
- * leave more to chance. With more than this, something in the service or its world has become rare that was not.
+ * Pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds, of 1,653: most of the 215 that only some
+ * seeds go after, and 267 of the others did in 10,000. Fewer seeds leave more to chance. With more than this, something in the service
+ * or its world has become rare that was not.
  */
-const MOST_THIN = SEEDS < 10_000 ? 400 : 340;
+const MOST_THIN = SEEDS < 10_000 ? 600 : 540;
 
 /** Of three agents and some hundred strikes. */
 const SEED_OF_MANY = 31;

@@ -47,7 +47,7 @@ const AIMS: readonly (readonly Habit[])[] = [
  * what it would stand for without.
  */
 const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
-  [0.12, ["long_results", "tools"]],
+  [0.07, ["long_results", "tools"]],
   [0.04, ["served", "tools"]],
   [0.02, ["served"]],
   [0.03, ["rated", "tools"]],
@@ -95,7 +95,7 @@ export function situationOf(seed: number): EngineSituation {
   const faultRate = chance.pick(
     isLate ? [0.6] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
   );
-  const rateOf = (fault: Fault): number => ([...aim, ...besides].includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
+  const rateOf = (fault: Fault): number => (aim.includes("tools") && OF_TOOLS.has(fault) ? 0.7 : faultRate);
   const size = isLate ? chance.pick(["two", "three"] as const) : besides.includes("long_results") ? "two" : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);

@@ -148,7 +148,7 @@ export class ToolServer {
         : { outcome: "unknown", text: "Verify before repeating." };
     return {
       outcome: "ok",
-      text: "x".repeat(habits.includes("long_results") ? chance.int(4_000, LONG_RESULT) : chance.int(1, 300)),
+      text: "x".repeat(habits.includes("long_results") ? chance.int(15_000, LONG_RESULT) : chance.int(1, 300)),
     };
   }
 
