@@ -83,7 +83,8 @@ export class Platform {
     this.disk.onAlarmSet = () => this.#setRing();
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
-    this.tools = new ToolServer({ situation, time, faults, gate, dies: (fault) => this.dies(fault) });
+    const { seed, habits } = situation;
+    this.tools = new ToolServer({ seed, habits, time, faults, gate, dies: (fault) => this.dies(fault) });
     this.tools.onChange = (listing) => this.#retellTools(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
     this.gate = new Gate({ time, gate });

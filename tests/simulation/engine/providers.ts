@@ -8,6 +8,7 @@ import { type Said, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
+import { mostSearches } from "./wire/anthropic";
 import { sentText } from "../../providers/sent-body";
 
 /** What reached a provider, as it knows it. Times are the world's. */
@@ -359,12 +360,6 @@ const BREAKS = [
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const never = (): Promise<never> => new Promise(() => {});
-
-/** How often the request lets its provider search the web. */
-function mostSearches(body: string): number {
-  const { tools = [] }: { tools?: { name?: string; max_uses?: number }[] } = JSON.parse(body);
-  return tools.find(({ name }) => name === "web_search")?.max_uses ?? 0;
-}
 
 /** Ends after a part of the bytes: between two events, or in the middle of one. */
 function cutAt(plan: Plan, { at, ending }: { at: number; ending: "hang" | "reset" | "clean" }): Plan {

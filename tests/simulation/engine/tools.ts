@@ -6,11 +6,11 @@ import type { ReachedTool } from "../checker/types";
 import { drawNews } from "../world/news";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
-import type { EngineSituation, Habit } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 
 type Options = {
-  situation: EngineSituation;
+  seed: number;
+  habits: readonly string[];
   time: VirtualTime;
   faults: Faults;
   /** When everything written so far is on disk; nothing leaves an object before. */
@@ -34,7 +34,7 @@ const SERVER = "box";
 const MOST_CHANGES = 12;
 
 /** What agents know of their tools from the beginning: the service's own for files, and a server's unless it has to be asked for them. */
-export function toolRules(has: (habit: Habit) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
+export function toolRules(has: (habit: string) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
   const files = has("tools") ? fileTools().map(({ rule }) => rule) : [];
   if (has("served")) return { tools: files, tool_servers: [SERVER] };
   return { tools: has("tools") ? [...SERVED, ...files] : [] };
@@ -55,7 +55,7 @@ export class ToolServer {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#lists = new Chance(options.situation.seed ^ hash("lists"));
+    this.#lists = new Chance(options.seed ^ hash("lists"));
   }
 
   /** The process at the other end is gone: nobody hears its answers any more. */
@@ -65,7 +65,7 @@ export class ToolServer {
 
   /** The tools of an agent that was told by its server of those with these names. */
   tools(listed: readonly string[]): Tool[] {
-    const { habits } = this.#options.situation;
+    const { habits } = this.#options;
     const known = habits.includes("served") ? SERVED.filter(({ name }) => listed.includes(name)) : SERVED;
     const served = known.map((rule) => ({
       spec: { name: rule.name, description: "Asks far away.", parameters: { type: "object", properties: {} } },
@@ -116,8 +116,7 @@ export class ToolServer {
   }
 
   async #answer(rule: (typeof SERVED)[number], context: ToolContext): Promise<ToolResult> {
-    const { situation, faults, gate, dies } = this.#options;
-    const { seed, habits } = situation;
+    const { seed, habits, faults, gate, dies } = this.#options;
     const { place, idempotencyKey, signal } = context;
     const life = this.#life;
     const isDead = () => life !== this.#life;

@@ -31,6 +31,12 @@ export const writeAnthropic: Writer = (spoken) => {
 
 const textDeltas = (text: string) => piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
 
+/** How often a request lets its provider search the web; no request of another format does. */
+export function mostSearches(body: string): number {
+  const { tools = [] }: { tools?: { name?: string; max_uses?: number }[] } = JSON.parse(body);
+  return tools.find(({ name }) => name === "web_search")?.max_uses ?? 0;
+}
+
 /** A block that asks, and one with what came of it. */
 function searchBlocks({ query, url, title }: Search, id: string) {
   const found = { type: "web_search_result", url, title, encrypted_content: `sealed ${id}`, page_age: null };
