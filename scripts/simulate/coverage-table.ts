@@ -1,4 +1,4 @@
-import { apart, type Coverage, NOT_SIMULATED, type SeenPair, transitions } from "../../tests/simulation/engine/coverage";
+import { apart, type Coverage, type SeenPair, transitions } from "../../tests/simulation/engine/coverage";
 import { FAULTS, type Fault } from "../../tests/simulation/engine/faults";
 
 /** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
@@ -27,10 +27,9 @@ export function coverageTable(coverage: Coverage, least: number): CoverageTable 
       ...(wrong.length > 0 ? [`  met though named as unable to: ${inWords(wrong)}`] : []),
     ];
   });
-  const outside = Object.entries(NOT_SIMULATED).map(([type, why]) => `${type.padEnd(24)} not simulated here: ${why}`);
   const head = `${"transition".padEnd(24)}${"seen".padStart(9)}${"faults".padStart(9)}`;
   const faults = FAULTS.map((fault) => `${fault} ${coverage.strikes.get(fault) ?? 0}`).join(" · ");
-  const text = [head, ...lines, ...outside, "", `strikes: ${faults}`, ""].join("\n");
+  const text = [head, ...lines, "", `strikes: ${faults}`, ""].join("\n");
   const pairs = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) === null)).length;
   return { text, thin: thin.length, disproved: disproved.length, pairs };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coverageTable, leastFor } from "../../scripts/simulate/coverage-table";
 import type { NumberedEvent } from "./checker";
-import { apart, Coverage, NOT_SIMULATED, transitions } from "./engine/coverage";
+import { apart, Coverage, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
 import { play } from "./world/scripted-world";
 import { STORIES } from "./world/stories";
@@ -77,10 +77,6 @@ describe("the table of what met what", () => {
     const { text, disproved } = coverageTable(coverage, 1);
     expect(disproved).toBe(wrong);
     expect(text.includes(`  met though named as unable to: ${fault} 15\n`)).toBe(wrong > 0);
-  });
-
-  it("names what the service has and this world does not", () => {
-    for (const type of Object.keys(NOT_SIMULATED)) expect(text).toMatch(new RegExp(`^${type} +not simulated here: \\S`, "m"));
   });
 });
 

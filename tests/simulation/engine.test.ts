@@ -34,6 +34,37 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
   ...change,
 });
 
+it.each([
+  { type: "conversation.compacted", habits: ["tools", "long_results"] },
+  { type: "tools.listed", habits: ["served"] },
+  { type: "call.waiting", habits: ["rated", "stubborn"] },
+  { type: "hosted_tool.completed", habits: ["hosted"] },
+  { type: "citations.added", habits: ["hosted"] },
+])("$type comes about in most sessions with the habits $habits", async ({ type, habits }) => {
+  let met = 0;
+  for (const seed of SEEDS.slice(0, 10)) {
+    const run = await play(plain(seed, { habits: ["unwatched", ...habits] }));
+    expect(breaches(run)).toEqual([]);
+    if (run.log.some((event) => event.type === type)) met += 1;
+  }
+  expect(met).toBeGreaterThan(5);
+});
+
+it("tools of a server that were told of late, and again, are called and told as results", async () => {
+  const met = new Set<string>();
+  for (const seed of SEEDS.slice(0, 10)) {
+    const { log } = await play(plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }));
+    const told = new Map<string, number>();
+    for (const event of log) {
+      if (event.type === "tools.listed") told.set(event.agent, (told.get(event.agent) ?? 0) + 1);
+      if (event.type === "tools.listed" && event.problem !== null) met.add("a server that failed");
+      if (event.type === "tool.completed" && event.outcome === "ok") met.add(event.name);
+    }
+    if ([...told.values()].some((times) => times > 1)) met.add("a list that changed");
+  }
+  expect([...met].toSorted()).toEqual(["a list that changed", "a server that failed", "look_up", "place_order"]);
+});
+
 describe("a session that a release before this one had begun", () => {
   /** As version 1 wrote it: turns did not tell their version. */
   const asVersion1: WhileAway = (disk) => {

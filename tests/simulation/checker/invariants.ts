@@ -7,6 +7,7 @@ import { fallbacks } from "./fallbacks";
 import { failures, tries } from "./failures";
 import { hosted } from "./hosted";
 import { leaving } from "./leaving";
+import { listings } from "./listings";
 import { caps, ledger } from "./money";
 import { numbering } from "./numbering";
 import { offers } from "./offers";
@@ -44,6 +45,7 @@ export const INVARIANTS: readonly Invariant[] = [
   rounds,
   tools,
   news,
+  listings,
   atMostOnce,
   unknownOnlyIfCut,
   oneKey,

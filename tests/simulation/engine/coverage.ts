@@ -8,15 +8,6 @@ import type { RunRecord } from "./run";
  */
 const WINDOW = 20;
 
-/** Kinds of events that the service has and a session of this world does not, and where they are tested instead. */
-export const NOT_SIMULATED: Readonly<Record<string, string>> = {
-  "tools.listed": "tool servers have tests of their own in the real runtime; the simulated rules have the event",
-  "call.waiting": "limits of backends have tests of their own in the real runtime; the simulated rules have the event",
-  "conversation.compacted": "conversations stay short here; as call.waiting",
-  "hosted_tool.completed": "hosted tools are a part of the simulated rules and of the providers' own tests",
-  "citations.added": "as hosted_tool.completed",
-};
-
 /** How often each transition met each kind of fault, and how often each came up at all. */
 export class Coverage {
   readonly pairs = new Map<string, number>();
@@ -73,8 +64,8 @@ export type Counted = { pairs: [string, number][]; events: [string, number][]; s
 
 const EVENT_TYPES = SessionEventSchema.options.map((option) => option.shape.type.value);
 
-/** The transitions that count: every fact that a session of this world can log. */
-export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta" && !(type in NOT_SIMULATED));
+/** The transitions that count: every fact that a session can log. */
+export const transitions = (): string[] => EVENT_TYPES.filter((type) => type !== "stream.delta");
 
 /** Why a transition and a kind of fault cannot meet; null if they can. */
 export const apart = (type: string, fault: Fault): string | null =>

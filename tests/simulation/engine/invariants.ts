@@ -17,6 +17,7 @@ import {
   unhandled,
   wellFormed,
 } from "./outside";
+import { ratesKept } from "./outside-rates";
 import type { RunRecord } from "./run";
 
 export type Breach = { invariant: string; at: number; sentence: string };
@@ -35,6 +36,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I21", i21Anonymous],
   ["I22", i22Unseen],
   ["alarms", fewAlarms],
+  ["rates", ratesKept],
   ["understood", understood],
   ["unhandled", unhandled],
   ["well-formed", wellFormed],

@@ -4,9 +4,10 @@ import { Chance } from "../world/random";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
 import type { Habit } from "./situation";
+import type { Search } from "./wire/frame";
 
 /** What a model says to one request. */
-export type Said = { text: string; calls: { name: string; arguments: string }[] };
+export type Said = { text: string; calls: { name: string; arguments: string }[]; searches?: readonly Search[] };
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
@@ -32,6 +33,21 @@ export function speak(
     careless: has("mistakes") ? 8 : 0,
   });
   const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call), isFirst: agent === 0 };
+  const said = replyTo(asked, speaker);
+  return asked.asked.hostedTools.includes("web_search") ? searched(said, new Chance(seed ^ hash(`search ${call}`))) : said;
+}
+
+/** Most often a model that may search the web does, and says something of what it found. */
+function searched(said: Said, chance: Chance): Said {
+  if (chance.is(0.3)) return said;
+  const searches = Array.from({ length: chance.int(1, 4) }, () => {
+    const page = chance.int(1, 9);
+    return { query: drawText(chance), url: `https://pages.example/${page}`, title: `Page ${page}` };
+  });
+  return { ...said, text: said.text || (chance.is(0.8) ? drawText(chance) : ""), searches };
+}
+
+function replyTo(asked: Asked, speaker: Speaker): Said {
   switch (asked.stage) {
     case "personas":
       return personas(asked, speaker);
@@ -71,16 +87,22 @@ function judgement({ chance, has }: Speaker): Said {
 
 function presentation(asked: Asked, speaker: Speaker): Said {
   const { chance, has, mark } = speaker;
-  if (asked.asked.tools.some(({ name }) => name === "look_up") && chance.is(0.3)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(0.3)) return work(asked, speaker);
   return says(has("silent_agents") && chance.is(0.3) ? " " : `${drawText(chance)} final ${mark}`);
 }
 
+const FILE_WORK = { write: 5, read: 2, peek: 2, copy: 1, remove: 1 };
+
+/** Whether there are tools that it knows how to work with. */
+const canWork = ({ asked }: Asked): boolean =>
+  asked.tools.some(({ name }) => ["write_file", "look_up", "place_order"].includes(name));
+
 /** One to three calls of tools: files of few names, so that agents meet the same ones again, and calls far away. */
-function work({ shown }: Asked, { chance, mark }: Speaker): Said {
+function work({ shown }: Asked, { chance, has, mark }: Speaker): Said {
   const path = `/workspace/${chance.pick(["a.txt", "b.txt", "deep/er/c.txt"])}`;
   const peer = shown.length > 0 ? `/peers/${chance.pick(shown).alias}` : "/peers";
   const one = (): [string, object] => {
-    switch (chance.weighted({ write: 5, read: 2, peek: 2, copy: 1, remove: 1, order: 4, look: 3 })) {
+    switch (chance.weighted({ ...(has("tools") && FILE_WORK), order: 4, look: has("long_results") ? 20 : 3 })) {
       case "write":
         return ["write_file", { path, content: `${drawText(chance)} ${mark}` }];
       case "read":
@@ -105,12 +127,11 @@ function decision(asked: Asked, speaker: Speaker): Said {
   if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
-  const canWork = asked.asked.tools.some(({ name }) => name === "look_up");
   if (has("endless_tools") && (speaker.isFirst || has("all_endless")) && asked.stage !== "first_answer") {
     if (!speaker.isFirst && asked.stage !== "at_limit" && chance.is(0.04)) return answer(nextText(asked, speaker));
-    return canWork && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
+    return canWork(asked) && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
   }
-  if (canWork && chance.is(0.45)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : 0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }

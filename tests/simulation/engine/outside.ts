@@ -70,8 +70,9 @@ export function ledgerOf({ platform, drawn, log }: RunRecord): LedgerEntry[] {
   const turns = new Map(log.flatMap((event) => (event.type === "call.started" ? [[event.call, event.turn] as const] : [])));
   return platform.providers.reached.flatMap(({ agent, call, charged, endedAt, sentAt }) => {
     if (!charged) return [];
-    const { input, output, cached } = charged;
-    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached };
+    const { input, output, cached, searches } = charged;
+    const hosted_uses = { web_search: searches };
+    const usage = { input_tokens: input, output_tokens: output, reasoning_tokens: 0, cached_tokens: cached, hosted_uses };
     const usd = priceOf(drawn.team.rules.agents[agent], usage);
     return [{ at: endedAt ?? sentAt, turn: turns.get(call) ?? 0, call, tokens: input + output, usd }];
   });
@@ -132,13 +133,14 @@ function waitedForUntil({ sentAt, headersAt, pieceAt, endedAt }: Reached, jumps:
   return Math.min(end, silentUntil, sentAt + WHOLE_CALL_MS);
 }
 
-/** What the rules themselves wait for when the log ends there: the longest retry that has not begun, in ms; 0: none. */
+/** What the rules themselves wait for when the log ends there: the longest retry, or wait for a limit, that is not over, in ms; 0: none. */
 function retryPending(log: readonly NumberedEvent[], head: number): number {
   const pending = new Map<string, number>();
   for (const event of log) {
     if (event.sequence_number > head) break;
     if (event.type === "attempt.settled" || isTerminal(event.type)) pending.clear();
     if (event.type === "call.failed" && event.retry_at !== null) pending.set(event.agent, event.retry_at - event.at);
+    else if (event.type === "call.waiting") pending.set(event.agent, event.until - event.at);
     else if (ENDS_WAIT.has(event.type) && "agent" in event) pending.delete(event.agent);
   }
   return Math.max(0, ...pending.values());

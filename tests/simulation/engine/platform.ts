@@ -6,9 +6,13 @@ import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log
 import { RateWaits } from "../../../durable-objects/rate-waits";
 import type { SettledTurn } from "../../../durable-objects/tenant-api";
 import type { Team } from "../../../src/config/team";
+import { isListed, isNews, listingsOf, type ModelCallEffect, runningTurn } from "../../../src/coordination";
+import type { ToolsListing } from "../../../src/protocol/events";
+import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
 import { Disk, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
+import { Gate } from "./gate";
 import { Providers } from "./providers";
 import { type Drawn, type EngineSituation, SESSION } from "./situation";
 import { Tenant } from "./tenant";
@@ -21,10 +25,6 @@ class Died extends Error {
   override readonly name = "Died";
 }
 
-/** No simulated team has limits to keep to. */
-const noGate = (): never => {
-  throw new Error("no call waits for a rate");
-};
 /** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
 export const REVIVAL_MS = 1_700;
 /** A handler that threw is tried again, later each time, and then no more. */
@@ -42,6 +42,7 @@ export class Platform {
   readonly tenant: Tenant;
   readonly tools: ToolServer;
   readonly bucket: SimulatedBucket;
+  readonly gate: Gate;
   /** What went wrong that no log shows. */
   readonly faults: string[] = [];
   /** Deaths, by when, and where the log on disk ended. */
@@ -82,8 +83,11 @@ export class Platform {
     this.disk.onAlarmSet = () => this.#setRing();
     const gate = () => this.disk.whenDurable();
     this.tenant = new Tenant({ time, faults, gate });
-    this.tools = new ToolServer({ seed: situation.seed, time, faults, gate, dies: (fault) => this.dies(fault) });
+    const { seed, habits } = situation;
+    this.tools = new ToolServer({ seed, habits, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.tools.onChange = (listing) => this.#retellTools(listing);
     this.bucket = new SimulatedBucket({ time, faults, gate });
+    this.gate = new Gate({ time, gate });
     this.providers = new Providers({
       situation,
       formats: drawn.formats,
@@ -166,6 +170,7 @@ export class Platform {
     this.providers.disconnect();
     this.tools.disconnect();
     this.bucket.disconnect();
+    this.gate.disconnect();
     this.#revivesAt = time.now + REVIVAL_MS;
     // An alarm whose handler was cut off rings again: at least once.
     if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
@@ -206,12 +211,7 @@ export class Platform {
       (reason) => this.#abort(life, reason ?? ""),
     );
     const { sql } = ctx.storage;
-    // One for all tools of this life: those of an agent that touch files take turns.
-    let working: ModelCalls | null = null;
-    const calls = (engine: Engine): ModelCalls => {
-      working ??= this.#callsOf(engine, 0, "none");
-      return working;
-    };
+    const gate = this.gate.connect();
     ctx.storage.transactionSync(() => createTables(sql));
     const log = new SessionLog(sql);
     this.#log = log;
@@ -231,37 +231,65 @@ export class Platform {
       boot: life + 1,
       maxReaders: 50,
       nonce: (turn, attempt, agent) => `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
-      performer: (engine) => ({
-        admitCall: () => null,
-        dropCall: () => {},
-        prepareCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).prepareCall(effect),
-        resumeCall: (effect) => this.#callsOf(engine, effect.agent, effect.id).resumeCall(effect),
-        performTool: (effect, signal, enter) => calls(engine).performTool(effect, signal, enter),
-        listTools: (effect, signal) => this.#callsOf(engine, effect.agent, effect.id).listTools(effect, signal),
-        onFault: (error) => {
-          this.#unhandled(life, error);
-          engine.fault(error);
-        },
-      }),
+      performer: (engine) => {
+        const rates = new RateWaits({ session: SESSION, gate: () => gate, now: () => engine.now() });
+        const callsOf = ({ agent, id }: ModelCallEffect) =>
+          this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(agent, id) });
+        // One for all tools of this life: those of an agent that touch files take turns.
+        const shared = this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(0, "none") });
+        return {
+          admitCall: (effect, signal) => shared.admitCall(effect, signal),
+          dropCall: (effect) => shared.dropCall(effect),
+          prepareCall: (effect) => callsOf(effect).prepareCall(effect),
+          resumeCall: (effect) => callsOf(effect).resumeCall(effect),
+          performTool: (effect, signal, enter) => shared.performTool(effect, signal, enter),
+          listTools: (effect, signal) => shared.listTools(effect, signal),
+          onFault: (error) => {
+            this.#unhandled(life, error);
+            engine.fault(error);
+          },
+        };
+      },
       settle: (turn: SettledTurn) => this.tenant.settle(turn),
     });
   }
 
   /** The service's own performer; its fetch knows which call it is for. */
-  #callsOf(engine: Engine, agent: number, call: string): ModelCalls {
+  #callsOf({ engine, rates, fetch }: { engine: Engine; rates: RateWaits; fetch: typeof globalThis.fetch }): ModelCalls {
     const { situation } = this.#options;
     return new ModelCalls({
       engine,
+      rates,
+      fetch,
       keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
       background: situation.habits.includes("background"),
-      fetch: this.providers.fetchFor(agent, call),
-      rates: new RateWaits({ session: SESSION, gate: noGate, now: () => engine.now() }),
       tools: {
-        toolsOf: () => (situation.habits.includes("tools") ? this.tools.tools() : []),
-        list: () => Promise.reject(new Error("no agent here has tool servers")),
+        toolsOf: (index) => this.#toolsOf(engine, index),
+        list: async (effect, signal) => this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
       },
       readAttachment: () => Promise.reject(new Error("nothing comes with the questions of this world")),
     });
+  }
+
+  #toolsOf(engine: Engine, agent: number): Tool[] {
+    const { habits } = this.#options.situation;
+    const turn = runningTurn(engine.state);
+    const listed = turn ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name)) : [];
+    return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
+  }
+
+  #tellTools(engine: Engine, agent: number, listing: ToolsListing): void {
+    const turn = runningTurn(engine.state);
+    if (turn && isNews(turn, agent, listing)) engine.handle({ type: "tools_listed", agent, servers: [listing] });
+  }
+
+  /** Agents that know what their server had are told what has changed. */
+  #retellTools(listing: ToolsListing): void {
+    const engine = this.#engine;
+    for (const [agent] of this.#options.drawn.formats.entries()) {
+      const turn = engine && runningTurn(engine.state);
+      if (turn && isListed(turn, agent)) this.#tellTools(engine, agent, listing);
+    }
   }
 
   /** The object asked to begin again, as after a fault of the disk. */

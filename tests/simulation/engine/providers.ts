@@ -5,9 +5,10 @@ import { type Situation as Asked, toSituation } from "../../../scripts/simulated
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Said, speak } from "./model";
-import type { EngineSituation } from "./situation";
+import { type EngineSituation, SEARCH_TOKENS } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
+import { mostSearches } from "./wire/anthropic";
 import { sentText } from "../../providers/sent-body";
 
 /** What reached a provider, as it knows it. Times are the world's. */
@@ -30,10 +31,12 @@ export type Reached = {
   /** The tools that its model called, decisions among them, in order. */
   calls: Said["calls"];
   /** What it charges for it; grows while it writes. */
-  charged: { input: number; output: number; cached: number } | null;
+  charged: Charge | null;
   /** What the provider would refuse by its own rules, whatever its model says. */
   complaint: string | null;
 };
+
+type Charge = { input: number; output: number; cached: number; searches: number };
 
 type Options = {
   situation: EngineSituation;
@@ -269,11 +272,14 @@ export class Providers {
     const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
     const isCut = faults.strikes("cut_short") || length / 4 > cap;
     const isFiltered = !isCut && faults.strikes("content_filter");
-    const input = Math.ceil(body.length * chance.pick([0.2, 0.25, 0.3]));
+    const searches = (said.searches ?? []).slice(0, mostSearches(body));
+    const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
+    const input = Math.ceil(body.length * chance.pick([0.2, 0.25, 0.3])) + found;
     const counted = {
       input,
       output: Math.min(cap, Math.ceil(length / 4) + chance.int(0, 20)),
       cached: chance.is(0.4) ? Math.floor(input / 2) : 0,
+      searches: searches.length,
     };
     const usage = faults.strikes("no_usage") ? null : counted;
     const id = call.replace("call_", "").replaceAll("_", "x");
@@ -283,6 +289,7 @@ export class Providers {
       model: asked.model,
       text: isCut ? cutText : said.text,
       calls: isCut ? said.calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) })) : said.calls,
+      searches,
       finish: isCut ? "length" : isFiltered ? "content_filter" : "stop",
       usage,
     });
@@ -339,7 +346,7 @@ type Plan = {
   /** How many frames the whole reply has. */
   whole: number;
   ending: "complete" | "hang" | "reset" | "clean";
-  charged: { input: number; output: number; cached: number } | null;
+  charged: Charge | null;
 };
 
 const INSTANT = { isKept: false, status: 200, afterMs: 40, gapMs: 0, whole: 1, ending: "complete", charged: null } as const;

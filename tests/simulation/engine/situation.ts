@@ -1,7 +1,8 @@
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
-import type { AgentRules, Budget, TeamRules } from "../../../src/protocol/team";
+import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
 import { Chance } from "../world/random";
-import { FAULTS, type Fault } from "./faults";
+import type { RateLimits } from "../../../src/providers/rate-limits";
+import { FAULTS, type Fault, hash } from "./faults";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 
@@ -42,6 +43,20 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["tools", "restarts", "strict_judges", "long_trouble"],
 ];
 
+/**
+ * What a run may have whatever else it goes after, with the share of runs that do. Drawn apart: a seed that has none of it stands for
+ * what it would stand for without.
+ */
+const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
+  [0.07, ["long_results", "tools"]],
+  [0.04, ["served", "tools"]],
+  [0.02, ["served"]],
+  [0.03, ["rated", "tools"]],
+  [0.02, ["rated"]],
+  [0.03, ["hosted", "tools"]],
+  [0.03, ["hosted"]],
+];
+
 /** This one takes as long as twenty others. */
 const LONGEST_AIM = ["endless_tools", "all_endless", "long_trouble", "late_trouble", "tools"];
 const AIMS_TO_DRAW = [...AIMS, ...AIMS, LONGEST_AIM];
@@ -80,8 +95,11 @@ export function situationOf(seed: number): EngineSituation {
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
   const aim = chance.is(0.66) ? chance.pick(AIMS_TO_DRAW) : [];
   const isLate = aim.includes("late_trouble");
-  const faultRate = chance.pick(isLate ? [0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4]);
-  const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
+  const besides = isLate ? [] : drawBesides(seed);
+  const faultRate = chance.pick(
+    isLate ? [0.6] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
+  );
+  const size = isLate ? chance.pick(["two", "three"] as const) : besides.includes("long_results") ? "two" : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
   const habits = HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit)));
@@ -90,10 +108,15 @@ export function situationOf(seed: number): EngineSituation {
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
-    habits,
+    habits: [...new Set([...habits, ...besides])],
     faults: isQuiet ? [] : FAULTS.filter((fault) => chance.is(isMost(fault) ? 0.75 : faultRate)),
     strikes: null,
   };
+}
+
+function drawBesides(seed: number): Habit[] {
+  const chance = new Chance(seed * 2_246_822_519);
+  return BESIDES.flatMap(([share, habits]) => (chance.is(share) ? habits : []));
 }
 
 export type Drawn = {
@@ -116,27 +139,37 @@ export function drawSession(situation: EngineSituation): Drawn {
   const { seed, agents, habits } = situation;
   const chance = new Chance(seed ^ 0x2545f491);
   const has = (habit: Habit): boolean => habits.includes(habit);
-  const formats = Array.from({ length: agents }, () => chance.pick(FORMATS));
-  const rules = drawRules(situation, chance);
+  const formats = Array.from({ length: agents }, () => chance.pick(FORMATS)).map((format, index) =>
+    has("hosted") && index === 0 ? HOSTING : format,
+  );
+  const rules = drawRules(situation, formats, chance);
   return {
     team: {
       rules,
-      agents: formats.map((format, index) => ({ ...drawAgent(format, index), ...(has("tools") && { workspace: FILES }) })),
+      agents: formats.map((format, index) => ({
+        ...drawAgent(format, index, situation),
+        ...(has("tools") && { workspace: FILES }),
+      })),
       planningInstruction: null,
       personas: has("personas") ? { diversityMode: "perspective", guidelines: null, afterFirstAnswer: "soften" } : null,
     },
     formats,
     budget: has("tight_budget") ? drawBudget(chance) : {},
     timeoutMs: has("short_deadline") ? chance.latency(2_000, 60_000) : null,
-    calmAfterMs: has("long_trouble") ? chance.latency(500_000, 1_500_000) : chance.latency(10_000, 400_000),
+    calmAfterMs: has("long_trouble")
+      ? chance.latency(500_000, 1_500_000)
+      : chance.latency(has("long_results") ? 60_000 : 10_000, 400_000),
     isLate: has("late_trouble"),
   };
 }
 
-function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRules {
+function drawRules({ agents, habits }: EngineSituation, formats: readonly SpokenFormat[], chance: Chance): TeamRules {
   const has = (habit: Habit): boolean => habits.includes(habit);
   return {
-    agents: Array.from({ length: agents }, (_, index) => drawAgentRules(index, { chance, has })),
+    agents: formats.map((format, index) => ({
+      ...drawAgentRules(index, { chance, has }),
+      ...(has("hosted") && format === HOSTING && { hosted_tools: [SEARCH] }),
+    })),
     max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
     fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
@@ -154,6 +187,11 @@ function drawRules({ agents, habits }: EngineSituation, chance: Chance): TeamRul
 
 const FILES = { fileTools: true, shell: false, readBeforeDelete: true, contexts: [] };
 
+/** The format whose provider searches the web for its models here; what one search may add to a call's input, in tokens. */
+const HOSTING: SpokenFormat = "anthropic";
+export const SEARCH_TOKENS = 2_000;
+const SEARCH: HostedToolRule = { name: "web_search", max_uses: 3, usd_per_use: 0.01, tokens_per_use: SEARCH_TOKENS };
+
 type Draw = { chance: Chance; has: (habit: Habit) => boolean };
 
 function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
@@ -161,12 +199,12 @@ function drawAgentRules(index: number, { chance, has }: Draw): AgentRules {
     id: idOf(index),
     provider: "simulated",
     model: modelOf(index),
-    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : 200_000,
+    context_window: has("tiny_windows") ? chance.int(6_000, 20_000) : has("long_results") ? chance.int(10_000, 16_000) : 200_000,
     max_output_tokens: chance.pick([1_000, 4_096, 16_000]),
     price: { input: chance.int(1, 30) / 10, cached_input: 0.1, output: chance.int(5, 150) / 10 },
     forces_tools: chance.is(0.6),
     workspace: has("tools"),
-    tools: has("tools") ? toolRules() : [],
+    ...toolRules(has),
   };
 }
 
@@ -175,7 +213,17 @@ const drawBudget = (chance: Chance): Budget => ({
   ...(chance.is(0.6) ? { max_cost_usd: chance.latency(500, 100_000) / 100_000 } : {}),
 });
 
-function drawAgent(format: SpokenFormat, index: number): TeamAgent {
+/** Few enough that most agents have to wait, and some until their turn is over. */
+function drawRates(chance: Chance): RateLimits {
+  const rates = {
+    minute: { requestsPerMinute: chance.int(1, 4) },
+    tokens: { tokensPerMinute: chance.int(4_000, 20_000) },
+    day: { requestsPerDay: chance.int(3, 12) },
+  };
+  return rates[chance.weighted({ minute: 6, tokens: 3, day: 1 })];
+}
+
+function drawAgent(format: SpokenFormat, index: number, { seed, habits }: EngineSituation): TeamAgent {
   const { baseUrl, host } = DIALECTS[format];
   const backend: Backend = {
     type: "simulated",
@@ -187,7 +235,8 @@ function drawAgent(format: SpokenFormat, index: number): TeamAgent {
     capsOutput: false,
     params: {},
     apiVersion: null,
-    hostedTools: [],
+    hostedTools: habits.includes("hosted") && format === HOSTING ? [{ name: SEARCH.name, maxUses: SEARCH.max_uses }] : [],
+    ...(habits.includes("rated") && { rates: drawRates(new Chance(seed ^ hash(`rates ${index}`))) }),
   };
   return { id: idOf(index), systemMessage: index === 0 ? "You are careful." : null, votingSensitivity: "balanced", backend };
 }

@@ -7,9 +7,13 @@ export type Spoken = {
   model: string;
   text: string;
   calls: readonly { name: string; arguments: string }[];
+  /** What its provider searched the web for before; only of formats that have it. */
+  searches: readonly Search[];
   finish: "stop" | "length" | "content_filter";
   usage: { input: number; output: number; cached: number } | null;
 };
+
+export type Search = { query: string; url: string; title: string };
 
 /** A piece of the stream as bytes. */
 export type Wired = { frames: string[]; given: Item[] };

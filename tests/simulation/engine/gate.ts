@@ -1,0 +1,97 @@
+import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../durable-objects/rate-gate-api";
+import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/limits/rate-queue";
+import type { VirtualTime } from "./virtual-time";
+
+type Options = {
+  time: VirtualTime;
+  /** When everything written so far is on disk; nothing leaves an object before. */
+  gate: () => Promise<void>;
+};
+
+/** How long a word takes to get there, and how often who is not the first looks again, in ms. */
+const WAY_MS = 5;
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * The tenant's gate before limited backends: the service's own rules, in an object of its own that outlives the session's process. As in
+ * the service, what a process asked for goes on when it is gone; only nobody hears of it.
+ */
+export class Gate {
+  /** When calls were let in that were not given back, in order, by their ids. */
+  readonly letIn = new Map<string, number>();
+  readonly #options: Options;
+  readonly #queues = new Map<string, RateQueue>();
+  readonly #waiters = new Map<string, (isLeft: boolean) => void>();
+  #life = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** The process at the other end is gone: nobody hears its answers any more. */
+  disconnect(): void {
+    this.#life += 1;
+  }
+
+  /** What the process of now has of it. */
+  connect(): RateGateApi {
+    const life = this.#life;
+    const asked = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      const isDead = () => life !== this.#life;
+      await this.#options.gate();
+      if (isDead()) return never();
+      await this.#passes(WAY_MS);
+      const answer = await work();
+      return isDead() ? never() : answer;
+    };
+    return {
+      start: (wish, holdMs = HOLD_MS) => asked(() => this.#start(wish, holdMs)),
+      leave: (endpoint, call) => asked(() => this.#leave(endpoint, call)),
+      settle: (endpoint, call, tokens) => asked(() => this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens))),
+    };
+  }
+
+  async #start(wish: RateWish, holdMs: number): Promise<RateAnswer> {
+    const { time } = this.#options;
+    const until = time.now + Math.min(holdMs, HOLD_MS);
+    for (;;) {
+      const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, time.now);
+      this.#keep(wish.endpoint, verdict.queue);
+      if (verdict.granted) {
+        if (!this.letIn.has(wish.call)) this.letIn.set(wish.call, time.now);
+        return { type: "start" };
+      }
+      if (time.now >= until) return { type: "wait", startsAt: verdict.startsAt };
+      if (await this.#waits(wish.call, Math.min(verdict.startsAt, until) - time.now)) return { type: "left" };
+    }
+  }
+
+  #leave(endpoint: string, call: string): void {
+    this.#keep(endpoint, leaveQueue(this.#queue(endpoint), call));
+    this.letIn.delete(call);
+    this.#waiters.get(call)?.(true);
+  }
+
+  #queue(endpoint: string): RateQueue {
+    return this.#queues.get(endpoint) ?? EMPTY_QUEUE;
+  }
+
+  #keep(endpoint: string, queue: RateQueue): void {
+    this.#queues.set(endpoint, queue);
+  }
+
+  /** Whether nobody waits for the call any more. */
+  async #waits(call: string, ms: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#waiters.set(call, resolve);
+    void this.#passes(Math.max(ms, LOOK_AGAIN_MS)).then(() => resolve(false));
+    return promise;
+  }
+
+  #passes(ms: number): Promise<void> {
+    const { time } = this.#options;
+    return new Promise((over) => void time.timeline.schedule(time.now + ms, over));
+  }
+}
+
+const never = (): Promise<never> => new Promise(() => {});

@@ -1,0 +1,24 @@
+import type { OutsideCheck } from "./outside";
+import { SESSION } from "./situation";
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A call to a limited backend is sent only if its tenant's gate let it in, and nobody gave back what it took; so many in a minute as
+ * the limit says. Nobody else waits.
+ */
+export const ratesKept: OutsideCheck = ({ drawn, platform, log }) =>
+  drawn.team.agents.flatMap(({ id, backend: { rates } }, agent) => {
+    const waits = log.filter((event) => event.type === "call.waiting" && event.agent === id);
+    if (!rates) return waits.length === 0 ? [] : [`a call of ${id} waited, whose backend has no limits`];
+    const sent = platform.providers.reached.filter((one) => one.agent === agent && one.asksFor === "reply");
+    const times = sent.flatMap(({ call }) => platform.gate.letIn.get(`${SESSION}_${call}`) ?? []).toSorted((a, b) => a - b);
+    const most = rates.requestsPerMinute ?? Number.POSITIVE_INFINITY;
+    const crowded = times.filter((at, nth) => (times[nth + most] ?? Number.POSITIVE_INFINITY) - at < MINUTE_MS);
+    return [
+      ...sent
+        .filter(({ call, sentAt }) => !((platform.gate.letIn.get(`${SESSION}_${call}`) ?? Number.POSITIVE_INFINITY) <= sentAt))
+        .map(({ call }) => `${call} was sent and its gate had not let it in`),
+      ...(crowded.length === 0 ? [] : [`${id} made more than ${most} calls in a minute`]),
+    ];
+  });
