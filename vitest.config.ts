@@ -18,13 +18,15 @@ const LOCAL_VARS = {
 const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
 /**
- * Those that load the shell, each a project of its own: the modules of a project's earlier files go to workerd in one message, which
- * holds 32 MiB at most.
+ * Each a project of its own. Those that load the shell: the modules of a project's earlier files go to workerd in one message, which
+ * holds 32 MiB at most. That of models' JavaScript: a file that came
+ * after it in the same runtime lost its connection to it.
  */
-const WITH_SHELL = [
+const ON_ITS_OWN = [
   "tests/durable-objects/agent-files.workers.test.ts",
   "tests/durable-objects/given-contexts.workers.test.ts",
   "tests/tools/shell/run-command.workers.test.ts",
+  "tests/tools/javascript/run-javascript.workers.test.ts",
 ];
 
 /** Tests that run in workerd, with the bindings of the service. */
@@ -81,8 +83,8 @@ export default defineConfig({
           expect: EXPECT,
         },
       },
-      inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
-      ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
+      inWorkerd("workers", { include: [WORKERS], exclude: ON_ITS_OWN }),
+      ...ON_ITS_OWN.map((file, nth) => inWorkerd(`workers-own-${nth + 1}`, { include: [file], exclude: [] })),
       {
         test: {
           name: "process",
