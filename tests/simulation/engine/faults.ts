@@ -60,6 +60,9 @@ const SELDOM: ReadonlySet<Fault> = new Set([
   ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
 ]);
 
+/** What is told after a turn is tried again less and less often: it must go on failing to meet what comes late in the next one. */
+const RATE_OF_LATE_TELLING = 0.97;
+
 /** Decides when which fault strikes. Each kind has its own source of chance, so that leaving one out leaves the others as they were. */
 export class Faults {
   readonly struck: Strike[] = [];
@@ -80,7 +83,9 @@ export class Faults {
     const common = plan.calmAfterMs > LASTING_MS ? RATES_OF_LASTING : RATES;
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
-      this.#kinds.set(fault, { chance, rate: chance.pick(SELDOM.has(fault) ? RATES_OF_SELDOM : common) });
+      const rates =
+        plan.isLate && fault.startsWith("tenant_") ? [RATE_OF_LATE_TELLING] : SELDOM.has(fault) ? RATES_OF_SELDOM : common;
+      this.#kinds.set(fault, { chance, rate: chance.pick(rates) });
     }
   }
 

@@ -127,18 +127,18 @@ function decision(asked: Asked, speaker: Speaker): Said {
   if (has("silent_agents") && chance.is(0.3)) return says(chance.is(0.7) ? `${drawText(chance)} ${speaker.mark}` : "");
   if (character === "careless" && chance.is(0.55)) return mistake(asked, speaker);
   if (has("toolish") && chance.is(0.5)) return does(["no_such_tool", { path: "/" }]);
-  if (has("endless_tools") && (speaker.isFirst || has("all_endless")) && asked.stage !== "first_answer") {
-    if (!speaker.isFirst && asked.stage !== "at_limit" && chance.is(0.04)) return answer(nextText(asked, speaker));
+  if (has("endless_tools") && speaker.isFirst && asked.stage !== "first_answer") {
     return canWork(asked) && chance.is(0.3) ? work(asked, speaker) : does(["no_such_tool", {}]);
   }
-  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : 0.45)) return work(asked, speaker);
+  if (canWork(asked) && chance.is(has("long_results") ? 0.8 : has("prolific") ? 0.35 : 0.45)) return work(asked, speaker);
   const said = chance.is(0.3) ? drawText(chance) : "";
   return { ...decided(asked, speaker), text: said };
 }
 
 function decided(asked: Asked, speaker: Speaker): Said {
-  const { chance, character } = speaker;
+  const { chance, has, character } = speaker;
   if (asked.stage === "first_answer") return answer(fresh(speaker));
+  if (has("prolific") && asked.stage === "deciding" && chance.is(0.95)) return answer(fresh(speaker));
   const votes = chance.is({ agreeable: 0.9, improver: 0.55, careless: 0.6, stubborn: 0.1 }[character]);
   if (votes || (asked.stage === "at_limit" && chance.is(0.8))) return vote(asked, speaker);
   return answer(nextText(asked, speaker));

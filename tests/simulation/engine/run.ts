@@ -1,6 +1,6 @@
 import type { Engine } from "../../../durable-objects/engine";
 import { type LogRow, toFrame, toWire } from "../../../durable-objects/frames";
-import { emptySession, evolve, runningTurn, type SessionState } from "../../../src/coordination";
+import { emptySession, evolve, runningTurn, type AgentState, type SessionState } from "../../../src/coordination";
 import { LIMITS } from "../../../src/coordination/limits";
 import type { SessionEvent } from "../../../src/protocol/events";
 import { isDeepStrictEqual } from "node:util";
@@ -21,7 +21,10 @@ const CHECKPOINT = 400;
 /** How long before a cancel, and how many calls before the last one, faults crowd in. */
 const CLOSE_MS = 3_000;
 const CLOSE_CALLS = 6;
-const LAST_CALLS = 2;
+/** How much a conversation holds before it is soon summed up, where results are long and windows small. */
+const FILLING_TOKENS = 5_000;
+/** The same of rounds, where runs go after the last one. */
+const LAST_ROUNDS = 2;
 
 /** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
 export type RunRecord = {
@@ -272,9 +275,10 @@ class Run {
     const attempt = live && runningTurn(live.state)?.attempt;
     if (!attempt) return false;
     if (habits.includes("strict_judges") && attempt.settled) return true;
-    const most = Math.max(...attempt.agents.map(({ round }) => round?.calls ?? 0));
-    const close = this.#drawn.isLate ? LAST_CALLS : CLOSE_CALLS;
-    return habits.includes("endless_tools") && most >= LIMITS.callsPerRound - close;
+    const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
+    if (habits.includes("prolific") && most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS) return true;
+    if (habits.includes("long_results") && most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS) return true;
+    return habits.includes("endless_tools") && most(({ round }) => round?.calls ?? 0) >= LIMITS.callsPerRound - CLOSE_CALLS;
   }
 
   #hasWork(): boolean {

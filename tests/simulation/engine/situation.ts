@@ -1,5 +1,6 @@
 import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
+import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../world/random";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash } from "./faults";
@@ -10,7 +11,7 @@ import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 export const HABITS = [
   ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
   ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
-  ...["toolish", "endless_tools", "all_endless", "strict_judges", "long_trouble", "late_trouble", "tools"],
+  ...["toolish", "endless_tools", "prolific", "strict_judges", "long_trouble", "late_trouble", "tools"],
 ] as const;
 export type Habit = string;
 
@@ -22,8 +23,7 @@ const AIMS: readonly (readonly Habit[])[] = [
   ["restarts", "strict_judges", "long_trouble", "few_answers"],
   ["restarts", "strict_judges", "long_trouble"],
   ["endless_tools", "long_trouble", "few_answers"],
-  ["endless_tools", "long_trouble", "second_turn"],
-  ["endless_tools", "second_turn"],
+  ["endless_tools", "long_trouble"],
   ["tight_budget", "long_trouble"],
   ["tight_budget", "stubborn", "tools"],
   ["tight_budget", "tools"],
@@ -48,7 +48,7 @@ const AIMS: readonly (readonly Habit[])[] = [
  * what it would stand for without.
  */
 const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] = [
-  [0.07, ["long_results", "tools"]],
+  [0.04, ["long_results", "late_trouble", "tools"]],
   [0.04, ["served", "tools"]],
   [0.02, ["served"]],
   [0.03, ["rated", "tools"]],
@@ -57,16 +57,20 @@ const BESIDES: readonly (readonly [share: number, habits: readonly Habit[]])[] =
   [0.03, ["hosted"]],
 ];
 
-/** This one takes as long as twenty others. */
-const LONGEST_AIM = ["endless_tools", "all_endless", "long_trouble", "late_trouble", "tools"];
-const AIMS_TO_DRAW = [...AIMS, ...AIMS, LONGEST_AIM];
+/** Agents that use up their rounds, one for each answer. These take as long as several others. */
+const LONG_AIMS: readonly (readonly Habit[])[] = [
+  ["prolific", "long_trouble", "late_trouble", "tools"],
+  ["prolific", "long_trouble", "late_trouble", "tools", "second_turn"],
+  ["prolific", "long_trouble", "late_trouble", "tools", "second_turn"],
+];
 
 /** What leaves little else to happen. */
-const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools", "all_endless", "late_trouble"]);
+const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_tools", "prolific", "late_trouble"]);
 
 /** What ends a session or a round before trouble that comes late. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ...["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"],
+  ...["few_answers", "few_injections", "novelty", "endless_tools", "toolish", "defer_voting"],
 ]);
 
 /** What only runs with tools give an occasion: those that go after something with tools have most of it. */
@@ -93,16 +97,16 @@ export function situationOf(seed: number): EngineSituation {
   const drawnSize = chance.weighted({ one: 8, two: 34, three: 38, four: 10, five: 6, eight: 4 });
   const isQuiet = chance.is(0.04);
   const habitRate = chance.pick([0.08, 0.2, 0.35]);
-  const aim = chance.is(0.66) ? chance.pick(AIMS_TO_DRAW) : [];
-  const isLate = aim.includes("late_trouble");
-  const besides = isLate ? [] : drawBesides(seed);
+  const aim = chance.is(0.02) ? chance.pick(LONG_AIMS) : chance.is(0.66) ? chance.pick(AIMS) : [];
+  const besides = aim.includes("late_trouble") ? [] : drawBesides(seed);
+  const isLate = [...aim, ...besides].includes("late_trouble");
   const faultRate = chance.pick(
-    isLate ? [0.6] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
+    isLate ? [0.35] : besides.length > 0 ? [0.4, 0.6] : aim.length > 0 ? [0.2, 0.4] : [0.08, 0.2, 0.4],
   );
-  const size = isLate ? chance.pick(["two", "three"] as const) : besides.includes("long_results") ? "two" : drawnSize;
+  const size = isLate ? chance.pick(["two", "three"] as const) : drawnSize;
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
-  const habits = HABITS.filter((habit) => aim.includes(habit) || (drawn(habit) && !spoils(habit)));
+  const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
   const isMost = (fault: Fault): boolean =>
     (aim.includes("tools") && OF_TOOLS.has(fault)) || (habits.includes("second_turn") && AFTER_TURN.has(fault));
   return {
@@ -170,9 +174,13 @@ function drawRules({ agents, habits }: EngineSituation, formats: readonly Spoken
       ...drawAgentRules(index, { chance, has }),
       ...(has("hosted") && format === HOSTING && { hosted_tools: [SEARCH] }),
     })),
-    max_new_answers_per_agent: has("few_answers") ? chance.int(1, 2) : chance.int(2, 5),
+    max_new_answers_per_agent: has("prolific")
+      ? LIMITS.roundsPerAgent + 1
+      : has("few_answers")
+        ? chance.int(1, 2)
+        : chance.int(2, 5),
     max_new_answers_global: has("few_answers") && chance.is(0.5) ? chance.int(1, agents + 2) : null,
-    fairness_lead_cap_answers: chance.is(0.7) ? chance.int(0, 2) : null,
+    fairness_lead_cap_answers: !has("prolific") && chance.is(0.7) ? chance.int(0, 2) : null,
     answer_novelty_requirement: has("novelty") ? chance.pick(["balanced", "strict"] as const) : "lenient",
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
