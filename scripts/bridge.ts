@@ -8,8 +8,8 @@ import { readBridgeArguments } from "./bridge/arguments";
 import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan";
 
 /**
- * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP. The
- * config with their addresses goes to standard output, everything else to standard error. Every caller must show a token, on
+ * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP, and hands on
+ * those that are on the user's machine or network already. The config with their addresses goes to standard output, everything else to standard error. Every caller must show a token, on
  * loopback too: any page in a browser can reach it there.
  */
 
@@ -23,6 +23,11 @@ const HIDING = `const { MCP_PROXY_API_KEY: token } = process.env;
 process.argv.splice(2, 0, "--apiKey=" + token);
 delete process.env.MCP_PROXY_API_KEY;`;
 const PRELOAD = `data:text/javascript,${encodeURIComponent(HIDING)}`;
+
+/** A program that hands on what a server over HTTP has; its address and headers come by the environment, which others do not see. */
+const HANDING_ON = `import { startStdioServer } from ${JSON.stringify(import.meta.resolve("mcp-proxy"))};
+const { url, speaks, headers } = JSON.parse(process.env.BRIDGED_SERVER);
+await startStdioServer({ serverType: speaks === "sse" ? "SSE" : "HTTPStream", url, transportOptions: { requestInit: { headers } } });`;
 
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
@@ -43,7 +48,8 @@ function read() {
 const { file, source, host, port, token: given, urls } = read();
 const plan = planBridge(source, { host, port, urls, variables: process.env, directory: process.cwd() });
 if (plan.problems.length > 0) fail(plan.problems.join("\n"));
-if (plan.programs.length === 0) fail(`${file} names no MCP server that is a program: there is nothing to bridge.`);
+if (plan.programs.length === 0)
+  fail(`${file} names no MCP server that is a program, or is on your machine or network: there is nothing to bridge.`);
 const token = given ?? randomBytes(24).toString("base64url");
 
 let stopping = false;
@@ -61,7 +67,17 @@ tell(
   "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
 );
 
-function start({ name, command, args, env, cwd, port: own }: Bridged) {
+/** How it is started. */
+function programOf(bridged: Bridged): Omit<Extract<Bridged, { type: "program" }>, "type" | "name" | "port" | "url"> {
+  if (bridged.type === "program") return bridged;
+  const { target, speaks, headers } = bridged;
+  const env = { BRIDGED_SERVER: JSON.stringify({ url: target, speaks, headers }) };
+  return { command: process.execPath, args: ["--input-type=module", "--eval", HANDING_ON], env, cwd: null };
+}
+
+function start(bridged: Bridged) {
+  const { name, port: own } = bridged;
+  const { command, args, env, cwd } = programOf(bridged);
   const listen = ["--host", host, "--port", String(own), "--server", "stream", "--upstreamProtocol", "legacy"];
   // The token goes by the environment: arguments can be read by everybody on the machine. Of the user's own variables a program gets
   // those few that programs need to run; what else it is to have, the config says.

@@ -5,7 +5,8 @@ export type BridgeArguments = { file: string; host: string; port: number; token:
 
 export const USAGE = `npm run bridge -- team.yaml [--port 8765] [--host 127.0.0.1] [--token TOKEN] [--url NAME=https://…]
 
-Starts the MCP servers of a config that are programs, beside you, as Streamable HTTP, and prints the config with their addresses.
+Starts the MCP servers of a config that are programs, beside you, as Streamable HTTP, puts a token before those that are on your machine or
+network already, and prints the config with the addresses.
   --port   port of the first server; each of the others has the next
   --host   where to listen; beyond loopback only with --token
   --token  what callers must show (header X-API-Key); without it one is made up. Or set MCP_BRIDGE_TOKEN

@@ -1,7 +1,8 @@
 import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
 import { z } from "zod";
+import { isPrivateHost } from "../../src/outgoing/addresses";
 
-/** What of a team's config is started beside the user, and the config as it is with that. Pure. */
+/** What of a team's config is started beside the user, or handed on from there, and the config as it is with that. Pure. */
 
 const TextsSchema = z.array(z.union([z.string(), z.number()]).transform(String));
 const StdioSchema = z.looseObject({
@@ -12,16 +13,19 @@ const StdioSchema = z.looseObject({
   cwd: z.string().optional(),
 });
 
-/** A program to start, and where it will be reached. */
-export type Bridged = {
-  name: string;
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-  cwd: string | null;
-  port: number;
-  url: string;
-};
+const LocalSchema = z.looseObject({
+  url: z.string().refine((url) => URL.canParse(url) && isPrivateHost(new URL(url).hostname)),
+  type: z.string().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+});
+
+/** What is started, and where it will be reached. */
+export type Bridged = Started & { name: string; port: number; url: string };
+
+/** `program`: what answers; `server`: one that is there already, on the user's machine or network, and is handed on. */
+type Started =
+  | { type: "program"; command: string; args: string[]; env: Record<string, string>; cwd: string | null }
+  | { type: "server"; target: string; speaks: "http" | "sse"; headers: Record<string, string> };
 
 export type BridgeOptions = {
   host: string;
@@ -29,7 +33,7 @@ export type BridgeOptions = {
   port: number;
   /** Addresses by which the service reaches programs, of a tunnel say, by the names of the servers. */
   urls: ReadonlyMap<string, string>;
-  /** The user's own variables: `${NAME}` in `args` and `env` stands for them, `${cwd}` for `directory`. */
+  /** The user's own variables: `${NAME}` in `args`, `env` and `headers` stands for them, `${cwd}` for `directory`. */
   variables: Readonly<Record<string, string | undefined>>;
   directory: string;
 };
@@ -44,21 +48,13 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   const document = parseDocument(config);
   if (document.errors.length > 0) return { programs: [], config, problems: document.errors.map(({ message }) => message) };
   const programs = new Map<string, Bridged>();
-  const entries: Started[] = [];
+  const entries: Entry[] = [];
   const problems: string[] = [];
   for (const { entry, name } of serverEntries(document.contents)) {
-    const stdio = StdioSchema.safeParse(entry.toJS(document));
-    if (!stdio.success) {
-      if (entry.has("command")) problems.push(`The server ${name} has a command that cannot be started.`);
-      continue;
-    }
-    const fill = (text: string) => fillVariables(text, options, problems);
-    const [command = "", ...first] = stdio.data.command;
-    const args = [...first, ...(stdio.data.args ?? [])].map(fill);
-    const env = Object.fromEntries(Object.entries(stdio.data.env ?? {}).map(([key, value]) => [key, fill(value)]));
-    const key = JSON.stringify([command, args, env, stdio.data.cwd]);
-    const program =
-      programs.get(key) ?? toProgram({ name, command, args, env, cwd: stdio.data.cwd ?? null }, programs.size, options);
+    const started = startedFor(entry.toJS(document), { name, options, problems });
+    if (started === null) continue;
+    const key = JSON.stringify(started);
+    const program = programs.get(key) ?? toBridged({ ...started, name }, programs.size, options);
     programs.set(key, program);
     entries.push({ name, program });
     for (const gone of ["command", "args", "env", "cwd", "security"]) entry.delete(gone);
@@ -70,11 +66,36 @@ export function planBridge(config: string, options: BridgeOptions): BridgePlan {
   return { programs: [...programs.values()], config: document.toString({ lineWidth: 0 }), problems: [...new Set(problems)] };
 }
 
-/** An entry of the config, and the program that is started for it: another entry's, where both are the same. */
-type Started = { name: string; program: Bridged };
+/** An entry of the config, and what is started for it: another entry's, where both are the same. */
+type Entry = { name: string; program: Bridged };
+
+type Reading = { name: string; options: BridgeOptions; problems: string[] };
+
+/** What is to be started for an entry; null: nothing, as the service reaches it by itself, or there is a problem. */
+function startedFor(written: unknown, { name, options, problems }: Reading): Started | null {
+  const fill = (text: string) => fillVariables(text, options, problems);
+  const filled = (texts: Record<string, string> = {}) =>
+    Object.fromEntries(Object.entries(texts).map(([key, value]) => [key, fill(value)]));
+  const has = (key: string): boolean => typeof written === "object" && written !== null && key in written;
+  const stdio = StdioSchema.safeParse(written);
+  if (stdio.success) {
+    const [command = "", ...first] = stdio.data.command;
+    const args = [...first, ...(stdio.data.args ?? [])].map(fill);
+    return { type: "program", command, args, env: filled(stdio.data.env), cwd: stdio.data.cwd ?? null };
+  }
+  if (has("command")) problems.push(`The server ${name} has a command that cannot be started.`);
+  const local = LocalSchema.safeParse(written);
+  if (!local.success || has("command")) return null;
+  if (has("auth")) {
+    problems.push(`The server ${name} asks for OAuth, which cannot be handed on: write a token into its \`headers\`.`);
+    return null;
+  }
+  const { url, type, headers } = local.data;
+  return { type: "server", target: url, speaks: type === "sse" ? "sse" : "http", headers: filled(headers) };
+}
 
 /** Why an address by a server's name cannot be meant; null if it can. */
-function urlProblem(name: string, entries: readonly Started[]): string | null {
+function urlProblem(name: string, entries: readonly Entry[]): string | null {
   const meant = new Set(entries.filter((entry) => entry.name === name).map(({ program }) => program));
   const [program] = meant;
   const started = [...new Set(entries.map((entry) => entry.program.name))].join(", ");
@@ -85,7 +106,7 @@ function urlProblem(name: string, entries: readonly Started[]): string | null {
   return `${name} is the same program as ${program.name} and has its address: write --url ${program.name}=… instead of --url ${name}=….`;
 }
 
-function toProgram(what: Omit<Bridged, "port" | "url">, nth: number, { host, port, urls }: BridgeOptions): Bridged {
+function toBridged(what: Started & { name: string }, nth: number, { host, port, urls }: BridgeOptions): Bridged {
   const own = port + nth;
   return { ...what, port: own, url: urls.get(what.name) ?? `${originAt(host, own)}/mcp` };
 }

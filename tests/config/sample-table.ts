@@ -66,7 +66,7 @@ const MET_BY: Readonly<Record<string, string>> = {
   host_context_path: "once its files are pushed",
   stdio_mcp: "with `npm run bridge`",
   local_inference: "where the operator allows its models' address",
-  localhost_mcp: "where the operator allows its server's address, or through a tunnel to it",
+  localhost_mcp: "with `npm run bridge`",
 };
 
 /** The same of a team that names files for the question. */

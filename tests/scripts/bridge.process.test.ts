@@ -7,6 +7,7 @@ import path from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { freePort } from "../../scripts/bridge/ports";
+import { reply, scriptedServer, text, tool } from "../tools/mcp/scripted-server";
 import { connected, context, server, toolOf } from "../tools/mcp/support";
 
 let bridge: ChildProcess | undefined;
@@ -19,12 +20,13 @@ const everything = path.join(
 
 const TOKEN = "0123456789abcdef";
 
-function start(args: string[], variables: Record<string, string> = {}) {
+const PROGRAM = {
+  ...{ name: "everything", command: process.execPath, args: [everything, "stdio"] },
+  env: { GIVEN: "to the program", FILLED: "${OF_THE_USER}" },
+};
+
+function start(args: string[], variables: Record<string, string> = {}, entry: object = PROGRAM) {
   const team = path.join(mkdtempSync(path.join(tmpdir(), "bridge-")), "team.yaml");
-  const entry = {
-    ...{ name: "everything", command: process.execPath, args: [everything, "stdio"] },
-    env: { GIVEN: "to the program", FILLED: "${OF_THE_USER}" },
-  };
   writeFileSync(team, JSON.stringify({ agent: { id: "a", backend: { type: "claude", mcp_servers: [entry] } } }));
   const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/bridge.ts", team, ...args], {
     stdio: "pipe",
@@ -65,6 +67,39 @@ it("starts a program as a server over HTTP that only the token opens, and prints
 
   child.kill("SIGTERM");
   expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+it("hands on a server that is on this machine already, which gets its own headers and not the token", async () => {
+  const local = await scriptedServer({
+    tools: [tool("echo")],
+    call: ({ message, response }) => reply(response, message.id, text("here I am")),
+  });
+  const port = await freePort();
+  const entry = { name: "home", type: "streamable-http", url: local.url, headers: { "X-Key": "${OF_THE_USER}" } };
+  const { child, said } = start(["--port", String(port)], { MCP_BRIDGE_TOKEN: TOKEN }, entry);
+  try {
+    await vi.waitFor(() => expect(said.err).toContain("The servers run until"), { timeout: 60_000, interval: 200 });
+    const { url } = parse(said.out).agent.backend.mcp_servers[0];
+    expect(url).toBe(`http://127.0.0.1:${port}/mcp`);
+
+    const stranger = await connected([server(url)]);
+    expect(stranger.list()[0]?.problem).toMatch(/401|refused us/);
+    await stranger.close();
+
+    const headers = { "x-api-key": "${MCP_BRIDGE_TOKEN}" };
+    const servers = await connected([server(url, { name: "home", headers })], { secretOf: () => TOKEN });
+    expect(servers.list()).toMatchObject([{ problem: null }]);
+    const echo = await toolOf(servers, "mcp__home__echo").run({ text: "from next door" }, context());
+    expect(echo).toEqual({ outcome: "ok", text: "here I am" });
+    await servers.close();
+    const sent = JSON.stringify(local.received);
+    expect(sent).toContain("from next door");
+    expect(sent).toContain("named by the config");
+    expect(sent).not.toContain(TOKEN);
+  } finally {
+    child.kill("SIGTERM");
+    await local.close();
+  }
 });
 
 it("does not listen beyond loopback without a token", async () => {

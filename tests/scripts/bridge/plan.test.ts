@@ -105,6 +105,50 @@ describe("the plan of a bridge", () => {
     ]);
   });
 
+  describe("of servers that are on the user's machine or network already", () => {
+    const local = (entry: string) => `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
+    const HOME =
+      '{name: home, type: streamable-http, url: "http://localhost:8000/mcp", headers: {X-Key: "${HOME_KEY}"}, security: {level: low}}';
+
+    it("hands them on, with their own headers, and shows the service the token only", () => {
+      const { programs, config, problems } = planBridge(local(HOME), OPTIONS);
+      expect(problems).toEqual([]);
+      const handedOn = { type: "server", target: "http://localhost:8000/mcp", speaks: "http", headers: { "X-Key": "k1" } };
+      expect(programs).toEqual([{ ...handedOn, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" }]);
+      expect(config).not.toMatch(/localhost|X-Key|security/);
+      const context = {
+        ...FULL_CONTEXT,
+        allowedOrigins: ["http://127.0.0.1:*"],
+        toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", origins: ["http://127.0.0.1:9000"] }],
+      };
+      expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
+    });
+
+    it.each([
+      { url: "http://localhost:8000/mcp", speaks: ["http"] },
+      { url: "http://192.168.0.7:8000/mcp", speaks: ["http"] },
+      { url: "http://nas.local/mcp", speaks: ["http"] },
+      { url: "https://mcp.example.com/mcp", speaks: [] },
+      { url: "https://mcp.example.com/localhost", speaks: [] },
+    ])("hands $url on: $speaks", ({ url, speaks }) => {
+      const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
+      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(speaks);
+    });
+
+    it("speaks to them as they are said to speak", () => {
+      const { programs } = planBridge(local('{name: home, type: sse, url: "http://localhost:8000/sse"}'), OPTIONS);
+      expect(programs).toMatchObject([{ speaks: "sse" }]);
+    });
+
+    it.each([
+      { entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}', said: "asks for OAuth" },
+      { entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}', said: "${NOWHERE} is not set" },
+      { entry: '{name: home, url: "http://localhost:1/mcp", command: []}', said: "has a command that cannot be started" },
+    ])("says what is wrong with $entry", ({ entry, said }) => {
+      expect(planBridge(local(entry), OPTIONS).problems).toEqual([expect.stringContaining(said)]);
+    });
+  });
+
   it("says which variable is not set", () => {
     expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([expect.stringContaining("${HOME_KEY} is not set")]);
   });
