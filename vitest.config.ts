@@ -17,21 +17,27 @@ const LOCAL_VARS = {
 /** What is awaited comes within milliseconds; a machine that stalls must not make a test fail. */
 const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
-/**
- * Each a project of its own. Those that load the shell: the modules of a project's earlier files go to workerd in one message, which
- * holds 32 MiB at most. That of models' JavaScript: a file that came
- * after it in the same runtime lost its connection to it.
- */
-const ON_ITS_OWN = [
+/** Those that load the shell, each a project of its own: what they load besides would go to workerd in that one message, too. */
+const WITH_SHELL = [
   "tests/durable-objects/agent-files.workers.test.ts",
   "tests/durable-objects/given-contexts.workers.test.ts",
   "tests/tools/shell/run-command.workers.test.ts",
-  "tests/tools/javascript/run-javascript.workers.test.ts",
 ];
+
+/**
+ * What a test file imports goes to workerd in one message of 32 MiB at most once another file has been there before it, and maps back to
+ * the sources of dependencies, which nobody steps into, were half of that.
+ */
+const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] = {
+  name: "dependencies-without-maps",
+  enforce: "post",
+  transform: (code: string, id: string) => (id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null),
+};
 
 /** Tests that run in workerd, with the bindings of the service. */
 const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
   plugins: [
+    unmapped,
     cloudflareTest(async ({ inject }) => ({
       wrangler: { configPath: "./wrangler.toml" },
       // These win over a developer's own .dev.vars, so that tests mean the same everywhere.
@@ -83,8 +89,8 @@ export default defineConfig({
           expect: EXPECT,
         },
       },
-      inWorkerd("workers", { include: [WORKERS], exclude: ON_ITS_OWN }),
-      ...ON_ITS_OWN.map((file, nth) => inWorkerd(`workers-own-${nth + 1}`, { include: [file], exclude: [] })),
+      inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
+      ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
       {
         test: {
           name: "process",

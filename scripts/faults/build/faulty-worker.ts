@@ -79,8 +79,8 @@ async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promi
   if (session === null) return Response.json(obey(await request.json()));
   const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
   if (searchParams.has("stored")) {
-    const stored = await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session));
-    return Response.json({ ...stored, left: await object.filesLeft() });
+    const left = await object.filesLeft(); // before what there is: what arrives meanwhile is then asked for again
+    return Response.json({ ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))), left });
   }
   const rings = searchParams.get("rings");
   if (rings !== null) await object.ring(Number(rings));

@@ -41,7 +41,7 @@ export function judgeHistory(played: Played): string[] {
 function judgeLeft(played: Played, { log, status }: NonNullable<Played["left"]>): string[] {
   return [
     ...misnumbered(log).map((problem) => `I2: ${problem}`),
-    ...broken(log, { cancelsAsked: cancelsIn(log, played.operations) }),
+    ...broken(log, { cancelsAsked: cancelsIn(log, cancelsOf(played.operations)) }),
     ...misfolded(log, status).map((problem) => `I19: ${problem}`),
     ...undercharged(log, played.requests),
     ...unlikeSeen(log, played.seen),
@@ -56,8 +56,10 @@ function judgeErased({ seen, operations, requests }: Played): string[] {
   const upTo = Array.from({ length: seen.size }, (_, nth) => seen.get(nth + 1));
   const firstGap = upTo.indexOf(undefined);
   const log = upTo.slice(0, firstGap < 0 ? upTo.length : firstGap).filter((event) => event !== undefined);
-  const erasedAt = Math.min(...operations.filter(({ told }) => told.type === "erased").map(({ to }) => to));
-  const cancelsAsked = cancelsIn(log, operations);
+  const erases = operations.filter(({ told }) => told.type === "erased");
+  const erasedAt = Math.min(...erases.map(({ to }) => to));
+  const asked = [...cancelsOf(operations), ...erasesOf(log, erases)];
+  const cancelsAsked = cancelsIn(log, asked);
   return [...broken(log, { cancelsAsked, finished: false }), ...afterTheEnd(requests, erasedAt)];
 }
 
@@ -130,15 +132,23 @@ function misended(log: readonly WireEvent[], answer: string): string[] {
 }
 
 /** For each turn that was cancelled, the place where it begins if somebody had asked for that by then. */
-function cancelsIn(log: readonly WireEvent[], operations: readonly Operation[]): number[] {
-  return cancelsOf(operations).flatMap(({ turn, from }) => {
+function cancelsIn(log: readonly WireEvent[], cancels: readonly Pick<Cancel, "turn" | "from">[]): number[] {
+  return cancels.flatMap(({ turn, from }) => {
     const begins = log.find((event) => event.type === "turn.started" && event.turn === turn);
     const ends = log.find((event) => event.type === "turn.cancelled" && event.turn === turn);
     return begins && ends && from <= ends.at + CLOCKS_APART_MS ? [begins.sequence_number] : [];
   });
 }
 
-const cancelsOf = (operations: readonly Operation[]) =>
+type Cancel = { turn: number; from: number; to: number };
+
+/** Erasing ends the turn that runs, as cancelling does, and readers may still be told of it. */
+function erasesOf(log: readonly WireEvent[], erases: readonly Operation[]): Pick<Cancel, "turn" | "from">[] {
+  const last = log.findLast(({ type }) => type === "turn.started");
+  return last ? erases.map(({ from }) => ({ turn: last.turn, from })) : [];
+}
+
+const cancelsOf = (operations: readonly Operation[]): Cancel[] =>
   operations.flatMap(({ from, to, told }) =>
     told.type === "cancelled" && told.status === "cancelled" ? [{ turn: told.turn, from, to }] : [],
   );

@@ -88,7 +88,8 @@ async function lane(
     }
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
-    const problems = played.length > 0 ? [...unsettled(service.storage, played), ...(await keysOnDisk(service.storage))] : [];
+    // First the keys: reading a database writes its log into it.
+    const problems = played.length > 0 ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)] : [];
     const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
     if (problems.length > 0) figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
   } finally {

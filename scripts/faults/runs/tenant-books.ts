@@ -92,7 +92,11 @@ function databases(storage: string, className: string, table: string): DatabaseS
   return files
     .filter((file) => file.endsWith(".sqlite") && existsSync(file))
     .map((file) => new DatabaseSync(file))
-    .filter((database) => rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0);
+    .filter((database) => {
+      const has = rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
+      if (!has) database.close(); // whoever leaves that to the collector has files go while others read them
+      return has;
+    });
 }
 
 const rows = (database: DatabaseSync, sql: string): Record<string, SQLOutputValue>[] => database.prepare(sql).all();

@@ -133,6 +133,13 @@ const FAILED = WireEventSchema.parse({ ...END, type: "turn.failed", code: "inter
 const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
   { name: "as it was recorded", changed: {} },
   { name: "erased while a request was on its way", changed: erased(requests(requestOf(SECOND, END_AT + 100, END_AT + 1_900))) },
+  {
+    name: "erased in its first turn, which clients were told is cancelled by that",
+    changed: {
+      ...{ left: null, seen: seenIn(LOG.slice(0, ONE.length)), questions: [{ mark: FIRST, turn: 1 }] },
+      ...{ operations: [told(CANCELLED_AT - 5, { type: "erased" })], requests: REQUESTS.slice(0, 1) },
+    },
+  },
   { name: "erased when its clients had seen some of its events", changed: erased({ seen: seenIn(LOG.slice(0, 30)) }) },
   {
     name: "erased when they had seen its first events and some later ones",
@@ -248,6 +255,14 @@ const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[]
     name: "a promise broken before it was erased",
     changed: erased({ seen: seenIn(without("vote.cast")) }),
     wrong: "I6 at",
+  },
+  {
+    name: "a turn that was cancelled before anybody erased it",
+    changed: erased({
+      operations: OPERATIONS.filter(({ told: { type } }) => type !== "cancelled").concat(ERASED),
+      seen: seenIn(LOG.slice(0, ONE.length)),
+    }),
+    wrong: "cancelled although nobody asked for it",
   },
   {
     name: "a request that began after it was erased",
