@@ -4,19 +4,22 @@ import { LIMITS } from "./limits";
 /**
  * The audit trail of a call as it fits into one event. A command may touch any number of files: what does not fit is told by
  * directory, each line with the number of those that it stands for. Reads and looks give way first, then changes, then refusals, each to
- * the deepest directories that fit; refusals then come before what was allowed. Nothing is left out: `files` add up to all there was.
+ * the deepest directories that fit, down to `DEEPEST`; refusals then come before what was allowed. Nothing is left out: `files` add up to all there was.
  */
 export function boundedTrail(accesses: readonly FileAccess[], most: number = LIMITS.accessesPerEvent): FileAccess[] {
   if (accesses.length <= most) return [...accesses];
   let lines = accesses.toSorted((a, b) => rankOf(b) - rankOf(a));
   for (const rank of RANKS) {
     const given = lines;
-    for (let depth = deepest(given, rank); lines.length > most && depth >= 0; depth -= 1) {
+    for (let depth = Math.min(deepest(given, rank), DEEPEST); lines.length > most && depth >= 0; depth -= 1) {
       lines = toldByDirectory(given, rank, depth);
     }
   }
   return lines;
 }
+
+/** Deeper directories are told by those of this depth at once, so that no path makes many passes. */
+const DEEPEST = 16;
 
 /** What gives way first. */
 const RANKS = [0, 1, 2] as const;

@@ -41,6 +41,12 @@ describe("the trail of a call that touched more than an event holds", () => {
       then: ["list /workspace/ ×4"],
     },
     {
+      name: "tells what lies very deep by its sixteenth directory",
+      lines: [1, 2, 3].map((nth) => line("read", `${"/d".repeat(20)}/${nth}`)),
+      most: 2,
+      then: [`read ${"/d".repeat(16)}/ ×3`],
+    },
+    {
       name: "tells changes by their directory once reads are no more to give",
       lines: [line("read", "/contexts/a/b"), ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`))],
       most: 2,

@@ -267,7 +267,7 @@ class Run {
     });
   }
 
-  /** Whether a restart, an agent that runs out of calls, or the user's cancel may come next, if the run goes after that. */
+  /** Whether a restart, the user's cancel, an agent out of rounds or calls, or a full conversation may come next, if the run goes after that. */
   #isClose(): boolean {
     const { habits } = this.#situation;
     if (this.#cancelsAt - this.#time.now < CLOSE_MS) return true;

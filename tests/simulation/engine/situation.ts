@@ -3,7 +3,7 @@ import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src
 import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../world/random";
 import type { RateLimits } from "../../../src/providers/rate-limits";
-import { FAULTS, type Fault, hash } from "./faults";
+import { FAULTS, type Fault, hash, OF_TENANT, OF_TOOLS } from "./faults";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
 
@@ -73,14 +73,6 @@ const EARLY_ENDS: ReadonlySet<Habit> = new Set([
   ...["few_answers", "few_injections", "novelty", "endless_tools", "toolish", "defer_voting"],
 ]);
 
-/** What only runs with tools give an occasion: those that go after something with tools have most of it. */
-const OF_TOOLS: ReadonlySet<Fault> = new Set([
-  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
-]);
-
-/** What is told of a turn when it has ended meets only what a next turn logs: sessions with one have most of these. */
-const AFTER_TURN: ReadonlySet<Fault> = new Set(["tenant_deaf", "tenant_answer_lost", "tenant_slow"]);
-
 /** One simulated session, completely: the same situation gives the same log. */
 export type EngineSituation = {
   seed: number;
@@ -107,8 +99,9 @@ export function situationOf(seed: number): EngineSituation {
   const spoils = (habit: Habit): boolean => isLate && EARLY_ENDS.has(habit);
   const drawn = (habit: Habit): boolean => chance.is(SELDOM.has(habit) ? habitRate / 4 : habitRate);
   const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
+  // Runs with tools have most of the faults of tools, and those that go on have most of what strikes between their turns.
   const isMost = (fault: Fault): boolean =>
-    (aim.includes("tools") && OF_TOOLS.has(fault)) || (habits.includes("second_turn") && AFTER_TURN.has(fault));
+    (aim.includes("tools") && OF_TOOLS.includes(fault)) || (habits.includes("second_turn") && OF_TENANT.includes(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],
