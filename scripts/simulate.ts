@@ -8,11 +8,12 @@ import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
 import { commitInWords } from "./simulate/commit";
 import { coverageTable, leastFor } from "./simulate/coverage-table";
+import { Progress, ProgressError } from "./simulate/progress";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
  * Simulates whole sessions: `npm run simulate -- --seeds N --from S`, spread over the machine's cores; `--seed X` runs one seed and
- * shows its history. Ends with 1 if an invariant broke, if a seed hung (`--patience` in seconds) or ended its process, or if a transition
+ * shows its history. With `--progress FILE` the same command goes on where it was stopped. Ends with 1 if an invariant broke, if a seed hung (`--patience` in seconds) or ended its process, or if a transition
  * met a fault that it is said to be unable to meet. Everything is decided by the seed: the same seed gives the same log.
  */
 
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     jobs: { type: "string" },
     least: { type: "string" },
     patience: { type: "string", default: "120" },
+    progress: { type: "string" },
     worker: { type: "string" },
   },
 });
@@ -31,7 +33,7 @@ const { values } = parseArgs({
 /** Failing seeds that are looked into; a change that breaks everything needs no more. */
 const MOST_FAILURES = 3;
 /** A process plays so many seeds and gives way to a new one: what they leave in its memory would slow the later ones down. */
-const SEEDS_OF_A_PROCESS = 4_000;
+const SEEDS_OF_A_PROCESS = 2_000;
 const PROGRESS_MS = 5_000;
 /** A failing seed is told how it fails, at its shortest, within this time. */
 const EXPLAINED_MS = 180_000;
@@ -39,29 +41,48 @@ const SCRIPT = fileURLToPath(import.meta.url);
 /** Asked at the beginning: a checkout may move while seeds are played. */
 const COMMIT = values.worker === undefined ? commitInWords() : "";
 
-type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage };
+type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; lanesMs: number };
 
 /** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
-function rangesOf(from: number, seeds: number, jobs: number): Range[] {
-  const count = jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS);
-  const size = Math.ceil(seeds / count);
-  return Array.from({ length: count }, (_, nth) => {
+const rangeSeedsOf = (seeds: number, jobs: number): number =>
+  Math.ceil(seeds / (jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS)));
+
+function rangesOf(from: number, seeds: number, size: number): Range[] {
+  return Array.from({ length: Math.ceil(seeds / size) }, (_, nth) => {
     const start = from + nth * size;
     return { from: start, to: Math.min(start + size, from + seeds) };
   });
 }
 
+const newSum = (): Sum => ({ seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage(), lanesMs: 0 });
+
+/** What earlier calls of the same command have done. */
+function sumOf(played: Progress["played"]): Sum {
+  const sum = newSum();
+  for (const { from, to, ms, hashes, counted } of played) {
+    sum.seeds += to - from;
+    sum.lanesMs += ms;
+    for (const [nth, hash] of hashes.entries()) sum.hashes.set(from + nth, hash);
+    sum.coverage.merge(counted);
+  }
+  return sum;
+}
+
 /** All seeds, on all cores; gives up early when enough have failed. */
-async function simulateAll(from: number, seeds: number, jobs: number): Promise<Sum> {
-  const sum: Sum = { seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage() };
+async function simulateAll(
+  { from, seeds, jobs }: { from: number; seeds: number; jobs: number },
+  progress: Progress | null,
+): Promise<Sum> {
+  const sum = sumOf(progress?.played ?? []);
+  const begun = sum.seeds;
   const started = performance.now();
   const tell = (): void => {
-    const rate = sum.seeds / ((performance.now() - started) / 1_000);
+    const rate = (sum.seeds - begun) / ((performance.now() - started) / 1_000);
     console.log(`${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`);
   };
   const ticker = setInterval(tell, PROGRESS_MS);
   const workers = new Set<ChildProcess>();
-  const onTold = (told: Told): void => {
+  const noted = (told: Told): void => {
     sum.seeds += told.seeds;
     sum.failed.push(...told.failed);
     for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
@@ -77,7 +98,17 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
     workers.clear();
   };
   const play = async (range: Range): Promise<void> => {
+    const [began, coverage, hashes] = [performance.now(), new Coverage(), [] as string[]];
+    const onTold = (told: Told): void => {
+      hashes.push(...told.hashes.map(([, hash]) => hash));
+      coverage.merge(told.counted);
+      noted(told);
+    };
     const lost = await inProcess(range, { script: SCRIPT, silentMs: Number(values.patience) * 1_000, workers, onTold });
+    const ms = performance.now() - began;
+    sum.lanesMs += ms;
+    const isWhole = hashes.length === range.to - range.from && sum.failed.length === 0;
+    if (isWhole) progress?.add({ ...range, ms, hashes, counted: coverage.counted() });
     if (!lost) return;
     sum.seeds += 1;
     sum.lost.push(lost);
@@ -85,7 +116,9 @@ async function simulateAll(from: number, seeds: number, jobs: number): Promise<S
     console.log(`seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`);
     failed();
   };
-  const ranges = rangesOf(from, seeds, jobs).values();
+  const ranges = rangesOf(from, seeds, progress?.rangeSeeds ?? rangeSeedsOf(seeds, jobs))
+    .filter((range) => !progress?.has(range))
+    .values();
   const lane = async (): Promise<void> => {
     for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await play(range);
   };
@@ -126,15 +159,17 @@ async function showOne(seed: number): Promise<number> {
 async function showAll(): Promise<number> {
   const seeds = Number(values.seeds);
   const jobs = Number(values.jobs ?? availableParallelism());
-  const started = performance.now();
-  const { failed, lost, hashes, coverage, seeds: done } = await simulateAll(Number(values.from), seeds, jobs);
+  const from = Number(values.from);
+  const run = { commit: COMMIT, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
+  const progress = values.progress === undefined ? null : new Progress(values.progress, run);
+  const { failed, lost, hashes, coverage, lanesMs, seeds: done } = await simulateAll({ from, seeds, jobs }, progress);
   for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
   const least = Number(values.least ?? leastFor(seeds));
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
-  const seconds = (performance.now() - started) / 1_000;
+  const seconds = lanesMs / jobs / 1_000;
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${values.from}`);
   console.log(`commit         ${COMMIT}`);
@@ -151,5 +186,9 @@ if (values.worker !== undefined) {
   await playRange(range);
   process.disconnect();
 } else {
-  process.exitCode = values.seed === undefined ? await showAll() : await showOne(Number(values.seed));
+  process.exitCode = await (values.seed === undefined ? showAll() : showOne(Number(values.seed))).catch((error: unknown) => {
+    if (!(error instanceof ProgressError)) throw error;
+    console.error(error.message);
+    return 2;
+  });
 }

@@ -1,0 +1,78 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { z } from "zod";
+import type { Range } from "./worker";
+
+const CountsSchema = z.array(z.tuple([z.string(), z.number()]));
+const RunSchema = z.object({ commit: z.string(), from: z.number(), seeds: z.number(), rangeSeeds: z.number() });
+const PlayedSchema = z.object({
+  from: z.number(),
+  to: z.number(),
+  ms: z.number(),
+  hashes: z.array(z.string()),
+  counted: z.object({ pairs: CountsSchema, events: CountsSchema, strikes: CountsSchema }),
+});
+
+/** Which seeds, played by which code; `rangeSeeds`: how many one process plays. */
+export type Run = z.infer<typeof RunSchema>;
+/** A range that was played to its end and in which nothing failed: the hash of each log in order, and the time it took. */
+export type Played = z.infer<typeof PlayedSchema>;
+
+/** Why a run cannot go on from a file. */
+export class ProgressError extends Error {
+  override readonly name = "ProgressError";
+}
+
+/**
+ * What a run of hours has done so far, in a file of one line for the run and one for each range: whoever gives the same command again
+ * goes on from there. A line that was cut off counts for nothing.
+ */
+export class Progress {
+  readonly played: readonly Played[];
+  /** As the file has it: the ranges must be those it speaks of. */
+  readonly rangeSeeds: number;
+  readonly #file: string;
+
+  /** Throws `ProgressError` where the file is of another run, or the code has changes that no commit names. */
+  constructor(file: string, run: Run) {
+    this.#file = path.resolve(file);
+    if (!/^[0-9a-f]+$/.test(run.commit)) {
+      throw new ProgressError(`A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`);
+    }
+    const text = existsSync(this.#file) ? readFileSync(this.#file, "utf8") : "";
+    const lines = text.split("\n").slice(0, -1);
+    if (text === "") {
+      mkdirSync(path.dirname(this.#file), { recursive: true });
+      this.#append(run);
+    }
+    const [first, ...rest] = lines.map(parsed);
+    const begun = RunSchema.safeParse(text === "" ? run : first).data;
+    if (!begun || begun.commit !== run.commit || begun.from !== run.from || begun.seeds !== run.seeds) {
+      const what = begun ? `${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}` : "something else";
+      throw new ProgressError(`${file} is of ${what}. Name another file, or remove this one to begin anew.`);
+    }
+    this.rangeSeeds = begun.rangeSeeds;
+    this.played = rest.flatMap((line) => PlayedSchema.safeParse(line).data ?? []);
+    if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // what comes next is a line of its own
+  }
+
+  has(range: Range): boolean {
+    return this.played.some(({ from, to }) => from === range.from && to === range.to);
+  }
+
+  add(played: Played): void {
+    this.#append(played);
+  }
+
+  #append(line: Run | Played): void {
+    appendFileSync(this.#file, `${JSON.stringify(line)}\n`);
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null; // two writers, or a disk that was full: it is played again
+  }
+}
