@@ -30,6 +30,7 @@ export class TreeBuilder {
     this.#files.set(path, entry);
     if (this.#files.size > files) throw tooLarge(`there are more than ${files} files`);
     for (const above of ancestorsOf(path)) this.#directories.add(above);
+    if (this.#directories.size > files) throw tooLarge(`there are more than ${files} directories`);
   }
 
   /** Sorted by path, in code units. Throws where one hash has two sizes. */

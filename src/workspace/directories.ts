@@ -57,6 +57,11 @@ export class Directories {
     }
   }
 
+  /** How many have files in the tree that never changes, without its root. */
+  get ofBase(): number {
+    return directoriesOf(this.#base).size - 1;
+  }
+
   /** Files below a directory, at any depth. */
   filesBelow(directory: string): number {
     return (directoriesOf(this.#base).get(directory)?.files ?? 0) + (this.#more.get(directory)?.files ?? 0);

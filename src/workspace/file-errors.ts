@@ -42,8 +42,12 @@ export function limitProblem(root: string, { limits, before, after }: Growth): F
   return null;
 }
 
-export const tooManyDirectories = (most: number): FileError =>
-  new FileError("too_many_files", `There may be ${most} directories with nothing in them. Remove some.`);
+/** A directory costs as much as a file, and a path of one file may bring forty. */
+export const tooManyDirectories = (root: string, most: number): FileError =>
+  new FileError(
+    "too_many_files",
+    `${root} may hold ${most} directories, empty ones among them. Remove some, or nest files less deeply.`,
+  );
 
 /** Why a file may not be as large as this; null if it may. */
 export function sizeProblem(path: string, size: number, { fileBytes }: FileLimits): FileError | null {

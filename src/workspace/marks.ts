@@ -30,6 +30,14 @@ export class Marks {
     else this.#clear(to);
   }
 
+  /** A file is no more. What this call alone knew of it need not be kept: whatever comes to its path brings marks of its own. */
+  gone(path: string): void {
+    if (this.#given.own.has(path) || this.#given.read.has(path)) return;
+    this.#read.delete(path);
+    this.#own.delete(path);
+    this.#foreign.delete(path);
+  }
+
   /** What this call has changed about them. */
   changed(): { read: string[]; own: string[]; foreign: string[] } {
     const isVoid = (path: string) => !this.#read.has(path) && !this.#own.has(path);

@@ -172,7 +172,9 @@ export class StagedFiles implements AgentFiles {
       this.#check(takesAway(file, { source, target }) ? "delete" : "write", { ...source.place, path: file.from });
     if (way === "move") this.#checkAll("write", source.place, source.tree.directoriesBelow(source.place.path));
     const leavingTarget = source.tree === target.tree ? leaving.map(({ entry }) => entry) : [];
-    checkRoom({ target, files, directories, leaving: leavingTarget }, this.#limitsOf(target.place));
+    const isWithinTree = way === "move" && source.tree === target.tree && !source.tree.file(source.place.path);
+    const leavingDirectories = isWithinTree ? [...source.tree.directoriesBelow(source.place.path)].length : 0;
+    checkRoom({ target, files, directories, leaving: leavingTarget, leavingDirectories }, this.#limitsOf(target.place));
     for (const { from, to, entry } of files) {
       this.#put(target.tree, to, entry);
       const [here, there] = [pathAt(source.place, from), pathAt(target.place, to)];
@@ -199,6 +201,7 @@ export class StagedFiles implements AgentFiles {
     for (const path of files) {
       const entry = tree.file(path);
       tree.remove(path);
+      this.#marks.gone(pathAt(place, path));
       if (entry) this.#blobs.release(entry.hash);
     }
     if (tree.isDirectory(place.path)) tree.removeDirectory(place.path);

@@ -91,10 +91,14 @@ type Delivery = {
   files: readonly { to: string; entry: FileEntry }[];
   directories?: readonly string[];
   leaving: readonly FileEntry[];
+  /** How many directories go. */
+  leavingDirectories?: number;
 };
 
 /** Whether there is room for it. Throws `FileError` if not. */
-export function checkRoom({ target: { place, tree }, files, directories = [], leaving }: Delivery, limits: FileLimits): void {
+export function checkRoom(delivery: Delivery, limits: FileLimits): void {
+  const { target, files, directories = [], leaving, leavingDirectories = 0 } = delivery;
+  const { place, tree } = target;
   const before = tree.stats();
   const after = { files: before.files - leaving.length, bytes: before.bytes };
   for (const { size } of leaving) after.bytes -= size;
@@ -107,7 +111,8 @@ export function checkRoom({ target: { place, tree }, files, directories = [], le
   }
   const full = limitProblem(at(place, ""), { limits, before, after });
   if (full) throw full;
-  const filled = new Set(files.flatMap(({ to }) => ancestorsOf(to)));
-  const empty = directories.filter((path) => !filled.has(path)).length;
-  if (empty > 0 && tree.emptyDirectories().length + empty > limits.files) throw tooManyDirectories(limits.files);
+  const wanted = new Set([...files.map(({ to }) => to), ...directories].flatMap(ancestorsOf));
+  for (const path of directories) wanted.add(path);
+  const more = [...wanted].filter((path) => !tree.isDirectory(path)).length - leavingDirectories;
+  if (more > 0 && tree.directoryCount() + more > limits.files) throw tooManyDirectories(at(place, ""), limits.files);
 }

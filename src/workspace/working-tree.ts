@@ -14,6 +14,7 @@ export class WorkingTree {
   /** Directories that stay although nothing is in them. */
   readonly #made = new Set<string>();
   #stats: { files: number; bytes: number } | null = null;
+  #directoryCount: number | null = null;
 
   constructor(base: Tree, made: Iterable<string> = []) {
     this.#base = base;
@@ -41,7 +42,9 @@ export class WorkingTree {
     const { files, bytes } = this.stats();
     this.#stats = { files: files + (before ? 0 : 1), bytes: bytes + entry.size - (before?.size ?? 0) };
     this.#set(path, entry);
-    if (!before) this.#directories.added(path);
+    if (before) return;
+    this.#directoryCount = this.directoryCount() + this.#missing(ancestorsOf(path));
+    this.#directories.added(path);
   }
 
   /** A file that is there. The directory it was in stays. */
@@ -50,22 +53,26 @@ export class WorkingTree {
     if (!before) return;
     const { files, bytes } = this.stats();
     this.#stats = { files: files - 1, bytes: bytes - before.size };
+    this.makeDirectory(parentOf(path)); // as long as it is one
     this.#set(path, null);
     this.#directories.removed(path);
-    this.makeDirectory(parentOf(path));
   }
 
   /** Adds it, and all above it. */
   makeDirectory(path: string): void {
-    for (const directory of path === "" ? [] : [path, ...ancestorsOf(path)]) this.#made.add(directory);
+    const directories = path === "" ? [] : [path, ...ancestorsOf(path)];
+    this.#directoryCount = this.directoryCount() + this.#missing(directories);
+    for (const directory of directories) this.#made.add(directory);
     this.#directories.note(path);
   }
 
   /** A directory with all that is in it. The directory it was in stays. */
   removeDirectory(path: string): void {
+    const gone = [...this.directoriesBelow(path)].length;
     for (const file of [...this.filesBelow(path)]) this.remove(file);
     for (const directory of [...this.#made])
       if (directory === path || directory.startsWith(`${path}/`)) this.#made.delete(directory);
+    this.#directoryCount = this.directoryCount() - gone;
     this.makeDirectory(parentOf(path));
   }
 
@@ -97,6 +104,12 @@ export class WorkingTree {
     return this.#stats;
   }
 
+  /** Directories there are, without the root; those above a file count as those that were made. */
+  directoryCount(): number {
+    this.#directoryCount ??= this.#directories.ofBase;
+    return this.#directoryCount;
+  }
+
   /** What is different from the tree it began with, in order. */
   changes(): TreeChanges {
     return byPath(this.#changes);
@@ -105,6 +118,10 @@ export class WorkingTree {
   /** Directories that would be gone if nothing said that they stay, in order. */
   emptyDirectories(): string[] {
     return [...this.#made].filter((path) => this.#directories.filesBelow(path) === 0).sort();
+  }
+
+  #missing(directories: readonly string[]): number {
+    return directories.filter((path) => !this.isDirectory(path)).length;
   }
 
   #set(path: string, entry: FileEntry | null): void {

@@ -64,6 +64,18 @@ describe(`a workspace of ${FILES.files} files`, () => {
     expect([paths.length, paths.includes(`/workspace/${pathOf(8)}`)]).toEqual([FILES.files, false]);
   });
 
+  it("has no more directories than files, though files come and go in them", async () => {
+    const comeAndGo = async (files: AgentFiles) => {
+      files.remove(pathOf(8));
+      for (let nth = 0; nth < FILES.files; nth += 1) {
+        const path = `${nth}/${"deep/".repeat(38)}x`;
+        await write(path, "1")(files);
+        files.remove(path);
+      }
+    };
+    expect(await uses1("a", comeAndGo)).toMatchObject({ code: "too_many_files" });
+  });
+
   it("is listed as far as a conversation bears, and says that there is more", async () => {
     const all = await says("a", "list_directory", { recursive: true });
     expect(all.split("\n").length).toBeLessThanOrEqual(FILE_TOOL_LIMITS.entries + 1);

@@ -168,7 +168,8 @@ export class Model {
     for (const path of [...texts.map(([path]) => path), ...directories]) this.mayWrite(path);
     if (way === "move") this.mayTakeAway(from, to);
     const leaving = way === "move" && rootOf(from) === rootOf(to) ? texts.map(([, text]) => text) : [];
-    this.room(to, texts, { leaving, directories: directories.filter((path) => path !== rootOf(path)) });
+    const gone = way === "move" && !isFile && rootOf(from) === rootOf(to) ? directories.length : 0;
+    this.room(to, texts, { leaving, directories: directories.filter((path) => path !== rootOf(path)), gone });
     for (const [path, text] of texts) {
       const knew = way === "copy" || this.known.has(from + path.slice(to.length));
       this.put(path, text);
@@ -233,7 +234,7 @@ export class Model {
   private room(
     at: string,
     texts: [string, string][],
-    { leaving, directories = [] }: { leaving: string[]; directories?: string[] },
+    { leaving, directories = [], gone = 0 }: { leaving: string[]; directories?: string[]; gone?: number },
   ): void {
     const { limits } = this.rights;
     const root = rootOf(at) ?? "";
@@ -244,8 +245,11 @@ export class Model {
     const more = sum(texts.map(([path, text]) => bytes(text) - bytes(this.files.get(path) ?? ""))) - sum(leaving.map(bytes));
     if (added > 0 && now.length + added > limits.files) throw new Refused("too_many_files");
     if (more > 0 && held + more > limits.treeBytes) throw new Refused("tree_too_large");
-    const empty = directories.filter((path) => !texts.some(([file]) => isIn(file, path))).length;
-    if (empty > 0 && this.emptyDirectories(root).length + empty > limits.files) throw new Refused("too_many_files");
+    const after = new Set([...this.directories].filter((path) => isIn(path, root)));
+    const before = after.size;
+    for (const path of [...directories, ...texts.map(([file]) => up(file))])
+      for (let one = path; isIn(one, root); one = up(one)) after.add(one);
+    if (after.size - gone > before && after.size - gone > limits.files) throw new Refused("too_many_files");
   }
 
   emptyDirectories(root: string): string[] {

@@ -26,7 +26,7 @@ describe("deleting", () => {
         await f.read("a.txt");
         f.remove("a.txt");
       },
-      changes: { workspace: { "a.txt": null }, read: ["/workspace/a.txt"] },
+      changes: { workspace: { "a.txt": null } },
       lines: ["read /workspace/a.txt", "delete /workspace/a.txt"],
     },
     {
@@ -35,7 +35,7 @@ describe("deleting", () => {
         await f.write("x", bytes("X"));
         f.remove("x");
       },
-      changes: { own: ["/workspace/x"] },
+      changes: {},
       lines: ["write /workspace/x", "delete /workspace/x"],
     },
     {
@@ -175,6 +175,13 @@ describe("copying", () => {
       fails: "too_many_files",
     },
     {
+      name: "brings its directories, which count",
+      given: { workspace: { "a/b/1": "1" }, limits: { fileBytes: 9, files: 3, treeBytes: 99 } },
+      does: (f) => f.copy("a", "c"),
+      lines: ["write /workspace/c: too_many_files", "read /workspace/a: too_many_files"],
+      fails: "too_many_files",
+    },
+    {
       name: "makes no path that is too long",
       given: { workspace: { [`${"d/".repeat(38)}x`]: "X" } },
       does: (f) => f.copy("d", "a/b/c/d"),
@@ -222,7 +229,7 @@ describe("moving", () => {
         f.move("a", "b");
         expect(await f.read("b")).toEqual(bytes("X"));
       },
-      changes: { workspace: { b: "X" }, own: ["/workspace/a", "/workspace/b"], read: ["/workspace/b"] },
+      changes: { workspace: { b: "X" }, own: ["/workspace/b"], read: ["/workspace/b"] },
       lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/a", "read /workspace/b"],
     },
     {
@@ -254,7 +261,7 @@ describe("moving", () => {
         f.move("a.txt", "b");
         f.remove("b");
       },
-      changes: { workspace: { "a.txt": null }, read: ["/workspace/b"] },
+      changes: { workspace: { "a.txt": null } },
       lines: ["write /workspace/b", "delete /workspace/a.txt", "delete /workspace/b"],
     },
     {

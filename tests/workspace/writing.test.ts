@@ -166,7 +166,7 @@ describe("writing", () => {
         await f.write("base", bytes("B"));
         await f.write("c", bytes("987"));
       },
-      changes: { workspace: { a: "45", c: "987" }, own: ["/workspace/a", "/workspace/b", "/workspace/base", "/workspace/c"] },
+      changes: { workspace: { a: "45", c: "987" }, own: ["/workspace/a", "/workspace/base", "/workspace/c"] },
       lines: ["write /workspace/a", "write /workspace/b", "delete /workspace/b", "write /workspace/base", "write /workspace/c"],
     },
     {
@@ -269,6 +269,32 @@ describe("directories", () => {
       changes: { directories: ["/workspace/a"] },
       lines: ["write /workspace/b: too_many_files"],
       fails: "too_many_files",
+    },
+    {
+      name: "above a file count as those that are made",
+      given: { limits: { fileBytes: 9, files: 2, treeBytes: 9 } },
+      does: (f) => f.write("a/b/c/x", bytes("1")),
+      lines: ["write /workspace/a/b/c/x: too_many_files"],
+      fails: "too_many_files",
+    },
+    {
+      name: "that deleted files leave behind count, until they are deleted too",
+      given: { limits: { fileBytes: 9, files: 2, treeBytes: 9 } },
+      does: async (f) => {
+        await f.write("a/b/x", bytes("1"));
+        f.remove("a/b/x");
+        await expect(f.write("c/x", bytes("1"))).rejects.toMatchObject({ code: "too_many_files" });
+        f.remove("a/b");
+        await f.write("c/x", bytes("1"));
+      },
+      changes: { workspace: { "c/x": "1" }, directories: ["/workspace/a"], own: ["/workspace/c/x"] },
+      lines: [
+        "write /workspace/a/b/x",
+        "delete /workspace/a/b/x",
+        "write /workspace/c/x: too_many_files",
+        "delete /workspace/a/b",
+        "write /workspace/c/x",
+      ],
     },
     {
       name: "of mounts nobody looked at are kept",
