@@ -1,7 +1,7 @@
 import type { ToolRule } from "../../protocol/team";
 import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
-import { describe, isWantedBy, type NotOffered, type Offered, offerTo } from "./offer";
+import { describe, isWanted, type NotOffered, type Offered, offerTo } from "./offer";
 import type { Pins } from "./pins";
 import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
@@ -78,7 +78,7 @@ export class McpServers {
       const link = this.#links.get(linkKey(server));
       if (!link || !tools) return [];
       const { problem, version, listing } = link;
-      const unfit = listing.refused.filter((one) => isWantedBy(tools, server, one.tool));
+      const unfit = listing.refused.filter((one) => isWanted(one, tools, server));
       const ofServer = <T>(all: readonly T[], nameOf: (one: T) => string) => all.filter((one) => nameOf(one) === server.name);
       return {
         server: server.name,
@@ -94,7 +94,7 @@ export class McpServers {
     });
   }
 
-  /** What its own config keeps from it although servers have it, or what no name was left for. */
+  /** What it has no room for although servers have it and its config lets it in. */
   refusedTo(agent: string): NotOffered[] {
     return this.#offerTo(agent).refused;
   }

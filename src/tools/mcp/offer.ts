@@ -1,12 +1,19 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
 import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_OFFERED_CHARS, MAX_SCHEMA_CHARS, MAX_TOOLS } from "./limits";
-import { distinct, fullName, isNamed, nameProblem } from "./names";
+import { fullName, isAllowed, isExcluded, type Named, nameProblem } from "./names";
 import { checkPins, type Pins } from "./pins";
 import type { McpServer, McpTools } from "./server";
 import { cutText, shown } from "./shown-text";
+import { toolHash } from "./tool-hash";
 
-/** A tool of a listing, and the hash of it as the server told it. */
-export type Hashed = { tool: McpTool; hash: string };
+/** A tool of a listing, the hash of it as the server told it, and its full name. */
+export type Hashed = { tool: McpTool; hash: string; name: string };
+
+/** A tool that this server has listed. */
+export async function hashed(server: string, tool: McpTool): Promise<Hashed> {
+  const [hash, name] = await Promise.all([toolHash(tool), fullName(server, tool.name)]);
+  return { tool, hash, name };
+}
 
 /** A tool that an agent may be offered. `tool` is its definition. */
 export type Offered = { server: McpServer; bareName: string; name: string; hash: string; tool: McpTool };
@@ -14,31 +21,35 @@ export type Offered = { server: McpServer; bareName: string; name: string; hash:
 /** A tool that is not offered, and why, as a clause. `changed`: it is not what was pinned. */
 export type NotOffered = { server: string; tool: string; why: string; changed: boolean };
 
+/** The same with its full name, by which filters may mean it. */
+export type Refused = NotOffered & { name: string };
+
 /** What one server has listed, against its pins. */
-export type Listing = { offered: Offered[]; refused: NotOffered[]; pins: Pins; added: string[]; more: number };
+export type Listing = { offered: Offered[]; refused: Refused[]; pins: Pins; added: string[]; more: number };
 
 /** Judges what a server listed: what may be offered, what may not, what is pinned from now on. Pure. */
 export function judgeListing(server: McpServer, listing: readonly Hashed[], pins: Pins): Listing {
   const looked = listing.slice(0, MAX_TOOLS);
   const seen = new Set<string>();
-  const refused: NotOffered[] = [];
-  const refuse = (tool: string, why: string, changed = false) =>
-    refused.push({ server: server.name, tool: cutText(shown(tool), 200), why, changed });
-  const sound = looked.filter(({ tool }) => {
+  const refused: Refused[] = [];
+  const refuse = (tool: string, name: string, why: string, changed = false) =>
+    refused.push({ server: server.name, tool: cutText(shown(tool), 200), name, why, changed });
+  const sound = looked.filter(({ tool, name }) => {
     const problem = seen.has(tool.name) ? "the server has listed the name already" : toolProblem(tool);
     seen.add(tool.name);
-    if (problem !== null) refuse(tool.name, problem);
+    if (problem !== null) refuse(tool.name, name, problem);
     return problem === null;
   });
   const check = checkPins(
     pins,
-    sound.map(({ tool, hash }) => ({ name: tool.name, hash, tool })),
+    sound.map((one) => ({ ...one, name: one.tool.name, fullName: one.name })),
   );
-  for (const { name } of check.changed) refuse(name, "the server has changed it since it was first seen", true);
-  const offered = check.same.map(({ name, hash, tool }) => ({
+  for (const { name, fullName: full } of check.changed)
+    refuse(name, full, "the server has changed it since it was first seen", true);
+  const offered = check.same.map(({ name, fullName: full, hash, tool }) => ({
     server,
     bareName: name,
-    name: fullName(server.name, name),
+    name: full,
     hash,
     tool: toDefinition(tool),
   }));
@@ -67,8 +78,8 @@ function toDefinition({ name, title, description, inputSchema, annotations }: Mc
 }
 
 /**
- * What one agent gets of the listings of its servers: filtered at both levels, each under a name of its own, as many as it has room
- * for beside `own` tools of its own; servers that come first in its config are served first.
+ * What one agent gets of the listings of its servers: filtered at both levels, as many as it has room for beside `own` tools of its
+ * own; servers that come first in its config are served first.
  */
 export function offerTo(
   agent: McpTools,
@@ -77,23 +88,20 @@ export function offerTo(
 ): { offered: Offered[]; refused: NotOffered[] } {
   const offered: Offered[] = [];
   const refused: NotOffered[] = [];
-  const taken = new Set<string>();
   const room = Math.max(0, MAX_OFFERED - own);
   let chars = 0;
   const wanted = agent.servers.flatMap((server) =>
-    (listings.get(server.name) ?? []).filter((tool) => isWanted(tool, server) && isWanted(tool, agent)),
+    (listings.get(server.name) ?? []).filter((tool) => isWanted(named(tool), agent, server)),
   );
   for (const tool of wanted) {
-    const name = distinct(tool.name, tool.hash, taken);
     const size = JSON.stringify(tool.tool).length;
     const why = tooMuch(offered.length + 1, room, chars + size);
-    if (why !== null || taken.has(name)) {
-      refused.push({ server: tool.server.name, tool: tool.bareName, why: why ?? "another tool has its name", changed: false });
+    if (why !== null) {
+      refused.push({ server: tool.server.name, tool: tool.bareName, why, changed: false });
       continue;
     }
     chars += size;
-    taken.add(name);
-    offered.push({ ...tool, name });
+    offered.push(tool);
   }
   return { offered, refused };
 }
@@ -105,20 +113,23 @@ function tooMuch(tools: number, room: number, chars: number): string | null {
   return `descriptions and schemas of all its servers' tools have at most ${MAX_OFFERED_CHARS} characters: choose with allowed_tools`;
 }
 
+const named = ({ server, bareName, name }: Offered): Named => ({ server: server.name, tool: bareName, name });
+
+/** Whether an agent's own filters and those of `server` let it have this tool of the server's. */
+export const isWanted = (tool: Named, agent: McpTools, server: McpServer): boolean =>
+  isLetIn(tool, server, [server]) && isLetIn(tool, agent, agent.servers);
+
 type Filters = { allowedTools: readonly string[] | null; excludeTools: readonly string[] };
 
-/** Whether an agent's own filters let it have a tool of this server, by its bare name. */
-export function isWantedBy(agent: McpTools, server: McpServer, bareName: string): boolean {
-  const tool = { bareName, name: fullName(server.name, bareName), server };
-  return isWanted(tool, server) && isWanted(tool, agent);
-}
-
-function isWanted(
-  { bareName, name, server }: Pick<Offered, "bareName" | "name" | "server">,
-  { allowedTools, excludeTools }: Filters,
-): boolean {
-  const names = [bareName, name, `mcp__${server.name}__${bareName}`];
-  return (allowedTools === null || isNamed(allowedTools, names)) && !isNamed(excludeTools, names);
+/** `servers`: those whose tools the filters choose from. */
+function isLetIn(tool: Named, { allowedTools, excludeTools }: Filters, servers: readonly McpServer[]): boolean {
+  if (isExcluded(excludeTools, tool)) return false;
+  if (allowedTools === null) return true;
+  return isAllowed(
+    allowedTools,
+    tool,
+    servers.map(({ name }) => name),
+  );
 }
 
 /** A description as models see it. */

@@ -8,7 +8,8 @@ import { Connection } from "./connection";
 import type { McpEnvironment } from "./environment";
 import { isTimeout, type McpFailure, toFailure } from "./failures";
 import { inputRequired, inputResult } from "./input-asked";
-import { judgeListing, type Listing, type Offered } from "./offer";
+import { fullName } from "./names";
+import { hashed, judgeListing, type Listing, type Offered, type Refused } from "./offer";
 import { MAX_ERROR_CHARS, MAX_PROGRESS_CHARS } from "./limits";
 import type { Pins } from "./pins";
 import { readResult } from "./results";
@@ -18,7 +19,6 @@ import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
 import { cutText, shown } from "./shown-text";
-import { toolHash } from "./tool-hash";
 import { FILING_MS, type Turnstile, Visit } from "../turnstile";
 
 export type LinkOptions = {
@@ -222,18 +222,17 @@ export class ServerLink {
     const tools = await connection.list(this.#closed.signal);
     const betrays = new Set(tools.filter((tool) => this.#secrets.isIn(JSON.stringify(tool))));
     const told = tools.filter((tool) => !betrays.has(tool));
-    const hashed = await Promise.all(told.map(async (tool) => ({ tool, hash: await toolHash(tool) })));
+    const why = "what the server says of it repeats what we showed the server to be let in";
+    const hidden = [...betrays].map(async ({ name }): Promise<Refused> => {
+      const bareName = this.#clean(shown(name));
+      return { server: this.server.name, tool: bareName, name: await fullName(this.server.name, bareName), why, changed: false };
+    });
+    const looked = await Promise.all(told.map((tool) => hashed(this.server.name, tool)));
+    const unsaid = await Promise.all(hidden);
     const better = later();
     if (better !== null) return better;
-    const listing = judgeListing(this.server, hashed, this.#listing.pins);
-    const why = "what the server says of it repeats what we showed the server to be let in";
-    const hidden = [...betrays].map(({ name }) => ({
-      server: this.server.name,
-      tool: this.#clean(shown(name)),
-      why,
-      changed: false,
-    }));
-    this.#listing = { ...listing, refused: [...hidden, ...listing.refused] };
+    const listing = judgeListing(this.server, looked, this.#listing.pins);
+    this.#listing = { ...listing, refused: [...unsaid, ...listing.refused] };
     this.#problem = null; // first: whoever is told of the listing is told of a server that answers
     this.#options.listed(this);
   }

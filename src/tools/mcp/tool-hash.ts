@@ -8,8 +8,11 @@ export type Described = {
 };
 
 /** SHA-256 in lower-case hex; the order of keys does not matter. */
-export async function toolHash({ name, title, description, inputSchema, outputSchema }: Described): Promise<string> {
-  const text = canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]);
+export const toolHash = ({ name, title, description, inputSchema, outputSchema }: Described): Promise<string> =>
+  sha256(canonical([name, title ?? null, description ?? null, inputSchema, outputSchema ?? null]));
+
+/** Of a text as UTF-8, in lower-case hex. */
+export async function sha256(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

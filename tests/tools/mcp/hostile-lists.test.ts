@@ -15,8 +15,12 @@ describe("D13 what a server lists", () => {
   it.each([
     { name: "vote", offered: [], why: /one of the coordination's own tools/ },
     { name: "new_answer", offered: [], why: /one of the coordination's own tools/ },
-    { name: "a b", offered: ["mcp__box__a_b"], why: null },
-    { name: "<script>alert(1)</script>", offered: ["mcp__box___script_alert_1___script_"], why: null },
+    { name: "a b", offered: [expect.stringMatching(/^mcp__box__a_b_[0-9a-z]{25}$/)], why: null },
+    {
+      name: "<script>alert(1)</script>",
+      offered: [expect.stringMatching(/^mcp__box___script_alert_1___script__[0-9a-z]{25}$/)],
+      why: null,
+    },
     { name: "se\u200barch", offered: [], why: /cannot be seen/ },
     { name: "sea\u202erch", offered: [], why: /cannot be seen/ },
     { name: "", offered: [], why: /has no name/ },
@@ -89,9 +93,9 @@ describe("D13 what a server lists", () => {
   });
 
   it("names that come to one are told apart", async () => {
-    const { url } = await serve({ tools: [tool("a b"), tool("a.b"), tool("a b")] });
+    const { url } = await serve({ tools: [tool("a b"), tool("a_b"), tool("a b")] });
     const servers = keep(await connected([server(url)]));
-    expect(names(servers)).toEqual(["mcp__box__a_b", expect.stringMatching(/^mcp__box__a_b_[0-9a-f]{8}$/)]);
+    expect(names(servers)).toEqual([expect.stringMatching(/^mcp__box__a_b_[0-9a-z]{25}$/), "mcp__box__a_b"]);
     expect(whys(servers)).toEqual(["a b: the server has listed the name already"]);
   });
 });

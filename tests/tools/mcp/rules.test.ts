@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { McpFailure } from "../../../src/tools/mcp/failures";
-import { distinct, fullName, nameProblem } from "../../../src/tools/mcp/names";
+import { nameProblem } from "../../../src/tools/mcp/names";
 import { WORKFLOW_TOOLS } from "../../../src/coordination/offers";
 import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import { checkPins } from "../../../src/tools/mcp/pins";
@@ -147,14 +147,8 @@ describe("names and offers", () => {
     else expect(nameProblem(name)).toMatch(problem);
   });
 
-  it("a full name fits every provider", () => {
-    const long = distinct(fullName("s".repeat(40), "t".repeat(40)), "abcdef0123456789", new Set());
-    expect(long).toMatch(/^mcp__s{40}__t+_abcdef01$/);
-    expect(long).toHaveLength(64);
-  });
-
   const listing = (...names: string[]): Hashed[] =>
-    names.map((name) => ({ tool: { name, inputSchema: { type: "object" } }, hash: `${name}-hash` }));
+    names.map((name) => ({ tool: { name, inputSchema: { type: "object" } }, hash: `${name}-hash`, name: `mcp__box__${name}` }));
   const box = server("https://box.example.com/mcp");
   it.each([
     { name: "all", allowed: null, exclude: [], offered: ["a", "b", "c"] },
@@ -180,6 +174,7 @@ describe("names and offers", () => {
     const wide = (name: string) => ({
       tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
       hash: name,
+      name: `mcp__box__${name}`,
     });
     const { offered: all } = judgeListing(box, ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"].map(wide), {});
     const { offered, refused } = offerTo({ servers: [box], allowedTools: null, excludeTools: [] }, new Map([["box", all]]));
@@ -254,6 +249,7 @@ describe("names and offers", () => {
       const wide = (name: string) => ({
         tool: { name, inputSchema: { type: "object" as const, description: "x".repeat(60_000) } },
         hash: name,
+        name: `mcp__box__${name}`,
       });
       const offers = offersOf(many(5).map(wide), [...many(5).map(wide), ...listing("small")], 0);
       expect(counted(offers)).toEqual([
@@ -266,7 +262,7 @@ describe("names and offers", () => {
 
   it("a schema that is too large keeps its tool out", () => {
     const huge = { name: "a", inputSchema: { type: "object" as const, description: "x".repeat(70_000) } };
-    expect(judgeListing(box, [{ tool: huge, hash: "h" }], {}).refused).toMatchObject([
+    expect(judgeListing(box, [{ tool: huge, hash: "h", name: "mcp__box__a" }], {}).refused).toMatchObject([
       { why: expect.stringContaining("its schema has") },
     ]);
   });
