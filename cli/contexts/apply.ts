@@ -10,7 +10,8 @@ import type { Here, Side, Step } from "./three-way";
 import { writeWhole } from "./write-whole";
 
 /**
- * Does what was planned, conflicts aside. Each file is looked at once more right before: one that was changed since the plan was made
+ * Does what was planned, conflicts aside, and last what waits for other steps: until then each file that moves is here by one of its
+ * names, and whatever breaks off is gone on with by the same plan made anew. Each file is looked at once more right before: one that was changed since the plan was made
  * stays as it is, and nothing after it is done. Throws CliError.
  */
 export async function applySteps(
@@ -19,7 +20,7 @@ export async function applySteps(
   fetching: Fetching,
 ): Promise<{ written: number; renamed: number; deleted: number }> {
   const done = { written: 0, renamed: 0, deleted: 0 };
-  for (const step of steps) {
+  for (const step of inOrder(steps)) {
     if (step.action === "delete") {
       await requireUnchanged(directory, step);
       await remove(directory, step.path);
@@ -32,12 +33,23 @@ export async function applySteps(
     }
     if (step.action === "write") {
       const bytes = await fetching(step.path, step.to.hash);
+      if (step.waits) await clear(directory, step.path);
       await requireUnchanged(directory, step);
       await writeWhole(path.join(directory, step.path), bytes, step.to.executable);
       done.written += 1;
     }
   }
   return done;
+}
+
+const isLast = (step: Step): boolean => step.action === "write" && step.waits === true;
+const inOrder = (steps: readonly Step[]): Step[] => [...steps.filter((step) => !isLast(step)), ...steps.filter(isLast)];
+
+/** Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there then is looked at as ever. */
+async function clear(directory: string, text: string): Promise<void> {
+  const here = await inspect(directory, text);
+  if (here === null || !("by" in here) || !here.by || here.by.files.length > 0) return;
+  for (const folder of here.by.folders) await rmdir(path.join(directory, folder)).catch(() => undefined);
 }
 
 async function requireUnchanged(directory: string, { path: text, from }: { path: string; from: Side }): Promise<void> {

@@ -1,13 +1,13 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
+import { CONTEXT_LIMITS, ContextNameSchema, VersionIdSchema } from "../../src/protocol/contexts";
 import { CliError, EXIT } from "../exit-codes";
 import { toLine } from "../sanitize";
 import { parseJson } from "../schema";
 import { readTextFile } from "../text-file";
 import { hashOf, isTaken, readPlainFile } from "./scan";
-import type { Here } from "./three-way";
+import type { Here, InTheWay } from "./three-way";
 import { writeWhole } from "./write-whole";
 
 /** Which context a directory was last the same as. `without`: files of that version that were left out here. */
@@ -62,15 +62,34 @@ export async function inspect(directory: string, text: string): Promise<Here> {
     const above = parts.slice(0, depth).join("/");
     const found = await lstat(path.join(directory, above)).catch(() => null);
     if (found === null) return null;
-    if (!found.isDirectory()) return { blocked: `${above} is ${found.isSymbolicLink() ? "a link" : "a file"} here` };
+    if (found.isFile()) return { blocked: `${above} is a file here`, by: { files: [above], folders: [] } };
+    if (!found.isDirectory()) return { blocked: `${above} is ${found.isSymbolicLink() ? "a link" : "no folder"} here` };
   }
   const file = path.join(directory, text);
   const found = await lstat(file).catch(() => null);
   if (found === null) return null;
+  if (found.isDirectory()) return { blocked: "is a folder here", by: await contentsOf(directory, text) };
   if (!found.isFile()) return { blocked: found.isSymbolicLink() ? "is a link here" : "is no plain file here" };
   const read = await readPlainFile(file);
   if (!read?.bytes) return { blocked: "is no file of the size that contexts have" };
   return { hash: hashOf(read.bytes), executable: read.executable };
+}
+
+/** A folder with all that is in it, but no more files than a context has. A folder that cannot be read stands as a file: nobody deletes it. */
+async function contentsOf(directory: string, folder: string): Promise<InTheWay> {
+  const [files, folders]: [string[], string[]] = [[], []];
+  const walk = async (at: string): Promise<void> => {
+    const entries = await readdir(path.join(directory, at), { withFileTypes: true }).catch(() => null);
+    if (entries === null) files.push(at);
+    for (const entry of entries ?? []) {
+      if (files.length > CONTEXT_LIMITS.files) return;
+      if (entry.isDirectory()) await walk(`${at}/${entry.name}`);
+      else files.push(`${at}/${entry.name}`);
+    }
+    folders.push(at);
+  };
+  await walk(folder);
+  return { files, folders };
 }
 
 /** Whether two paths that differ in case alone lead to the same file here, as on a disk that tells no case apart. */

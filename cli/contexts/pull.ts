@@ -18,7 +18,7 @@ import type { LeftOut } from "./left-out";
 import { patchOf } from "./patch";
 import { inspect, isOneFile, readLink, refusalOf, writeLink } from "./places";
 import { tellLeftOut } from "./tell-left-out";
-import { type Change, isChange, planSteps, type Side, type Step } from "./three-way";
+import { type Change, isChange, planSteps, type Side, type Step, type Triple } from "./three-way";
 import { mergeTwins, type Twins, twinsAmong } from "./twins";
 
 export type PullOptions = {
@@ -79,18 +79,19 @@ const FORGOTTEN =
   "The service no longer has the version that this folder was last the same as, so nobody knows who changed what: a file that differs is a conflict, and what was deleted there stays here.";
 
 async function planOf(directory: string, { changes }: Incoming, arrivals: Arrivals): Promise<Plan> {
-  const plan: Plan = { steps: [], leftOut: [], without: [] };
+  const plan: Pick<Plan, "leftOut" | "without"> = { leftOut: [], without: [] };
+  const coming: Triple[] = [];
   for (const change of mergeTwins(changes, await oneFileEach(directory, twinsAmong(changes))).filter(isChange)) {
-    const steps = planSteps([{ ...change, here: await inspect(directory, change.path) }]);
-    if (steps.length === 0) continue;
-    const left = refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
-    if (left === null) plan.steps.push(...steps);
+    const triple = { ...change, here: await inspect(directory, change.path) };
+    const isStep = planSteps([triple]).length > 0;
+    const left = isStep && refusalOf(change.path) === null ? await arrivals.leftOut(change.path) : null;
+    if (left === null) coming.push(triple);
     else {
       plan.leftOut.push(left);
       plan.without.push(change.path);
     }
   }
-  return plan;
+  return { ...plan, steps: planSteps(coming) };
 }
 
 async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<Twins[]> {

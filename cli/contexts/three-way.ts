@@ -1,34 +1,63 @@
+import { ancestorsOf } from "../../src/workspace/paths";
+
 /** A file on one side: its contents by hash, and whether it may be run. */
 export type Side = { hash: string; executable: boolean } | null;
-/** What lies on this machine: `blocked`: something that is no plain file, or has one above it. */
-export type Here = Side | { blocked: string };
+/** What lies on this machine. */
+export type Here = Side | Blocked;
+/** Something that is no plain file, or has one above it. `by`: what of this machine keeps the path free of any file, where it could go. */
+type Blocked = { blocked: string; by?: InTheWay };
+/** A file above a path, or all that is in a folder of that path, and the folder. Folders that are in others come first. */
+export type InTheWay = { files: readonly string[]; folders: readonly string[] };
 
 /** A path with what it was and what it is to become. `was`: the name its file has here, where that differs in case alone. */
 export type Change = { path: string; base: Side; theirs: Side; was?: string };
 /** And what it is here now. */
 export type Triple = Change & { here: Here };
 
+/** `waits`: what is in its way goes by other steps, which must be done before. */
 export type Step =
-  | { action: "write"; path: string; from: Side; to: { hash: string; executable: boolean } }
+  | { action: "write"; path: string; from: Side; to: { hash: string; executable: boolean }; waits?: true }
   | { action: "rename"; path: string; was: string }
   | { action: "delete"; path: string; from: Side }
   | { action: "conflict"; path: string; why: string };
 
 /**
  * What is to be done so that changes made elsewhere arrive here, and nothing that was changed here is lost: a file is written or
- * deleted only where it still is what the others started from. What is as it should be needs no step.
+ * deleted only where it still is what the others started from. What is as it should be needs no step. A file may become a folder, or a
+ * folder a file: what is in the way of a new file counts for nothing where all of it goes by the same plan.
  */
 export function planSteps(triples: readonly Triple[]): Step[] {
-  return triples.flatMap(stepsOf);
+  const going = goingOf(triples);
+  return triples.flatMap((triple) => stepsOf(triple, going));
 }
+
+/** What a plan deletes; and the folders that have, or had, something that is deleted there: nobody made them here for something else. */
+type Going = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
+const NOTHING: Going = { files: new Set(), folders: new Set() };
+
+function goingOf(triples: readonly Triple[]): Going {
+  const deleted = triples.filter(({ base, theirs }) => base !== null && theirs === null);
+  const files = deleted.flatMap((triple) => stepsOf(triple, NOTHING)).filter(({ action }) => action === "delete");
+  return { files: new Set(files.map(({ path }) => path)), folders: new Set(deleted.flatMap(({ path }) => ancestorsOf(path))) };
+}
+
+const isGoing = ({ files, folders }: InTheWay, going: Going): boolean =>
+  files.every((file) => going.files.has(file)) && folders.every((folder) => going.folders.has(folder));
 
 /** Whether there is anything to be done, whatever lies here. */
 export const isChange = ({ base, theirs, was }: Change): boolean => was !== undefined || !isSame(base, theirs);
 
-function stepsOf(triple: Triple): Step[] {
-  const { path, base, theirs, here, was } = triple;
+function stepsOf(triple: Triple, going: Going): Step[] {
   if (!isChange(triple)) return [];
-  if (here !== null && "blocked" in here) return [{ action: "conflict", path, why: here.blocked }];
+  const { path, here } = triple;
+  if (here === null || !("blocked" in here)) return stepsFor(triple, here);
+  // Where something else lies there is no file: to be deleted, or to be in the way of another once that has gone.
+  if (here.by && triple.theirs === null) return stepsFor(triple, null);
+  if (!here.by || !isGoing(here.by, going)) return [{ action: "conflict", path, why: here.blocked }];
+  return stepsFor(triple, null).map((step) => (step.action === "write" ? { ...step, waits: true } : step));
+}
+
+function stepsFor({ path, base, theirs, was }: Change, here: Side): Step[] {
   const renamed: Step[] = was === undefined ? [] : [{ action: "rename", path, was }];
   if (isSame(base, theirs) || hasArrived(base, theirs, here)) return renamed;
   if (!isSameHash(base, here)) return [{ action: "conflict", path, why: whyOf(base, theirs, here) }];

@@ -3,11 +3,13 @@ import { type ArchiveEntry, readTar, readTarGzip } from "../contexts/read-tar";
 import { readZip } from "../contexts/read-zip";
 import { spool } from "../contexts/spool";
 import { Tally } from "../contexts/tally";
-import { memoryOf, type UploadKind } from "../contexts/upload-room";
+import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../contexts/upload-room";
 import { type OpenArchive, putArchive, putBlob, putBlobs, putManifest, type Uploaded } from "../contexts/uploads";
 import {
   BLOB_HASH,
   BlobsStoredSchema,
+  CONTEXT_LIMITS,
+  type ContextManifest,
   ContextManifestSchema,
   type ContextUpload,
   ContextUploadSchema,
@@ -15,15 +17,16 @@ import {
   contextPath,
   VersionIdSchema,
 } from "../protocol/contexts";
+import { PATH_LIMITS } from "../workspace/paths";
 import type { Call } from "./api-env";
 import { COMMITTED, MANIFEST, UPLOADING } from "./context-examples";
 import { OCTETS, ZIP } from "./attachment";
 import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
 import { ApiError, type ErrorCode } from "./errors";
 import { json, type Operation } from "./operation";
-import { readBody } from "./read-body";
+import { MAX_BODY_BYTES, readBody, readLargeBody } from "./read-body";
 import { inRoom } from "./upload-place";
-import { orRefusal, typeOf, uploadBody } from "./read-upload";
+import { orRefusal, orRefusalNow, typeOf, uploadBody } from "./read-upload";
 
 const TAR = "application/x-tar";
 const GZIP = "application/gzip";
@@ -96,10 +99,26 @@ async function put(context: Call): Promise<Response> {
 
 async function take(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
   const { store } = context.env.contexts;
-  if (typeOf(context.req.raw) === JSON_TYPE)
-    return putManifest(store, owner, await readBody(context.req.raw, ContextManifestSchema), Date.now());
+  if (typeOf(context.req.raw) === JSON_TYPE) return takeManifest(context, owner);
   const kind = kindOf(context.req.raw);
   return withRoom(context, kind, (body) => putArchive(store, owner, archiveOf(context, kind, body), Date.now()));
+}
+
+const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB: ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (${TAR}).`;
+
+/** One no larger than any other JSON body is read at once; one that may be more, once there is room for what it is made into. */
+function takeManifest(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
+  const { raw, env } = { raw: context.req.raw, env: context.env.contexts };
+  const length = raw.headers.get("content-length");
+  const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
+  if (length !== null && Number(length) <= MAX_BODY_BYTES) return readBody(raw, ContextManifestSchema).then(put);
+  const wanted = { bytes: memoryOf("manifest", length === null ? null : Number(length)), signal: raw.signal };
+  const limit = { mostBytes: MANIFEST_BYTES, beyond: MANIFEST_BEYOND };
+  return inRoom(env.room, wanted, async (goesOn) => {
+    const manifest = await readLargeBody(raw, ContextManifestSchema, { ...limit, came: () => orRefusalNow(goesOn) });
+    goesOn();
+    return put(manifest);
+  });
 }
 
 /** The kind of archive that a body says it is. Throws `unsupported_media_type` for none. */

@@ -8,7 +8,7 @@ import { JsonRefusal, parseStrictJson } from "./strict-json";
 const ESCAPED_BYTES = 6;
 const MIB = 1024 * 1024;
 /** In whole MiB: room for a config's text and a question at their limits, all of it escaped, and for the fields around them. */
-const MAX_BODY_BYTES = Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
+export const MAX_BODY_BYTES = Math.ceil((ESCAPED_BYTES * (MAX_CONFIG_CHARS + MAX_QUESTION_CHARS)) / MIB) * MIB;
 
 /** An answer does not mirror whatever it is sent. */
 const MOST_ERRORS = 20;
@@ -17,6 +17,17 @@ const MAX_DETAIL_CHARS = 300;
 /** The JSON body, checked. Reading stops at the limit; nothing is written before it is whole and valid. */
 export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promise<T> {
   return (await readBodyAndText(request, schema)).value;
+}
+
+/** A limit of its own, in bytes, and what is said beyond it. `came`: called with each piece; what it throws as ApiError ends the reading. */
+export type BodyLimit = { mostBytes: number; beyond: string; came: () => void };
+
+/** The same with a limit of its own. */
+export async function readLargeBody<T>(request: Request, schema: z.ZodType<T>, limit: BodyLimit): Promise<T> {
+  requireJson(request.headers);
+  const { mostBytes, beyond, came } = limit;
+  const { text } = await readText(request, mostBytes, () => new ApiError("body_too_large", beyond), came);
+  return check(parse(text), schema);
 }
 
 /** The same with the text it was read from. `attachedBytes`: how much may be in it beyond the rest, as long values of `data`. */
@@ -101,8 +112,13 @@ function attachedIn(text: string, size: number): number {
   return sum;
 }
 
-async function readText(request: Request, mostBytes: number): Promise<{ text: string; size: number }> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw tooLarge(mostBytes);
+async function readText(
+  request: Request,
+  mostBytes: number,
+  refusal = () => tooLarge(mostBytes),
+  came = () => {},
+): Promise<{ text: string; size: number }> {
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw refusal();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -116,7 +132,8 @@ async function readText(request: Request, mostBytes: number): Promise<{ text: st
   try {
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > mostBytes) throw tooLarge(mostBytes);
+      if (size > mostBytes) throw refusal();
+      came();
       parts.push(decode(chunk));
     }
   } catch (error) {

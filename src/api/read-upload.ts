@@ -46,6 +46,18 @@ export async function orRefusal<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof UploadRefusal ? new ApiError(error.code, error.message) : error;
+    throw toApiError(error);
   }
 }
+
+/** The same of what is done at once. */
+export function orRefusalNow(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    throw toApiError(error);
+  }
+}
+
+const toApiError = (error: unknown): unknown =>
+  error instanceof UploadRefusal ? new ApiError(error.code, error.message) : error;

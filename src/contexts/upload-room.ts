@@ -1,4 +1,5 @@
 import { CONTEXT_LIMITS } from "../protocol/contexts";
+import { PATH_LIMITS } from "../workspace/paths";
 import { ON_THEIR_WAY_BYTES } from "./blob-writer";
 import { CONTEXT_PACKS } from "./packs";
 import { PIECE_BYTES } from "./spool";
@@ -10,8 +11,15 @@ const NAMES_BYTES = 4 * MB;
 /** Of what is read as it comes: the file in hand, what is on its way to be stored, and a pack beside the files it is made of. */
 const READ_BYTES = CONTEXT_LIMITS.fileBytes + ON_THEIR_WAY_BYTES + 2 * CONTEXT_PACKS.packBytes;
 
-/** A blob by itself, or what an archive is. */
-export type UploadKind = "zip" | "gzip" | "tar" | "blob";
+/** Of a file in a manifest, besides its path: its hash, its size, and what JSON needs. */
+const ROW_BYTES = 200;
+/** A manifest of as many files as a context has, with paths as long as they may be, written without escapes. */
+export const MANIFEST_BYTES = CONTEXT_LIMITS.files * (PATH_LIMITS.pathBytes + ROW_BYTES);
+/** Measured with the longest paths, 40 levels deep: its text, its files, every folder above one, and the tree as it is stored. */
+const MANIFEST_COPIES = 6;
+
+/** A blob by itself, a manifest, or what an archive is. */
+export type UploadKind = "zip" | "gzip" | "tar" | "blob" | "manifest";
 
 /**
  * The most that an upload has in memory at once, in bytes. `told`: the length of its body; null where nobody says. A zip has a piece
@@ -28,6 +36,8 @@ export function memoryOf(kind: UploadKind, told: number | null): number {
       return NAMES_BYTES + Math.min(2 * body, READ_BYTES);
     case "blob":
       return NAMES_BYTES + Math.min(body, CONTEXT_LIMITS.fileBytes);
+    case "manifest":
+      return NAMES_BYTES + MANIFEST_COPIES * Math.min(body, MANIFEST_BYTES);
     default:
       return kind satisfies never;
   }

@@ -51,6 +51,10 @@ export class Ask {
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
+  /** As `kill -9`: it has no say in it. */
+  kill(): void {
+    this.#child.kill("SIGKILL");
+  }
   closeStdout(): void {
     this.#child.stdout?.destroy();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryOf, type RoomLimits, UploadRoom, type Visit } from "../../src/contexts/upload-room";
+import { MANIFEST_BYTES, memoryOf, type RoomLimits, UploadRoom, type Visit } from "../../src/contexts/upload-room";
 
 const LIMITS: RoomLimits = { bytes: 100, waiting: 2, silentMs: 5, stillMs: 60, longestMs: 200 };
 
@@ -97,6 +97,10 @@ describe("room for uploads", () => {
 });
 
 describe("an upload's memory", () => {
+  it("is, for the largest manifest, no more than there is for all", () => {
+    expect(memoryOf("manifest", null)).toBeLessThan(80_000_000);
+  });
+
   const [MB, names] = [1_000_000, 4_000_000];
   it.each([
     { name: "a zip's is the most, however small it is", kind: "zip", told: 1, most: names + 40 * MB },
@@ -106,6 +110,8 @@ describe("an upload's memory", () => {
     { name: "a tar's of unknown length is that too", kind: "tar", told: null, most: names + 32 * MB },
     { name: "a blob's is its own", kind: "blob", told: 2 * MB, most: names + 2 * MB },
     { name: "a blob's of unknown length is the largest's", kind: "blob", told: null, most: names + 16 * MB },
+    { name: "a manifest's is several times its length", kind: "manifest", told: 4 * MB, most: names + 24 * MB },
+    { name: "a manifest's of unknown length is the largest's", kind: "manifest", told: null, most: names + 6 * MANIFEST_BYTES },
   ] as const)("$name", ({ kind, told, most }) => {
     expect(memoryOf(kind, told)).toBe(most);
   });

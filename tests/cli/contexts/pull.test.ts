@@ -4,18 +4,17 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { writeLink } from "../../../cli/contexts/places";
 import { hashOf } from "../../../cli/contexts/scan";
-import { type Context, contextFilePath, contextPath, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
+import { turnChangeBlobPath } from "../../../src/protocol/contexts";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
 import { Service } from "../service";
+import { type Answers, type Files, versionOf, withTurn, withVersions } from "./offered";
 
 let here = "";
 beforeEach(async () => {
   here = await mkdtemp(path.join(tmpdir(), "pull-"));
 });
 afterEach(() => rm(here, { recursive: true, force: true }));
-
-type Files = Readonly<Record<string, string>>;
 
 async function fill(files: Files): Promise<void> {
   for (const [name, content] of Object.entries(files)) {
@@ -38,52 +37,7 @@ async function filesHere(): Promise<Files> {
   );
 }
 
-const versionOf = (nth: number): string => String(nth).padStart(26, "0");
-const ok = (body: unknown, type = "application/json") => ({ status: 200, type, body });
-
-/** A service that has a context in these versions, the last one the newest. */
-function withVersions(...versions: Files[]): Record<string, ReturnType<typeof ok>> {
-  const answers: Record<string, ReturnType<typeof ok>> = {};
-  for (const [nth, files] of versions.entries()) {
-    const tree = Object.entries(files).map(([file, text]) => ({
-      path: file,
-      sha256: hashOf(Buffer.from(text)),
-      size: text.length,
-    }));
-    const links = { context: contextPath("site"), archive: contextPath("site") };
-    const entry = {
-      object: "context",
-      name: "site",
-      version: versionOf(nth),
-      files: tree.length,
-      bytes: 1,
-      created_at: 1,
-      links,
-      tree,
-    };
-    answers[contextPath("site")] = ok(entry satisfies Context & { object: string });
-    answers[`${contextPath("site")}?version=${versionOf(nth)}`] = ok(entry);
-    for (const [file, text] of Object.entries(files))
-      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(text, "text/plain");
-  }
-  return answers;
-}
-
-/** And a turn that changed the first of them. null: it deleted the file. */
-function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Record<string, ReturnType<typeof ok>> {
-  const answers = withVersions(base);
-  const changes = Object.entries(changed).map(([file, text]) => ({
-    path: file,
-    hash: text === null ? null : hashOf(Buffer.from(text)),
-    size: text?.length ?? 0,
-  }));
-  answers[turnChangesPath(SESSION, 1)] = ok({ object: "list", data: [{ context: "site", base_version: versionOf(0), changes }] });
-  for (const text of Object.values(changed))
-    if (text !== null) answers[turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from(text)))] = ok(text, "text/plain");
-  return answers;
-}
-
-async function pull(answers: Record<string, ReturnType<typeof ok>>, ...args: string[]) {
+async function pull(answers: Answers, ...args: string[]) {
   await using service = await Service.start({ events: [], answers });
   const ran = await runAt({ cwd: here }, "pull", "--server", service.url, ...args);
   const asked = service.requests.map((request) => decodeURIComponent(request.path));

@@ -132,6 +132,15 @@ describe("push and pull", () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
+  it("move as many files as a context has, with long paths", async () => {
+    const deep = `${"d".repeat(110)}/${"e".repeat(110)}`;
+    await mkdir(path.join(here, deep), { recursive: true });
+    const names = Array.from({ length: 10_000 }, (_, one) => `${deep}/${String(one).padStart(8, "f")}`);
+    for (const file of names) await writeFile(path.join(here, file), "");
+    expect((await run(here, "push")).stdout).toContain(`${name} is pushed: version `);
+    expect((await shown()).tree.length).toBe(10_000);
+  });
+
   it("list what would go, without sending anything", async () => {
     await fill(here, { "a.txt": "x", "b.pem": "secret" });
     const ran = await run(here, "push", "--dry-run");

@@ -56,6 +56,11 @@ describe("what of a folder goes", () => {
     ".vault-token",
     "secrets.yml",
     "config/secrets.yaml",
+    ".streamlit/secrets.toml",
+    "config/secrets.json",
+    "keys/AuthKey_ABC123.p8",
+    "prod.tfvars.json",
+    ".s3cfg",
   ])("is never %s, which may hold secrets, unless asked for", async (name) => {
     await fill({ [name]: "secret", "a.txt": "x" });
     const { goes, stays } = await scanned();

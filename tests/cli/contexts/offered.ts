@@ -1,0 +1,54 @@
+import { hashOf } from "../../../cli/contexts/scan";
+import { type Context, contextFilePath, contextPath, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
+import { SESSION } from "../../protocol/builders";
+
+/** What a service has to offer to `pull`, as its answers by path. */
+
+export type Files = Readonly<Record<string, string>>;
+
+/** The id of a version, by its place in the order. */
+export const versionOf = (nth: number): string => String(nth).padStart(26, "0");
+const ok = (body: unknown, type = "application/json") => ({ status: 200, type, body });
+export type Answers = Record<string, ReturnType<typeof ok>>;
+
+/** A service that has a context in these versions, the last one the newest. */
+export function withVersions(...versions: Files[]): Answers {
+  const answers: Answers = {};
+  for (const [nth, files] of versions.entries()) {
+    const tree = Object.entries(files).map(([file, text]) => ({
+      path: file,
+      sha256: hashOf(Buffer.from(text)),
+      size: text.length,
+    }));
+    const links = { context: contextPath("site"), archive: contextPath("site") };
+    const entry = {
+      object: "context",
+      name: "site",
+      version: versionOf(nth),
+      files: tree.length,
+      bytes: 1,
+      created_at: 1,
+      links,
+      tree,
+    };
+    answers[contextPath("site")] = ok(entry satisfies Context & { object: string });
+    answers[`${contextPath("site")}?version=${versionOf(nth)}`] = ok(entry);
+    for (const [file, text] of Object.entries(files))
+      answers[`${contextFilePath("site", file)}?version=${versionOf(nth)}`] = ok(text, "text/plain");
+  }
+  return answers;
+}
+
+/** And a turn that changed the first of them. null: it deleted the file. */
+export function withTurn(base: Files, changed: Readonly<Record<string, string | null>>): Answers {
+  const answers = withVersions(base);
+  const changes = Object.entries(changed).map(([file, text]) => ({
+    path: file,
+    hash: text === null ? null : hashOf(Buffer.from(text)),
+    size: text?.length ?? 0,
+  }));
+  answers[turnChangesPath(SESSION, 1)] = ok({ object: "list", data: [{ context: "site", base_version: versionOf(0), changes }] });
+  for (const text of Object.values(changed))
+    if (text !== null) answers[turnChangeBlobPath(SESSION, 1, hashOf(Buffer.from(text)))] = ok(text, "text/plain");
+  return answers;
+}
