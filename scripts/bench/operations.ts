@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { tmpdir } from "node:os";
 import { z } from "zod";
 import { worksOnFiles } from "../simulated-providers/coding";
+import type { Script } from "../simulated-providers/reply";
 import { startSimulatedProviders } from "../simulated-providers/server";
 import { type Spread, spread } from "./arithmetic";
 import type { operations } from "./counting-bindings";
@@ -20,14 +21,9 @@ const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: n
 const AFTERWARDS_MS = 3_000;
 const AGENTS = 3;
 const RUNS = 5;
-const WRITER = worksOnFiles({
-  first: [
-    ["write_file", { path: "src/a.txt", content: "one" }],
-    ["write_file", { path: "src/b.txt", content: "two" }],
-    ["write_file", { path: "src/c.txt", content: "three" }],
-  ],
-  answer: "It is in src.",
-});
+const WRITERS = Array.from({ length: AGENTS }, (_, nth) => `writer-${nth + 1}`);
+/** Each with contents of its own: what another has brought to R2 already is not brought again. */
+const MODELS = Object.fromEntries(WRITERS.map((name) => [name, writer(name)]));
 const CountsSchema = z.object({ operations: z.record(z.string(), z.number()) });
 
 export const OPERATIONS: Measurement = {
@@ -65,7 +61,7 @@ const few = (count: Spread): string => (count.min === count.max ? String(count.m
 async function measureOperations(wanted: number): Promise<OperationsFigure> {
   const runtime = await startRuntime(tmpdir(), "scripts/bench/counting-worker.ts");
   const providers = await startTeam(LOAD, teamOf(AGENTS));
-  const writers = await startSimulatedProviders({ models: { writer: WRITER } });
+  const writers = await startSimulatedProviders({ models: MODELS });
   const counted = async (body: string): Promise<Operations> => {
     const before = await countsOf(runtime.service);
     await watchRun(runtime.service, body);
@@ -112,10 +108,15 @@ const used = (what: keyof Operations, before: Counts, after: Counts): number => 
 const countsOf = async (service: string): Promise<Counts> =>
   CountsSchema.parse(await (await fetch(`${service}/bench/counts`)).json()).operations;
 
+function writer(name: string): Script {
+  const file = (path: string): [string, Record<string, unknown>] => ["write_file", { path, content: `${path} of ${name}` }];
+  return worksOnFiles({ first: [file("src/a.txt"), file("src/b.txt"), file("src/c.txt")], answer: "It is in src." });
+}
+
 function fileRequest(baseUrl: string): string {
-  const agents = Array.from({ length: AGENTS }, (_, nth) => ({
-    id: `writer-${nth + 1}`,
-    backend: { type: "chatcompletion", model: "writer", base_url: baseUrl, api_key: "simulated", cwd: "work" },
+  const agents = WRITERS.map((name) => ({
+    id: name,
+    backend: { type: "chatcompletion", model: name, base_url: baseUrl, api_key: "simulated", cwd: "work" },
   }));
   return JSON.stringify({ question: "Where is it?", config: { agents } });
 }

@@ -16,6 +16,7 @@ import { toTroubleReport } from "./troubles/report";
 const USAGE = `npm run faults -- [what] [--seed S]
 
   --kills N            SIGKILL of the real runtime at N random moments and places, with clients watching (100)
+  --at-random N        of them at random moments of a run at least N (0)
   --points [N]         first at every named place, N times each (1)
   --pairs N            then at N pairs of places, the second while the service comes back
   --lanes N            services side by side (2)
@@ -28,6 +29,7 @@ const USAGE = `npm run faults -- [what] [--seed S]
 
 const OPTIONS = {
   kills: { type: "string" },
+  "at-random": { type: "string" },
   points: { type: "string" },
   pairs: { type: "string" },
   lanes: { type: "string" },
@@ -55,10 +57,11 @@ async function main(): Promise<void> {
 
 const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
 
-async function playKills(seed: number, { kills, points, pairs, lanes }: Values): Promise<void> {
+async function playKills(seed: number, { kills, "at-random": atRandom, points, pairs, lanes }: Values): Promise<void> {
   const figures = await campaign({
     seed,
     kills: wholeNumber(kills) ?? 100,
+    atRandom: wholeNumber(atRandom) ?? 0,
     eachPlace: wholeNumber(points) ?? 0,
     pairs: wholeNumber(pairs) ?? 0,
     lanes: wholeNumber(lanes) ?? 2,

@@ -4,6 +4,9 @@ import { LIMITS } from "../../src/coordination";
 import { LOG_VERSION } from "../../src/protocol/log-version";
 import { FAULT_ROWS } from "../contracts/faults/wire-rows";
 import { FORMATS } from "../process/support/formats";
+import { apart, transitions } from "../simulation/engine/coverage";
+import { FAULTS } from "../simulation/engine/faults";
+import { PLANTED_BUGS } from "../simulation/planted-bugs";
 
 const page = readFileSync("docs/reliability.md", "utf8");
 const numbersIn = (sentence: RegExp): number[] => (sentence.exec(page) ?? []).slice(1).map(Number);
@@ -24,6 +27,18 @@ describe("docs/reliability.md counts what there is", () => {
     const failing = noticed.reduce((sum, { unnoticed = [] }) => sum + FORMATS.length - unnoticed.length, 0);
     expect(numbersIn(/(\d+) faults in each of four formats/)).toEqual([FAULT_ROWS.length]);
     expect(numbersIn(/(\d+) of these (\d+) must fail a call, and did. The other (\d+)/)).toEqual([failing, all, all - failing]);
+  });
+
+  it("planted bugs, where they are played and where they were", () => {
+    const there = PLANTED_BUGS.length;
+    expect(numbersIn(/the simulation must notice \| all (\d+) \|/)).toEqual([there]);
+    expect(numbersIn(/\| Planted bugs \| (\d+) of (\d+) caught/)).toEqual([there, there]);
+  });
+
+  it("kinds of faults of the simulation, and the pairs of one and a transition that can meet", () => {
+    expect(numbersIn(/\| Simulation, quiet machine \|[^|]*; (\d+) kinds of faults \|/)).toEqual([FAULTS.length]);
+    const pairs = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) === null));
+    expect(page).toContain(`the ${pairs.length.toLocaleString("en")} pairs of this version`);
   });
 
   it("agents of the largest session", () => {

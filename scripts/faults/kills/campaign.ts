@@ -98,8 +98,8 @@ async function lane(
 }
 
 /** Books are of all the runs together: so is what repeats them, as far as lanes that share the plans can. */
-const commandOf = ({ seed, kills, eachPlace, pairs, lanes }: CampaignOptions): string =>
-  `npm run faults -- --seed ${seed} --kills ${kills} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
+export const commandOf = ({ seed, kills, atRandom = 0, eachPlace, pairs, lanes }: CampaignOptions): string =>
+  `npm run faults -- --seed ${seed} --kills ${kills} --at-random ${atRandom} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
 
 type Lane = { service: FaultyService; figures: Figures; onCase: CampaignOptions["onCase"] };
 

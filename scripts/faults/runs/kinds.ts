@@ -78,6 +78,8 @@ const chat =
     backend: backendOf("openai-chat", providers),
   });
 const story = STORY_AGENTS.map(({ id, model }) => chat(id, model));
+/** Of models that nobody sells. */
+const unpriced = STORY_AGENTS.map(({ id }) => chat(id, `unpriced-${id}`));
 const DIALECTS = { swift: "openai-responses", steady: "anthropic", slow: "gemini" } as const;
 const mixed = STORY_AGENTS.map(({ id }) => (providers: Surroundings): Agent => {
   const format = DIALECTS[id];
@@ -309,7 +311,8 @@ export const KINDS = {
     ends: ["turn.completed"],
     answer: YES,
   },
-  erased: { agents: all(story), deed: "erases it", ends: [], answer: null },
+  /** It costs nothing: what it did cost nobody could compare with what its tenant was charged. */
+  erased: { agents: all(unpriced), deed: "erases it", ends: [], answer: null },
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof KINDS;
 
@@ -319,6 +322,7 @@ export const kindOf = (name: KindName): Kind => KINDS[name];
 export const MODELS: Readonly<Record<string, Script>> = {
   ...storyModels(SPEED),
   ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [modelOf(DIALECTS[id], `story-${id}`), storyAt(SPEED)[id]])),
+  ...Object.fromEntries(STORY_AGENTS.map(({ id }) => [`unpriced-${id}`, storyAt(SPEED)[id]])),
   rejecting,
   quick: paced({ ttftMs: 80, tokensPerSecond: 100 }, quick),
   refused: paced({ ttftMs: 30 }, alwaysFails(401)),

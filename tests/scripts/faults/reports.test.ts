@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
 import { NOTHING_SEEN } from "../../../scripts/faults/build/orders";
-import type { Figures } from "../../../scripts/faults/kills/campaign";
+import { commandOf as killsCommand, type Figures } from "../../../scripts/faults/kills/campaign";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
 import { toReport } from "../../../scripts/faults/kills/report";
@@ -17,6 +17,14 @@ describe("what failed is shown with the command that plays it again", () => {
     expect(commandOf({ seed: 5, kinds: ["story", "erased"], kills, isWanted: false })).toBe(
       "npm run faults -- --seed 5 --runs story,erased --at 40ms,commit.open/vote.cast:2",
     );
+  });
+
+  it("the books of a campaign of kills, with all that its plans are made from", () => {
+    const options = { seed: 5, kills: 174, eachPlace: 1, pairs: 6, lanes: 2 };
+    expect(killsCommand({ ...options, atRandom: 10 })).toBe(
+      "npm run faults -- --seed 5 --kills 174 --at-random 10 --points 1 --pairs 6 --lanes 2",
+    );
+    expect(killsCommand(options)).toBe("npm run faults -- --seed 5 --kills 174 --at-random 0 --points 1 --pairs 6 --lanes 2");
   });
 
   it("one trouble with the seed of its round, and the books with all of them", () => {

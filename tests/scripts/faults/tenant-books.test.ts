@@ -6,7 +6,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { unsettled } from "../../../scripts/faults/runs/tenant-books";
 
 /** A run that completed for half a dollar. */
-const run = (session: string, name = "story") => ({ session, name, ends: [{ turn: 1, usd: 0.5 }] });
+const run = (session: string) => ({ session, ends: [{ turn: 1, usd: 0.5 }] });
+/** One that was erased before anybody saw its end. */
+const GONE = { session: "gone", ends: [] };
 const LEASE_OF = (session: string) => `INSERT INTO leases VALUES ('${session}', 1)`;
 const CHARGED = (session: string, usd = 0.5) =>
   `INSERT INTO settled VALUES ('${session}', 1); INSERT INTO spend VALUES ('${session}', ${usd})`;
@@ -53,16 +55,22 @@ it.each([
     wrong: [],
   },
   {
-    name: "no cost of what is erased",
-    tenant: `${CHARGED("s")}; ${CHARGED("gone")}`,
-    others: [run("gone", "erased")],
+    name: "nothing of what is erased, which costs nothing",
+    tenant: `${CHARGED("s")}; INSERT INTO settled VALUES ('gone', 1)`,
+    others: [GONE],
     wrong: [],
   },
   {
     name: "less than was spent, beside what is erased",
     tenant: CHARGED("s", 0.1),
-    others: [{ ...run("e", "erased"), ends: [] }],
+    others: [GONE],
     wrong: ["$0.1 were charged for turns of $0.5"],
+  },
+  {
+    name: "a turn that was charged twice, beside what is erased",
+    tenant: CHARGED("s", 1),
+    others: [GONE],
+    wrong: ["$1 were charged for turns of $0.5"],
   },
 ])("a tenant's books tell of $name", ({ tenant, session = "", isSound = true, others = [], wrong }) => {
   const tables = "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
