@@ -14,10 +14,11 @@ const send = (method: string, path: string, type?: string, body?: BodyInit) =>
     ...(body === undefined ? {} : { body }),
   });
 
-/** A path of so many bytes, unlike any other number's. */
+/** A path of so many bytes, unlike any other number's. All lie in the same directories, which count as well as files. */
 function pathOf(nth: number, bytes: number): string {
-  const names = `${nth}/`.padEnd(bytes, `${"directory-".repeat(20)}/`);
-  return names.replace(/\/$/, "x");
+  const name = `/${String(nth).padStart(9, "f")}`;
+  const directories = `${"directory-".repeat(20)}/`.repeat(6).slice(0, bytes - name.length);
+  return directories.replace(/\/$/, "x") + name;
 }
 
 const SHA256 = await hashOf(new TextEncoder().encode("same"));
