@@ -98,7 +98,9 @@ async function simulateAll(
     workers.clear();
   };
   const play = async (range: Range): Promise<void> => {
-    const [began, coverage, hashes] = [performance.now(), new Coverage(), [] as string[]];
+    const began = performance.now();
+    const coverage = new Coverage();
+    const hashes: string[] = [];
     const onTold = (told: Told): void => {
       hashes.push(...told.hashes.map(([, hash]) => hash));
       coverage.merge(told.counted);
