@@ -39,9 +39,9 @@ const PROGRESS_MS = 5_000;
 const EXPLAINED_MS = 180_000;
 const SCRIPT = fileURLToPath(import.meta.url);
 /** Asked at the beginning: a checkout may move while seeds are played. */
-const COMMIT = values.worker === undefined ? commitInWords() : "";
+const COMMIT = values.worker === undefined ? commitInWords(values.progress) : "";
 
-type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; lanesMs: number };
+type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; ms: number };
 
 /** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
 const rangeSeedsOf = (seeds: number, jobs: number): number =>
@@ -54,14 +54,14 @@ function rangesOf(from: number, seeds: number, size: number): Range[] {
   });
 }
 
-const newSum = (): Sum => ({ seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage(), lanesMs: 0 });
+const newSum = (): Sum => ({ seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage(), ms: 0 });
 
 /** What earlier calls of the same command have done. */
 function sumOf(played: Progress["played"]): Sum {
   const sum = newSum();
   for (const { from, to, ms, hashes, counted } of played) {
     sum.seeds += to - from;
-    sum.lanesMs += ms;
+    sum.ms += ms;
     for (const [nth, hash] of hashes.entries()) sum.hashes.set(from + nth, hash);
     sum.coverage.merge(counted);
   }
@@ -101,16 +101,17 @@ async function simulateAll(
     const began = performance.now();
     const coverage = new Coverage();
     const hashes: string[] = [];
+    let isSound = true;
     const onTold = (told: Told): void => {
       hashes.push(...told.hashes.map(([, hash]) => hash));
       coverage.merge(told.counted);
+      isSound &&= told.failed.length === 0;
       noted(told);
     };
     const lost = await inProcess(range, { script: SCRIPT, silentMs: Number(values.patience) * 1_000, workers, onTold });
-    const ms = performance.now() - began;
-    sum.lanesMs += ms;
-    const isWhole = hashes.length === range.to - range.from && sum.failed.length === 0;
-    if (isWhole) progress?.add({ ...range, ms, hashes, counted: coverage.counted() });
+    const ms = (performance.now() - began) / jobs;
+    const isWhole = hashes.length === range.to - range.from;
+    if (isWhole && isSound) progress?.add({ ...range, ms, hashes, counted: coverage.counted() });
     if (!lost) return;
     sum.seeds += 1;
     sum.lost.push(lost);
@@ -127,6 +128,7 @@ async function simulateAll(
   await Promise.all(Array.from({ length: jobs }, lane));
   clearInterval(ticker);
   tell();
+  sum.ms += performance.now() - started;
   return sum;
 }
 
@@ -164,18 +166,18 @@ async function showAll(): Promise<number> {
   const from = Number(values.from);
   const run = { commit: COMMIT, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
   const progress = values.progress === undefined ? null : new Progress(values.progress, run);
-  const { failed, lost, hashes, coverage, lanesMs, seeds: done } = await simulateAll({ from, seeds, jobs }, progress);
+  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll({ from, seeds, jobs }, progress);
   for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
   const least = Number(values.least ?? leastFor(seeds));
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
-  const seconds = lanesMs / jobs / 1_000;
+  const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
   console.log(`\n${text}`);
   console.log(`seeds          ${done}, from ${values.from}`);
   console.log(`commit         ${COMMIT}`);
-  console.log(`a second       ${(done / seconds).toFixed(1)} on ${jobs} cores`);
+  console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though named as unable to`);

@@ -10,9 +10,9 @@ import type { Here, Side, Step } from "./three-way";
 import { writeWhole } from "./write-whole";
 
 /**
- * Does what was planned, conflicts aside, and last what waits for other steps: until then each file that moves is here by one of its
- * names, and whatever breaks off is gone on with by the same plan made anew. Each file is looked at once more right before: one that was changed since the plan was made
- * stays as it is, and nothing after it is done. Throws CliError.
+ * Does what was planned, conflicts aside. Files come before others go, so that one which moved is always here by one of its names; those
+ * whose place is taken until then come last. Where it breaks off, the next pull goes on. Each file is looked at once more right before:
+ * one that was changed since the plan was made stays as it is, and nothing after it is done. Throws CliError.
  */
 export async function applySteps(
   directory: string,
@@ -42,8 +42,8 @@ export async function applySteps(
   return done;
 }
 
-const isLast = (step: Step): boolean => step.action === "write" && step.waits === true;
-const inOrder = (steps: readonly Step[]): Step[] => [...steps.filter((step) => !isLast(step)), ...steps.filter(isLast)];
+const phaseOf = (step: Step): number => (step.action === "delete" ? 1 : step.action === "write" && step.waits ? 2 : 0);
+const inOrder = (steps: readonly Step[]): Step[] => steps.toSorted((a, b) => phaseOf(a) - phaseOf(b));
 
 /** Folders that a pull that broke off left at a path go, as far as nothing is in them; what is there then is looked at as ever. */
 async function clear(directory: string, text: string): Promise<void> {

@@ -75,14 +75,14 @@ export async function inspect(directory: string, text: string): Promise<Here> {
   return { hash: hashOf(read.bytes), executable: read.executable };
 }
 
-/** A folder with all that is in it, but no more files than a context has. A folder that cannot be read stands as a file: nobody deletes it. */
+/** A folder with all that is in it. One that cannot be read, or that holds more than a context, stands as a file: nobody deletes it. */
 async function contentsOf(directory: string, folder: string): Promise<InTheWay> {
   const [files, folders]: [string[], string[]] = [[], []];
+  const isTooMuch = (): boolean => files.length + folders.length > 2 * CONTEXT_LIMITS.files;
   const walk = async (at: string): Promise<void> => {
-    const entries = await readdir(path.join(directory, at), { withFileTypes: true }).catch(() => null);
+    const entries = isTooMuch() ? null : await readdir(path.join(directory, at), { withFileTypes: true }).catch(() => null);
     if (entries === null) files.push(at);
     for (const entry of entries ?? []) {
-      if (files.length > CONTEXT_LIMITS.files) return;
       if (entry.isDirectory()) await walk(`${at}/${entry.name}`);
       else files.push(`${at}/${entry.name}`);
     }

@@ -31,7 +31,7 @@ export function planSteps(triples: readonly Triple[]): Step[] {
   return triples.flatMap((triple) => stepsOf(triple, going));
 }
 
-/** What a plan deletes; and the folders that have, or had, something that is deleted there: nobody made them here for something else. */
+/** What a plan deletes; and the folders that have, or had, something that is deleted there: they may go once they are empty. */
 type Going = { files: ReadonlySet<string>; folders: ReadonlySet<string> };
 const NOTHING: Going = { files: new Set(), folders: new Set() };
 

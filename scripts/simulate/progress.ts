@@ -15,7 +15,7 @@ const PlayedSchema = z.object({
 
 /** Which seeds, played by which code; `rangeSeeds`: how many one process plays. */
 export type Run = z.infer<typeof RunSchema>;
-/** A range that was played to its end and in which nothing failed: the hash of each log in order, and the time it took. */
+/** A range that was played to its end and in which nothing failed: the hash of each log in order. `ms`: how long the whole run took for it. */
 export type Played = z.infer<typeof PlayedSchema>;
 
 /** Why a run cannot go on from a file. */
@@ -25,7 +25,7 @@ export class ProgressError extends Error {
 
 /**
  * What a run of hours has done so far, in a file of one line for the run and one for each range: whoever gives the same command again
- * goes on from there. A line that was cut off counts for nothing.
+ * goes on from there. A line that was cut off counts for nothing, and a range that stands there twice counts once.
  */
 export class Progress {
   readonly played: readonly Played[];
@@ -52,7 +52,8 @@ export class Progress {
       throw new ProgressError(`${file} is of ${what}. Name another file, or remove this one to begin anew.`);
     }
     this.rangeSeeds = begun.rangeSeeds;
-    this.played = rest.flatMap((line) => PlayedSchema.safeParse(line).data ?? []);
+    const whole = rest.flatMap((line) => PlayedSchema.safeParse(line).data ?? []).filter((played) => isRangeOf(begun, played));
+    this.played = [...new Map(whole.map((played) => [played.from, played])).values()];
     if (text !== "" && !text.endsWith("\n")) appendFileSync(this.#file, "\n"); // what comes next is a line of its own
   }
 
@@ -73,6 +74,11 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null; // two writers, or a disk that was full: it is played again
+    return null; // it was cut off, and is played again
   }
+}
+
+function isRangeOf(run: Run, { from, to, hashes }: Played): boolean {
+  const end = Math.min(from + run.rangeSeeds, run.from + run.seeds);
+  return (from - run.from) % run.rangeSeeds === 0 && to === end && hashes.length === to - from;
 }

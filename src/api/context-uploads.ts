@@ -106,12 +106,13 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
 
 const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB: ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (${TAR}).`;
 
-/** One no larger than any other JSON body is read at once; one that may be more, once there is room for what it is made into. */
-function takeManifest(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
+/** One no larger than a JSON body without attachments is read at once; one that may be more, once there is room for what it is made into. */
+async function takeManifest(context: Call, owner: { tenant: string; name: string }): Promise<Uploaded> {
   const { raw, env } = { raw: context.req.raw, env: context.env.contexts };
   const length = raw.headers.get("content-length");
   const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
-  if (length !== null && Number(length) <= MAX_BODY_BYTES) return readBody(raw, ContextManifestSchema).then(put);
+  if (length !== null && Number(length) <= MAX_BODY_BYTES) return put(await readBody(raw, ContextManifestSchema));
+  if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_BEYOND);
   const wanted = { bytes: memoryOf("manifest", length === null ? null : Number(length)), signal: raw.signal };
   const limit = { mostBytes: MANIFEST_BYTES, beyond: MANIFEST_BEYOND };
   return inRoom(env.room, wanted, async (goesOn) => {

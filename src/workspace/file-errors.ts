@@ -42,7 +42,7 @@ export function limitProblem(root: string, { limits, before, after }: Growth): F
   return null;
 }
 
-/** A directory costs as much as a file, and a path of one file may bring forty. */
+/** A directory costs as much as a file, and one file may bring as many as its path has levels. */
 export const tooManyDirectories = (root: string, most: number): FileError =>
   new FileError(
     "too_many_files",

@@ -33,14 +33,26 @@ it("a run goes on with the ranges that are missing, as large as it began with", 
   expect([1, 3, 5].filter((from) => again.has({ from, to: from + 2 }))).toEqual([1, 5]);
 });
 
-it("a range whose line was cut off is played again, and what follows is kept", () => {
+it.each([
+  { name: "in the middle", at: -9 },
+  { name: "right before its end", at: -1 },
+])("a range whose line was cut off $name is played again, counts once, and what follows is kept", ({ at }) => {
   begun();
-  writeFileSync(file, readFileSync(file, "utf8").slice(0, -9));
+  writeFileSync(file, readFileSync(file, "utf8").slice(0, at));
   const again = new Progress(file, RUN);
   expect(again.played).toEqual([played(1)]);
   again.add(played(3));
   again.add(played(5));
-  expect(new Progress(file, RUN).played).toEqual([played(1), played(3), played(5)]);
+  expect(new Progress(file, RUN).played.toSorted((a, b) => a.from - b.from)).toEqual([played(1), played(3), played(5)]);
+});
+
+it("what two calls at a time have both played counts once, and what is no range of the run not at all", () => {
+  const [one, other] = [new Progress(file, RUN), new Progress(file, RUN)];
+  one.add(played(1));
+  other.add(played(1));
+  other.add(played(2));
+  one.add({ ...played(3), hashes: ["a"] });
+  expect(new Progress(file, RUN).played).toEqual([played(1)]);
 });
 
 it.each([

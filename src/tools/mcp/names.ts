@@ -52,8 +52,8 @@ const escaped = (name: string): string => name.replaceAll(/[^A-Za-z0-9_-]/g, "_"
 export type Named = { server: string; tool: string; name: string };
 
 /**
- * Whether a list lets this tool in: by its bare name, its full one, or server and tool as they are written. An entry that could
- * mean a tool of another of `servers`, too, lets none in: it takes one that has a mark, or stands in a server's own list.
+ * Whether a list lets this tool in: by its bare name, its full one, or server and tool as they are written. An entry that ends as a
+ * mark does is a name as offered. One that could mean a tool of another of `servers`, too, lets none in: then the bare name does.
  */
 export function isAllowed(list: readonly string[], { server, tool, name }: Named, servers: readonly string[]): boolean {
   return list.some((entry) => {

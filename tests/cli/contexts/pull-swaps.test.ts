@@ -242,6 +242,17 @@ describe("what was changed here is a conflict, and stays, whatever becomes a fil
     expect((await pull(withTurn({}, { b: "new" }))).stdout).toBe(`conflict\tb\t${DIRTY}\n`);
   });
 
+  it("a file that moved and whose contents cannot be had stays under its old name", async () => {
+    await fill({ a: "text" });
+    const text = { hash: hashOf(Buffer.from("text")), executable: false };
+    const steps = planSteps([
+      { path: "a", base: text, theirs: null, here: await inspect(here, "a") },
+      { path: "b", base: null, theirs: text, here: await inspect(here, "b") },
+    ]);
+    await expect(applySteps(here, steps, () => Promise.reject(new Error("no network")))).rejects.toThrow("no network");
+    expect(await filesHere()).toEqual({ a: "text" });
+  });
+
   it.each([
     { name: "before its files are deleted", at: "c" },
     { name: "before the new file is written", at: "new" },

@@ -203,6 +203,18 @@ describe("an entry of allowed_tools", () => {
       entry: OF_SHIP,
       tools: [],
     },
+    {
+      name: "lets in none that ends as if it had a mark, as it is written",
+      of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
+      entry: "mcp__box__flow_cjld2cjxh0000qzrmn831i7rn",
+      tools: [],
+    },
+    {
+      name: "lets in one that ends as if it had a mark by its bare name",
+      of: { box: ["flow_cjld2cjxh0000qzrmn831i7rn"] },
+      entry: "flow_cjld2cjxh0000qzrmn831i7rn",
+      tools: ["box: flow_cjld2cjxh0000qzrmn831i7rn"],
+    },
     { name: "lets in none where it could mean two servers", of: both, entry: "mcp__a__b__c", tools: [] },
     { name: "lets in a tool of either by the name it is offered by", of: both, entry: SPLIT, tools: ["a__b: c"] },
     {
