@@ -23,6 +23,8 @@ declare module "vitest" {
     toolServerUrl: string;
     askingServerUrl: string;
     mediaServerUrl: string;
+    /** A tool server that answers its calls once no more of them come. */
+    holdingServerUrl: string;
     /** A tool server whose tokens each serve one connection, and who renews them. */
     rotatingServerUrl: string;
     rotatingIssuer: string;

@@ -52,4 +52,15 @@ export function callsTheUnknown(answer: string, times: number): Script {
   return (situation) => (situation.callIndex === 0 && situation.stage !== "presentation" ? { calls } : base(situation));
 }
 
+/** Calls a tool `times` times in one reply, and answers with what it was told. */
+export function callsAtOnce(name: string, times: number): Script {
+  const calls = Array.from({ length: times }, (_, nth) => ({ name, arguments: { nth } }));
+  return byStage({
+    answering: ({ callIndex, toolResults }) =>
+      callIndex === 0 ? { calls } : newAnswer(`Told: ${toolResults.map(({ text }) => text).join(", ")}`),
+    deciding: (situation) => vote(situation),
+    presenting: ({ shown }) => ({ text: best(shown)?.text ?? "" }),
+  });
+}
+
 const callsOf = (reply: Reply) => reply.calls ?? [];

@@ -1,11 +1,13 @@
 import { type Json, Refused } from "./dialect";
 import type { Failure } from "./reply";
 
-/** Refuses the first field that nobody knows. */
-export function onlyKnown(body: Json, known: ReadonlySet<string>, complaint: (field: string) => Failure): void {
-  const unknown = Object.keys(body).find((field) => !known.has(field));
+/** Refuses the first field that is in none of these sets. */
+export function onlyKnown(body: Json, known: readonly ReadonlySet<string>[], complaint: (field: string) => Failure): void {
+  const unknown = Object.keys(body).find((field) => !known.some((fields) => fields.has(field)));
   if (unknown !== undefined) throw new Refused(complaint(unknown));
 }
+
+export const NOTHING: ReadonlySet<string> = new Set();
 
 /** A set of the words in a text. */
 export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));

@@ -8,6 +8,7 @@ import { ANTHROPIC } from "./formats/anthropic";
 import { GEMINI } from "./formats/gemini";
 import { OPENAI_CHAT } from "./formats/openai-chat";
 import { OPENAI_RESPONSES } from "./formats/openai-responses";
+import { askedOf, rootOf } from "./hosts";
 import { newRecord, type RecordedRequest } from "./ledger";
 import { now } from "./play";
 import type { Script } from "./reply";
@@ -23,6 +24,8 @@ export type SimulatedProviders = {
   baseUrl: string;
   /** The same for every format. */
   baseUrls: Readonly<Record<Format, string>>;
+  /** The same where these providers are to be a host of this id, which may differ from the format's maker (`hosts.ts`). */
+  baseUrlAs(host: string, format: Format): string;
   /** Everything that reached a provider, in order of arrival; the entries stay live while their requests are open. */
   requests(): readonly RecordedRequest[];
   /** Breaks what is open. */
@@ -46,12 +49,12 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const startedAt = now();
     const url = req.url ?? "";
-    const [path = ""] = url.split("?");
+    const { path, takes } = askedOf(url.split("?")[0] ?? "");
     const dialect = req.method === "POST" ? DIALECTS.find((one) => one.serves(path)) : undefined;
     if (!dialect) return refuse(res, OPENAI_CHAT, { status: 404, message: `Unknown URL (${req.method} ${url})` });
     const body = parseJson(await text(req));
     if (!isJsonObject(body)) return refuse(res, dialect, { status: 400, message: "The body is no JSON object." });
-    const sent = { path, headers: flat(req), body };
+    const sent = { path, headers: flat(req), body, takes };
     const model = dialect.modelOf(sent);
     const record = newRecord({
       id: records.length + 1,
@@ -72,6 +75,7 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(port, "127.0.0.1", listening));
   const address = server.address();
   const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : port}`;
+  const basePaths = new Map(DIALECTS.map(({ format, basePath }) => [format, basePath]));
   return {
     url,
     baseUrl: `${url}${OPENAI_CHAT.basePath}`,
@@ -81,6 +85,7 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
       anthropic: `${url}${ANTHROPIC.basePath}`,
       gemini: `${url}${GEMINI.basePath}`,
     },
+    baseUrlAs: (host, format) => url + rootOf(host) + basePaths.get(format),
     requests: () => records,
     async close() {
       server.closeAllConnections();

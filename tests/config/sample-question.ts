@@ -6,6 +6,7 @@ import { chooseTeam } from "../../cli/team-choice";
 import { type Get, isAddress } from "../../cli/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads";
 import type { WantedAttachment } from "../../durable-objects/attachments";
+import type { AskedQuestion } from "../../src/protocol/api";
 import { toQuestion } from "../../src/api/question-parts";
 import { wav } from "../api/attachments";
 
@@ -27,8 +28,13 @@ async function* smallOf(name: string): AsyncGenerator<Uint8Array> {
   yield small;
 }
 
-/** A config as it is sent, and what comes with its question as the service takes it. */
-export type SampleQuestion = { yaml: string; names: string[]; attachments: readonly WantedAttachment[] };
+/** A config and its question as they are sent, and what comes with the question as the service takes it. */
+export type SampleQuestion = {
+  yaml: string;
+  question: AskedQuestion;
+  names: string[];
+  attachments: readonly WantedAttachment[];
+};
 
 /**
  * What the command line sends of a config in a folder where the files are that it names: those of `examples`, and small ones of
@@ -41,9 +47,10 @@ export async function questionTo(yaml: string, examples: string): Promise<Sample
     for (const name of uploadsIn(yaml)) if (!isAddress(name)) await place(name, examples, cwd);
     const io = { cwd, home: cwd, stderr: { write: () => undefined } };
     const { request, attached } = await chooseTeam({ config: "team.yaml" }, io, { meant: get, others: get });
-    const { attachments } = await toQuestion(withUploads("What is there?", attached));
+    const question = withUploads("What is there?", attached);
+    const { attachments } = await toQuestion(question);
     const names = attachments.flatMap((one) => ("bytes" in one ? [one.attachment.name] : []));
-    return { yaml: request.config_yaml ?? "", names, attachments };
+    return { yaml: request.config_yaml ?? "", question, names, attachments };
   } finally {
     await rm(cwd, { recursive: true });
   }

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import type { WireEvent } from "../../src/protocol/events";
-import { follow, start, teamOf, typesOf } from "./session-client";
+import { follow, start, teamOf, typesOf, withServers } from "./session-client";
 
 /** Agents that do what the rules forbid, in whole runs: what they say is refused, and the others' work goes on. */
 
@@ -13,6 +13,16 @@ const run = async (models: string[], more: Record<string, unknown> = {}, body: R
 const end = (events: readonly WireEvent[]) => events.at(-1);
 const votes = (events: readonly WireEvent[]) => ofType(events, "vote.cast").map(({ agent, label }) => `${agent} → ${label}`);
 const refusals = (events: readonly WireEvent[]) => ofType(events, "vote.refused").map(({ agent, code }) => `${agent} ${code}`);
+
+/** How many of an agent's tool calls were open after each event. */
+const openCalls = (events: readonly WireEvent[], agent: string) => {
+  let open = 0;
+  return events.map((event) => {
+    if ("agent" in event && event.agent === agent)
+      open += event.type === "tool.started" ? 1 : event.type === "tool.completed" ? -1 : 0;
+    return open;
+  });
+};
 
 describe("F1 a vote", () => {
   it("for oneself counts: nobody can tell whose answer is whose", async () => {
@@ -102,6 +112,16 @@ describe("F6 tool calls by the thousand", () => {
     const tools = ofType(events, "tool.started").filter(({ agent }) => agent === "a0");
     expect(tools.length).toBeLessThanOrEqual(64);
     expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
+    expect(end(events)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("are eight at one time, as long as their server keeps it waiting, and none is lost", async () => {
+    const box = { name: "box", url: inject("holdingServerUrl") };
+    const { events } = await follow(await start(withServers(["grabber", "plain"], [box])));
+    const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
+    const held = [...(answer?.content ?? "").matchAll(/(\d+) held/g)].map(([, open]) => Number(open));
+    expect([held.length, Math.max(...held)]).toEqual([20, 8]);
+    expect(Math.max(...openCalls(events, "a0"))).toBe(8);
     expect(end(events)).toMatchObject({ type: "turn.completed" });
   });
 

@@ -23,6 +23,20 @@ export function teamOf(models: readonly string[], more: Record<string, unknown> 
   return { agents, ...more };
 }
 
+/** A team whose agents have these servers. */
+export function withServers(
+  models: readonly string[],
+  mcp_servers: readonly object[],
+  more: object = {},
+): Record<string, unknown> {
+  const team = teamOf(models);
+  const agents = (team["agents"] as { backend: object }[]).map((agent) => ({
+    ...agent,
+    backend: { ...agent.backend, mcp_servers, ...more },
+  }));
+  return { ...team, agents };
+}
+
 export type Run = { session_id: string; turn: number };
 
 export async function start(config: Record<string, unknown>, more: Record<string, unknown> = {}): Promise<Run> {

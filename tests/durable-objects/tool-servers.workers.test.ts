@@ -6,7 +6,7 @@ import type { WireEvent } from "../../src/protocol/events";
 import type { SessionFiles } from "../../src/protocol/files";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { PIXEL } from "../tools/mcp/pixel";
-import { follow, post, request, start, teamOf } from "./session-client";
+import { follow, post, request, start, withServers } from "./session-client";
 
 /** Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's own SDK. */
 
@@ -15,16 +15,6 @@ const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type:
 
 const box = (more: object = {}) => ({ name: "box", url: inject("toolServerUrl"), ...more });
 const DOWN = { name: "down", url: "http://127.0.0.1:9/mcp" };
-
-/** A team whose agents have these servers. */
-function withServers(models: readonly string[], mcp_servers: readonly object[], more: object = {}): Record<string, unknown> {
-  const team = teamOf(models);
-  const agents = (team["agents"] as { backend: object }[]).map((agent) => ({
-    ...agent,
-    backend: { ...agent.backend, mcp_servers, ...more },
-  }));
-  return { ...team, agents };
-}
 
 const listed = (events: readonly WireEvent[]) =>
   ofType(events, "tools.listed").map(({ agent, server, tools, problem }) => ({

@@ -1,5 +1,6 @@
 import type { TestProject } from "vitest/node";
 import { askingServer } from "./asking-server";
+import { holdingServer } from "./holding-server";
 import { mediaServer } from "./media-server";
 import { modernServer } from "./modern-server";
 import { rotatingServer } from "./rotating-server";
@@ -9,13 +10,15 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = await modernServer({ legacy: true });
   const asking = await askingServer();
   const media = await mediaServer();
+  const holding = await holdingServer();
   project.provide("toolServerUrl", server.url);
   project.provide("askingServerUrl", asking.url);
+  project.provide("holdingServerUrl", holding.url);
   const rotating = await rotatingServer("the-first-refresh-token", { onceEach: true });
   project.provide("mediaServerUrl", media.url);
   project.provide("rotatingServerUrl", rotating.url);
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
-    await Promise.all([server.close(), asking.close(), media.close(), rotating.close()]);
+    await Promise.all([server.close(), asking.close(), media.close(), holding.close(), rotating.close()]);
   };
 }

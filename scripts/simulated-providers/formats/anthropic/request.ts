@@ -20,7 +20,7 @@ export function read({ body, headers }: Sent): Asked {
   if (!headers["x-api-key"] && !headers["authorization"])
     throw new Refused({ status: 401, message: "x-api-key header is required" });
   if (!headers["anthropic-version"]) throw new Refused(invalid("anthropic-version: header is required"));
-  onlyKnown(body, KNOWN, (field) => invalid(`${field}: Extra inputs are not permitted`));
+  onlyKnown(body, [KNOWN], (field) => invalid(`${field}: Extra inputs are not permitted`));
   const parsed = MessagesRequestSchema.safeParse(body);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

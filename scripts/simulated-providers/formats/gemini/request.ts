@@ -27,11 +27,11 @@ export const modelOf = ({ path }: Sent): string => decodeURIComponent(PATH.exec(
 export function read(sent: Sent): Asked {
   const { body, headers } = sent;
   if (!headers["x-goog-api-key"]) throw new Refused({ status: 403, message: "Method doesn't allow unregistered callers." });
-  onlyKnown(body, KNOWN, unknownName(""));
+  onlyKnown(body, [KNOWN], unknownName(""));
   const parsed = GenerateRequestSchema.safeParse(body);
   if (!parsed.success) throw new Refused(invalid(`Invalid value: ${parsed.error.message}`));
   const { contents, systemInstruction, tools = [], toolConfig, generationConfig = {} } = parsed.data;
-  onlyKnown(generationConfig, KNOWN_IN_CONFIG, unknownName(" at 'generation_config'"));
+  onlyKnown(generationConfig, [KNOWN_IN_CONFIG], unknownName(" at 'generation_config'"));
   checkTools(parsed.data);
   checkTurns(contents);
   return {

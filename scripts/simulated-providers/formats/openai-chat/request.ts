@@ -2,7 +2,7 @@ import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
-import { onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
+import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
 import { type ChatMessage, ChatRequestSchema } from "./schema";
@@ -20,8 +20,8 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body }: Sent): Asked {
-  onlyKnown(body, KNOWN, (field) => invalid(`Unrecognized request argument supplied: ${field}`));
+export function read({ body, takes = NOTHING }: Sent): Asked {
+  onlyKnown(body, [KNOWN, takes], (field) => invalid(`Unrecognized request argument supplied: ${field}`));
   const request = ChatRequestSchema.safeParse(body);
   if (!request.success) throw new Refused(invalid("The body is no Chat Completions request."));
   const { model, messages, tools = [], tool_choice, max_completion_tokens, max_tokens } = request.data;

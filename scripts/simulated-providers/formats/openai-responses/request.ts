@@ -3,7 +3,7 @@ import { attachedIn } from "../../attached";
 import type { Asked, AskedMessage } from "../../asked";
 import { callItem, type Item, joined } from "../../continuity";
 import { type Json, Refused, type Sent } from "../../dialect";
-import { onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
+import { NOTHING, onlyKnown, type ResultProblem, resultProblem, words } from "../../refusals";
 import type { Failure } from "../../reply";
 import { textOf } from "../../schema";
 import { type InputItem, type ResponsesRequest, ResponsesRequestSchema } from "./schema";
@@ -27,10 +27,10 @@ export const invalid = (message: string, code: string | null = null): Failure =>
   ...(code && { code }),
 });
 
-export function read({ body, headers }: Sent): Asked {
+export function read({ body, headers, takes = NOTHING }: Sent): Asked {
   if (!headers["authorization"]?.startsWith("Bearer "))
     throw new Refused({ ...invalid("You didn't provide an API key."), status: 401 });
-  onlyKnown(body, KNOWN, (field) => invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"));
+  onlyKnown(body, [KNOWN, takes], (field) => invalid(`Unknown parameter: '${field}'.`, "unknown_parameter"));
   const parsed = ResponsesRequestSchema.safeParse(body);
   if (!parsed.success) throw new Refused(invalid(`Invalid request: ${parsed.error.message}`));
   const request = parsed.data;
