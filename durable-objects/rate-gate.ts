@@ -1,4 +1,6 @@
 import { DurableObject } from "cloudflare:workers";
+import { SteadyClock } from "../src/coordination";
+import { isAhead } from "../src/limits/backend-rates";
 import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../src/limits/rate-queue";
 import type { Env } from "./env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
@@ -17,6 +19,8 @@ const LOOK_AGAIN_MS = 250;
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
+  /** Who waits is not held for as long as the wall's clock goes back. */
+  readonly #clock = new SteadyClock(() => Date.now());
   #isSwept = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -25,11 +29,13 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   }
 
   async start(wish: RateWish, holdMs: number = HOLD_MS): Promise<RateAnswer> {
-    const until = Date.now() + Math.min(holdMs, HOLD_MS);
+    const until = this.#clock.now() + Math.min(holdMs, HOLD_MS);
     for (;;) {
-      const now = Date.now();
-      const verdict = askToStart(this.#queue(wish.endpoint), { ...wish, id: wish.call }, now);
-      this.#keep(wish.endpoint, verdict.queue, verdict.granted);
+      const now = this.#clock.now();
+      const before = this.#queue(wish.endpoint);
+      const verdict = askToStart(before, { ...wish, id: wish.call }, now);
+      // What was ahead of the clock is of now from now on, not after each restart anew.
+      this.#keep(wish.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
       if (verdict.granted) {
         this.#wakeAll(wish.endpoint); // who comes next is now the first
         return { type: "start" };
@@ -53,7 +59,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
 
   /** Erases what counts no more, and looks again when the next may. */
   override async alarm(): Promise<void> {
-    const now = Date.now();
+    const now = this.#clock.now();
     let next = Number.POSITIVE_INFINITY;
     const rows = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints").toArray();
     for (const { id, spent } of rows) {

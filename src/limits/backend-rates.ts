@@ -4,6 +4,10 @@ import type { RateLimits } from "../providers/rate-limits";
  * How much of an endpoint's quota is spent, and when there is room for another call. Windows slide and are counted in buckets, so
  * that what is kept stays small however many calls there are: a bucket counts until all of it is out of the window, which is at
  * most a second late for a minute and five minutes for a day. Pure; times are Unix ms.
+ *
+ * A clock may go back. How long ago a call was made that is ahead of it nobody knows, so it counts as made when the clock is looked
+ * at first: that lets nothing through too soon, and holds nobody up for longer than a window. After a clock that goes on too far the
+ * windows look empty: each such jump lets a limit through once more at most.
  */
 export type Spent = { readonly minute: readonly Bucket[]; readonly day: readonly Bucket[] };
 /** Oldest first; `start` rises. */
@@ -54,8 +58,14 @@ function roomAt(buckets: readonly Bucket[], { room, window, counts, now }: Room)
 
 /** A call starts: it counts, with the tokens it is thought to take. */
 export const spend = (spent: Spent, tokens: number, now: number): Spent => ({
-  minute: added(alive(spent, "minute", now), "minute", { tokens, now }),
-  day: added(alive(spent, "day", now), "day", { tokens, now }),
+  minute: added(alive(spent, "minute", now), { start: startOf("minute", now), requests: 1, tokens }),
+  day: added(alive(spent, "day", now), { start: startOf("day", now), requests: 1, tokens }),
+});
+
+/** What counts at `now`. What is ahead of it counts from now on, so whoever keeps this does not begin to wait for it anew. */
+export const asOf = (spent: Spent, now: number): Spent => ({
+  minute: alive(spent, "minute", now),
+  day: alive(spent, "day", now),
 });
 
 /** What a call that started at `at` took beyond what it was thought to, or less. What is out of its window stays so. */
@@ -68,18 +78,24 @@ export const correct = (spent: Spent, correction: Correction): Spent => ({
 export const countsUntil = ({ minute, day }: Spent): number =>
   Math.max(0, ...minute.map((bucket) => endOf(bucket, "minute")), ...day.map((bucket) => endOf(bucket, "day")));
 
+/** Whether some of it is ahead of a clock that says `now`. */
+export const isAhead = ({ minute, day }: Spent, now: number): boolean => [...minute, ...day].some(({ start }) => start > now);
+
 const endOf = ({ start }: Bucket, window: WindowName): number => start + WINDOWS[window].bucketMs + WINDOWS[window].spanMs;
 
-const alive = (spent: Spent, window: WindowName, now: number): readonly Bucket[] =>
-  spent[window].filter((bucket) => endOf(bucket, window) > now);
+const startOf = (window: WindowName, at: number): number => Math.floor(at / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
 
-function added(buckets: readonly Bucket[], window: WindowName, { tokens, now }: { tokens: number; now: number }): Bucket[] {
+function alive(spent: Spent, window: WindowName, now: number): readonly Bucket[] {
+  const newest = startOf(window, now);
+  const known = spent[window].filter((bucket) => bucket.start <= newest && endOf(bucket, window) > now);
+  const ahead = spent[window].filter(({ start }) => start > newest);
+  return ahead.reduce<readonly Bucket[]>((buckets, bucket) => added(buckets, { ...bucket, start: newest }), known);
+}
+
+function added(buckets: readonly Bucket[], { start, requests, tokens }: Bucket): readonly Bucket[] {
   const last = buckets.at(-1);
-  // A clock that went back adds to the newest.
-  if (last && now < last.start + WINDOWS[window].bucketMs)
-    return [...buckets.slice(0, -1), { ...last, requests: last.requests + 1, tokens: last.tokens + tokens }];
-  const start = Math.floor(now / WINDOWS[window].bucketMs) * WINDOWS[window].bucketMs;
-  return [...buckets, { start, requests: 1, tokens }];
+  if (last?.start !== start) return [...buckets, { start, requests, tokens }];
+  return [...buckets.slice(0, -1), { start, requests: last.requests + requests, tokens: last.tokens + tokens }];
 }
 
 /** `requestsMore` absent: it was a request. */

@@ -1,5 +1,5 @@
 import type { RateLimits } from "../providers/rate-limits";
-import { correct, countsUntil, earliestStart, NOTHING_SPENT, type Spent, spend } from "./backend-rates";
+import { asOf, correct, countsUntil, earliestStart, NOTHING_SPENT, type Spent, spend } from "./backend-rates";
 
 /**
  * Who may start a call to one endpoint, and who waits for room: in the order in which they asked, among those who keep to the same
@@ -68,10 +68,13 @@ const started = (queue: RateQueue, { id, tokens }: Asker, now: number): RateQueu
   granted: [...queue.granted, { id, at: now, tokens }],
 });
 
+/** What is ahead of a clock that went back is of now, for all of a queue alike: a call is put right where it counts. */
 const tidied = (queue: RateQueue, now: number): RateQueue => ({
-  ...queue,
-  waiting: queue.waiting.filter(({ seen }) => seen + FORGOTTEN_MS > now),
-  granted: queue.granted.filter(({ at }) => at + KEPT_MS > now),
+  spent: asOf(queue.spent, now),
+  waiting: queue.waiting
+    .filter(({ seen }) => seen + FORGOTTEN_MS > now)
+    .map((one) => ({ ...one, seen: Math.min(one.seen, now) })),
+  granted: queue.granted.filter(({ at }) => at + KEPT_MS > now).map((one) => ({ ...one, at: Math.min(one.at, now) })),
 });
 
 const without = (waiting: readonly Waiting[], id: string): Waiting[] => waiting.filter((one) => one.id !== id);

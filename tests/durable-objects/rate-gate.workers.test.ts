@@ -1,5 +1,5 @@
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { HOLD_MS, type RateWish } from "../../durable-objects/rate-gate-api";
 
 let tenants = 0;
@@ -15,6 +15,43 @@ const wish = (call: string, set: Partial<RateWish> = {}): RateWish => ({
   ...set,
 });
 const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const HOUR = 3_600_000;
+const goBack = (ms: number) => {
+  const real = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => real() - ms);
+};
+afterEach(() => vi.restoreAllMocks());
+
+describe("a tenant's gate whose clock goes back", () => {
+  it("holds who waits no longer than it was asked to", async () => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    const second = gate.start(wish("b"), 1_000);
+    await soon(300);
+    goBack(HOUR);
+    const answer = await Promise.race([second, soon(4_000).then(() => "still holds")]);
+    expect(answer).toMatchObject({ type: "wait" });
+  });
+
+  it.each([
+    { name: "two minutes", ms: 120_000 },
+    { name: "an hour", ms: HOUR },
+  ])("by $name lets the next in a minute later at the latest, be it restarted meanwhile", async ({ ms }) => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    await evictDurableObject(gate);
+    goBack(ms);
+    const back = Date.now();
+    const first = await gate.start(wish("b"), 0);
+    await evictDurableObject(gate);
+    await soon(1_500);
+    const second = await gate.start(wish("b"), 0);
+    if (first.type !== "wait" || second.type !== "wait") throw new Error(`${first.type}, ${second.type}`);
+    expect(first.startsAt - back).toBeLessThanOrEqual(61_500);
+    expect(second.startsAt).toBe(first.startsAt);
+  });
+});
 
 describe("a tenant's gate", () => {
   it("lets calls start while there is room, and the next as soon as one gives back", async () => {

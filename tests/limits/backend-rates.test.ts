@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { correct, earliestStart, NOTHING_SPENT, type Spent, spend } from "../../src/limits/backend-rates";
+import { asOf, correct, earliestStart, NOTHING_SPENT, type Spent, spend } from "../../src/limits/backend-rates";
 
 const SECOND = 1_000;
 const MINUTE = 60_000;
@@ -84,11 +84,35 @@ describe("a call may start", () => {
     },
     { name: "at once, if it is larger and alone", limits: { tokensPerMinute: 100 }, tokens: 500, at: 0 },
     {
-      name: "although the clock went back",
-      spent: [[10 * SECOND, 1]],
+      name: "a minute after the clock went back by an hour",
+      spent: [[HOUR, 1]],
       limits: { requestsPerMinute: 1 },
       now: 0,
-      at: 71 * SECOND,
+      at: 61 * SECOND,
+    },
+    {
+      name: "a day after it, where the day is what limits",
+      spent: [[HOUR, 1]],
+      limits: { requestsPerDay: 1 },
+      now: 0,
+      at: DAY + 300 * SECOND,
+    },
+    {
+      name: "when what was spent before and after the clock went back lets it",
+      spent: [
+        [HOUR, 1],
+        [20 * SECOND, 1],
+      ],
+      limits: { requestsPerMinute: 2 },
+      now: 30 * SECOND,
+      at: 81 * SECOND,
+    },
+    {
+      name: "at once after the clock went on by an hour",
+      spent: [[0, 1]],
+      limits: { requestsPerMinute: 1 },
+      now: HOUR,
+      at: HOUR,
     },
   ])("$name", ({ spent = [], limits, tokens = 1, now = 0, at }) => {
     expect(earliestStart(spentBy(...spent), limits, tokens, now)).toBe(at);
@@ -100,6 +124,22 @@ describe("a call may start", () => {
     expect(earliestStart(spent, limits, 50, SECOND)).toBe(61 * SECOND);
     expect(earliestStart(correct(spent, { at: 0, tokensMore: -80 }), limits, 50, SECOND)).toBe(SECOND);
     expect(earliestStart(correct(spent, { at: 5 * HOUR, tokensMore: -80 }), limits, 50, SECOND)).toBe(61 * SECOND);
+  });
+});
+
+describe("what is spent ahead of a clock that went back", () => {
+  const hourAhead = spentBy([HOUR, 30], [HOUR + 2 * SECOND, 30], [HOUR + MINUTE, 30]);
+
+  it("is spent now, and not any later whoever looks again", () => {
+    const spent = asOf(hourAhead, 0);
+    expect(spent.minute).toEqual([{ start: 0, requests: 3, tokens: 90 }]);
+    expect(asOf(spent, 5 * SECOND)).toEqual(spent);
+  });
+
+  it("is put right once", () => {
+    const spent = correct(asOf(hourAhead, 0), { at: 0, tokensMore: -20, requestsMore: -1 });
+    expect(spent.minute).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
+    expect(spent.day).toEqual([{ start: 0, requests: 2, tokens: 70 }]);
   });
 });
 

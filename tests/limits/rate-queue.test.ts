@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Asker,
@@ -10,6 +11,7 @@ import {
 } from "../../src/limits/rate-queue";
 
 const SECOND = 1_000;
+const HOUR = 3_600_000;
 const asker = (id: string, tokens = 10, limits: Asker["limits"] = { requestsPerMinute: 2 }): Asker => ({ id, limits, tokens });
 
 /** One step after the other; what each was told: `start`, or when there may be room. */
@@ -148,6 +150,83 @@ describe("calls to one endpoint", () => {
     expect(
       play([...steps, { settle: "c499", tokens: 1 }, { settle: "c498", tokens: 1 }]).queue.granted.length,
     ).toBeLessThanOrEqual(89);
+  });
+});
+
+describe("calls to one endpoint whose clock went back by an hour", () => {
+  const one = (id: string) => asker(id, 10, { requestsPerMinute: 1 });
+  it.each<{ name: string; steps: Step[]; told: (number | "start")[] }>([
+    {
+      name: "wait a minute, however often they ask",
+      steps: [
+        { ask: one("a"), at: HOUR },
+        { ask: one("b"), at: 0 },
+        { ask: one("b"), at: 30 * SECOND },
+        { ask: one("b"), at: 61 * SECOND },
+      ],
+      told: ["start", 61 * SECOND, 61 * SECOND, "start"],
+    },
+    {
+      name: "start as soon as one of the hour ahead is not made",
+      steps: [
+        { ask: one("a"), at: HOUR },
+        { ask: one("b"), at: 0 },
+        { leave: "a" },
+        { ask: one("b"), at: SECOND },
+        { ask: one("c"), at: SECOND },
+      ],
+      told: ["start", 61 * SECOND, "start", 62 * SECOND],
+    },
+    {
+      name: "count as what they took, those of the hour ahead too",
+      steps: [
+        { ask: asker("a", 90, tpm), at: HOUR },
+        { ask: asker("b", 90, tpm), at: 0 },
+        { settle: "a", tokens: 10 },
+        { ask: asker("b", 90, tpm), at: SECOND },
+        { ask: asker("c", 1, tpm), at: SECOND },
+      ],
+      told: ["start", 61 * SECOND, "start", 61 * SECOND],
+    },
+    {
+      name: "give their request back although they were let in right after",
+      steps: [{ ask: a, at: HOUR }, { ask: b, at: 0 }, { leave: "b" }, { ask: c, at: SECOND }, { ask: d, at: SECOND }],
+      told: ["start", "start", "start", 61 * SECOND],
+    },
+    {
+      name: "do not wait for one of the hour ahead that has gone without a word",
+      steps: [
+        { ask: one("a"), at: HOUR },
+        { ask: one("b"), at: HOUR },
+        { ask: one("c"), at: 0 },
+        { ask: one("c"), at: 61 * SECOND },
+      ],
+      told: ["start", HOUR + 61 * SECOND, 61 * SECOND, "start"],
+    },
+  ])("$name", ({ steps, told }) => expect(play(steps).told).toEqual(told));
+
+  it("never exceed the limit in any minute that really passes, nor wait longer than one after it last went back", () => {
+    const step = fc.record({ gap: fc.integer({ min: 0, max: 40_000 }), back: fc.constantFrom(0, 0, 1, 10 * SECOND, HOUR) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        let [queue, passed, moved] = [EMPTY_QUEUE, 0, 40 * HOUR];
+        const made: number[] = [];
+        for (const [nth, { gap, back }] of steps.entries()) {
+          passed += gap;
+          moved -= back;
+          const asked = passed;
+          for (;;) {
+            const verdict = askToStart(queue, asker(`c${nth}`), moved + passed);
+            queue = verdict.queue;
+            if (verdict.granted) break;
+            passed = verdict.startsAt - moved;
+          }
+          expect(passed - asked).toBeLessThanOrEqual(61 * SECOND);
+          made.push(passed);
+          expect(made.filter((at) => at > passed - 60 * SECOND).length).toBeLessThanOrEqual(2);
+        }
+      }),
+    );
   });
 });
 
