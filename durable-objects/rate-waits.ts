@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Backend } from "../src/config/team";
-import { type Asker, askToStart, EMPTY_QUEUE, type RateQueue } from "../src/limits/rate-queue";
+import { type Asker, askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../src/limits/rate-queue";
 import { logError } from "../src/redaction/log";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 
@@ -45,6 +45,11 @@ export class RateWaits {
   readonly #admitted = new Map<string, RatedCall>();
   /** What was started without the gate. */
   readonly #alone = new Map<string, RateQueue>();
+  /**
+   * Calls that leave, by their ids, until the gate has heard it: connections keep no order among them, so one that asks anew before
+   * that could be let in and then be taken for the one that left.
+   */
+  readonly #leaving = new Map<string, Promise<void>>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -57,11 +62,12 @@ export class RateWaits {
     const aborted = Promise.withResolvers<never>();
     const onAbort = () => aborted.reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
+    const wait = this.#wait(wish, { signal, onWait });
     try {
-      await Promise.race([this.#wait(wish, { signal, onWait }), aborted.promise]);
+      await Promise.race([wait, aborted.promise]);
       this.#admitted.set(effect, call);
     } catch (error) {
-      if (signal.aborted) this.#leave(wish);
+      if (signal.aborted) this.#leaves(wish, wait);
       throw error;
     } finally {
       signal.removeEventListener("abort", onAbort);
@@ -73,7 +79,7 @@ export class RateWaits {
     const call = this.#admitted.get(effect);
     if (!call) return;
     this.#admitted.delete(effect);
-    this.#leave({ ...call, call: this.#idOf(effect) });
+    this.#leaves({ ...call, call: this.#idOf(effect) });
   }
 
   /**
@@ -82,31 +88,56 @@ export class RateWaits {
    */
   settle(effect: string, endpoint: string, tokens: number | null): void {
     this.#admitted.delete(effect);
-    if (tokens !== null) this.#tell((gate) => gate.settle(endpoint, this.#idOf(effect), tokens));
+    if (tokens === null) return;
+    const call = this.#idOf(effect);
+    this.#changeAlone(endpoint, (queue) => settleCall(queue, call, tokens));
+    void this.#tell((gate) => gate.settle(endpoint, call, tokens));
   }
 
   #idOf(effect: string): string {
     return `${this.#options.session}_${effect}`;
   }
 
-  #leave({ endpoint, call }: RateWish): void {
-    this.#tell((gate) => gate.leave(endpoint, call));
+  /** `wait`: its waiting, if that has not ended yet. */
+  #leaves(wish: RateWish, wait?: Promise<void>): void {
+    const { call } = wish;
+    const left = Promise.allSettled([this.#leave(wish), wait]).then(() => {
+      if (this.#leaving.get(call) === left) this.#leaving.delete(call);
+    });
+    this.#leaving.set(call, left);
   }
 
-  /** What is not heard is forgotten by the gate in time, so it is told once. */
-  #tell(what: (gate: RateGateApi) => Promise<void>): void {
-    void (async () => what(this.#options.gate()))().catch((error: unknown) => this.#report(error));
+  async #leave({ endpoint, call }: RateWish): Promise<void> {
+    this.#changeAlone(endpoint, (queue) => leaveQueue(queue, call));
+    await this.#tell((gate) => gate.leave(endpoint, call));
+  }
+
+  /** What is not heard is forgotten by the gate in time, so it is told once. Never throws. */
+  async #tell(what: (gate: RateGateApi) => Promise<void>): Promise<void> {
+    try {
+      await within(LOST_AFTER_MS, async () => what(this.#options.gate()));
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #changeAlone(endpoint: string, change: (queue: RateQueue) => RateQueue): void {
+    const queue = this.#alone.get(endpoint);
+    if (queue) this.#alone.set(endpoint, change(queue));
   }
 
   async #wait(wish: RateWish, { signal, onWait }: Waiting): Promise<void> {
+    const leaving = this.#leaving.get(wish.call);
+    if (leaving !== undefined) await leaving;
     const line: Line = { holdMs: SHORT_MS, failures: 0, failingSince: null };
     while (!signal.aborted) {
       const answer = await this.#ask(wish, line);
-      if (answer?.type === "start") {
-        if (signal.aborted) this.#leave(wish); // its leaving came before it was let in
+      if (signal.aborted) {
+        if (answer && answer.type !== "left") await this.#leave(wish); // its leaving came before it asked
         return;
       }
-      if (answer?.type === "wait" && line.holdMs === SHORT_MS && !signal.aborted) onWait(answer.startsAt);
+      if (answer?.type === "start") return;
+      if (answer?.type === "wait" && line.holdMs === SHORT_MS) onWait(answer.startsAt);
       if (answer?.type === "wait") line.holdMs = HOLD_MS;
     }
   }

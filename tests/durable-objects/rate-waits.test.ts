@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../durable-objects/rate-gate-api";
 import { type RatedCall, RateWaits } from "../../durable-objects/rate-waits";
+import { askToStart, EMPTY_QUEUE, leaveQueue } from "../../src/limits/rate-queue";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {
@@ -34,13 +35,11 @@ function callsAt(...turns: Turn[]) {
   };
   const waits = new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
   const abort = new AbortController();
-  const start = (effect = "c") =>
-    void waits
-      .start(effect, CALL, { signal: abort.signal, onWait: (until) => void seen.push(`${at()} waits till ${until - began}`) })
-      .then(
-        () => seen.push(`${at()} ${effect} goes`),
-        (error: Error) => seen.push(`${at()} ${effect} ${error.message}`),
-      );
+  const start = (effect = "c", { call = CALL, signal = abort.signal } = {}) =>
+    void waits.start(effect, call, { signal, onWait: (until) => void seen.push(`${at()} waits till ${until - began}`) }).then(
+      () => seen.push(`${at()} ${effect} goes`),
+      (error: Error) => seen.push(`${at()} ${effect} ${error.message}`),
+    );
   return { seen, waits, abort, start, began };
 }
 const wait = (startsAt: number): RateAnswer => ({ type: "wait", startsAt });
@@ -144,5 +143,107 @@ describe("a gate out of reach", () => {
     start("d");
     await pass(30_000);
     expect(seen.filter((line) => line.endsWith("goes"))).toEqual(["11750 c goes", "13755 d goes"]);
+  });
+
+  it("does not hear what is given back, but the session's next call goes at once", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const { seen, waits, start } = callsAt("unreachable");
+    start();
+    start("d");
+    await pass(20_000);
+    expect(seen.filter((line) => line.endsWith("goes"))).toEqual(["11750 c goes"]);
+    waits.giveBack("c");
+    await pass(5_000);
+    expect(seen.filter((line) => line.endsWith("goes"))[1]).toMatch(/^2[0-2]\d{3} d goes$/);
+  });
+
+  it("does not hear what a call took, but the session counts that", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const { seen, waits, start } = callsAt("unreachable");
+    const call = { ...CALL, limits: { tokensPerMinute: 15 } };
+    start("c", { call });
+    start("d", { call });
+    await pass(20_000);
+    expect(seen.filter((line) => line.endsWith("goes"))).toEqual(["11750 c goes"]);
+    waits.settle("c", "e", 5);
+    await pass(5_000);
+    expect(seen.filter((line) => line.endsWith("goes"))[1]).toMatch(/^2[0-2]\d{3} d goes$/);
+  });
+
+  it("holds nobody up for one that waited and is not to be made any more", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const { seen, start } = callsAt("unreachable");
+    const cancelled = new AbortController();
+    start();
+    start("d", { signal: cancelled.signal });
+    await pass(1);
+    start("e");
+    await pass(71_000);
+    cancelled.abort(new Error("cancelled"));
+    await pass(5_000);
+    expect(seen.at(-1)).toMatch(/^7[2-5]\d{3} e goes$/);
+  });
+});
+
+/** A gate that keeps to the rules; what it is told takes as long on its way there, and its answer as long on its way back. */
+function gateFarAway(ways: { start: number[]; leave: number }): RateGateApi {
+  let queue = EMPTY_QUEUE;
+  let asked = 0;
+  return {
+    async start({ call, limits, tokens }) {
+      const way = ways.start[Math.min(asked++, ways.start.length - 1)] ?? 0;
+      await new Promise((over) => setTimeout(over, way));
+      const verdict = askToStart(queue, { id: call, limits, tokens }, Date.now());
+      queue = verdict.queue;
+      await new Promise((over) => setTimeout(over, way));
+      return verdict.granted ? { type: "start" } : { type: "wait", startsAt: verdict.startsAt };
+    },
+    async leave(_, call) {
+      await new Promise((over) => setTimeout(over, ways.leave));
+      queue = leaveQueue(queue, call);
+    },
+    settle: async () => {},
+  };
+}
+
+describe("a call that is asked for anew counts, although", () => {
+  const waitsAt = (gate: RateGateApi) => new RateWaits({ session: "s", gate: () => gate, now: () => Date.now() });
+  const isLetIn = async (waits: RateWaits, effect: string) => {
+    let letIn = false;
+    void waits.start(effect, CALL, { signal: new AbortController().signal, onWait: () => {} }).then(() => (letIn = true));
+    await pass(1_000);
+    return letIn;
+  };
+
+  it("what was given back before is slow on its way to the gate", async () => {
+    const waits = waitsAt(gateFarAway({ start: [5], leave: 50 }));
+    expect(await isLetIn(waits, "c")).toBe(true);
+    waits.giveBack("c");
+    expect(await isLetIn(waits, "c")).toBe(true);
+    expect(await isLetIn(waits, "d")).toBe(false);
+  });
+
+  it("it was let in before when nobody waited for that any more", async () => {
+    const waits = waitsAt(gateFarAway({ start: [100, 5], leave: 5 }));
+    const cancelled = new AbortController();
+    const first = waits.start("c", CALL, { signal: cancelled.signal, onWait: () => {} });
+    const ended = expect(first).rejects.toThrow("cancelled");
+    await pass(10);
+    cancelled.abort(new Error("cancelled"));
+    await ended;
+    expect(await isLetIn(waits, "c")).toBe(true);
+    expect(await isLetIn(waits, "d")).toBe(false);
+  });
+
+  it("the gate says nothing to what was given back", async () => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const gate = gateFarAway({ start: [5], leave: 5 });
+    const waits = waitsAt({ ...gate, leave: () => new Promise(() => {}) });
+    expect(await isLetIn(waits, "c")).toBe(true);
+    waits.giveBack("c");
+    expect(await isLetIn(waits, "c")).toBe(false);
+    await pass(5_000);
+    expect(await isLetIn(waits, "c")).toBe(true);
+    expect(await isLetIn(waits, "d")).toBe(false);
   });
 });
