@@ -8,7 +8,7 @@ import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
 import { commitInWords } from "./simulate/commit";
 import { coverageTable, leastFor } from "./simulate/coverage-table";
-import { Progress, ProgressError } from "./simulate/progress";
+import { Gathered, Progress, ProgressError } from "./simulate/progress";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
@@ -98,20 +98,14 @@ async function simulateAll(
     workers.clear();
   };
   const play = async (range: Range): Promise<void> => {
-    const began = performance.now();
-    const coverage = new Coverage();
-    const hashes: string[] = [];
-    let isSound = true;
+    const gathered = new Gathered(range);
     const onTold = (told: Told): void => {
-      hashes.push(...told.hashes.map(([, hash]) => hash));
-      coverage.merge(told.counted);
-      isSound &&= told.failed.length === 0;
+      gathered.add(told);
       noted(told);
     };
     const lost = await inProcess(range, { script: SCRIPT, silentMs: Number(values.patience) * 1_000, workers, onTold });
-    const ms = (performance.now() - began) / jobs;
-    const isWhole = hashes.length === range.to - range.from;
-    if (isWhole && isSound) progress?.add({ ...range, ms, hashes, counted: coverage.counted() });
+    const played = gathered.whole(jobs);
+    if (played) progress?.add(played);
     if (!lost) return;
     sum.seeds += 1;
     sum.lost.push(lost);

@@ -1,7 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
-import type { Range } from "./worker";
+import { Coverage } from "../../tests/simulation/engine/coverage";
+import type { Range, Told } from "./worker";
 
 const CountsSchema = z.array(z.tuple([z.string(), z.number()]));
 const RunSchema = z.object({ commit: z.string(), from: z.number(), seeds: z.number(), rangeSeeds: z.number() });
@@ -17,6 +18,33 @@ const PlayedSchema = z.object({
 export type Run = z.infer<typeof RunSchema>;
 /** A range that was played to its end and in which nothing failed: the hash of each log in order. `ms`: how long the whole run took for it. */
 export type Played = z.infer<typeof PlayedSchema>;
+
+/** What a range that is being played has told so far. */
+export class Gathered {
+  readonly #range: Range;
+  readonly #began = performance.now();
+  readonly #hashes: string[] = [];
+  readonly #coverage = new Coverage();
+  #isSound = true;
+
+  constructor(range: Range) {
+    this.#range = range;
+  }
+
+  add({ hashes, counted, failed }: Told): void {
+    this.#hashes.push(...hashes.map(([, hash]) => hash));
+    this.#coverage.merge(counted);
+    this.#isSound &&= failed.length === 0;
+  }
+
+  /** null unless it was played to its end and nothing failed. `jobs`: how many ranges are played at a time. */
+  whole(jobs: number): Played | null {
+    const { from, to } = this.#range;
+    if (!this.#isSound || this.#hashes.length < to - from) return null;
+    const ms = (performance.now() - this.#began) / jobs;
+    return { from, to, ms, hashes: this.#hashes, counted: this.#coverage.counted() };
+  }
+}
 
 /** Why a run cannot go on from a file. */
 export class ProgressError extends Error {
