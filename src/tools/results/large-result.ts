@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { byteLength } from "../../coordination/byte-length";
 import { RESULTS_DIRECTORY } from "../../workspace/handed-over";
 import { estimateTokens } from "./estimate-tokens";
@@ -76,10 +77,16 @@ function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
 /** Whether a byte of UTF-8 goes on with a character. */
 const isInside = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools. */
+/** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools and a provider its calls; no two ids have one name. */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${asName(id, 80)}.txt`;
+  return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${idAsName(id)}.txt`;
+}
+
+/** One that is no name as it stands is told from others that would look like it by its hash. */
+function idAsName(id: string): string {
+  const name = asName(id, 80);
+  return name === id ? name : `${name}-${createHash("sha256").update(id).digest("hex").slice(0, 8)}`;
 }
 
 const asName = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
