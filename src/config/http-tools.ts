@@ -1,6 +1,7 @@
 import { addressProblem } from "../outgoing/address-rules";
 import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn } from "../tools/http/definition";
 import { parameterProblem } from "../tools/parameters";
+import { presetProblem } from "../tools/presets";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
@@ -29,7 +30,7 @@ export function readHttpTool(section: Section, name: string, context: ConfigCont
   if (description === null) missing(section, "description", "description is missing: what the tool does, for the model.");
   const method = read(section, "method", HTTP_TOOL.method, "GET");
   const preset = readPreset(section);
-  const parameters = readParameters(section);
+  const parameters = readParameters(section, preset);
   const url = readUrl(section, context);
   const timeoutSeconds = read(section, "timeout_seconds", HTTP_TOOL.timeoutSeconds, USUAL_TIMEOUT_SECONDS);
   if (url === null) return null;
@@ -55,11 +56,11 @@ function readPreset(section: Section): Record<string, unknown> {
 
 type Parameters = { schema: Record<string, unknown>; names: string[] };
 
-function readParameters(section: Section): Parameters | null {
+function readParameters(section: Section, preset: Record<string, unknown>): Parameters | null {
   const written = read(section, "parameters", mapping, null);
   if (written === null) return (section.values.get("parameters") ?? null) === null ? { schema: NO_PARAMETERS, names: [] } : null;
   const schema = Object.fromEntries([...written].map(([key, value]) => [String(key), toPlain(value)]));
-  const problem = parameterProblem(schema);
+  const problem = parameterProblem(schema) ?? presetProblem(schema, preset);
   if (problem === null) {
     const properties = written.get("properties");
     return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };

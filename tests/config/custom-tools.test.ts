@@ -122,6 +122,22 @@ describe("a tool over HTTP", () => {
       lines: "url: 'https://x.net', preset_args: {token: abc}",
       says: "credential's name",
     },
+    {
+      name: "a preset that an alternative asks the model for",
+      lines:
+        "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}, t: {}}, anyOf: [{required: [q, t]}]}",
+      says: "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
+    },
+    {
+      name: "a count of arguments beside presets",
+      lines: "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
+      says: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
+    },
+    ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map((keyword) => ({
+      name: `what no arguments are checked for: ${keyword}`,
+      lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
+      says: "is no keyword of JSON Schema that is taken here",
+    })),
     { name: "a misspelt key", lines: "url: 'https://x.net', methd: GET", says: "Did you mean `method`?" },
   ])("is refused for $name", ({ lines, says }) => {
     expect(told(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);

@@ -1,6 +1,7 @@
 import { hideSecrets, hideSecretsInCut } from "../../redaction/redact";
 import { Breakers, resting } from "../breaker";
-import { argumentProblem, withoutPresets } from "../parameters";
+import { argumentProblem } from "../parameters";
+import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results/show-controls";
 import type { Tool, ToolContext, ToolResult } from "../tool";
