@@ -1,7 +1,10 @@
 import { addressProblem } from "../outgoing/address-rules";
+import { isJsonObject } from "../providers/json";
+import type { Format } from "../providers/registry";
+import { toolProblem } from "../providers/tool-problems";
 import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn } from "../tools/http/definition";
 import { parameterProblem } from "../tools/parameters";
-import { presetProblem } from "../tools/presets";
+import { presetProblem, withoutPresets } from "../tools/presets";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
@@ -68,6 +71,34 @@ function readParameters(section: Section, preset: Record<string, unknown>): Para
   const path = ["parameters", ...problem.at];
   section.findings.error("not_allowed", [...section.path, ...path], `${path.join(".")} ${problem.detail}.`);
   return null;
+}
+
+/** A tool that models of the agent's format cannot be told of: one would keep the agent from all its calls. */
+export function refuseUnfit(
+  section: Section,
+  { name, description, parameters, preset }: HttpToolDefinition,
+  format: Format,
+): void {
+  const problem = toolProblem(format, { name, description, parameters: withoutPresets(parameters, preset) });
+  if (problem === null) return;
+  const { pointer, keyword, detail } = problem;
+  const path = ["parameters", ...asWritten(parameters, [...pointer.split("/").slice(1), keyword])];
+  const advice = "leave it out and say it in the tool's description, or give the agent a backend of another type";
+  section.findings.error(
+    "not_allowed",
+    [...section.path, ...path],
+    `${path.join(".")}: the agent's model cannot be told of \`${keyword}\`: ${detail}; ${advice}.`,
+  );
+}
+
+/** As far as it leads in a schema as it was written: what is looked at may be put otherwise, `oneOf` as `anyOf`. */
+function asWritten(schema: unknown, tokens: readonly string[]): (string | number)[] {
+  const [token, ...rest] = tokens;
+  if (token === undefined) return [];
+  if (Array.isArray(schema))
+    return Number(token) < schema.length ? [Number(token), ...asWritten(schema[Number(token)], rest)] : [];
+  const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+  return isJsonObject(schema) && Object.hasOwn(schema, key) ? [key, ...asWritten(schema[key], rest)] : [];
 }
 
 /** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */
