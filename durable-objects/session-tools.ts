@@ -1,5 +1,7 @@
 import type { Team } from "../src/config/team";
 import type { ToolListingEffect } from "../src/coordination";
+import type { ToolSpec } from "../src/providers/provider";
+import { toolProblem, whyUnfit } from "../src/providers/tool-problems";
 import { logError } from "../src/redaction/log";
 import { hasJavascript, javascriptRunner } from "../src/tools/javascript";
 import { Breakers } from "../src/tools/breaker";
@@ -49,6 +51,11 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
+  const unfit = (id: string, spec: ToolSpec) => {
+    const agent = team.agents.find((one) => one.id === id);
+    const problem = agent ? toolProblem(agent.backend.format, spec) : null;
+    return problem && whyUnfit(problem);
+  };
   const servers = new ToolServers({
     engine,
     log,
@@ -60,6 +67,7 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
       tokens: new KeptTokens(env, holder, sql),
       large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
+      unfit,
       secretOf: (name, origin) => {
         const secret = secretOf(name, origin);
         if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${origin}`);

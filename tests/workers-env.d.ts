@@ -30,5 +30,7 @@ declare module "vitest" {
     rotatingIssuer: string;
     /** The same behind headers that no provider should send. */
     rudeProvidersUrl: string;
+    /** A tool server one of whose tools not every model can be told of. */
+    unsayableServerUrl: string;
   }
 }

@@ -1,4 +1,5 @@
 import type { AgentRules } from "../protocol/team";
+import type { Format } from "../providers/registry";
 import type { ConfigContext } from "./context";
 import { readCustomTools } from "./custom-tools";
 import type { Section } from "./fields";
@@ -14,9 +15,10 @@ export type AgentTools = {
   rules: Pick<AgentRules, "workspace" | "tools" | "tool_servers">;
 };
 
-export function readAgentTools(backend: Section, files: TeamFiles, context: ConfigContext): AgentTools {
+/** `format`: which the agent's model speaks; null: not known, as its backend is wrong. */
+export function readAgentTools(backend: Section, files: TeamFiles, context: ConfigContext, format: Format | null): AgentTools {
   const workspace = readWorkspace(backend, files, context);
-  const { http, registered, rules } = readCustomTools(backend, context);
+  const { http, registered, rules } = readCustomTools(backend, context, format);
   const mcp = readMcpTools(backend, context);
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);

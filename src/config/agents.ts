@@ -60,7 +60,7 @@ function readAgent(section: Section, team: FromTeam & { size: number }, context:
   const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, team.sensitivity);
   const backend = backendOf(section);
   const found = backend && readBackend(backend, context, team.vote(team.size));
-  const tools = backend && readAgentTools(backend, team.files, context);
+  const tools = backend && readAgentTools(backend, team.files, context, found?.backend.format ?? null);
   if (id === null || !found || !tools) return null;
   return {
     agent: { id, systemMessage, votingSensitivity, backend: found.backend, ...tools.agent },

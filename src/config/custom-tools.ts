@@ -1,5 +1,6 @@
 import type { ToolRule } from "../protocol/team";
 import { WORKFLOW_TOOLS } from "../coordination";
+import type { Format } from "../providers/registry";
 import { fileTools } from "../tools/files";
 import { type HttpToolDefinition, httpToolRule } from "../tools/http/definition";
 import { RUN_JAVASCRIPT_RULE } from "../tools/javascript";
@@ -7,7 +8,7 @@ import { REGISTRY, registeredTool } from "../tools/registry";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { listOrMapping, read, refuseOffWord, type Section, texts } from "./fields";
-import { readHttpTool } from "./http-tools";
+import { readHttpTool, refuseUnfit } from "./http-tools";
 import { PYTHON_TOOL_KEYS, REGISTERED_TOOL_KEYS } from "./known-keys";
 import { MAX_CUSTOM_TOOLS } from "./limits";
 import { nearest } from "./nearest";
@@ -22,7 +23,8 @@ export type CustomTools = { http: HttpToolDefinition[]; registered: string[]; ru
 /** As every provider takes it. */
 export const TOOL_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
-export function readCustomTools(section: Section, context: ConfigContext): CustomTools {
+/** `format`: which the agent's model speaks, as not all can be told of every tool; null: not known. */
+export function readCustomTools(section: Section, context: ConfigContext, format: Format | null): CustomTools {
   const path = [...section.path, "custom_tools"];
   const written = section.values.get("custom_tools");
   if (written === false || refuseOffWord(section, path, written)) return { http: [], registered: [], rules: [] };
@@ -38,12 +40,12 @@ export function readCustomTools(section: Section, context: ConfigContext): Custo
   const tools: CustomTools = { http: [], registered: [], rules: [] };
   for (const entry of entries.slice(0, MAX_CUSTOM_TOOLS)) {
     if (excluded.includes(entry.name)) continue;
-    readTool(section, entry, { tools, context });
+    readTool(section, entry, { tools, context, format });
   }
   return tools;
 }
 
-type Reading = { tools: CustomTools; context: ConfigContext };
+type Reading = { tools: CustomTools; context: ConfigContext; format: Format | null };
 
 function readTool(section: Section, entry: Entry, reading: Reading): void {
   const { values } = entry.section;
@@ -54,9 +56,10 @@ function readTool(section: Section, entry: Entry, reading: Reading): void {
   else addRegistered(entry, reading);
 }
 
-function addHttpTool({ name, section }: Entry, { tools, context }: Reading): void {
+function addHttpTool({ name, section }: Entry, { tools, context, format }: Reading): void {
   const definition = readHttpTool(section, name, context);
   if (!definition) return;
+  if (format !== null) refuseUnfit(section, definition, format);
   tools.http.push(definition);
   tools.rules.push(httpToolRule(definition));
 }

@@ -1,6 +1,10 @@
 import { addressProblem } from "../outgoing/address-rules";
+import { isJsonObject } from "../providers/json";
+import type { Format } from "../providers/registry";
+import { toolProblem } from "../providers/tool-problems";
 import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn } from "../tools/http/definition";
 import { parameterProblem } from "../tools/parameters";
+import { presetProblem, withoutPresets } from "../tools/presets";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
@@ -29,7 +33,7 @@ export function readHttpTool(section: Section, name: string, context: ConfigCont
   if (description === null) missing(section, "description", "description is missing: what the tool does, for the model.");
   const method = read(section, "method", HTTP_TOOL.method, "GET");
   const preset = readPreset(section);
-  const parameters = readParameters(section);
+  const parameters = readParameters(section, preset);
   const url = readUrl(section, context);
   const timeoutSeconds = read(section, "timeout_seconds", HTTP_TOOL.timeoutSeconds, USUAL_TIMEOUT_SECONDS);
   if (url === null) return null;
@@ -55,11 +59,11 @@ function readPreset(section: Section): Record<string, unknown> {
 
 type Parameters = { schema: Record<string, unknown>; names: string[] };
 
-function readParameters(section: Section): Parameters | null {
+function readParameters(section: Section, preset: Record<string, unknown>): Parameters | null {
   const written = read(section, "parameters", mapping, null);
   if (written === null) return (section.values.get("parameters") ?? null) === null ? { schema: NO_PARAMETERS, names: [] } : null;
   const schema = Object.fromEntries([...written].map(([key, value]) => [String(key), toPlain(value)]));
-  const problem = parameterProblem(schema);
+  const problem = parameterProblem(schema) ?? presetProblem(schema, preset);
   if (problem === null) {
     const properties = written.get("properties");
     return { schema, names: properties instanceof Map ? [...properties.keys()].map(String) : [] };
@@ -67,6 +71,34 @@ function readParameters(section: Section): Parameters | null {
   const path = ["parameters", ...problem.at];
   section.findings.error("not_allowed", [...section.path, ...path], `${path.join(".")} ${problem.detail}.`);
   return null;
+}
+
+/** A tool that models of the agent's format cannot be told of: one would keep the agent from all its calls. */
+export function refuseUnfit(
+  section: Section,
+  { name, description, parameters, preset }: HttpToolDefinition,
+  format: Format,
+): void {
+  const problem = toolProblem(format, { name, description, parameters: withoutPresets(parameters, preset) });
+  if (problem === null) return;
+  const { pointer, keyword, detail } = problem;
+  const path = ["parameters", ...asWritten(parameters, [...pointer.split("/").slice(1), keyword])];
+  const advice = "leave it out and say it in the tool's description, or give the agent a backend of another type";
+  section.findings.error(
+    "not_allowed",
+    [...section.path, ...path],
+    `${path.join(".")}: the agent's model cannot be told of \`${keyword}\`: ${detail}; ${advice}.`,
+  );
+}
+
+/** As far as it leads in a schema as it was written: what is looked at may be put otherwise, `oneOf` as `anyOf`. */
+function asWritten(schema: unknown, tokens: readonly string[]): (string | number)[] {
+  const [token, ...rest] = tokens;
+  if (token === undefined) return [];
+  if (Array.isArray(schema))
+    return Number(token) < schema.length ? [Number(token), ...asWritten(schema[Number(token)], rest)] : [];
+  const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+  return isJsonObject(schema) && Object.hasOwn(schema, key) ? [key, ...asWritten(schema[key], rest)] : [];
 }
 
 /** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */

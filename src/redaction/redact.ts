@@ -40,9 +40,25 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 /** The text without these secrets, in whatever form they stand there; whatever else looks like a key stays. */
 export function hideSecrets(text: string, secrets: readonly string[]): string {
-  const forms = secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap((secret) => [...formsOf(secret)]);
-  return forms.reduce((clean, form) => clean.replaceAll(form, HIDDEN), text);
+  return allForms(secrets).reduce((clean, form) => clean.replaceAll(form, HIDDEN), text);
 }
+
+/** The same for a text that was cut already: without what one of them begins with at its end, either, though it may be by chance. */
+export function hideSecretsInCut(text: string, secrets: readonly string[]): string {
+  const clean = hideSecrets(text, secrets);
+  const begun = Math.max(0, ...allForms(secrets).map((form) => begunAtEnd(clean, form)));
+  return clean.slice(0, clean.length - begun);
+}
+
+/** How many characters of `form` a text ends with. */
+function begunAtEnd(text: string, form: string): number {
+  let length = form.length - 1;
+  while (!text.endsWith(form.slice(0, length))) length -= 1;
+  return length;
+}
+
+const allForms = (secrets: readonly string[]): string[] =>
+  secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap((secret) => [...formsOf(secret)]);
 
 /** As long as no word that only begins like a key. */
 const SHORTEST_KEY = 16;

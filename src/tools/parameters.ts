@@ -140,17 +140,3 @@ function checkedPart(key: string, value: unknown): unknown {
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, isMapping(part) ? checked(part) : part]));
   return value;
 }
-
-/** The schema without the arguments that are set already. */
-export function withoutPresets(
-  schema: Record<string, unknown>,
-  preset: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const { properties, required, ...others } = schema;
-  const isFree = (name: string) => !Object.hasOwn(preset, name);
-  return {
-    ...others,
-    properties: isMapping(properties) ? Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))) : {},
-    ...(Array.isArray(required) && { required: required.filter((name) => typeof name === "string" && isFree(name)) }),
-  };
-}

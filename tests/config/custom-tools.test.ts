@@ -122,9 +122,75 @@ describe("a tool over HTTP", () => {
       lines: "url: 'https://x.net', preset_args: {token: abc}",
       says: "credential's name",
     },
+    {
+      name: "a preset that an alternative asks the model for",
+      lines:
+        "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}, t: {}}, anyOf: [{required: [q, t]}]}",
+      says: "not_allowed /agent/backend/custom_tools/0/parameters/anyOf/0/required: parameters.anyOf.0.required names `t`",
+    },
+    {
+      name: "a count of arguments beside presets",
+      lines: "url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, properties: {q: {}}, minProperties: 1}",
+      says: "not_allowed /agent/backend/custom_tools/0/parameters/minProperties: parameters.minProperties counts arguments",
+    },
+    ...["dependentRequired: {q: [t]}", "if: {required: [t]}", "then: {required: [t]}"].map((keyword) => ({
+      name: `what no arguments are checked for: ${keyword}`,
+      lines: `url: 'https://x.net', preset_args: {t: 1}, parameters: {type: object, ${keyword}}`,
+      says: "is no keyword of JSON Schema that is taken here",
+    })),
     { name: "a misspelt key", lines: "url: 'https://x.net', methd: GET", says: "Did you mean `method`?" },
   ])("is refused for $name", ({ lines, says }) => {
     expect(told(lines.startsWith("name:") ? `{${lines}}` : with_(lines))).toContain(says);
+  });
+});
+
+describe("a tool that models of a format cannot be told of", () => {
+  const FIRST = "parameters: {type: object, properties: {a: {anyOf: [{type: string}, {not: {type: 'null'}}]}}}";
+  const source = (type: string, tool: string, more = "") =>
+    `agent:\n  id: a\n  backend:\n    type: ${type}\n    custom_tools:\n      - ${with_(tool)}${more}`;
+  const problems = (text: string) => checkTeam(text, CONTEXT).errors;
+
+  it.each([
+    { name: "a keyword deep in it", lines: `url: 'https://x.net', ${FIRST}`, at: "/properties/a/anyOf/1/not", says: "`not`" },
+    {
+      name: "an alternative among others, which are written otherwise there",
+      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {oneOf: [{type: string}, {not: {}}]}}}",
+      at: "/properties/a",
+      says: "`not`",
+    },
+    {
+      name: "parts that contradict each other",
+      lines: "url: 'https://x.net', parameters: {type: object, properties: {a: {allOf: [{minLength: 1}, {minLength: 2}]}}}",
+      at: "/properties/a/allOf",
+      says: "two of its parts say `minLength` differently",
+    },
+  ])("is refused where it stands, for $name", ({ lines, at, says }) => {
+    expect(problems(source("gemini", lines))).toEqual([
+      {
+        code: "not_allowed",
+        pointer: `/agent/backend/custom_tools/0/parameters${at}`,
+        line: 6,
+        column: expect.any(Number),
+        detail: expect.stringContaining(says),
+      },
+    ]);
+    expect(problems(source("gemini", lines))[0]?.detail).toContain("say it in the tool's description");
+    expect(problems(source("claude", lines))).toEqual([]);
+  });
+
+  it("has its own place: line and column of the keyword's value", () => {
+    const [problem] = problems(source("gemini", `url: 'https://x.net', ${FIRST}`));
+    const line = source("gemini", `url: 'https://x.net', ${FIRST}`).split("\n")[5] ?? "";
+    expect(problem?.column).toBe(line.indexOf("{type: 'null'}") + 1);
+  });
+
+  it("may stand in the config where it is left out", () => {
+    expect(problems(source("gemini", `url: 'https://x.net', ${FIRST}`, "\n    exclude_custom_tools: [t]"))).toEqual([]);
+  });
+
+  it("is one again where what cannot be said is set", () => {
+    const schema = "parameters: {type: object, properties: {a: {not: {}}, b: {type: string}}}, preset_args: {a: 1}";
+    expect(problems(source("gemini", `url: 'https://x.net', ${schema}`))).toEqual([]);
   });
 });
 

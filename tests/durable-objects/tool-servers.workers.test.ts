@@ -39,6 +39,29 @@ describe("agents with tool servers", () => {
     expect(types.indexOf("call.started")).toBeGreaterThan(types.lastIndexOf("tools.listed"));
   });
 
+  it("are not ended by a tool that their model cannot be told of, which is left out by name", async () => {
+    const mcp_servers = [box({ url: inject("unsayableServerUrl") })];
+    const base_url = inject("providersUrl");
+    const all = { api_key: "caller-key", mcp_servers };
+    const backends = [
+      { type: "gemini", model: "gemini-2.5-flash", base_url: new URL(base_url).origin, ...all },
+      { type: "chatcompletion", model: "plain", base_url, ...all },
+    ];
+    const { events } = await follow(await start({ agents: backends.map((backend, nth) => ({ id: `a${nth}`, backend })) }));
+    expect(listed(events).map(({ agent, tools }) => [agent, ...tools])).toEqual(
+      expect.arrayContaining([
+        ["a0", "mcp__box__plain"],
+        ["a1", "mcp__box__plain", "mcp__box__excluding"],
+      ]),
+    );
+    const why = expect.stringContaining("cannot be told of it: `not` at /properties/a");
+    const [ofFirst] = ofType(events, "tools.listed").filter(({ agent }) => agent === "a0");
+    expect(ofFirst?.refused).toEqual([{ tool: "excluding", changed: false, why }]);
+    expect(ofType(events, "call.failed")).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+    expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
+  });
+
   it("have only the tools that filters at both levels let through", async () => {
     const server = box({ allowed_tools: ["add", "ask"] });
     const { events } = await follow(await start(withServers(["quick"], [server], { exclude_tools: ["mcp__box__ask"] })));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { argumentProblem, parameterProblem, withoutPresets } from "../../src/tools/parameters";
+import { argumentProblem, parameterProblem } from "../../src/tools/parameters";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
@@ -69,9 +69,4 @@ describe("arguments", () => {
     expect(argumentProblem(schema, args)).toBeNull();
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   });
-});
-
-it("presets are neither seen nor asked for", () => {
-  const schema = object({ city: { type: "string" }, units: { type: "string" } }, { required: ["city", "units"] });
-  expect(withoutPresets(schema, { units: "c" })).toEqual(object({ city: { type: "string" } }, { required: ["city"] }));
 });

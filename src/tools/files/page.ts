@@ -11,16 +11,22 @@ export type Page = {
 
 /** The piece that begins at `start`, of at most `most` characters, that takes at most `bytes` when shown. Always goes forward. */
 export function characterPage(text: string, start: number, most: number, bytes: number): Page {
-  const from = beforePair(text, Math.min(start, text.length));
+  const from = boundary(text, Math.min(start, text.length));
   // A character that alone takes more than there is room for is shown all the same.
-  const least = from + ((text.codePointAt(from) ?? 0) > 0xffff ? 2 : 1);
+  const least = boundary(text, from + 1) === from ? from + 2 : from + 1;
   let length = Math.min(most, text.length - from, bytes);
   for (;;) {
-    const end = Math.max(beforePair(text, from + length), Math.min(least, text.length));
+    const end = Math.max(boundary(text, from + length), Math.min(least, text.length));
     const shown = showControls(text.slice(from, end));
     if (end <= least || byteLength(shown) <= bytes) return { text: shown, start: from, end };
     length = Math.floor((end - from) / 2);
   }
+}
+
+/** The same position, or the one before it where it would part what is shown as one: a character, a Windows line break. */
+function boundary(text: string, position: number): number {
+  const parts = text[position - 1] === "\r" && text[position] === "\n";
+  return parts ? position - 1 : beforePair(text, position);
 }
 
 export type LinePage = {

@@ -4,7 +4,7 @@ import type { ToolRule } from "../../protocol/team";
 export type HttpToolDefinition = {
   name: string;
   description: string;
-  /** JSON Schema of type object, presets among its properties or not. What `parameterProblem` refuses is not in it. */
+  /** JSON Schema of type object, presets among its properties or not. What `parameterProblem` and `presetProblem` refuse is not in it. */
   parameters: Record<string, unknown>;
   method: HttpMethod;
   /** `{name}` in its path or query stands for the argument of that name. Its origin holds none. */

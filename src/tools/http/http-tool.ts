@@ -1,6 +1,7 @@
-import { hideSecrets } from "../../redaction/redact";
+import { hideSecrets, hideSecretsInCut } from "../../redaction/redact";
 import { Breakers, resting } from "../breaker";
-import { argumentProblem, withoutPresets } from "../parameters";
+import { argumentProblem } from "../parameters";
+import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results/show-controls";
 import type { Tool, ToolContext, ToolResult } from "../tool";
@@ -77,30 +78,33 @@ async function send(definition: HttpToolDefinition, request: HttpRequest, around
   }
 }
 
+/** Before anything is cut here, secrets are hidden in it: half of one is not recognised. */
 async function toResult(response: Response, reading: Reading): Promise<ToolResult> {
   const { ok, status, statusText, headers } = response;
+  const { secrets } = reading;
   const line = `HTTP ${status}${statusText ? ` ${statusText}` : ""}`;
   if (status >= 300 && status < 400) {
     await response.body?.cancel().catch(() => undefined);
-    return error(
-      `${line}: the server leads to ${JSON.stringify(headers.get("location")?.slice(0, 500) ?? "")}, and redirects are not followed.`,
-    );
+    const target = hideSecrets(headers.get("location") ?? "", secrets).slice(0, 500);
+    return error(`${line}: the server leads to ${JSON.stringify(target)}, and redirects are not followed.`);
   }
   const type = headers.get("content-type");
   if (ok && !isText(type)) return { outcome: "ok", ...(await readFile(response, reading)) };
-  const text = isText(type) ? await bodyText(response) : await unread(response, type);
+  const text = isText(type) ? await bodyText(response, secrets) : await unread(response, hideSecrets(type ?? "", secrets));
   return ok ? { outcome: "ok", text } : error(text === "" ? line : `${line}\n${text}`);
 }
 
-async function bodyText(response: Response): Promise<string> {
+async function bodyText(response: Response, secrets: readonly string[]): Promise<string> {
   const { text, isWhole } = await readText(response);
-  return isWhole ? text : `${text}\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`;
+  return isWhole
+    ? text
+    : `${hideSecretsInCut(text, secrets)}\n[Cut here: the server sent more than ${MAX_RESPONSE_BYTES} bytes.]`;
 }
 
-async function unread(response: Response, type: string | null): Promise<string> {
+async function unread(response: Response, type: string): Promise<string> {
   await response.body?.cancel().catch(() => undefined);
   const bytes = response.headers.get("content-length");
-  return `[The server sent ${type?.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
+  return `[The server sent ${type.slice(0, 100)}${bytes === null ? "" : `, ${bytes} bytes`}: no text, so it is not shown.]`;
 }
 
 /** Whether nobody knows if a call did its work that was sent and may not be made twice. `status`: the server's; null: none came. */

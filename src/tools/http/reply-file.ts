@@ -1,4 +1,4 @@
-import { formsOf, SHORTEST_SECRET } from "../../redaction/redact";
+import { formsOf, hideSecrets, SHORTEST_SECRET } from "../../redaction/redact";
 import { extensionOf, mediaTypeOf } from "../../workspace/media-type";
 import type { ToolResult } from "../tool";
 import { LARGE_BYTES, type Visit } from "../turnstile";
@@ -18,7 +18,7 @@ export async function readFile(
   response: Response,
   { visit, signal, secrets }: Reading,
 ): Promise<Pick<ToolResult, "text" | "files">> {
-  const said = response.headers.get("content-type") ?? undefined;
+  const said = hideSecrets(response.headers.get("content-type") ?? "", secrets);
   const bytes = await readBytes(response, async (taken) => {
     if (taken > LARGE_BYTES) await entered(visit, signal);
   });
@@ -30,7 +30,7 @@ export async function readFile(
   return { text: `[The server sent ${facts}: file 1]`, files: [{ mediaType, extension: extensionOf(mediaType), bytes }] };
 }
 
-const cut = (said: string | undefined): string => said?.slice(0, 100) ?? "";
+const cut = (said: string): string => said.slice(0, 100);
 
 /** Nothing is filed, so that others may come in. */
 function left(visit: Visit, what: string): Pick<ToolResult, "text"> {

@@ -22,6 +22,8 @@ export const MAX_RESULT_BYTES = 25 * 1024 * 1024;
 export const MAX_FILES = 16;
 /** Of a resource's text, as part of the result's. What is longer is a file too. */
 export const MAX_EMBEDDED_CHARS = 20_000;
+/** Of why a tool is not offered, which may quote its schema. */
+export const MAX_WHY_CHARS = 300;
 /** Pages of one listing. */
 export const MAX_PAGES = 64;
 

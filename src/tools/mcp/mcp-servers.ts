@@ -1,7 +1,7 @@
 import type { ToolRule } from "../../protocol/team";
 import type { Tool } from "../tool";
 import type { McpEnvironment, ServerListing } from "./environment";
-import { describe, isWanted, type NotOffered, type Offered, offerTo } from "./offer";
+import { isWanted, type NotOffered, type Offered, offerTo, toSpec } from "./offer";
 import type { Pins } from "./pins";
 import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
@@ -94,7 +94,7 @@ export class McpServers {
     });
   }
 
-  /** What it has no room for although servers have it and its config lets it in. */
+  /** What it has no room for, or its model cannot be told of, although servers have it and its config lets it in. */
   refusedTo(agent: string): NotOffered[] {
     return this.#offerTo(agent).refused;
   }
@@ -129,7 +129,11 @@ export class McpServers {
       // Shared by agents whose filters may differ.
       return [server.name, offered.map((tool) => ({ ...tool, server }))] as const;
     });
-    return offerTo(tools, new Map(listings), this.#env.ownTools?.(agent));
+    const { ownTools, unfit } = this.#env;
+    return offerTo(tools, new Map(listings), {
+      ...(ownTools && { own: ownTools(agent) }),
+      ...(unfit && { unfit: (tool) => unfit(agent, tool) }),
+    });
   }
 
   /** What operator and server together say of a tool. */
@@ -148,9 +152,9 @@ export class McpServers {
 
   /** A tool as it was offered, now or before a restart, under the rule it was offered by; its server must be known. */
   tool(offered: Offered, rule: ToolRule): Tool {
-    const { server, name, tool } = offered;
+    const { server, name } = offered;
     return {
-      spec: { name, description: describe(offered), parameters: { ...tool.inputSchema } },
+      spec: toSpec(offered),
       rule,
       leavesFiles: true,
       run: async (args, context) => {

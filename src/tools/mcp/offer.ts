@@ -1,7 +1,8 @@
 import type { Tool as McpTool } from "@modelcontextprotocol/client";
-import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_OFFERED_CHARS, MAX_SCHEMA_CHARS, MAX_TOOLS } from "./limits";
+import { MAX_DESCRIPTION_CHARS, MAX_OFFERED, MAX_OFFERED_CHARS, MAX_SCHEMA_CHARS, MAX_TOOLS, MAX_WHY_CHARS } from "./limits";
 import { fullName, isAllowed, isExcluded, type Named, nameProblem } from "./names";
 import { checkPins, type Pins } from "./pins";
+import type { ToolSpec } from "../../providers/provider";
 import type { McpServer, McpTools } from "./server";
 import { cutText, shown } from "./shown-text";
 import { toolHash } from "./tool-hash";
@@ -77,31 +78,38 @@ function toDefinition({ name, title, description, inputSchema, annotations }: Mc
   };
 }
 
+/** What an agent is beside its servers. */
+export type Room = {
+  /** How many tools it has of its own. */
+  own?: number;
+  /** Why its model cannot be told of a tool, as a clause; null: it can. */
+  unfit?: (tool: ToolSpec) => string | null;
+};
+
 /**
- * What one agent gets of the listings of its servers: filtered at both levels, as many as it has room for beside `own` tools of its
- * own; servers that come first in its config are served first.
+ * What one agent gets of the listings of its servers: filtered at both levels, as many as it has room for beside its own, and none that
+ * its model cannot be told of; servers that come first in its config are served first. What is looked at takes room also if it is unfit,
+ * for looking costs.
  */
 export function offerTo(
   agent: McpTools,
   listings: ReadonlyMap<string, readonly Offered[]>,
-  own = 0,
+  { own = 0, unfit = () => null }: Room = {},
 ): { offered: Offered[]; refused: NotOffered[] } {
   const offered: Offered[] = [];
   const refused: NotOffered[] = [];
   const room = Math.max(0, MAX_OFFERED - own);
-  let chars = 0;
+  let [looked, chars] = [0, 0];
   const wanted = agent.servers.flatMap((server) =>
     (listings.get(server.name) ?? []).filter((tool) => isWanted(named(tool), agent, server)),
   );
   for (const tool of wanted) {
     const size = JSON.stringify(tool.tool).length;
-    const why = tooMuch(offered.length + 1, room, chars + size);
-    if (why !== null) {
-      refused.push({ server: tool.server.name, tool: tool.bareName, why, changed: false });
-      continue;
-    }
-    chars += size;
-    offered.push(tool);
+    const isOver = tooMuch(looked + 1, room, chars + size);
+    if (isOver === null) [looked, chars] = [looked + 1, chars + size];
+    const why = isOver ?? unfit(toSpec(tool));
+    if (why === null) offered.push(tool);
+    else refused.push({ server: tool.server.name, tool: tool.bareName, why: cutText(shown(why), MAX_WHY_CHARS), changed: false });
   }
   return { offered, refused };
 }
@@ -132,5 +140,9 @@ function isLetIn(tool: Named, { allowedTools, excludeTools }: Filters, servers: 
   );
 }
 
-/** A description as models see it. */
-export const describe = ({ server, tool }: Offered): string => tool.description || `A tool of the server ${server.name}.`;
+/** A tool as models see it. */
+export const toSpec = ({ server, name, tool }: Offered): ToolSpec => ({
+  name,
+  description: tool.description || `A tool of the server ${server.name}.`,
+  parameters: { ...tool.inputSchema },
+});

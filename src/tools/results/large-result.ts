@@ -76,10 +76,23 @@ function inParts(bytes: Uint8Array, most: number): Uint8Array[] {
 /** Whether a byte of UTF-8 goes on with a character. */
 const isInside = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools. */
+/** `.tool_results/{tool}_{time}_{id}.txt`, whatever a server calls its tools and a provider its calls. */
 export function resultPath({ tool, id, at }: Pick<FoundResult, "tool" | "id" | "at">): string {
   const time = new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, "");
-  return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${asName(id, 80)}.txt`;
+  return `${RESULTS_DIRECTORY}/${asName(tool, 60)}_${time}_${idAsName(id)}.txt`;
+}
+
+/** One that is no name as it stands is told from others that would look like it by its hash. */
+function idAsName(id: string): string {
+  const name = asName(id, 80);
+  return name === id ? name : `${name}-${hashOf(id)}`;
+}
+
+/** FNV-1a, as eight hexadecimal digits. */
+function hashOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
 const asName = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";

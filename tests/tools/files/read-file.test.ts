@@ -54,6 +54,16 @@ describe("read_file", () => {
       args: { path: "emoji.txt", start_char: 1, max_chars: 1 },
       text: "😀\n[Characters 0 to 2 of 6. Read on with start_char: 2.]",
     },
+    {
+      name: "parts no Windows line break from its line",
+      args: { path: "crlf.txt", start_char: 0, max_chars: 4 },
+      text: "one\n[Characters 0 to 3 of 10. Read on with start_char: 3.]",
+    },
+    {
+      name: "goes on even where a Windows line break is more than was asked for",
+      args: { path: "crlf.txt", start_char: 4, max_chars: 1 },
+      text: "\n\n[Characters 3 to 5 of 10. Read on with start_char: 5.]",
+    },
     { name: "says that a file is empty", args: { path: "empty.txt" }, text: "[/workspace/empty.txt is empty.]" },
     { name: "shows control characters", args: { path: "escape.txt" }, text: "\\x1b[31mred" },
     { name: "takes null for an argument that is left out", args: { path: "a.txt", start_line: null }, text: "one\ntwo\nthree" },
@@ -100,7 +110,7 @@ describe("read_file", () => {
   });
 
   it("comes to the end of any file, page by page, and leaves nothing out", async () => {
-    const unit = fc.constantFrom("a", "é", "漢", "😀", "\n", " ");
+    const unit = fc.constantFrom("a", "é", "漢", "😀", "\n", "\r\n", " ");
     const files = fc.record({ text: fc.string({ unit, minLength: 1, maxLength: 300 }), bytes: fc.integer({ min: 8, max: 60 }) });
     await fc.assert(
       fc.asyncProperty(files, async ({ text, bytes }) => {
@@ -114,7 +124,7 @@ describe("read_file", () => {
           whole += end ? page.text.slice(0, end.index) : page.text;
           start = next;
         }
-        expect(whole).toBe(text);
+        expect(whole).toBe(text.replaceAll("\r\n", "\n"));
       }),
       { numRuns: 300, examples: [[{ text: "a😀漢a", bytes: 8 }]] },
     );

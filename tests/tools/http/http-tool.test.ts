@@ -24,6 +24,16 @@ const answers: Record<string, (response: ServerResponse, request: Asked) => void
   "/unnamed": (response) => void response.writeHead(200).end("no type"),
   "/controls": (response) => void response.writeHead(200, TEXT_TYPE).end("a\u001b[2Jb\u202ec\r\nd"),
   "/secret": (response, { headers }) => void response.writeHead(401, TEXT_TYPE).end(`no such key: ${headers["x-key"]}`),
+  "/leads-far": (response, { headers }) =>
+    void response.writeHead(302, { location: `${"l".repeat(495)}${headers["x-key"]}` }).end(),
+  "/typed": (response, { headers }) =>
+    void response.writeHead(404, { "content-type": `image/${"t".repeat(90)}${headers["x-key"]}` }).end(),
+  "/repeats-at-the-end": (response, { headers }) =>
+    void response.writeHead(200, TEXT_TYPE).end(`${"x".repeat(MAX_RESPONSE_BYTES - 10)}${headers["x-key"]}`),
+  "/repeats-in-base64": (response, { headers }) =>
+    void response
+      .writeHead(200, TEXT_TYPE)
+      .end(`${"-".repeat(MAX_RESPONSE_BYTES - 10)}${Buffer.from(String(headers["x-key"])).toString("base64")}`),
   "/endless": (response) => void flood(response.writeHead(200, TEXT_TYPE)),
   "/hangs": () => undefined,
   "/drips": (response) => void drip(response.writeHead(200, TEXT_TYPE)),
@@ -115,6 +125,17 @@ describe("a call brings", () => {
     const { text } = await run("/secret", { headers: { "x-key": "${KEY}" } });
     expect(asked[0]?.headers["x-key"]).toBe(SECRET);
     expect(text).toBe("HTTP 401 Unauthorized\nno such key: [redacted]");
+  });
+
+  it.each([
+    { place: "the target of a redirect", path: "/leads-far", before: "l" },
+    { place: "the type of what is not shown", path: "/typed", before: "t" },
+    { place: "a body over the limit", path: "/repeats-at-the-end", before: "x" },
+    { place: "a body over the limit, in another form", path: "/repeats-in-base64", before: "-" },
+  ])("nor half of one, where $place is cut", async ({ path, before }) => {
+    const { text } = await run(path, { headers: { "x-key": "${KEY}" } });
+    const [, after = ""] = new RegExp(`${before}{80}(?!${before})(.*)`, "s").exec(text) ?? [];
+    expect(after).toMatch(/^(?:\[[redacted]*\]?)?(?:"|, \d|:|\n\[Cut here)/);
   });
 });
 

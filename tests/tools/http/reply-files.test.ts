@@ -25,6 +25,8 @@ const answers: Record<string, (response: ServerResponse) => void> = {
   "/called-wrongly": sends("image/png", PDF),
   "/text-in-bytes": sends("application/octet-stream", Buffer.from("a,b\n")),
   "/named": sends("image/../../etc", ZIP),
+  "/named-after-a-secret": sends(`application/${SECRET}`, ZIP),
+  "/empty-and-named": sends(`image/${"t".repeat(85)}${SECRET}`, Buffer.alloc(0)),
   "/empty": sends("image/png", Buffer.alloc(0)),
   "/refused": sends("image/png", PNG, 404),
   "/echoes": sends("image/png", Buffer.concat([PNG, Buffer.from(Buffer.from(SECRET).toString("base64"))])),
@@ -66,9 +68,10 @@ describe("a reply that is no text is a file of the result", () => {
     { path: "/called-wrongly", mediaType: "application/pdf", extension: "pdf", bytes: PDF },
     { path: "/text-in-bytes", mediaType: "application/octet-stream", extension: "bin", bytes: Buffer.from("a,b\n") },
     { path: "/named", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
+    { path: "/named-after-a-secret", mediaType: "application/octet-stream", extension: "bin", bytes: ZIP },
     { path: "/most", mediaType: "video/mp4", extension: "mp4", bytes: Buffer.alloc(MAX_RESPONSE_BYTES, 1) },
   ])("at $path as $mediaType, whatever it is called", async ({ path, mediaType, extension, bytes }) => {
-    const { files, ...said } = await run(path);
+    const { files, ...said } = await run(path, { set: { headers: { "x-key": "${KEY}" } } });
     expect(said).toEqual({ outcome: "ok", text: `[The server sent ${mediaType}, ${bytes.byteLength} bytes: file 1]` });
     expect(files?.map((file) => ({ ...file, bytes: Buffer.from(file.bytes).equals(bytes) }))).toEqual([
       { mediaType, extension, bytes: true },
@@ -77,6 +80,12 @@ describe("a reply that is no text is a file of the result", () => {
 
   it.each([
     { name: "that is empty", path: "/empty", outcome: "ok", text: "[The server sent image/png, 0 bytes.]" },
+    {
+      name: "that is empty, and whose type ends in half a secret where it is cut",
+      path: "/empty-and-named",
+      outcome: "ok",
+      text: `[The server sent image/${"t".repeat(85)}[redacted, 0 bytes.]`,
+    },
     {
       name: "of an error",
       path: "/refused",

@@ -193,7 +193,7 @@ describe("names and offers", () => {
           ["box", judgeListing(box, ofBox, {}).offered],
           ["ship", judgeListing(ship, ofShip, {}).offered],
         ]),
-        own,
+        { own },
       );
     const counted = ({ offered, refused }: ReturnType<typeof offerTo>) =>
       ["box", "ship"].map((name) => [

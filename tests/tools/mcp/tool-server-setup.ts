@@ -4,6 +4,7 @@ import { holdingServer } from "./holding-server";
 import { mediaServer } from "./media-server";
 import { modernServer } from "./modern-server";
 import { rotatingServer } from "./rotating-server";
+import { scriptedServer, tool } from "./scripted-server";
 
 /** Tool servers for tests in workerd, over real sockets. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -11,14 +12,17 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const asking = await askingServer();
   const media = await mediaServer();
   const holding = await holdingServer();
+  const excluding = tool("excluding", { inputSchema: { type: "object", properties: { a: { not: { type: "null" } } } } });
+  const unsayable = await scriptedServer({ tools: [tool("plain"), excluding] });
   project.provide("toolServerUrl", server.url);
   project.provide("askingServerUrl", asking.url);
   project.provide("holdingServerUrl", holding.url);
   const rotating = await rotatingServer("the-first-refresh-token", { onceEach: true });
+  project.provide("unsayableServerUrl", unsayable.url);
   project.provide("mediaServerUrl", media.url);
   project.provide("rotatingServerUrl", rotating.url);
   project.provide("rotatingIssuer", rotating.issuer);
   return async () => {
-    await Promise.all([server.close(), asking.close(), media.close(), holding.close(), rotating.close()]);
+    await Promise.all([server, asking, media, holding, rotating, unsayable].map((one) => one.close()));
   };
 }

@@ -66,15 +66,24 @@ describe("keepResult", () => {
   });
 
   it.each([
-    { tool: "../../etc/passwd", id: "a/b", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b.txt" },
-    { tool: "поиск", id: "", path: ".tool_results/-_20261122T084503Z_unnamed.txt" },
+    { tool: "../../etc/passwd", id: "a/b", path: ".tool_results/-etc-passwd_20261122T084503Z_a-b-3a8e75c1.txt" },
+    { tool: "поиск", id: "", path: ".tool_results/-_20261122T084503Z_unnamed-811c9dc5.txt" },
+    { tool: "a.b", id: "toolu_01-x", path: ".tool_results/a-b_20261122T084503Z_toolu_01-x.txt" },
     {
       tool: "t".repeat(500),
       id: "i".repeat(500),
-      path: `.tool_results/${"t".repeat(60)}_20261122T084503Z_${"i".repeat(80)}.txt`,
+      path: `.tool_results/${"t".repeat(60)}_20261122T084503Z_${"i".repeat(80)}-d71be979.txt`,
     },
   ])("makes a file name of tool $tool and call $id", ({ tool, id, path }) => {
     expect(resultPath(found("", { tool, id }))).toBe(path);
+  });
+
+  it.each([
+    { name: "signs that no name has", ids: ["call:1", "call.1", "call-1", "call::1", "call/1"] },
+    { name: "signs of another script", ids: ["вызов", "вопрос", "-", "", "unnamed"] },
+    { name: "what is too long", ids: ["a", "b", ""].map((end) => "i".repeat(80) + end) },
+  ])("gives calls whose ids differ by $name files of their own", ({ ids }) => {
+    expect(new Set(ids.map((id) => resultPath(found("", { id })))).size).toBe(ids.length);
   });
 });
 

@@ -1,0 +1,35 @@
+import { describe, expect, it } from "vitest";
+import { FORMAT_NAMES } from "../../src/providers/format-params";
+import type { Format } from "../../src/providers/registry";
+import { toolProblem, whyUnfit } from "../../src/providers/tool-problems";
+import { sent } from "./gemini/calls";
+
+const toolWith = (a: object) => ({ name: "look", description: "Looks.", parameters: { type: "object", properties: { a } } });
+const UNSAYABLE = { not: { type: "null" } };
+const formats = Object.keys(FORMAT_NAMES).filter((name): name is Format => name in FORMAT_NAMES);
+
+describe("a tool's problem with a format", () => {
+  it.each([
+    { name: "a schema of plain parts", part: { type: "string" } },
+    { name: "what is said in words", part: { type: "string", pattern: "^a" } },
+    { name: "what is excluded", part: UNSAYABLE },
+    { name: "names by pattern", part: { type: "object", patternProperties: { "^a": {} } } },
+    { name: "a condition", part: { if: { type: "string" }, then: { minLength: 1 } } },
+  ])("is what the adapter itself refuses, and nothing else: $name", async ({ part }) => {
+    const problem = toolProblem("gemini", toolWith(part));
+    const made = sent({ tools: [toolWith(part)] });
+    if (problem === null) await expect(made).resolves.toBeDefined();
+    else await expect(made).rejects.toThrow(problem.detail);
+  });
+
+  it("is told as a clause, with its place", () => {
+    const problem = toolProblem("gemini", toolWith(UNSAYABLE));
+    expect(problem && whyUnfit(problem)).toBe(
+      "the agent's model cannot be told of it: `not` at /properties/a: this provider's schemas have nothing like it",
+    );
+  });
+
+  it.each(formats.filter((format) => format !== "gemini"))("is none where schemas go as they are: %s", (format) => {
+    expect(toolProblem(format, toolWith(UNSAYABLE))).toBeNull();
+  });
+});

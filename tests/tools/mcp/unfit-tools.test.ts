@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
+import type { ToolSpec } from "../../../src/providers/provider";
+import { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import { MAX_OFFERED } from "../../../src/tools/mcp/limits";
+import { sent } from "../../providers/gemini/calls";
+import { keep, serve } from "./kept";
+import { tool } from "./scripted-server";
+import { environment, server } from "./support";
+
+/** Tools whose schemas one agent's model can be told of, and another's cannot. */
+
+const withArgument = (name: string, a: object) => tool(name, { inputSchema: { type: "object", properties: { a } } });
+const UNSAYABLE = [
+  withArgument("excludes", { not: { type: "null" } }),
+  withArgument("patterns", { type: "object", patternProperties: { "^a": {} } }),
+  withArgument("decides", { if: { type: "string" }, then: { minLength: 1 } }),
+];
+
+const unfit = (agent: string, spec: ToolSpec) => {
+  const problem = agent === "plain" ? null : toolProblem("gemini", spec);
+  return problem && whyUnfit(problem);
+};
+
+/** The agents `one`, whose model cannot be told of all tools, and `plain`, whose can. */
+async function connected(url: string): Promise<McpServers> {
+  const servers = keep(new McpServers(environment({ unfit })));
+  const ofBox = { servers: [server(url)], allowedTools: null, excludeTools: [] };
+  await servers.connect(new Map(["one", "plain"].map((id) => [id, ofBox])), new Map(), AbortSignal.timeout(20_000));
+  return servers;
+}
+
+const namesFor = (servers: McpServers, agent: string) => servers.toolsFor(agent).map(({ spec }) => spec.name);
+
+describe("a tool that an agent's model cannot be told of", () => {
+  it("is left out for that agent, with the reason, and for no other", async () => {
+    const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE, tool("last")] });
+    const servers = await connected(url);
+    expect(namesFor(servers, "one")).toEqual(["mcp__box__first", "mcp__box__last"]);
+    expect(servers.offersFor("one")[0]?.refused).toEqual(
+      [
+        ["excludes", "`not`"],
+        ["patterns", "`patternProperties`"],
+        ["decides", "`if`"],
+      ].map(([name, keyword]) => ({
+        server: "box",
+        tool: name,
+        changed: false,
+        why: `the agent's model cannot be told of it: ${keyword} at /properties/a: this provider's schemas have nothing like it`,
+      })),
+    );
+    expect(namesFor(servers, "plain")).toHaveLength(5);
+    expect(servers.offersFor("plain")[0]?.refused).toEqual([]);
+  });
+
+  it("keeps nobody from a call: the adapter takes what is left", async () => {
+    const { url } = await serve({ tools: [tool("first"), ...UNSAYABLE] });
+    const servers = await connected(url);
+    const specs = (agent: string) => servers.toolsFor(agent).map(({ spec }) => spec);
+    await expect(sent({ tools: specs("one") })).resolves.toMatchObject({
+      body: { tools: [{ functionDeclarations: [{ name: "mcp__box__first" }] }] },
+    });
+    await expect(sent({ tools: specs("plain") })).rejects.toThrow("mcp__box__excludes cannot be offered");
+  });
+
+  it("has its reason told short, with what cannot be seen shown", async () => {
+    const name = `\u200b${"n".repeat(5_000)}`;
+    const listed = tool("odd", { inputSchema: { type: "object", properties: { [name]: { not: {} } } } });
+    const { url } = await serve({ tools: [listed] });
+    const [why = ""] = (await connected(url)).offersFor("one")[0]?.refused.map((one) => one.why) ?? [];
+    expect(why).toContain(String.raw`at /properties/\u{200b}nnn`);
+    expect(why.length).toBeLessThan(400);
+  });
+
+  it("keeps nobody busy: however many a server has, as many are looked at as may be offered", async () => {
+    const doubling = Object.fromEntries(
+      Array.from({ length: 14 }, (_, n) => [
+        `d${n}`,
+        { properties: { a: { $ref: `#/$defs/d${n + 1}` }, b: { $ref: `#/$defs/d${n + 1}` } } },
+      ]),
+    );
+    const costly = (_: unknown, n: number) =>
+      tool(`t${n}`, {
+        inputSchema: { type: "object", $defs: { ...doubling, d14: {} }, properties: { a: { $ref: "#/$defs/d0" } } },
+      });
+    const { url } = await serve({ tools: [...Array.from({ length: 2_000 }, costly), tool("last")] });
+    const servers = await connected(url);
+    const startedAt = performance.now();
+    const { refused = [], tools = [] } = servers.offersFor("one")[0] ?? {};
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect([tools.length, refused.length]).toEqual([0, 2_001]);
+    expect(refused.filter(({ why }) => why.includes("too deep or too large"))).toHaveLength(MAX_OFFERED);
+    expect(refused.at(-1)?.why).toContain("choose with allowed_tools");
+  });
+});
