@@ -73,14 +73,14 @@ export class Compactions {
     };
     const isWithheld = reply.stopReason === "content_filter" || reply.stopReason === "refusal";
     if (!turn || isWithheld || reply.text.trim() === "") return { told, brought: {} };
-    const record = toSummary(plan, this.#nonce(turn, effect.agent), reply.text);
-    return { told: { ...told, dropped: plan.dropped }, brought: { summary: { agent: effect.agent, record } } };
+    const { record, dropped } = toSummary(plan, this.#nonce(turn, effect.agent), reply.text);
+    return { told: { ...told, dropped }, brought: { summary: { agent: effect.agent, record } } };
   }
 
   #room(turn: TurnState, agent: number) {
     const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
     const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
-    return { contextWindow, calibration: this.#calibrationOf(agent), refused, attached: turn.attached !== undefined };
+    return { contextWindow, calibration: this.#calibrationOf(agent), refused };
   }
 
   #nonce(turn: TurnState, agent: number): string {

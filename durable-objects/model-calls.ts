@@ -34,7 +34,7 @@ import { type HeldRequest, holdRequest } from "./held-request";
 import type { SessionTools } from "./session-tools";
 import { quotaOf, type RateWaits } from "./rate-waits";
 import type { FoundKey } from "./team-keys";
-import { waitingFetch } from "./waiting-fetch";
+import { type Progress, waitingFetch } from "./waiting-fetch";
 
 type Options = {
   engine: Engine;
@@ -213,14 +213,14 @@ export class ModelCalls implements Performer {
     const agent = this.#agent(effect.agent);
     const found = this.#keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
-    const headers = { came: false };
+    const progress: Progress = { sent: 0, headersCame: false };
     let tokens: number | null = null;
     try {
       const performed = await performCall({
         provider: this.#provider(
           agent.backend,
           found.key,
-          lettingGo({ held, sent, slot }, waitingFetch(this.#fetch, slot, headers)),
+          lettingGo({ held, sent, slot }, waitingFetch(this.#fetch, slot, progress)),
         ),
         request: held.request,
         signal,
@@ -230,12 +230,14 @@ export class ModelCalls implements Performer {
           tokens = tokensTaken(usage);
           this.#engine.noteUsage(effect.id, usage);
         },
-        headersCame: () => headers.came,
+        wasSent: () => progress.sent > 0,
+        headersCame: () => progress.headersCame,
       });
       tokens = takenBy(performed) ?? tokens;
       return performed;
     } finally {
-      if (agent.backend.rates) this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
+      const wasSent = from !== undefined || progress.sent > 0; // else it gives back what it took, as it is dropped
+      if (agent.backend.rates && wasSent) this.#rates.settle(effect.id, quotaOf(agent.backend, found.key), tokens);
     }
   }
 

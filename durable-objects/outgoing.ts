@@ -1,6 +1,6 @@
 import { parseAllowedOrigins } from "../src/config/base-url";
 import { operatorOrigins } from "../src/config/endpoint";
-import { AddressRefused, guardedFetch } from "../src/outgoing/guarded-fetch";
+import { AddressRefused, guardedFetch, NameUnresolved } from "../src/outgoing/guarded-fetch";
 import { resolverOverHttps } from "../src/outgoing/names";
 import { HOSTS } from "../src/providers/hosts";
 import { ProviderError } from "../src/providers/provider";
@@ -18,18 +18,25 @@ export function outgoingFetch(env: Pick<Env, "ALLOWED_ORIGINS">): typeof fetch {
     ...parseAllowedOrigins(env.ALLOWED_ORIGINS),
     ...operatorOrigins(readVariables(env, OPERATOR_VARIABLES)),
   ];
-  const send = guardedFetch({
-    fetch: (input, init) => fetch(input, init),
-    resolve,
-    allowedOrigins,
-    trustedOrigins: TRUSTED_ORIGINS,
-  });
+  return inProvidersWords(
+    guardedFetch({ fetch: (input, init) => fetch(input, init), resolve, allowedOrigins, trustedOrigins: TRUSTED_ORIGINS }),
+  );
+}
+
+/** The same guarded `fetch`, with what its guard throws in the words of the providers' failures. */
+export function inProvidersWords(guarded: typeof fetch): typeof fetch {
   return async (input, init) => {
     try {
-      return await send(input, init);
+      return await guarded(input, init);
     } catch (error) {
       if (error instanceof AddressRefused) throw new ProviderError("bad_request", "address_refused", error.message);
+      if (error instanceof NameUnresolved) throw new ProviderError("transient", "name_unresolved", error.message);
       throw error;
     }
   };
 }
+
+const UNSENT_CODES = new Set(["address_refused", "name_unresolved"]);
+
+/** Whether what that `fetch` threw came of its guard, so that nothing was sent. */
+export const isUnsent = (error: unknown): boolean => error instanceof ProviderError && UNSENT_CODES.has(error.code);

@@ -1,8 +1,9 @@
 import { summaryNote, summaryRequest } from "../prompts/compaction";
 import type { Dropped } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
-import { estimateTokens } from "../tools/results/estimate-tokens";
+import { bytesWithin, estimateTokens } from "../tools/results/estimate-tokens";
 import type { CallRecord } from "./records";
+import { byteLength } from "../coordination";
 import { cutToFit } from "./cut-to-fit";
 
 /**
@@ -15,20 +16,23 @@ import { cutToFit } from "./cut-to-fit";
 /** What it may take afterwards: enough is left for work, and for what comes before the next time. */
 const TARGET_SHARE = 0.4;
 /**
- * What a summary must free of the window where something else fills it too, unless the provider refused the conversation: what came
- * with the question never goes, and a summary that hardly helps would be wanted again before every call.
+ * What a summary must free of the window, unless the provider refused the conversation: what the round began with never goes, and
+ * where that alone nearly fills the window a summary that hardly helps would be wanted again before every call.
  */
 const LEAST_FREED_SHARE = 0.1;
-/** What a summary is given room for, in tokens. */
-export const SUMMARY_TOKENS = 2_000;
-/** More than this of a summary that became longer than it should is left out, in tokens. */
-const LONGEST_SUMMARY = 4_000;
+/** What a summary is given room for, in tokens as the provider counts. */
+const SUMMARY_TOKENS = 2_000;
+/** What one that became longer may take at most; less where that would cost more than half of what it was to free. */
+const LONGEST_SUMMARY = 2 * SUMMARY_TOKENS;
 /** Of the window, for what is summed up: the model must have room to read and to write. */
 const TRANSCRIPT_SHARE = 0.5;
 const BYTES_PER_TOKEN = 4;
 
-/** `keepFrom`: the first record, by its place, that stays; those before it go, but for the start and what `keepsNotes` keeps. */
-export type CompactionPlan = { keepFrom: number; keepsNotes: boolean; dropped: Dropped };
+/**
+ * `keepFrom`: the first record, by its place, that stays; those before it go, but for the start and what `keepsNotes` keeps.
+ * `dropped` takes the summary to be as long as it has room for.
+ */
+export type CompactionPlan = { keepFrom: number; keepsNotes: boolean; dropped: Dropped; calibration: number };
 
 export type Room = {
   contextWindow: number;
@@ -36,8 +40,6 @@ export type Room = {
   calibration: number;
   /** The provider refused the conversation as it is, so that its real window is smaller, whatever is known of the model. */
   refused?: boolean;
-  /** Whether images and files came with the question: they take room that no summary frees. */
-  attached?: boolean;
 };
 
 /**
@@ -45,22 +47,21 @@ export type Room = {
  * could go that would make it enough smaller to be worth a call.
  */
 export function planCompaction(records: readonly CallRecord[], room: Room): CompactionPlan | null {
+  const { contextWindow, calibration, refused = false } = room;
   const target = windowOf(records, room) * TARGET_SHARE;
-  const worth = room.attached && !room.refused ? room.contextWindow * LEAST_FREED_SHARE : 1;
-  const tokensOf = (some: readonly CallRecord[]) => some.reduce((sum, record) => sum + tokensIn(record, room.calibration), 0);
-  const before = tokensOf(compacted(records));
+  const worth = refused ? 1 : contextWindow * LEAST_FREED_SHARE;
+  const before = tokensOf(compacted(records), calibration);
   const plans = candidates(records).map((cut) => {
-    const after = tokensOf(keptOf(records, cut)) + SUMMARY_TOKENS;
-    return { ...cut, after, dropped: droppedOf(records, cut, before - after) };
+    const after = tokensOf(keptOf(records, cut), calibration) + SUMMARY_TOKENS;
+    return { plan: { ...cut, calibration, dropped: droppedOf(records, cut, before - after) }, after };
   });
   const [fit = plans.at(-1)] = plans.filter(({ after }) => after <= target && before - after >= worth);
-  return fit && before - fit.after >= worth ? { keepFrom: fit.keepFrom, keepsNotes: fit.keepsNotes, dropped: fit.dropped } : null;
+  return fit && before - fit.after >= worth ? fit.plan : null;
 }
 
 /** What the model takes, as far as anyone knows. */
 function windowOf(records: readonly CallRecord[], { contextWindow, calibration, refused = false }: Room): number {
-  const size = compacted(records).reduce((sum, record) => sum + tokensIn(record, calibration), 0);
-  return refused ? Math.min(contextWindow, size) : contextWindow;
+  return refused ? Math.min(contextWindow, tokensOf(compacted(records), calibration)) : contextWindow;
 }
 
 type Cut = Pick<CompactionPlan, "keepFrom" | "keepsNotes">;
@@ -149,13 +150,20 @@ function cutIn(records: readonly CallRecord[]): string {
   return last?.kind === "cut" ? last.text.trim() : "";
 }
 
-/** The record that a summary becomes. However long it is, it makes the conversation shorter. */
-export const toSummary = (plan: Cut, nonce: string, text: string): Summary => ({
-  kind: "summary",
-  keepFrom: plan.keepFrom,
-  keepsNotes: plan.keepsNotes,
-  text: summaryNote(nonce, cutToFit([text.trim()], LONGEST_SUMMARY * BYTES_PER_TOKEN).join("")),
-});
+/**
+ * The record that a summary becomes, and what it really leaves free. However long the text is, the conversation becomes shorter, by
+ * at least half of what was planned: what is too much is cut out of its middle.
+ */
+export function toSummary(plan: CompactionPlan, nonce: string, text: string): { record: Summary; dropped: Dropped } {
+  const { keepFrom, keepsNotes, calibration } = plan;
+  const planned = plan.dropped.tokens;
+  const most = Math.min(LONGEST_SUMMARY, SUMMARY_TOKENS + Math.floor(planned / 2));
+  const room = bytesWithin(most - AROUND, calibration) - byteLength(summaryNote(nonce, ""));
+  const note = summaryNote(nonce, cutToFit([text.trim()], room).join(""));
+  const taken = tokensOf([{ kind: "note", text: note }], calibration);
+  const dropped = { ...plan.dropped, tokens: planned + SUMMARY_TOKENS - taken };
+  return { record: { kind: "summary", keepFrom, keepsNotes, text: note }, dropped };
+}
 
 /** What goes, in words; an earlier summary goes too, and is summed up again. */
 function transcriptOf(records: readonly CallRecord[], { keepFrom, keepsNotes }: Cut): string[] {
@@ -195,6 +203,10 @@ function itemInWords(item: ReplyItem): string[] {
 
 /** What a record's message adds around its text, in tokens. */
 const AROUND = 16;
+
+/** What these take of a conversation, in tokens as the provider counts. */
+export const tokensOf = (records: readonly CallRecord[], calibration: number): number =>
+  records.reduce((sum, record) => sum + tokensIn(record, calibration), 0);
 
 function tokensIn(record: CallRecord, calibration: number): number {
   return AROUND + estimateTokens(textsIn(record).join(""), calibration);

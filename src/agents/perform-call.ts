@@ -39,6 +39,8 @@ export type CallOptions = {
   onResumePoint?: (point: ResumePoint, alone: boolean) => void;
   /** Takes a reply to the same request up again instead of asking anew. */
   from?: ResumePoint;
+  /** Whether a request of this try was handed to the network; absent, it is taken that one was. */
+  wasSent?: () => boolean;
   /** Whether response headers came; absent, only what was heard of the reply tells. */
   headersCame?: () => boolean;
 };
@@ -54,9 +56,14 @@ export async function performCall(options: CallOptions): Promise<Performed> {
     return await listen(options, heard);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    return { type: "failed", failure: toFailure(error, heard, resumed || (options.headersCame?.() ?? heard.anything)) };
+    const wasSent = resumed || (options.wasSent?.() ?? true);
+    const headersCame = resumed || (options.headersCame?.() ?? heard.anything);
+    return { type: "failed", failure: toFailure(error, heard, { wasSent, headersCame }) };
   }
 }
+
+/** How far its request got. */
+type Request = { wasSent: boolean; headersCame: boolean };
 
 /** What a failed call is known to have got as far as. */
 type Heard = {
@@ -115,7 +122,7 @@ function toPerformed({ items, reason, usage, hosted = [], citations = [] }: Stop
   return { type: "replied", items, text, stopReason: reason, usage: heard.usage, hosted, citations };
 }
 
-function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFailure {
+function toFailure(error: unknown, heard: Heard, request: Request): CallFailure {
   const failure = known(error);
   const { failureClass, code, message, details } = failure;
   return {
@@ -124,7 +131,7 @@ function toFailure(error: unknown, heard: Heard, headersCame: boolean): CallFail
     message,
     retryAfterMs: details.retryAfterMs ?? null,
     usage: heard.usage,
-    reached: !isUnworked(failure, heard, headersCame),
+    reached: !isUnworked(failure, heard, request),
   };
 }
 
@@ -134,7 +141,8 @@ const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530
 const GAVE_UP = 408;
 
 /** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
-function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, headersCame: boolean): boolean {
+function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, { wasSent, headersCame }: Request): boolean {
+  if (!wasSent) return true;
   if (code === "connection_refused") return !headersCame;
   if (status === undefined || status === GAVE_UP || heard.reply) return false;
   return heard.anything ? status >= 400 && status < 500 : (status >= 300 && status < 500) || NOT_BEGUN.has(status);

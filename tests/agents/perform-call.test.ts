@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CallDelta, performCall } from "../../src/agents/perform-call";
 import { createOpenAiChat } from "../../src/providers/openai-chat";
-import { type ModelEvent, type ModelRequest, type Provider, ProviderError } from "../../src/providers/provider";
+import { type ModelEvent, type ModelRequest, type Provider, ProviderError, type ResumePoint } from "../../src/providers/provider";
 import { endpointAt } from "../fakes/endpoint";
 
 const usage = { input_tokens: 3, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
@@ -42,7 +42,9 @@ function scripted(script: (ModelEvent | Error | "heard")[]): Provider {
   };
 }
 
-function perform(provider: Provider, options: { signal?: AbortSignal; headersCame?: () => boolean } = {}) {
+type Known = { signal?: AbortSignal; headersCame?: () => boolean; wasSent?: () => boolean; from?: ResumePoint };
+
+function perform(provider: Provider, options: Known = {}) {
   const deltas: CallDelta[] = [];
   const signal = options.signal ?? new AbortController().signal;
   const result = performCall({ provider, request, onDelta: (delta) => void deltas.push(delta), ...options, signal });
@@ -214,6 +216,28 @@ describe("a call that fails", () => {
   ])("$name", async ({ script, headersCame, want }) => {
     const { performed } = await perform(scripted(script), headersCame === undefined ? {} : { headersCame: () => headersCame });
     expect(performed).toMatchObject({ type: "failed", failure: want });
+  });
+
+  const notBegun = failed("transient", "attachment_unreadable");
+  it.each<{ name: string; error: Error; known: Known; reached: boolean }>([
+    { name: "before its request was sent cost nothing", error: notBegun, known: { wasSent: () => false }, reached: false },
+    { name: "in the same way after it may have", error: notBegun, known: { wasSent: () => true }, reached: true },
+    { name: "and nobody knows if it was sent may have", error: notBegun, known: {}, reached: true },
+    {
+      name: "while it was taken up again was sent before",
+      error: notBegun,
+      known: { wasSent: () => false, from: { id: "resp_1", after: 7 } },
+      reached: true,
+    },
+    {
+      name: "by our own fault, unsent, cost nothing",
+      error: new Error("no such thing"),
+      known: { wasSent: () => false },
+      reached: false,
+    },
+  ])("$name", async ({ error, known, reached }) => {
+    const { performed } = await perform(scripted([error]), { headersCame: () => false, ...known });
+    expect(performed).toMatchObject({ type: "failed", failure: { reached } });
   });
 
   it("by asking for more tools than anyone means is cut off", async () => {

@@ -4,7 +4,8 @@ import { expect, inject, it } from "vitest";
 import type { EventOf, EventType, WireEvent } from "../../src/protocol/events";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { sessionName } from "../../src/tenancy/session-name";
-import { file, PDF, text } from "../api/attachments";
+import { attachmentKey } from "../../r2-layout/session-files";
+import { file, image, PDF, PNG, sha256, text } from "../api/attachments";
 import { askWith, makeKey } from "../api/keyed-client";
 import { eventsPath, follow, post, type Run, request, start } from "./session-client";
 
@@ -105,4 +106,18 @@ it("a call that waits asks anew after a restart, without a second word, and goes
   const [began] = ofType(second.events, "call.started");
   expect(began?.at ?? 0).toBeGreaterThanOrEqual(ended?.at ?? 0);
   expect((began?.at ?? 0) - (ended?.at ?? 0)).toBeLessThan(10_000);
+});
+
+it("a call whose request never left is charged nothing, and gives back its place", async () => {
+  const config = team({ rpm: 2 }, { model: "looker" });
+  const run = await start(config, { question: [text("What is it?"), image(PNG, "photo.png")] });
+  await follow(run);
+  await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
+  const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
+  const again = await post(`/api/sessions/${run.session_id}/turns`, { question });
+  const unsent = await follow(await again.json<Run>());
+  expect(ofType(unsent.events, "call.failed")).toMatchObject([{ code: "attachment_lost", tokens: 0, cost_usd: 0 }]);
+  const next = await follow(await start(config));
+  expect(ofType(next.events, "call.waiting")).toEqual([]);
+  expect(next.events.at(-1)?.type).toBe("turn.completed");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AddressRefused, guardedFetch, type OutgoingRules } from "../../src/outgoing/guarded-fetch";
+import { AddressRefused, guardedFetch, NameUnresolved, type OutgoingRules } from "../../src/outgoing/guarded-fetch";
 
 /** What came of asking an address, and all that was sent. */
 async function ask(url: string, { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {}) {
@@ -104,6 +104,26 @@ describe("refused before anything is sent", () => {
     expect([String(outcome), sent]).toEqual([expect.stringContaining("DNS lookup failed"), []]);
     expect(outcome).not.toBeInstanceOf(AddressRefused);
   });
+});
+
+it("a name that nobody can look up is no refusal, and nothing is sent", async () => {
+  let sent = 0;
+  const send = guardedFetch({
+    allowedOrigins: [],
+    trustedOrigins: new Set(),
+    fetch: async () => {
+      sent += 1;
+      return new Response("ok");
+    },
+    resolve: () => Promise.reject(new Error("no answer")),
+  });
+  const outcome = await send("https://llm.example.org/v1").catch((error: unknown) => error);
+  expect(outcome).toBeInstanceOf(NameUnresolved);
+  expect(outcome).toMatchObject({
+    message: "The address of llm.example.org could not be looked up.",
+    cause: new Error("no answer"),
+  });
+  expect(sent).toBe(0);
 });
 
 describe("sent", () => {
