@@ -50,7 +50,7 @@ async function requireReachable(url: URL, { allowedOrigins, trustedOrigins, reso
   const addresses = await resolve(url.hostname, signal).catch((cause: unknown) => {
     throw new NameUnresolved(url.hostname, cause);
   });
-  if (addresses.length === 0) throw new NameUnresolved(url.hostname, new Error("it has no address"));
+  if (addresses.length === 0) throw new Error(`DNS lookup failed: ${url.hostname} has no address`);
   if (addresses.some(isPrivateAddress)) {
     throw new AddressRefused(`The name ${url.hostname} leads into a private network, which the service must not reach.`);
   }
