@@ -1,6 +1,6 @@
 import { parseAllowedOrigins } from "../src/config/base-url";
 import { operatorOrigins } from "../src/config/endpoint";
-import { AddressRefused, guardedFetch, NameUnresolved } from "../src/outgoing/guarded-fetch";
+import { AddressRefused, guardedFetch, NameUnknown, NameUnresolved } from "../src/outgoing/guarded-fetch";
 import { resolverOverHttps } from "../src/outgoing/names";
 import { HOSTS } from "../src/providers/hosts";
 import { ProviderError } from "../src/providers/provider";
@@ -39,4 +39,5 @@ export function inProvidersWords(guarded: typeof fetch): typeof fetch {
 const UNSENT_CODES = new Set(["address_refused", "name_unresolved"]);
 
 /** Whether what that `fetch` threw came of its guard, so that nothing was sent. */
-export const isUnsent = (error: unknown): boolean => error instanceof ProviderError && UNSENT_CODES.has(error.code);
+export const isUnsent = (error: unknown): boolean =>
+  error instanceof NameUnknown || (error instanceof ProviderError && UNSENT_CODES.has(error.code));

@@ -19,7 +19,7 @@ const LOOK_AGAIN_MS = 250;
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
-  /** Who waits is not held for as long as the wall's clock goes back. */
+  /** Who waits is not held for as long as the wall's clock goes back. So it may be ahead of the wall's. */
   readonly #clock = new SteadyClock(() => Date.now());
   #isSwept = false;
 
@@ -40,7 +40,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
         this.#wakeAll(wish.endpoint); // who comes next is now the first
         return { type: "start" };
       }
-      if (now >= until) return { type: "wait", startsAt: verdict.startsAt };
+      if (now >= until) return { type: "wait", startsAt: Date.now() + verdict.startsAt - now };
       const woken = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
       if (woken === "left") return { type: "left" };
     }

@@ -46,7 +46,7 @@ export class RateWaits {
   /** What was started without the gate. */
   readonly #alone = new Map<string, RateQueue>();
   /**
-   * Calls that leave, by their ids, until the gate has heard it: connections keep no order among them, so one that asks anew before
+   * Calls that leave, by their ids, until the gate has heard it or could not be told: connections keep no order among them, so one that asks anew before
    * that could be let in and then be taken for the one that left.
    */
   readonly #leaving = new Map<string, Promise<void>>();

@@ -51,11 +51,6 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
-  const unfit = (id: string, spec: ToolSpec) => {
-    const agent = team.agents.find((one) => one.id === id);
-    const problem = agent ? toolProblem(agent.backend.format, spec) : null;
-    return problem && whyUnfit(problem);
-  };
   const servers = new ToolServers({
     engine,
     log,
@@ -67,7 +62,7 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
       tokens: new KeptTokens(env, holder, sql),
       large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
-      unfit,
+      unfit: unfitFor(team),
       secretOf: (name, origin) => {
         const secret = secretOf(name, origin);
         if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${origin}`);
@@ -79,5 +74,23 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
     toolsOf: (agent) => [...(fixed[agent] ?? []), ...servers.toolsOf(agent)],
     list: (effect, signal) => servers.list(effect, signal),
     close: () => servers.close(),
+  };
+}
+
+/** So many verdicts on tools are kept; servers may list more in a session's life. */
+const MOST_JUDGED = 1_000;
+
+/** Judges a tool once for each format, however many agents and listings have it: looking at a schema may take milliseconds. */
+function unfitFor(team: Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
+  const judged = new Map<string, string | null>();
+  return (id, spec, hash) => {
+    const format = team.agents.find((agent) => agent.id === id)?.backend.format;
+    if (format === undefined) return null;
+    const known = judged.get(`${format} ${hash}`);
+    if (known !== undefined) return known;
+    const problem = toolProblem(format, spec);
+    const why = problem && whyUnfit(problem);
+    if (judged.size < MOST_JUDGED) judged.set(`${format} ${hash}`, why);
+    return why;
   };
 }

@@ -22,7 +22,7 @@ const TARGET_SHARE = 0.4;
 const LEAST_FREED_SHARE = 0.1;
 /** What a summary is given room for, in tokens as the provider counts. */
 const SUMMARY_TOKENS = 2_000;
-/** What one that became longer may take at most; less where that would cost more than half of what it was to free. */
+/** What one that became longer may take at most; less where what is over its room would take more than half of what was to be freed. */
 const LONGEST_SUMMARY = 2 * SUMMARY_TOKENS;
 /** Of the window, for what is summed up: the model must have room to read and to write. */
 const TRANSCRIPT_SHARE = 0.5;

@@ -9,6 +9,14 @@ export class AddressRefused extends Error {
   }
 }
 
+/** Nothing was sent: there is no such name. */
+export class NameUnknown extends Error {
+  constructor(name: string) {
+    super(`DNS lookup failed: ${name} has no address`);
+    this.name = "NameUnknown";
+  }
+}
+
 /** Nothing was sent: nobody could say where the name leads, or nobody waited for it any more. */
 export class NameUnresolved extends Error {
   constructor(name: string, cause: unknown) {
@@ -29,7 +37,7 @@ type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve };
 /**
  * The `fetch` for every request that leaves the service. It goes to public https addresses and allowed origins only, and looks
  * at what a name resolves to before it connects. It follows no redirect, so no credential ever reaches another origin than
- * the one it was given to. Throws AddressRefused and NameUnresolved, and whatever `fetch` throws.
+ * the one it was given to. Throws AddressRefused, NameUnknown and NameUnresolved, and whatever `fetch` throws.
  *
  * A name whose answer changes between the look and the connection is left to the platform, which reaches no private networks.
  */
@@ -50,7 +58,7 @@ async function requireReachable(url: URL, { allowedOrigins, trustedOrigins, reso
   const addresses = await resolve(url.hostname, signal).catch((cause: unknown) => {
     throw new NameUnresolved(url.hostname, cause);
   });
-  if (addresses.length === 0) throw new Error(`DNS lookup failed: ${url.hostname} has no address`);
+  if (addresses.length === 0) throw new NameUnknown(url.hostname);
   if (addresses.some(isPrivateAddress)) {
     throw new AddressRefused(`The name ${url.hostname} leads into a private network, which the service must not reach.`);
   }

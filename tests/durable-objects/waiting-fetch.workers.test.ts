@@ -110,6 +110,7 @@ describe.each(WIRES)("a call in the format of $name", (wire) => {
 
   it.each<{ name: string; resolve: Resolve; code: string }>([
     { name: "leads into a private network", resolve: async () => ["10.0.0.1"], code: "address_refused" },
+    { name: "nobody has", resolve: async () => [], code: "connection_refused" },
     { name: "nobody can look up", resolve: () => Promise.reject(new Error("the resolver is down")), code: "name_unresolved" },
   ])("to a name that $name sends nothing, and costs nothing", async ({ resolve, code }) => {
     const { send, sent } = guardedBy(resolve);

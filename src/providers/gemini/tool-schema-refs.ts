@@ -9,6 +9,8 @@ export type Resolved = { node: Node; seen: readonly string[] } | { problem: Omit
 /** Larger schemas are no tool's: references to references grow without measure when written out. */
 const MAX_NODES = 5_000;
 const MAX_DEPTH = 32;
+/** Parts of one `allOf`: with each, all that was put together before is looked at again. */
+const MAX_PARTS = 64;
 
 /** What is being written out; `nodes` counts how much it has become. */
 export type Work = { root: unknown; nodes: number };
@@ -27,6 +29,7 @@ export function resolve(node: Node, { seen, depth }: Way, work: Work): Resolved 
   const { $ref, allOf, ...own } = node;
   const parts = allOf === undefined ? [] : allOf;
   if (!Array.isArray(parts)) return { problem: { keyword: "allOf", detail: "it is no list" } };
+  if (parts.length > MAX_PARTS) return { problem: { keyword: "allOf", detail: `it has more than ${MAX_PARTS} parts` } };
   let resolved: Resolved = { node: own, seen };
   for (const [keyword, part] of [
     ...($ref === undefined ? [] : [["$ref", $ref] as const]),

@@ -25,8 +25,8 @@ export type McpEnvironment = {
   large?: Turnstile;
   /** How many tools the agent of this id has besides: providers take few altogether. Absent: none. */
   ownTools?: (agent: string) => number;
-  /** Why the model of the agent of this id cannot be told of a tool, as a clause; null: it can. Absent: it can be told of any. */
-  unfit?: (agent: string, tool: ToolSpec) => string | null;
+  /** Why the model of the agent of this id cannot be told of a tool, as a clause; null: it can. Absent: it can be told of any. `hash`: the tool's pin. */
+  unfit?: (agent: string, tool: ToolSpec, hash: string) => string | null;
   /** What the operator knows of tools. */
   trust: ToolTrust;
   /** Unix ms. */

@@ -49,7 +49,7 @@ export function toFailure(error: unknown, hadSession: boolean): McpFailure {
   if (isAddressRefused(error) || (error instanceof Error && UNTRUSTED.test(`${error.name} ${error.constructor.name}`)))
     return failure(`may not be asked: ${message}`);
   const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : "";
-  const neverSent = /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS/i.test(message + cause);
+  const neverSent = /ECONNREFUSED|connection refused|ENOTFOUND|getaddrinfo|DNS|could not be looked up/i.test(message + cause);
   return failure(`could not be reached: ${message}${cause}`, { reached: !neverSent, transient: true, fault: true });
 }
 

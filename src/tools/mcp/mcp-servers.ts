@@ -132,7 +132,7 @@ export class McpServers {
     const { ownTools, unfit } = this.#env;
     return offerTo(tools, new Map(listings), {
       ...(ownTools && { own: ownTools(agent) }),
-      ...(unfit && { unfit: (tool) => unfit(agent, tool) }),
+      ...(unfit && { unfit: (tool, hash) => unfit(agent, tool, hash) }),
     });
   }
 

@@ -83,7 +83,7 @@ export type Room = {
   /** How many tools it has of its own. */
   own?: number;
   /** Why its model cannot be told of a tool, as a clause; null: it can. */
-  unfit?: (tool: ToolSpec) => string | null;
+  unfit?: (tool: ToolSpec, hash: string) => string | null;
 };
 
 /**
@@ -105,9 +105,9 @@ export function offerTo(
   );
   for (const tool of wanted) {
     const size = JSON.stringify(tool.tool).length;
-    const isOver = tooMuch(looked + 1, room, chars + size);
-    if (isOver === null) [looked, chars] = [looked + 1, chars + size];
-    const why = isOver ?? unfit(toSpec(tool));
+    const noRoom = tooMuch(looked + 1, room, chars + size);
+    if (noRoom === null) [looked, chars] = [looked + 1, chars + size];
+    const why = noRoom ?? unfit(toSpec(tool), tool.hash);
     if (why === null) offered.push(tool);
     else refused.push({ server: tool.server.name, tool: tool.bareName, why: cutText(shown(why), MAX_WHY_CHARS), changed: false });
   }

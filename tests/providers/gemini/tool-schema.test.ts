@@ -224,6 +224,14 @@ describe("what cannot be said", () => {
     }
   });
 
+  it("ends soon where thousands of parts are put together", () => {
+    const parts = Array.from({ length: 4_900 }, (_, n) => ({ properties: { [`p${n}`]: {} } }));
+    expect(toolSchemaProblems(tool({ allOf: parts }))).toEqual([
+      { pointer: "", keyword: "allOf", detail: "it has more than 64 parts" },
+    ]);
+    expect(toolSchemaProblems(tool({ allOf: parts.slice(0, 64) }))).toEqual([]);
+  });
+
   it("is never more than a list of problems, whatever the schema holds", () => {
     const keyword = fc.constantFrom(
       "type",

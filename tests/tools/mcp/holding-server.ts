@@ -1,7 +1,7 @@
 import { frame, scriptedServer, startStream, text, tool } from "./scripted-server";
 
-/** Whoever sends several calls at once has sent the last of them when none has come for so long. */
-const QUIET_MS = 300;
+/** Whoever sends several calls at once has sent the last of them when none has come for so long, however busy the machine is. */
+const QUIET_MS = 1_000;
 
 /** A server whose tool `hold` answers nobody until no more calls come; then each is told how many it held open. */
 export async function holdingServer() {

@@ -85,9 +85,7 @@ describe("a tool that an agent's model cannot be told of", () => {
       });
     const { url } = await serve({ tools: [...Array.from({ length: 2_000 }, costly), tool("last")] });
     const servers = await connected(url);
-    const startedAt = performance.now();
     const { refused = [], tools = [] } = servers.offersFor("one")[0] ?? {};
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect([tools.length, refused.length]).toEqual([0, 2_001]);
     expect(refused.filter(({ why }) => why.includes("too deep or too large"))).toHaveLength(MAX_OFFERED);
     expect(refused.at(-1)?.why).toContain("choose with allowed_tools");

@@ -1,0 +1,22 @@
+import { expect, it } from "vitest";
+import { inProvidersWords } from "../../../durable-objects/outgoing";
+import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
+import type { Resolve } from "../../../src/outgoing/names";
+import { toFailure } from "../../../src/tools/mcp/failures";
+
+const broken = () => Promise.reject(new Error("Network connection lost."));
+
+it.each<{ name: string; resolve: Resolve; reached: boolean }>([
+  { name: "whose name nobody has did not reach it", resolve: async () => [], reached: false },
+  {
+    name: "whose name nobody can look up did not reach it",
+    resolve: () => Promise.reject(new Error("the resolver is down")),
+    reached: false,
+  },
+  { name: "whose name leads into a private network did not reach it", resolve: async () => ["10.0.0.1"], reached: false },
+  { name: "whose connection broke may have reached it", resolve: async () => ["93.184.215.14"], reached: true },
+])("a call of a tool server $name", async ({ resolve, reached }) => {
+  const guarded = guardedFetch({ fetch: broken, resolve, allowedOrigins: [], trustedOrigins: new Set() });
+  const error = await inProvidersWords(guarded)("https://tools.example.org/mcp").catch((thrown: unknown) => thrown);
+  expect(toFailure(error, false)).toMatchObject({ reached });
+});
