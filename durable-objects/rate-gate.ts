@@ -19,8 +19,13 @@ const LOOK_AGAIN_MS = 250;
 export class RateGateObject extends DurableObject<Env> implements RateGateApi {
   readonly #queues = new Map<string, RateQueue>();
   readonly #waiters = new Set<Waiter>();
-  /** Who waits is not held for as long as the wall's clock goes back. So it may be ahead of the wall's. */
-  readonly #clock = new SteadyClock(() => Date.now());
+  /** Who waits is not held for as long as the wall's clock goes back: so it may be ahead of that. */
+  readonly #clock = new SteadyClock(() => {
+    this.#wall = Date.now();
+    return this.#wall;
+  });
+  /** What the wall's clock said when this one was looked at last. */
+  #wall = 0;
   #isSwept = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -40,7 +45,7 @@ export class RateGateObject extends DurableObject<Env> implements RateGateApi {
         this.#wakeAll(wish.endpoint); // who comes next is now the first
         return { type: "start" };
       }
-      if (now >= until) return { type: "wait", startsAt: Date.now() + verdict.startsAt - now };
+      if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
       const woken = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
       if (woken === "left") return { type: "left" };
     }
