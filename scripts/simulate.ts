@@ -13,8 +13,9 @@ import { inProcess, type Lost, playRange, type Range, type Told } from "./simula
 
 /**
  * Simulates whole sessions: `npm run simulate -- --seeds N --from S`, spread over the machine's cores; `--seed X` runs one seed and
- * shows its history. With `--progress FILE` the same command goes on where it was stopped. Ends with 1 if an invariant broke, if a seed hung (`--patience` in seconds) or ended its process, or if a transition
- * met a fault that it is said to be unable to meet. Everything is decided by the seed: the same seed gives the same log.
+ * shows its history. With `--progress FILE` the same command goes on where it was stopped. Ends with 1 if an invariant broke, if a seed
+ * hung (`--patience` in seconds) or ended its process, or if a transition met a fault that it is said to be unable to meet; with 2 if it
+ * cannot go on from that file. Everything is decided by the seed: the same seed gives the same log.
  */
 
 const { values } = parseArgs({

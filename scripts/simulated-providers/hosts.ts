@@ -5,24 +5,15 @@ import { NOTHING, words } from "./refusals";
  * asked below `/as/<its id>`. Any other is asked as the format's maker is.
  */
 type Host = {
-  /** Fields that it takes besides those of the format's maker, by its documentation. */
+  /** Fields that it takes besides those of the format's maker: no more than sample configs set, so that any other is noticed. */
   takes?: ReadonlySet<string>;
   /** What stands before the format's own path. */
   root?: string;
 };
 
 const HOSTS: Readonly<Record<string, Host>> = {
-  vllm: {
-    takes: words(`
-      add_generation_prompt add_special_tokens best_of chat_template chat_template_kwargs continue_final_message documents echo
-      ignore_eos include_stop_str_in_output length_penalty min_p min_tokens mm_processor_kwargs priority prompt_logprobs
-      repetition_penalty skip_special_tokens spaces_between_special_tokens stop_token_ids top_k truncate_prompt_tokens`),
-  },
-  sglang: {
-    takes: words(`
-      chat_template_kwargs continue_final_message ebnf ignore_eos lora_path min_p min_tokens no_stop_trim regex repetition_penalty
-      separate_reasoning skip_special_tokens stop_token_ids stream_reasoning top_k`),
-  },
+  vllm: { takes: words("chat_template_kwargs top_k") },
+  sglang: { takes: words("chat_template_kwargs") },
   xai: { takes: words("max_turns") },
   azure_openai: { root: "/openai" },
 };
