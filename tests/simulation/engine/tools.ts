@@ -187,6 +187,8 @@ export class ToolServer {
   /** Time passes at the server, until it answers or nobody waits. */
   #passes(ms: number, signal: AbortSignal): Promise<void> {
     const { time } = this.#options;
+    // What it has just told may have ended the turn, and nobody would say so again.
+    if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const stop = time.timeline.schedule(time.now + ms, () => {
         signal.removeEventListener("abort", aborted);

@@ -1,0 +1,46 @@
+import { expect, it } from "vitest";
+import { Faults } from "./engine/faults";
+import { ToolServer } from "./engine/tools";
+import { VirtualTime } from "./engine/virtual-time";
+
+const SEED = 1;
+const place = { session: "s", turn: 1, attempt: 1, agent: "a", round: 1 };
+
+/** A server where nothing goes wrong, and one request of it, by a caller that hangs up as soon as it is told something. */
+function hangingUp(toolCall: string) {
+  const time = new VirtualTime(SEED);
+  const plan = { seed: SEED, faults: [], calmAfterMs: 0, isLate: false, strikes: null };
+  const faults = new Faults(plan, { now: time.now, head: 0, isClose: false });
+  const server = new ToolServer({ seed: SEED, habits: ["tools"], time, faults, gate: async () => {}, dies: () => false });
+  const caller = new AbortController();
+  const told: number[] = [];
+  const context = {
+    ...{
+      place: { ...place, toolCall },
+      files: null,
+      fetch,
+      signal: caller.signal,
+      idempotencyKey: toolCall,
+      now: () => time.now,
+    },
+    tell: () => {
+      told.push(time.now);
+      caller.abort(new Error("nobody waits for it"));
+    },
+  };
+  const [lookUp] = server.tools([]);
+  if (!lookUp) throw new Error("no tool");
+  return { time, server, told, ended: Promise.allSettled([lookUp.run({}, context)]) };
+}
+
+it("a simulated server's request is closed in the instant in which its news ends the turn", async () => {
+  const heard: { told: number[]; closed: (number | null)[] }[] = [];
+  for (let nth = 0; nth < 40; nth += 1) {
+    const { time, server, told, ended } = hangingUp(`call_${nth}`);
+    for (await time.settle(); time.timeline.nextAt() !== null; await time.settle()) time.timeline.runNext();
+    await ended;
+    if (told.length > 0) heard.push({ told, closed: server.reached.map(({ endedAt }) => endedAt) });
+  }
+  expect(heard.length).toBeGreaterThan(10);
+  for (const { told, closed } of heard) expect(closed).toEqual(told);
+});
