@@ -13,7 +13,7 @@ import type { FaultOutcome } from "../contracts/faults/fault-table";
 import { mutate } from "../contracts/faults/mutate";
 import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../contracts/faults/oracle";
 import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../contracts/faults/wire-rows";
-import { answerProblems, mutatedAnswer } from "./support/fault-verdict";
+import { answerProblems, isMutatedCharge, mutatedAnswer } from "./support/fault-verdict";
 import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
@@ -212,7 +212,7 @@ function complaints(one: Case, { log, problems }: Told): string[] {
   const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
   const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
-    ...problems.filter((problem) => !(isMutated(row) && /was charged/.test(problem))), // what it is charged is mutated, too
+    ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
     ...answerProblems(log, "faulty", wholeAnswers(one)),
     ...(end === row.end ? [] : [`the agent ${end}`]),
     ...strange.map((code) => `a call or round failed with ${code}`),
