@@ -13,7 +13,7 @@ import type { FaultOutcome } from "../contracts/faults/fault-table";
 import { mutate } from "../contracts/faults/mutate";
 import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../contracts/faults/oracle";
 import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../contracts/faults/wire-rows";
-import { answerProblems, isMutatedCharge, mutatedAnswer } from "./support/fault-verdict";
+import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./support/fault-verdict";
 import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
@@ -60,8 +60,7 @@ const MARKS: Readonly<Record<Format, EndMarks>> = {
 type Case = { row: FaultRow; format: Format; model: string; id: number };
 /** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
 const ONLY = process.env["FAULT"] ?? "";
-const CASES: readonly Case[] = [...FAULT_ROWS, ...MUTATED]
-  .filter(({ fault }) => fault.includes(ONLY))
+const CASES: readonly Case[] = faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY)
   .flatMap((row) => FORMATS.map((format) => ({ row, format })))
   .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
 

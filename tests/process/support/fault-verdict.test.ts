@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { newRecord } from "../../../scripts/simulated-providers/ledger";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import { CHAT_MARKS } from "../../contracts/faults/oracle";
-import { answerProblems, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
+import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
 import { undercharged } from "./verdict";
 
 /** A recorded run in which `bela` is the faulty agent, whose model says GIVEN. */
@@ -95,5 +95,22 @@ describe("where what a call is charged is mutated, too", () => {
     const problems = ledgerOf(model, charged);
     expect(problems).not.toEqual([]);
     expect(problems.filter((problem) => !isMutatedCharge(problem, "model-2"))).toHaveLength(left);
+  });
+});
+
+describe("of all faults those are played", () => {
+  const rows = ["429 always", "429 without a wait", "stop: unknown", "stop: unknown"].map((fault) => ({ fault }));
+
+  it.each([
+    { name: "whose names hold what is asked for", part: "429", found: 2 },
+    { name: "however many have that name", part: "stop", found: 2 },
+    { name: "all, if nothing is asked for", part: "", found: 4 },
+  ])("$name", ({ part, found }) => {
+    expect(faultsNamed(rows, part)).toHaveLength(found);
+  });
+
+  it("or none at all, if no name holds it: that is said, with the names that there are", () => {
+    const said = 'There is no fault "typo". There are:\n429 always\n429 without a wait\nstop: unknown';
+    expect(() => faultsNamed(rows, "typo")).toThrow(new Error(said));
   });
 });

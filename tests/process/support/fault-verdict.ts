@@ -1,7 +1,7 @@
 import type { WireEvent } from "../../../src/protocol/events";
 import { type EndMarks, readEnd } from "../../contracts/faults/oracle";
 
-/** What a run may make of an agent whose provider is at fault: whole answers of its model, and no part of one. */
+/** Which faults are played, and what a run may make of an agent whose provider has one: whole answers of its model, no part of one. */
 
 /**
  * Where an agent submitted what its model did not say as a whole, in sentences. A partial text never counts here: it would be an
@@ -39,3 +39,12 @@ function isBeginning(content: string, whole: string): boolean {
 
 /** Whether a problem is that this model charged more than the log says: of a reply whose usage may be mutated that is no one's fault. */
 export const isMutatedCharge = (problem: string, model: string): boolean => problem.startsWith(`I11: ${model} charged `);
+
+/** Those faults whose names hold this text. Throws if none does, with the names that there are. */
+export function faultsNamed<Row extends { fault: string }>(rows: readonly Row[], part: string): Row[] {
+  const found = rows.filter(({ fault }) => fault.includes(part));
+  if (found.length > 0) return found;
+  throw new Error(
+    `There is no fault ${JSON.stringify(part)}. There are:\n${[...new Set(rows.map(({ fault }) => fault))].join("\n")}`,
+  );
+}
