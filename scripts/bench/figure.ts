@@ -28,7 +28,7 @@ export type Figure = {
 export type Bench = { machines: Machines; seed: number; trials: number | null; isSmall: boolean };
 
 /** Of fewer the middle one says little. */
-const FEWEST_RUNS = 5;
+export const FEWEST_RUNS = 5;
 
 /** How often something is done: as often as it takes for a figure, or once. Throws where that makes no figure to go by. */
 export function times(usual: number, { isSmall }: Pick<Bench, "isSmall">): number {

@@ -13,9 +13,7 @@ import { type Results, ResultsSchema, toTable } from "../../scripts/bench/report
  * be exact is, on any machine.
  */
 const QUICK = ["cancel", "resume", "budget", "bundle"];
-/** It gives up where a vote comes earlier than on an idle machine. Teams are measured in the same way, and go on. */
-const OF_IDLE_MACHINES = "wall";
-const OTHERS = MEASUREMENTS.map(({ name }) => name).filter((name) => name !== OF_IDLE_MACHINES && !QUICK.includes(name));
+const OTHERS = MEASUREMENTS.map(({ name }) => name).filter((name) => !QUICK.includes(name));
 /** Disconnects of readers, and runs with a cap. */
 const TRIALS = 40;
 let dir = "";

@@ -11,7 +11,9 @@ import type { WireEvent } from "../../src/protocol/events";
 import { type FaultServer, type Plan, startFaultServer } from "../contracts/faults/fault-server";
 import type { FaultOutcome } from "../contracts/faults/fault-table";
 import { mutate } from "../contracts/faults/mutate";
+import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../contracts/faults/oracle";
 import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../contracts/faults/wire-rows";
+import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./support/fault-verdict";
 import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
 import { ServiceClient } from "./support/service-client";
@@ -47,12 +49,18 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
 const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
 const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
 
+const MARKS: Readonly<Record<Format, EndMarks>> = {
+  "openai-chat": CHAT_MARKS,
+  "openai-responses": RESPONSES_MARKS,
+  anthropic: MESSAGES_MARKS,
+  gemini: GEMINI_MARKS,
+};
+
 /** A row in a format, with a model of its own, so that what it meets can be told from everything else. */
 type Case = { row: FaultRow; format: Format; model: string; id: number };
 /** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
 const ONLY = process.env["FAULT"] ?? "";
-const CASES: readonly Case[] = [...FAULT_ROWS, ...MUTATED]
-  .filter(({ fault }) => fault.includes(ONLY))
+const CASES: readonly Case[] = faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY)
   .flatMap((row) => FORMATS.map((format) => ({ row, format })))
   .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
 
@@ -67,6 +75,9 @@ let client: ServiceClient;
 
 /** How often each model said what it was to say wrongly. */
 const saidWrongly = new Map<string, number>();
+
+/** What the bytes of a mutated reply became on their way, by model. */
+const becameBytes = new Map<string, Buffer>();
 
 /** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
 function scriptOf({ row, format, model }: Case): Script {
@@ -83,8 +94,17 @@ function planOf(model: string): Plan | undefined {
   const found = CASES.find((one) => one.model === model);
   const made = found?.row.make(found.format);
   if (!found || !made || isReply(made)) return undefined;
-  return { fault: made, calls: found.row.calls, after: found.row.after ?? 0 };
+  const fault = made.kind === "stream" && isMutated(found.row) ? { ...made, change: remembered(model, made.change) } : made;
+  return { fault, calls: found.row.calls, after: found.row.after ?? 0 };
 }
+
+const remembered =
+  (model: string, change: (whole: Buffer) => readonly Buffer[]) =>
+  (whole: Buffer): readonly Buffer[] => {
+    const chunks = change(whole);
+    becameBytes.set(model, Buffer.concat(chunks));
+    return chunks;
+  };
 
 beforeAll(async () => {
   const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), good] as const);
@@ -175,8 +195,15 @@ function becameOf(log: readonly WireEvent[]): Became {
   return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
 }
 
+/** What the faulty agent may submit: what its model said whole, in the faulty reply or in a later one, if it was ever served one. */
+function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
+  if (isMutated(row)) return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
+  return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
+}
+
 /** Where the run did not do what the row says, in sentences. */
-function complaints({ row, model, format }: Case, { log, problems }: Told): string[] {
+function complaints(one: Case, { log, problems }: Told): string[] {
+  const { row, model, format } = one;
   const { end, codes } = becameOf(log);
   const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
   const asked = faults.callsOf(model);
@@ -184,7 +211,8 @@ function complaints({ row, model, format }: Case, { log, problems }: Told): stri
   const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
   const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
   return [
-    ...problems.filter((problem) => !(isMutated(row) && /was charged/.test(problem))), // what it is charged is mutated, too
+    ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
+    ...answerProblems(log, "faulty", wholeAnswers(one)),
     ...(end === row.end ? [] : [`the agent ${end}`]),
     ...strange.map((code) => `a call or round failed with ${code}`),
     ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),

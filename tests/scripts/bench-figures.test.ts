@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type BudgetFigure, judgeBudget } from "../../scripts/bench/budget";
 import { judgeFanOut } from "../../scripts/bench/fan-out";
+import { takeFit } from "../../scripts/bench/fit-runs";
 import { MEASUREMENTS } from "../../scripts/bench/measurements";
 import { times } from "../../scripts/bench/figure";
 import { judgeResume, type ResumeFigure } from "../../scripts/bench/resume";
@@ -30,6 +31,36 @@ describe("the figures of the benchmark", () => {
 it("a figure is the middle of five runs at least, and in the least size of one", () => {
   expect([times(5, { isSmall: false }), times(7, { isSmall: true })]).toEqual([5, 1]);
   expect(() => times(4, { isSmall: true })).toThrow("5 runs at least");
+});
+
+describe("of runs that a figure cannot use", () => {
+  /** Runs by number, from 1 on; null where one is not fit. */
+  const taking = (isFit: (run: number) => boolean) => {
+    let run = 0;
+    return async () => (isFit(++run) ? run : null);
+  };
+  const WANTED = { wanted: 5, fewest: 3, most: 12 };
+
+  it.each([
+    { name: "none is set aside where all are fit", isFit: () => true, fit: [1, 2, 3, 4, 5], setAside: 0 },
+    {
+      name: "each is set aside, and another taken",
+      isFit: (run: number) => run !== 1 && run !== 4,
+      fit: [2, 3, 5, 6, 7],
+      setAside: 2,
+    },
+    { name: "so many are tried and no more", isFit: (run: number) => run % 3 === 0, fit: [3, 6, 9, 12], setAside: 8 },
+  ])("$name", async ({ isFit, fit, setAside }) => {
+    expect(await takeFit(taking(isFit), WANTED)).toEqual({ fit, setAside });
+  });
+
+  it("too many leave no figure", async () => {
+    const few = takeFit(
+      taking((run) => run % 5 === 0),
+      WANTED,
+    );
+    await expect(few).rejects.toThrow("Of 12 runs 2 were as this figure needs them, and it takes 3.");
+  });
 });
 
 it.each([

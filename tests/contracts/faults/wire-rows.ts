@@ -30,6 +30,8 @@ export type FaultRow = {
   /** Formats in which none needs to fail all the same. */
   unnoticed?: readonly Format[];
   end: End;
+  /** What the faulty reply submits, because it is whole all the same; absent: nothing. */
+  answer?: string;
   /** At most so many requests of the agent reach its provider. */
   requests?: number;
 };
@@ -244,6 +246,7 @@ const ARGUMENTS: readonly FaultRow[] = [
     fault: "tool JSON: a key twice",
     calls: 1,
     make: calling("new_answer", '{"content":"one","content":"At 100 °C."}'),
+    answer: "At 100 °C.", // as every reader of JSON takes it
     codes: [],
     end: "goes on",
   },
