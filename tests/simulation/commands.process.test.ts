@@ -13,7 +13,6 @@ import { PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 10_000);
 const TIMEOUT_MS = 30 * 60_000;
 /**
-/**
  * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds. Fewer seeds leave more to
  * chance. With more than this, something in the service or its world has become rare that was not.
  */
