@@ -3,11 +3,8 @@ import { LIMITS } from "../../src/coordination";
 import { nothingMatches, runCommand, UsageError, wholeNumber } from "../command-line";
 import { clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
-import { FaultyService } from "./faulty-service";
-import { campaign } from "./kills/campaign";
-import { type Kill, type Outcome, type Plan, play } from "./kills/case";
-import { keepEvidence } from "./kills/evidence";
-import { startSurroundings } from "./runs/surroundings";
+import { campaign, replay } from "./kills/campaign";
+import type { Kill, Outcome, Plan } from "./kills/case";
 import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
 import { toReport } from "./kills/report";
@@ -109,20 +106,9 @@ function withDefault(arg: string, nth: number, all: readonly string[]): string[]
 }
 
 async function playOne(plan: Plan): Promise<number> {
-  const providers = await startSurroundings();
-  const service = await FaultyService.prepare();
-  try {
-    await service.start();
-    const outcome = await play(plan, service, providers);
-    tell(outcome);
-    if (outcome.problems.length === 0) return 0;
-    const { folder } = await keepEvidence(outcome, service);
-    process.stdout.write(`${outcome.problems.map((problem) => `✗ ${problem}\n`).join("")}  kept in ${folder}\n`);
-    return 1;
-  } finally {
-    await service.stop();
-    await providers.close();
-  }
+  const figures = await replay(plan, tell);
+  process.stdout.write(toReport(figures));
+  return figures.failures.length > 0 || figures.places.missed.length > 0 ? 1 : 0;
 }
 
 function tell({ plan, killed, missed, problems }: Outcome): void {
