@@ -11,23 +11,27 @@ import { EQUIVALENTS } from "./mutation-score/equivalents";
 import { instrument, type Mutant } from "./mutation-score/mutants";
 import { type Judged, scoreOf, tableOf, tell } from "./mutation-score/report";
 import { type Survey, SurveySchema, TriedSchema } from "./mutation-score/schema";
+import { type Subject, SUBJECTS } from "./mutation-score/subjects";
 
 /**
- * Changes the rules in every small way there is, one at a time, and asks whether their tests, the recorded sessions or the simulation
- * notice. Ends with 1 below `--least`, with 2 if it cannot do what was typed.
+ * Changes the rules, or the checker that knows nothing of their code, in every small way there is, one at a time, and asks whether their
+ * tests, the recorded sessions or the simulation notice. Ends with 1 below `--least`, with 2 if it cannot do what was typed.
  */
 const USAGE = `npm run mutation-score [-- --sample N --seed S]
 
+  --of WHAT     rules: src/coordination (what is taken without it)
+                checker: the rules as the simulation's checker has them, by its own tests and the recorded sessions
   --file TEXT   only changes at places that hold this, such as vote.ts or vote.ts:12:3
   --sample N    of these so many, by chance
   --seed S      by which chance (1)
-  --sessions N  so many simulated sessions beside the tests (150)
+  --sessions N  so many simulated sessions beside the tests (150 for the rules, none for the checker)
   --least N     the score below which it fails, in percent (85)
   --jobs N      processes side by side (as many as there are cores)
   --all         shows every change, also those that were noticed`;
 
 const TEXT = { type: "string" } as const;
 const OPTIONS = {
+  of: TEXT,
   file: TEXT,
   sample: TEXT,
   seed: TEXT,
@@ -40,20 +44,36 @@ const OPTIONS = {
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 /** What was typed. `sample`: null for all of them. */
-type Asked = { file: string; sample: number | null; seed: number; sessions: number; least: number; jobs: number; all: boolean };
+type Asked = {
+  subject: Subject;
+  file: string;
+  sample: number | null;
+  seed: number;
+  sessions: number;
+  least: number;
+  jobs: number;
+  all: boolean;
+};
 
-const askedIn = ({ file = "", sample, seed, sessions, least, jobs, all = false }: Values): Asked => ({
-  file,
-  sample: wholeNumber("sample", sample, 1),
-  seed: wholeNumber("seed", seed) ?? 1,
-  sessions: wholeNumber("sessions", sessions) ?? 150,
-  least: wholeNumber("least", least) ?? 85,
-  jobs: wholeNumber("jobs", jobs, 1) ?? availableParallelism(),
-  all,
-});
+function askedIn({ of = "rules", file = "", sample, seed, sessions, least, jobs, all = false }: Values): Asked {
+  const subject = SUBJECTS.find(({ name }) => name === of);
+  if (!subject)
+    throw nothingMatches(
+      of,
+      SUBJECTS.map(({ name }) => name),
+    );
+  return {
+    subject,
+    file,
+    sample: wholeNumber("sample", sample, 1),
+    seed: wholeNumber("seed", seed) ?? 1,
+    sessions: wholeNumber("sessions", sessions) ?? subject.sessions,
+    least: wholeNumber("least", least) ?? 85,
+    jobs: wholeNumber("jobs", jobs, 1) ?? availableParallelism(),
+    all,
+  };
+}
 
-const RULES = "src/coordination";
-const TESTS = ["tests/coordination/*.test.ts", "tests/golden/*.test.ts", "tests/simulation/found/*.test.ts"];
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/mutation-score-${process.pid}`);
 const SURVEY_MS = 300_000;
 /** A change may make things slower; beyond these nothing ends any more. */
@@ -141,13 +161,14 @@ async function main(): Promise<number> {
 
 async function measure(asked: Asked): Promise<number> {
   const started = performance.now();
-  const instrumented = await instrument(RULES);
+  const { folder, besides, tests } = asked.subject;
+  const instrumented = await instrument(folder, besides);
   const mutants = chosen(instrumented.mutants, asked);
   const keys = new Set(instrumented.mutants.map(keyOf));
-  const rotten = EQUIVALENTS.filter((one) => !keys.has(keyOf(one)));
+  const rotten = EQUIVALENTS.filter((one) => one.file.startsWith(`${folder}/`) && !keys.has(keyOf(one)));
   await mkdir(FOLDER, { recursive: true });
   const file = path.join(FOLDER, "trial.mjs");
-  await writeFile(file, await bundle(globSync(TESTS).sort(), instrumented));
+  await writeFile(file, await bundle(globSync(tests).sort(), instrumented));
   const survey = await surveyOf(file, asked.sessions);
   const judged = await judgeAll(mutants, { file, sessions: asked.sessions, survey }, asked.jobs);
   await rm(FOLDER, { recursive: true, force: true });
@@ -160,7 +181,7 @@ async function measure(asked: Asked): Promise<number> {
   const { counts, percent, from, to } = scoreOf(judged);
   const whole = judged.length === instrumented.mutants.length;
   console.log(`\n${tableOf(judged)}\n`);
-  console.log(`mutants     ${judged.length}, of ${instrumented.mutants.length} in ${RULES}`);
+  console.log(`mutants     ${judged.length}, of ${instrumented.mutants.length} in ${folder}`);
   console.log(`noticed     ${counts.killed + counts.endless}, of which ${counts.endless} because nothing ended`);
   console.log(`survived    ${counts.survived}, and ${counts.uncovered} where no test comes by`);
   console.log(`equivalent  ${counts.equivalent}, not counted`);

@@ -41,6 +41,7 @@ const MEAN_NOTHING: readonly { name: Name; args: string[]; says: string }[] = [
 const CHOOSE_NOTHING: readonly { name: Name; args: string[]; says: string }[] = [
   { name: "planted-bugs", args: ["--only", "typo"], says: 'Nothing matches "typo", there are:\n  I' },
   { name: "mutation-score", args: ["--file", "typo"], says: 'Nothing matches "typo", there are:\n  src/coordination/' },
+  { name: "mutation-score", args: ["--of", "chequer"], says: 'Nothing matches "chequer", there are:\n  rules\n  checker\n' },
   { name: "faults", args: ["--storage", "--only", "typo"], says: 'Nothing matches "typo", there are:\n  D1 fails three times' },
   { name: "faults", args: ["--clients", "--only", "typo"], says: 'Nothing matches "typo", there are:\n  675 connections vanish' },
   { name: "faults", args: ["--runs", "storey", "--at", "send.sent:1"], says: 'Nothing matches "storey", there are:\n  story\n' },
