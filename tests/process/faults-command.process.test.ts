@@ -70,6 +70,14 @@ describe("a failure is played again by the line that its report prints:", () => 
     expect(code).toBe(0);
   });
 
+  it("a kill after a while", async () => {
+    const { code, output } = await typed(ofKill({ afterMs: 700 }));
+    const { Runs, "Broken promises": broken, ...others } = figuresIn(output);
+    expect({ Runs, broken }, output).toEqual({ Runs: "1: 1 story", broken: "0" });
+    expect(others).not.toHaveProperty("Places come to");
+    expect(code).toBe(0);
+  });
+
   it("a kill at a place that it does not come to, which is no success", async () => {
     const { code, output } = await typed(ofKill({ point: "send.sent", nth: 999 }));
     expect(figuresIn(output), output).toMatchObject({

@@ -58,7 +58,7 @@ export async function campaign(options: CampaignOptions): Promise<Figures> {
 /** Plays one plan again, once, just as it is; `places.missed`: those of its places that it did not come to. */
 export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Promise<Figures> {
   const figures = noFigures(plan.seed);
-  figures.places.wanted = 1;
+  figures.places.wanted = plan.kills.some((kill) => "point" in kill) ? 1 : 0;
   const plans = [{ ...plan, isWanted: true }].values();
   return played(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
 }
