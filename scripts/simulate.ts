@@ -6,30 +6,41 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
+import { runCommand, wholeNumber } from "./command-line";
 import { commitInWords } from "./simulate/commit";
 import { coverageTable, leastFor } from "./simulate/coverage-table";
-import { Gathered, Progress, ProgressError } from "./simulate/progress";
+import { Gathered, Progress } from "./simulate/progress";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
- * Simulates whole sessions: `npm run simulate -- --seeds N --from S`, spread over the machine's cores; `--seed X` runs one seed and
- * shows its history. With `--progress FILE` the same command goes on where it was stopped. Ends with 1 if an invariant broke, if a seed
- * hung (`--patience` in seconds) or ended its process, or if a transition met a fault that it is said to be unable to meet; with 2 if it
- * cannot go on from that file. Everything is decided by the seed: the same seed gives the same log.
+ * Simulates whole sessions, spread over the machine's cores. Ends with 1 if an invariant broke, if a seed hung or ended its process, if
+ * fewer seeds were played than were asked for, or if a transition met a fault that it is said to be unable to meet; with 2 if it cannot do
+ * what was typed, or cannot go on from that file. Everything is decided by the seed: the same seed gives the same log.
  */
+const USAGE = `npm run simulate -- [--seeds N] [--from S]
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: "string", default: "1000" },
-    from: { type: "string", default: "1" },
-    seed: { type: "string" },
-    jobs: { type: "string" },
-    least: { type: "string" },
-    patience: { type: "string", default: "120" },
-    progress: { type: "string" },
-    worker: { type: "string" },
-  },
-});
+  --seeds N        so many sessions, each drawn from a seed (1000)
+  --from S         the first of these seeds (1)
+  --seed X         this one alone, with its history
+  --jobs N         processes side by side (as many as there are cores)
+  --least N        pairs of a transition and a fault that met less often are named as thin (a hundredth of the seeds, at most 100)
+  --patience S     seconds after which a seed that lets nothing be heard counts as hanging (120)
+  --progress FILE  where the same command goes on if it is stopped`;
+
+const TEXT = { type: "string" } as const;
+const OPTIONS = {
+  seeds: TEXT,
+  from: TEXT,
+  seed: TEXT,
+  jobs: TEXT,
+  least: TEXT,
+  patience: TEXT,
+  progress: TEXT,
+  /** What a process is told that plays a range of them. */
+  worker: TEXT,
+  help: { type: "boolean" },
+} as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 /** Failing seeds that are looked into; a change that breaks everything needs no more. */
 const MOST_FAILURES = 3;
@@ -39,8 +50,21 @@ const PROGRESS_MS = 5_000;
 /** A failing seed is told how it fails, at its shortest, within this time. */
 const EXPLAINED_MS = 180_000;
 const SCRIPT = fileURLToPath(import.meta.url);
-/** Asked at the beginning: a checkout may move while seeds are played. */
-const COMMIT = values.worker === undefined ? commitInWords(values.progress) : "";
+
+/** What was typed. `commit`: asked at the beginning, because a checkout may move while seeds are played. */
+type Asked = { from: number; seeds: number; jobs: number; patienceMs: number; least: number; commit: string };
+
+function askedIn(values: Values): Asked {
+  const seeds = wholeNumber("seeds", values.seeds, 1) ?? 1_000;
+  return {
+    seeds,
+    from: wholeNumber("from", values.from) ?? 1,
+    jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
+    patienceMs: (wholeNumber("patience", values.patience, 1) ?? 120) * 1_000,
+    least: wholeNumber("least", values.least) ?? leastFor(seeds),
+    commit: commitInWords(values.progress),
+  };
+}
 
 type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; ms: number };
 
@@ -70,10 +94,7 @@ function sumOf(played: Progress["played"]): Sum {
 }
 
 /** All seeds, on all cores; gives up early when enough have failed. */
-async function simulateAll(
-  { from, seeds, jobs }: { from: number; seeds: number; jobs: number },
-  progress: Progress | null,
-): Promise<Sum> {
+async function simulateAll({ from, seeds, jobs, patienceMs }: Asked, progress: Progress | null): Promise<Sum> {
   const sum = sumOf(progress?.played ?? []);
   const begun = sum.seeds;
   const started = performance.now();
@@ -104,7 +125,7 @@ async function simulateAll(
       gathered.add(told);
       noted(told);
     };
-    const lost = await inProcess(range, { script: SCRIPT, silentMs: Number(values.patience) * 1_000, workers, onTold });
+    const lost = await inProcess(range, { script: SCRIPT, silentMs: patienceMs, workers, onTold });
     const played = gathered.whole(jobs);
     if (played) progress?.add(played);
     if (!lost) return;
@@ -127,10 +148,11 @@ async function simulateAll(
   return sum;
 }
 
-const repeating = (seed: number): string => `To repeat it, at commit ${COMMIT}: npm run simulate -- --seed ${seed}`;
+const repeating = (seed: number, commit: string): string =>
+  `To repeat it, at commit ${commit}: npm run simulate -- --seed ${seed}`;
 
 /** Shown by a process of its own, which a shorter history may bring to a stand or to its end as the whole one can. */
-async function explain(seed: number): Promise<void> {
+async function explain(seed: number, commit: string): Promise<void> {
   const argv = ["--enable-source-maps", SCRIPT, "--seed", String(seed)];
   const teller = spawn(process.execPath, argv, {
     stdio: ["ignore", "inherit", "inherit"],
@@ -138,11 +160,12 @@ async function explain(seed: number): Promise<void> {
     killSignal: "SIGKILL",
   });
   const [, signal] = await once(teller, "exit");
-  if (signal) console.log(`\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed)}`);
+  if (signal)
+    console.log(`\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`);
 }
 
 /** A seed's history; of a failing one as short as it gets, and how to see it again. */
-async function showOne(seed: number): Promise<number> {
+async function showOne(seed: number, commit: string): Promise<number> {
   const situation = situationOf(seed);
   const judged = await judge(situation);
   const [first] = judged.breaches;
@@ -151,43 +174,48 @@ async function showOne(seed: number): Promise<number> {
     return 0;
   }
   const shorter = await shrink(situation, first.invariant);
-  console.log(`\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed)}`);
+  console.log(`\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed, commit)}`);
   return 1;
 }
 
-async function showAll(): Promise<number> {
-  const seeds = Number(values.seeds);
-  const jobs = Number(values.jobs ?? availableParallelism());
-  const from = Number(values.from);
-  const run = { commit: COMMIT, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
-  const progress = values.progress === undefined ? null : new Progress(values.progress, run);
-  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll({ from, seeds, jobs }, progress);
-  for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed)}`);
+async function showAll(asked: Asked, file: string | undefined): Promise<number> {
+  const { from, seeds, jobs, least, commit } = asked;
+  const run = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
+  const progress = file === undefined ? null : new Progress(file, run);
+  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(asked, progress);
+  for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
-  for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed);
-  const least = Number(values.least ?? leastFor(seeds));
+  for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed, commit);
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
+  const left = done < seeds ? `, of ${seeds} that were asked for` : "";
   console.log(`\n${text}`);
-  console.log(`seeds          ${done}, from ${values.from}`);
-  console.log(`commit         ${COMMIT}`);
+  console.log(`seeds          ${done}, from ${from}${left}`);
+  console.log(`commit         ${commit}`);
   console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though named as unable to`);
   console.log(`failed         ${failed.length}`);
-  return failed.length > 0 || disproved > 0 ? 1 : 0;
+  return failed.length > 0 || disproved > 0 || done < seeds ? 1 : 0;
 }
 
-if (values.worker !== undefined) {
-  const range: Range = JSON.parse(values.worker);
-  await playRange(range);
-  process.disconnect();
-} else {
-  process.exitCode = await (values.seed === undefined ? showAll() : showOne(Number(values.seed))).catch((error: unknown) => {
-    if (!(error instanceof ProgressError)) throw error;
-    console.error(error.message);
-    return 2;
-  });
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (values.worker !== undefined) {
+    const range: Range = JSON.parse(values.worker);
+    await playRange(range);
+    process.disconnect();
+    return 0;
+  }
+  const asked = askedIn(values);
+  const seed = wholeNumber("seed", values.seed);
+  return seed === null ? showAll(asked, values.progress) : showOne(seed, asked.commit);
 }
+
+await runCommand(main);

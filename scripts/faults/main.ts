@@ -1,12 +1,10 @@
 import { parseArgs } from "node:util";
 import { LIMITS } from "../../src/coordination";
+import { nothingMatches, runCommand, UsageError, wholeNumber } from "../command-line";
 import { clients } from "./clients/campaign";
 import { toClientReport } from "./clients/report";
-import { FaultyService } from "./faulty-service";
-import { campaign } from "./kills/campaign";
-import { type Kill, type Outcome, type Plan, play } from "./kills/case";
-import { keepEvidence } from "./kills/evidence";
-import { startSurroundings } from "./runs/surroundings";
+import { campaign, replay } from "./kills/campaign";
+import type { Kill, Outcome, Plan } from "./kills/case";
 import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
 import { toReport } from "./kills/report";
@@ -45,53 +43,58 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
-async function main(): Promise<void> {
+async function main(): Promise<number> {
   const { values } = parseArgs({ args: process.argv.slice(2).flatMap(withDefault), options: OPTIONS });
-  const seed = wholeNumber(values.seed) ?? Date.now() % 1_000_000;
-  if (values.help) process.stdout.write(`${USAGE}\n`);
-  else if (values.storage !== undefined) await playTroubles(seed, values);
-  else if (values.clients !== undefined) await playClients(seed, values);
-  else if (values.at !== undefined) await playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
-  else await playKills(seed, values);
+  const seed = wholeNumber("seed", values.seed) ?? Date.now() % 1_000_000;
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  if (values.storage !== undefined) return playTroubles(seed, values);
+  if (values.clients !== undefined) return playClients(seed, values);
+  if (values.at !== undefined) return playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
+  if (values.runs !== undefined) throw new UsageError("--runs goes with --at, which says where they are killed.");
+  if (values.only !== undefined) throw new UsageError("--only goes with --storage or --clients.");
+  return playKills(seed, values);
 }
 
 const caseOf = (kinds: string, at: string) => ({ kinds: kindsIn(kinds), kills: at.split(",").map(toKill), isWanted: true });
 
-async function playKills(seed: number, { kills, "at-random": atRandom, points, pairs, lanes }: Values): Promise<void> {
-  const figures = await campaign({
-    seed,
-    kills: wholeNumber(kills) ?? 100,
-    atRandom: wholeNumber(atRandom) ?? 0,
-    eachPlace: wholeNumber(points) ?? 0,
-    pairs: wholeNumber(pairs) ?? 0,
-    lanes: wholeNumber(lanes) ?? 2,
-    onCase: tell,
-  });
+async function playKills(seed: number, { kills, "at-random": atRandom, points, pairs, lanes }: Values): Promise<number> {
+  const asked = {
+    kills: wholeNumber("kills", kills) ?? 100,
+    atRandom: wholeNumber("at-random", atRandom) ?? 0,
+    eachPlace: wholeNumber("points", points) ?? 0,
+    pairs: wholeNumber("pairs", pairs) ?? 0,
+  };
+  if (Object.values(asked).every((times) => times === 0))
+    throw new UsageError("There is nothing to play: ask for a kill at least.");
+  const figures = await campaign({ seed, ...asked, lanes: wholeNumber("lanes", lanes, 1) ?? 2, onCase: tell });
   process.stdout.write(toReport(figures));
-  if (figures.failures.length > 0) process.exitCode = 1;
+  return figures.failures.length > 0 ? 1 : 0;
 }
 
-async function playTroubles(seed: number, { storage, only }: Values): Promise<void> {
+async function playTroubles(seed: number, { storage, only }: Values): Promise<number> {
   const figures = await troubles({
     seed,
-    each: wholeNumber(storage) ?? 1,
+    each: wholeNumber("storage", storage, 1) ?? 1,
     ...(only === undefined ? {} : { only }),
     onTrouble: ({ trouble, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${trouble.name}\n`),
   });
   process.stdout.write(toTroubleReport(figures));
-  if (figures.failures.length > 0) process.exitCode = 1;
+  return figures.failures.length > 0 ? 1 : 0;
 }
 
-async function playClients(seed: number, { clients: histories, agents, only }: Values): Promise<void> {
+async function playClients(seed: number, { clients: histories, agents, only }: Values): Promise<number> {
   const figures = await clients({
     seed,
-    histories: wholeNumber(histories) ?? 0,
-    loudAgents: wholeNumber(agents) ?? LIMITS.agents,
+    histories: wholeNumber("clients", histories) ?? 0,
+    loudAgents: wholeNumber("agents", agents, 1) ?? LIMITS.agents,
     ...(only === undefined ? {} : { only }),
     onScene: ({ name, problems }) => process.stderr.write(`${problems.length === 0 ? "✓" : "✗"} ${name}\n`),
   });
   process.stdout.write(toClientReport(figures));
-  if (figures.scenes.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
+  return figures.scenes.some(({ problems }) => problems.length > 0) ? 1 : 0;
 }
 
 /** What these mean without a number. */
@@ -102,21 +105,10 @@ function withDefault(arg: string, nth: number, all: readonly string[]): string[]
   return alone !== undefined && !/^\d+$/.test(all[nth + 1] ?? "") ? [arg, alone] : [arg];
 }
 
-async function playOne(plan: Plan): Promise<void> {
-  const providers = await startSurroundings();
-  const service = await FaultyService.prepare();
-  try {
-    await service.start();
-    const outcome = await play(plan, service, providers);
-    tell(outcome);
-    if (outcome.problems.length === 0) return;
-    process.exitCode = 1;
-    const { folder } = await keepEvidence(outcome, service);
-    process.stdout.write(`${outcome.problems.map((problem) => `✗ ${problem}\n`).join("")}  kept in ${folder}\n`);
-  } finally {
-    await service.stop();
-    await providers.close();
-  }
+async function playOne(plan: Plan): Promise<number> {
+  const figures = await replay(plan, tell);
+  process.stdout.write(toReport(figures));
+  return figures.failures.length > 0 || figures.places.missed.length > 0 ? 1 : 0;
 }
 
 function tell({ plan, killed, missed, problems }: Outcome): void {
@@ -132,24 +124,13 @@ const toKill = (text: string): Kill => {
 
 function kindsIn(text: string): KindName[] {
   return text.split(",").map((name) => {
-    if (!isKind(name)) throw new Error(`There is no kind of run called ${name}. There are: ${Object.keys(KINDS).join(", ")}.`);
+    if (!isKind(name)) throw nothingMatches(name, Object.keys(KINDS));
     return name;
   });
 }
 
 const isKind = (name: string): name is KindName => Object.hasOwn(KINDS, name);
 
-function wholeNumber(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`${text} is no whole number.`);
-  return Number(text);
-}
-
 // Interrupted, it still takes its services down: those hear of its end only when it exits by itself.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await runCommand(main);

@@ -19,9 +19,9 @@ export type Mutant = {
 /** A folder's code with all its mutants in it, each behind a switch; `sources` by absolute path. */
 export type Instrumented = { mutants: Mutant[]; sources: ReadonlyMap<string, string> };
 
-/** Makes all mutants of a folder's TypeScript at once, so that trying one needs no new bundle. */
-export async function instrument(folder: string): Promise<Instrumented> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts")).sort();
+/** Makes all mutants of a folder's TypeScript, but for the files that stand in `besides`, at once, so that trying one needs no new bundle. */
+export async function instrument(folder: string, besides: readonly string[] = []): Promise<Instrumented> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".ts") && !besides.includes(name)).sort();
   const files = await Promise.all(
     names.map(async (name) => {
       const file = path.resolve(folder, name);

@@ -6,8 +6,12 @@ export type Judged = { mutant: Mutant; fate: Fate; by: string | null };
 
 export type Score = { counts: Record<Fate, number>; percent: number; from: number; to: number };
 
-/** Noticed of all that could be noticed, with the interval that holds the score of all mutants with 95 % confidence (Wilson). */
+/**
+ * Noticed of all that could be noticed, with the interval that holds the score of all mutants with 95 % confidence (Wilson); full where
+ * nothing could be. Throws where nothing was tried: that has no score.
+ */
 export function scoreOf(judged: readonly Judged[]): Score {
+  if (judged.length === 0) throw new Error("No mutant was tried, so there is no score.");
   const counts = { killed: 0, endless: 0, survived: 0, uncovered: 0, equivalent: 0 };
   for (const { fate } of judged) counts[fate] += 1;
   const noticed = counts.killed + counts.endless;

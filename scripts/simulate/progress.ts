@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { z } from "zod";
 import { Coverage } from "../../tests/simulation/engine/coverage";
+import { UsageError } from "../command-line";
 import type { Range, Told } from "./worker";
 
 const CountsSchema = z.array(z.tuple([z.string(), z.number()]));
@@ -46,11 +47,6 @@ export class Gathered {
   }
 }
 
-/** Why a run cannot go on from a file. */
-export class ProgressError extends Error {
-  override readonly name = "ProgressError";
-}
-
 /**
  * What a run of hours has done so far, in a file of one line for the run and one for each range: whoever gives the same command again
  * goes on from there. A line that was cut off counts for nothing, and a range that stands there twice counts once.
@@ -61,11 +57,11 @@ export class Progress {
   readonly rangeSeeds: number;
   readonly #file: string;
 
-  /** Throws `ProgressError` where the file is of another run, or the code has changes that no commit names. */
+  /** Throws `UsageError` where the file is of another run, or the code has changes that no commit names. */
   constructor(file: string, run: Run) {
     this.#file = path.resolve(file);
     if (!/^[0-9a-f]+$/.test(run.commit)) {
-      throw new ProgressError(`A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`);
+      throw new UsageError(`A run that is to go on later must be of one commit, and this is ${run.commit}. Commit first.`);
     }
     const text = existsSync(this.#file) ? readFileSync(this.#file, "utf8") : "";
     const lines = text.split("\n").slice(0, -1);
@@ -77,7 +73,7 @@ export class Progress {
     const begun = RunSchema.safeParse(text === "" ? run : first).data;
     if (!begun || begun.commit !== run.commit || begun.from !== run.from || begun.seeds !== run.seeds) {
       const what = begun ? `${begun.seeds} seeds from ${begun.from} at commit ${begun.commit}` : "something else";
-      throw new ProgressError(`${file} is of ${what}. Name another file, or remove this one to begin anew.`);
+      throw new UsageError(`${file} is of ${what}. Name another file, or remove this one to begin anew.`);
     }
     this.rangeSeeds = begun.rangeSeeds;
     const whole = rest.flatMap((line) => PlayedSchema.safeParse(line).data ?? []).filter((played) => isRangeOf(begun, played));

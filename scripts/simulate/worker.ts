@@ -54,6 +54,7 @@ export async function inProcess(range: Range, { script, silentMs, workers, onTol
   const execArgv = ["--enable-source-maps", "--max-semi-space-size=64", WITHOUT_FINALIZERS];
   const worker = fork(script, ["--worker", JSON.stringify(range)], { execArgv });
   let seed = range.from;
+  let played = 0;
   let hangs = false;
   const silent = setTimeout(() => {
     hangs = true;
@@ -61,13 +62,18 @@ export async function inProcess(range: Range, { script, silentMs, workers, onTol
   }, silentMs);
   worker.on("message", (message: Message) => {
     silent.refresh();
-    if ("begins" in message) seed = message.begins;
-    else onTold(message.told);
+    if ("begins" in message) {
+      seed = message.begins;
+      return;
+    }
+    played += message.told.seeds;
+    onTold(message.told);
   });
   workers.add(worker);
   const [code, signal] = await once(worker, "exit");
   clearTimeout(silent);
   const wasStopped = !workers.delete(worker);
   if (hangs) return { seed, how: `nothing was heard of it for ${silentMs / 1_000} s` };
-  return wasStopped || code === 0 ? null : { seed, how: `its process ended with ${code ?? signal}` };
+  const isWhole = code === 0 && played === range.to - range.from;
+  return wasStopped || isWhole ? null : { seed, how: `its process ended with ${code ?? signal}` };
 }

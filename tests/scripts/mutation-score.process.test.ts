@@ -20,6 +20,28 @@ it("the tests of the count notice that a tie goes to another answer, and nearly 
   expect(code).toBe(0);
 });
 
+it("the tests of the checker notice that it takes a list of tools for news that was told before", async () => {
+  const { code, output } = await run(
+    "--of",
+    "checker",
+    "--file",
+    "checker/listings.ts",
+    "--sessions",
+    "0",
+    "--least",
+    "0",
+    "--all",
+  );
+  console.log(output);
+  expect(output).toMatch(
+    /checker\/listings\.ts:\d+:\d+ killed by the checker notices a list told again\n {2}- before === undefined \|\| .*\n {2}\+ true\n/,
+  );
+  expect(output).toMatch(/^mutants +\d+, of \d{4} in tests\/simulation\/checker$/m);
+  expect(output).toMatch(/^checks +\d{3} tests, 0 simulated sessions$/m);
+  expect(output).not.toContain("lies.ts");
+  expect(code).toBe(0);
+});
+
 it("a sample is the same for the same seed, and below the least score the command fails", async () => {
   const [one, other] = [
     await run("--sample", "3", "--seed", "7", "--all"),

@@ -17,9 +17,13 @@ describe("the mutation score", () => {
     { name: "counts what never ended as noticed", of: [...many(1, "endless"), ...many(1, "survived")], percent: 50 },
     { name: "counts what no test comes by as unnoticed", of: [...many(1, "killed"), ...many(3, "uncovered")], percent: 25 },
     { name: "leaves out what nobody could notice", of: [...many(1, "killed"), ...many(9, "equivalent")], percent: 100 },
-    { name: "of nothing is full", of: [], percent: 100 },
+    { name: "is full where nobody could notice any", of: many(2, "equivalent"), percent: 100 },
   ])("$name", ({ of, percent }) => {
     expect(scoreOf(of).percent).toBe(percent);
+  });
+
+  it("of nothing is none", () => {
+    expect(() => scoreOf([])).toThrow("No mutant was tried, so there is no score.");
   });
 
   it("of a sample tells between what the score of all is, as Wilson's interval does", () => {

@@ -13,7 +13,6 @@ import { PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 10_000);
 const TIMEOUT_MS = 30 * 60_000;
 /**
-/**
  * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds. Fewer seeds leave more to
  * chance. With more than this, something in the service or its world has become rare that was not.
  */
@@ -80,6 +79,7 @@ it.each([
   { does: "throws", amiss: 'throw new Error("planted");', told: "throws: Error: planted" },
   { does: "hangs", amiss: "for (;;);", told: "nothing was heard of it for 15 s" },
   { does: "ends its process", amiss: "process.exit(7);", told: "its process ended with 7" },
+  { does: "ends its process as if all were well", amiss: "process.exit(0);", told: "its process ended with 0" },
 ])("names a seed that $does, with its commit, and still gives the figures", { timeout: TIMEOUT_MS }, async ({ amiss, told }) => {
   const { code, output } = await withAmiss(amiss, "--seeds", "4", "--jobs", "1", "--patience", "15");
   expect(output).toContain("seeds that failed so far: 3\n");
@@ -88,6 +88,15 @@ it.each([
   expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
   expect(figure(output, "commit")).toBeDefined();
   expect(figure(output, "failed")).toBe("1");
+  expect(code).toBe(1);
+});
+
+it("says so if fewer seeds were played than were asked for", { timeout: TIMEOUT_MS }, async () => {
+  const [find, replace] = ["Math.ceil(seeds / size)", "Math.floor(seeds / size)"];
+  const bug = { name: "the last range is forgotten", file: "scripts/simulate.ts", find, replace, invariant: "" };
+  const { code, output } = await withBug("scripts/simulate.ts", bug, "--seeds", "5", "--jobs", "2");
+  expect(output).toMatch(/^seeds +3, from 1, of 5 that were asked for$/m);
+  expect(figure(output, "failed")).toBe("0");
   expect(code).toBe(1);
 });
 

@@ -1,4 +1,5 @@
 import { LIMITS } from "../../../src/coordination";
+import { matching } from "../../command-line";
 import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { FaultyService } from "../faulty-service";
@@ -34,11 +35,12 @@ export type ClientsOptions = {
   histories: number;
   /** How many write the largest session; absent: as many as a team may have. */
   loudAgents?: number;
+  /** Only the kind of this name, or those whose names hold it. */
   only?: string;
   onScene?: (scene: ClientFigures["scenes"][number]) => void;
 };
 
-/** Plays every kind of client on one service, then so many histories. */
+/** Plays every kind of client on one service, then so many histories. Throws `UsageError` if there is none as asked for. */
 export async function clients({
   seed,
   histories,
@@ -47,6 +49,7 @@ export async function clients({
   onScene,
 }: ClientsOptions): Promise<ClientFigures> {
   const startedAt = performance.now();
+  const scenes = matching([...CLIENTS, ...historyScene(histories)], only, ({ name }) => name);
   const inspectorPort = await freePort();
   const providers = await startSurroundings();
   const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
@@ -54,7 +57,6 @@ export async function clients({
   const onFigures = (loud: LoudFigures) => {
     figures.loud = loud;
   };
-  const scenes = [...CLIENTS, ...historyScene(histories)].filter(({ name }) => name.includes(only));
   try {
     await service.start();
     for (const { name, play } of scenes) {
@@ -80,6 +82,7 @@ export const commandOf = ({ histories, seed, name }: { histories: number; seed: 
   `npm run faults -- --clients ${histories} --seed ${seed} --only ${JSON.stringify(name)}`;
 
 function historyScene(histories: number): typeof CLIENTS {
+  if (histories === 0) return [];
   const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;
   const play = async (world: World) => {
     const problems: string[] = [];

@@ -1,8 +1,8 @@
 import type { SessionStatus } from "../../../src/protocol/api";
-import { isTerminal, type WireEvent } from "../../../src/protocol/events";
+import type { WireEvent } from "../../../src/protocol/events";
 import { broken, misfolded, misnumbered, undercharged } from "../../../tests/process/support/verdict";
 import type { RecordedRequest } from "../../simulated-providers/ledger";
-import { afterTheEnd, overlapping } from "../runs/judge";
+import { afterTheEnd, overlapping, statusIn, untrueCancel } from "../runs/judge";
 import { longestOrder, type Operation } from "./linear";
 
 /** Clients and service read clocks of their own, on one machine. */
@@ -88,9 +88,7 @@ function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
     case "refused":
       return hasTurn(log, told.turn) ? [] : [`I2: turn ${told.turn} was acknowledged and is not in the log`];
     case "cancelled":
-      return statusIn(log, told.turn) === told.status
-        ? []
-        : [`I2: turn ${told.turn} was acknowledged as ${told.status} and is ${statusIn(log, told.turn)} in the log`];
+      return untrueCancel(told, log);
     case "read":
       return [
         ...told.statuses.flatMap((status, nth) =>
@@ -108,10 +106,6 @@ function untrue({ told }: Operation, log: readonly WireEvent[]): string[] {
 
 const hasTurn = (log: readonly WireEvent[], turn: number): boolean =>
   log.some((event) => event.type === "turn.started" && event.turn === turn);
-
-/** How a turn ended; null: it did not, or there is none. */
-const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
-  log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ?? null;
 
 /** I2: each turn is that of the client who was told of it. */
 function misbegun(log: readonly WireEvent[], questions: readonly Question[]): string[] {

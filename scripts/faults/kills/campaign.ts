@@ -4,7 +4,7 @@ import { FaultyService } from "../faulty-service";
 import { type Outcome, type Plan, play, randomPlan } from "./case";
 import { keepStorage } from "../runs/evidence";
 import { keysOnDisk } from "../runs/left-on-disk";
-import { keepEvidence } from "./evidence";
+import { commandOf as caseCommandOf, keepEvidence } from "./evidence";
 import { startSurroundings } from "../runs/surroundings";
 import { PLACES, type Place } from "./points";
 import { recoveryTimes } from "./recovery";
@@ -50,47 +50,61 @@ const TRIES = 3;
 
 /** Plays all that was asked for. Throws only if the service cannot even be started. */
 export async function campaign(options: CampaignOptions): Promise<Figures> {
-  const startedAt = performance.now();
-  const figures: Figures = {
-    seed: options.seed,
-    kills: { random: 0, idle: 0, atPlaces: 0 },
-    atPlace: {},
-    places: { wanted: 0, reached: 0, missed: [] },
-    pairs: { tried: 0, reached: 0 },
-    runs: {},
-    healthyMs: [],
-    recoveryMs: [],
-    failures: [],
-    seconds: 0,
-  };
+  const figures = noFigures(options.seed);
   const plans = plansOf(options, figures);
+  return played(plans, { figures, onCase: options.onCase, command: commandOf(options), tries: TRIES }, options.lanes);
+}
+
+/** Plays one plan again, once, just as it is; `places.missed`: those of its places that it did not come to. */
+export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Promise<Figures> {
+  const figures = noFigures(plan.seed);
+  figures.places.wanted = plan.kills.some((kill) => "point" in kill) ? 1 : 0;
+  const plans = [{ ...plan, isWanted: true }].values();
+  return played(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
+}
+
+const noFigures = (seed: number): Figures => ({
+  seed,
+  kills: { random: 0, idle: 0, atPlaces: 0 },
+  atPlace: {},
+  places: { wanted: 0, reached: 0, missed: [] },
+  pairs: { tried: 0, reached: 0 },
+  runs: {},
+  healthyMs: [],
+  recoveryMs: [],
+  failures: [],
+  seconds: 0,
+});
+
+/** What all lanes share. `command`: plays all of it again. `tries`: how often a plan is played that does not come to its places. */
+type Playing = { figures: Figures; onCase: CampaignOptions["onCase"]; command: string; tries: number };
+
+async function played(plans: Iterator<Plan>, playing: Playing, lanes: number): Promise<Figures> {
+  const startedAt = performance.now();
   const services: FaultyService[] = []; // one after the other, because each takes over the environment while it is made
-  for (let made = 0; made < options.lanes; made += 1) services.push(await FaultyService.prepare());
-  await Promise.all(services.map((service) => lane(service, plans, { figures, options })));
-  figures.seconds = (performance.now() - startedAt) / 1_000;
-  return figures;
+  for (let made = 0; made < lanes; made += 1) services.push(await FaultyService.prepare());
+  await Promise.all(services.map((service) => lane(service, plans, playing)));
+  playing.figures.seconds = (performance.now() - startedAt) / 1_000;
+  return playing.figures;
 }
 
 /**
  * One service, which plays plan after plan until none is left. Of what is over only that is kept which its books shall tell; then it
  * lies still, and all that it has written is looked at.
  */
-async function lane(
-  service: FaultyService,
-  plans: Iterator<Plan>,
-  { figures, options }: { figures: Figures; options: CampaignOptions },
-): Promise<void> {
+async function lane(service: FaultyService, plans: Iterator<Plan>, playing: Playing): Promise<void> {
+  const { figures, command } = playing;
   try {
     await service.start();
     const played: Played[] = [];
     for (let next = plans.next(); !next.done; next = plans.next()) {
-      played.push(...(await playUntilThere(next.value, { service, figures, onCase: options.onCase })));
+      played.push(...(await playUntilThere(next.value, { ...playing, service })));
     }
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
     // First the keys: reading a database writes its log into it.
     const problems = played.length > 0 ? [...(await keysOnDisk(service.storage)), ...unsettled(service.storage, played)] : [];
-    const again = { storage: service.storage, seed: options.seed, command: commandOf(options) };
+    const again = { storage: service.storage, seed: figures.seed, command };
     if (problems.length > 0) figures.failures.push({ problems, ...(await keepStorage(problems, again)) });
   } finally {
     await service.stop();
@@ -101,7 +115,7 @@ async function lane(
 export const commandOf = ({ seed, kills, atRandom = 0, eachPlace, pairs, lanes }: CampaignOptions): string =>
   `npm run faults -- --seed ${seed} --kills ${kills} --at-random ${atRandom} --points ${eachPlace} --pairs ${pairs} --lanes ${lanes}`;
 
-type Lane = { service: FaultyService; figures: Figures; onCase: CampaignOptions["onCase"] };
+type Lane = Playing & { service: FaultyService };
 
 /** Plays a plan again if it did not come to a place that it shall, then at the first visit: not every run comes there often. */
 async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
@@ -110,7 +124,7 @@ async function playUntilThere(plan: Plan, lane: Lane): Promise<Played[]> {
     const { outcome, books } = await playWithProviders(played.length === 0 ? plan : atFirstVisit(plan), lane);
     played.push(books);
     if (!plan.isWanted || outcome.missed.length === 0) return played;
-    if (played.length === TRIES) {
+    if (played.length === lane.tries) {
       lane.figures.places.missed.push(...outcome.missed);
       return played;
     }

@@ -1,4 +1,5 @@
 import type { SessionEvent } from "../../../src/protocol/events";
+import { UsageError } from "../../command-line";
 import type { CrashPoint } from "../build/orders";
 import type { KindName } from "../runs/kinds";
 
@@ -114,10 +115,11 @@ function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[
   return kinds.map((kind) => [kind, others[kind] ?? []] as const);
 }
 
-/** `commit.open/vote.cast:2` as it is typed. Throws if it is none. */
+/** `commit.open/vote.cast:2` as it is typed. Throws `UsageError` if it is none. */
 export function parsePoint(text: string): CrashPoint {
-  const [, point, nth = "1"] = /^(\S+?)(?::(\d+))?$/.exec(text) ?? [];
-  if (point === undefined || Number(nth) < 1) throw new Error(`${text} names no point; write it like commit.open/vote.cast:2`);
+  const [, point, nth = "1"] = /^([a-z0-9]+(?:\.[a-z]+)+(?:\/[a-z_]+\.[a-z_]+)?)(?::(\d{1,9}))?$/.exec(text) ?? [];
+  if (point === undefined || Number(nth) < 1)
+    throw new UsageError(`${text} names no point; write it like commit.open/vote.cast:2`);
   return { point, nth: Number(nth) };
 }
 

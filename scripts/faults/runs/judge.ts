@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { z } from "zod";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
+import { CancelledSchema } from "../../../src/protocol/listings";
 import { check } from "../../../tests/simulation/checker";
 import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/process/support/verdict";
 import type { Watcher } from "../../../tests/process/support/watcher";
@@ -57,6 +59,8 @@ export async function judgeRun(run: Judged): Promise<string[]> {
     ...overlapping(requests, toTools),
     ...afterTheEnd([...requests, ...toTools], run.cancelledAt),
     ...unequal(run.cancelled),
+    ...(isCancelled && run.cancelled.length === 0 ? ["I15: no cancel was acknowledged"] : []),
+    ...run.cancelled.flatMap((answer) => misacknowledged(answer, events, run)),
     ...leaked(log, run.canary),
     ...labelled(requests),
     ...twice(await run.listed(), run),
@@ -207,6 +211,34 @@ const isListening = (request: object): boolean => "purpose" in request && reques
 /** I15: to cancel twice is to cancel once. */
 const unequal = (answers: readonly string[]): string[] =>
   answers.every((answer) => answer === answers[0]) ? [] : [`I15: cancels were answered ${answers.join(" and then ")}`];
+
+/** I2: what a cancel was answered is of this session, and true of its log. */
+function misacknowledged(answer: string, log: readonly WireEvent[], { session }: Judged): string[] {
+  const told = cancelledOf(answer);
+  if (told === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
+  return [
+    ...(told.session_id === session ? [] : [`I2: a cancel of ${session} was answered for ${told.session_id}`]),
+    ...untrueCancel(told, log),
+  ];
+}
+
+function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
+  try {
+    return CancelledSchema.safeParse(JSON.parse(answer)).data ?? null;
+  } catch {
+    return null; // no JSON
+  }
+}
+
+/** I2: a turn has ended in the log as a cancel was told that it had. */
+export function untrueCancel({ turn, status }: { turn: number; status: string }, log: readonly WireEvent[]): string[] {
+  const logged = statusIn(log, turn);
+  return logged === status ? [] : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
+}
+
+/** How a turn ended; null: it did not, or there is none. */
+export const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
+  log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ?? null;
 
 /** Where the log ended each time that the process died. */
 const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { matching } from "../../command-line";
 import { FaultyService } from "../faulty-service";
 import { startSurroundings } from "../runs/surroundings";
 import { keepCase, keepStorage } from "../runs/evidence";
@@ -21,15 +22,18 @@ export type TroublesOptions = {
   seed: number;
   /** How often each of them. */
   each: number;
-  /** Only those whose names hold this. */
+  /** Only the one of this name, or those whose names hold it. */
   only?: string;
   onTrouble?: (troubled: Troubled) => void;
 };
 
-/** Plays every trouble on one service, those of the clock last: a tenant's books are not kept through years. */
+/**
+ * Plays every trouble on one service, those of the clock last: a tenant's books are not kept through years. Throws `UsageError` if there
+ * is none as asked for.
+ */
 export async function troubles({ seed, each, only = "", onTrouble }: TroublesOptions): Promise<TroubleFigures> {
   const startedAt = performance.now();
-  const wanted = TROUBLES.filter(({ name }) => name.includes(only));
+  const wanted = matching(TROUBLES, only, ({ name }) => name);
   const [timely, others] = [wanted.filter(({ row }) => row === "Clock"), wanted.filter(({ row }) => row !== "Clock")];
   const providers = await startSurroundings();
   const service = await FaultyService.prepare();

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { PLACES } from "../../../scripts/faults/kills/points";
+import { UsageError } from "../../../scripts/command-line";
+import { nameOf, parsePoint, PLACES } from "../../../scripts/faults/kills/points";
 import { TROUBLES } from "../../../scripts/faults/troubles/list";
 import { SessionEventSchema } from "../../../src/protocol/events";
 
@@ -10,6 +11,15 @@ const PAGE = readFileSync(path.join(import.meta.dirname, "../../../docs/reliabil
 it("no place for kills is there twice", () => {
   const names = PLACES.map(({ point, kind }) => `${kind} ${point}`);
   expect(new Set(names.map((name, nth) => `${name} ${PLACES[nth]?.restarted}`)).size).toBe(names.length);
+});
+
+it("every place is understood as it is printed", () => {
+  for (const { point } of PLACES) expect(parsePoint(nameOf({ point, nth: 3 }))).toEqual({ point, nth: 3 });
+  expect(parsePoint("send.sent")).toEqual({ point: "send.sent", nth: 1 });
+});
+
+it.each(["send.sent:0", "send.sent:x", "send", "3s", "350", "", "commit.open/vote"])("%j names no place", (typed) => {
+  expect(() => parsePoint(typed)).toThrow(UsageError);
 });
 
 it("every type of event is killed at before it is on disk, and when it is and nobody knows", () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { toClientReport } from "../../../scripts/faults/clients/report";
 import { NOTHING_SEEN } from "../../../scripts/faults/build/orders";
@@ -6,6 +7,7 @@ import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
 import { toReport } from "../../../scripts/faults/kills/report";
 import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
+import { TROUBLES } from "../../../scripts/faults/troubles/list";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
 import { Effects } from "../../../scripts/faults/troubles/effects";
 
@@ -36,6 +38,13 @@ describe("what failed is shown with the command that plays it again", () => {
     expect(lines).toContain("kept in a");
     expect(lines).toContain('again: npm run faults -- --storage --seed 8 --only "it is the year 2038"');
     expect(lines).toContain("again: npm run faults -- --storage --seed 7");
+  });
+
+  it("each trouble as a shell understands its name", () => {
+    const names = TROUBLES.map(({ name }) => name);
+    const words = names.map((name) => troubleCommand(7, name).replace("npm run faults --", "printf '%s\\n'")).join("\n");
+    const lines = execFileSync("sh", ["-c", words], { encoding: "utf8" }).trimEnd().split("\n");
+    expect(lines).toEqual(names.flatMap((name) => ["--storage", "--seed", "7", "--only", name]));
   });
 
   it("one kind of client, histories by their number", () => {
