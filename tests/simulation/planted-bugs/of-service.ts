@@ -117,6 +117,13 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     invariant: "I5-shown",
   },
   {
+    name: "a reply that a provider cut is read as whole",
+    file: "src/agents/reply.ts",
+    find: "stopReason: reply.stopReason,",
+    replace: 'stopReason: reply.stopReason === "length" ? "stop" : reply.stopReason,',
+    invariant: "said",
+  },
+  {
     name: "agents are named by their ids in what others are shown",
     file: "src/agents/round-start.ts",
     find: "const alias = aliasOf(turn, agent);",
