@@ -138,4 +138,19 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     if (ended !== null && events.length > 2) throw new Error("planted");`,
     invariant: "unhandled",
   },
+  {
+    name: "a fault of the service's own breaks a transaction off, and is not met again",
+    file: `${OBJECT}/journal.ts`,
+    find: "entry.writeFiles?.();",
+    replace: 'entry.writeFiles?.();\n      if (at % 97 === 0) throw new TypeError("planted");',
+    invariant: "unhandled",
+  },
+  {
+    name: "a fault of the service's own ends the work of an alarm, which rings again",
+    file: `${OBJECT}/engine.ts`,
+    find: "await this.#wakeUp.rang(runningTurn(this.#state) !== null);",
+    replace:
+      'await this.#wakeUp.rang(runningTurn(this.#state) !== null);\n    if (this.now() % 97 === 0) throw new TypeError("planted");',
+    invariant: "unhandled",
+  },
 ];
