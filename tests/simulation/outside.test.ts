@@ -221,13 +221,15 @@ describe("what agents were sent", () => {
 });
 
 describe("what was confirmed to a user", () => {
-  const cancelled = (turn: number) => [{ at: run.endedAt, head: run.log.length, turn, status: "cancelled" }];
+  const cancels = (turn: number, status: string) => [{ at: run.endedAt, head: run.log.length, turn, status }];
 
   it.each([
     { name: "a turn that is not in the log", lie: () => ({ ...run, acknowledged: [...run.acknowledged, 2] }), wrong: true },
     { name: "the turn that is", lie: () => run, wrong: false },
-    { name: "the cancel of a turn that never ended", lie: () => ({ ...run, cancels: cancelled(2) }), wrong: true },
-    { name: "the cancel of one that did", lie: () => ({ ...run, cancels: cancelled(1) }), wrong: false },
+    { name: "the cancel of a turn that never ended", lie: () => ({ ...run, cancels: cancels(2, "cancelled") }), wrong: true },
+    { name: "the cancel of one that completed", lie: () => ({ ...run, cancels: cancels(1, "cancelled") }), wrong: true },
+    { name: "a cancel too late for one that completed", lie: () => ({ ...run, cancels: cancels(1, "completed") }), wrong: false },
+    { name: "a cancel that leaves its turn running", lie: () => ({ ...run, cancels: cancels(1, "running") }), wrong: true },
   ])("I2: $name: wrong $wrong", ({ lie, wrong }) => {
     expect(run.acknowledged).toEqual([1]);
     expect(look("I2", lie()).length > 0).toBe(wrong);

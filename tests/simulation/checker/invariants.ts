@@ -2,6 +2,7 @@ import { answers, limits, novelty, voided } from "./answers";
 import { calls, news, tools } from "./effects";
 import { cancelled, failed, oneEnd, oneFinal, totals } from "./endings";
 import { compaction } from "./compaction";
+import { cutReplies } from "./cut-replies";
 import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
 import { failures, tries } from "./failures";
@@ -36,6 +37,7 @@ export const INVARIANTS: readonly Invariant[] = [
   calls,
   cancelled,
   answers,
+  cutReplies,
   voided,
   limits,
   novelty,

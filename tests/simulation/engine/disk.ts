@@ -12,7 +12,14 @@ export type DiskMishaps = {
   lagMs(): number;
   /** It is on disk, and nobody has heard of it yet. */
   durable(): void;
+  /** A transaction was taken back for what was thrown in it. */
+  takenBack?(error: unknown): void;
 };
+
+/** The disk refuses: a fault that was ordered, and none of the service's. */
+export class DiskError extends Error {
+  override readonly name = "DiskError";
+}
 
 /** A process that is gone tried to use its storage: nothing comes of it, and nobody hears of it. */
 export class Gone extends Error {
@@ -151,6 +158,7 @@ export class Disk {
       return result;
     } catch (error) {
       if (this.#isDirty) this.#db.exec("ROLLBACK TO entry; RELEASE entry");
+      this.#options.mishaps.takenBack?.(error);
       throw error;
     }
   }

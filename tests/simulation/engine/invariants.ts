@@ -18,6 +18,7 @@ import {
   wellFormed,
 } from "./outside";
 import { ratesKept } from "./outside-rates";
+import { countsAsSaid } from "./outside-said";
 import type { RunRecord } from "./run";
 
 export type Breach = { invariant: string; at: number; sentence: string };
@@ -37,6 +38,7 @@ export const OUTSIDE: readonly (readonly [string, OutsideCheck])[] = [
   ["I22", i22Unseen],
   ["alarms", fewAlarms],
   ["rates", ratesKept],
+  ["said", countsAsSaid],
   ["understood", understood],
   ["unhandled", unhandled],
   ["well-formed", wellFormed],

@@ -4,10 +4,13 @@ import { Chance } from "../world/random";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
 import type { Habit } from "./situation";
-import type { Search } from "./wire/frame";
+import type { Search, Spoken } from "./wire/frame";
 
 /** What a model says to one request. */
 export type Said = { text: string; calls: { name: string; arguments: string }[]; searches?: readonly Search[] };
+
+/** How a reply ends: by itself, cut at its output limit, or held back by its provider. */
+export type Ending = Spoken["finish"];
 
 type Character = "agreeable" | "improver" | "stubborn" | "careless";
 
@@ -35,6 +38,17 @@ export function speak(
   const speaker = { chance: new Chance(seed ^ hash(call)), has, character, mark: markOf(call), isFirst: agent === 0 };
   const said = replyTo(asked, speaker);
   return asked.asked.hostedTools.includes("web_search") ? searched(said, new Chance(seed ^ hash(`search ${call}`))) : said;
+}
+
+/**
+ * What is sent of it. A reply that is cut ends within a text or a call, or right behind a call, which is whole then as those of a reply
+ * that is held back are: that it may be read shall not make it count.
+ */
+export function sentOf(said: Said, ending: Ending, chance: Chance): Said {
+  const { text, calls } = said;
+  if (ending !== "length" || (calls.length > 0 && chance.is(0.5))) return said;
+  const torn = calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) }));
+  return { ...said, text: text.slice(0, Math.ceil(text.length / 2)), calls: torn };
 }
 
 /** Most often a model that may search the web does, and says something of what it found. */

@@ -22,14 +22,17 @@ export const i1SameBytes: OutsideCheck = ({ clients, rows }) =>
       : [`client ${nth + 1} (${JSON.stringify(client.wish)}) holds other bytes than the log`]),
   ]);
 
-/** I2: what was confirmed to a user is in the log. */
+/** I2: what was confirmed to a user is in the log, and the turn that was to be cancelled ended as its user was told: the end may come first. */
 export const i2Acknowledged: OutsideCheck = ({ acknowledged, cancels, log }) => [
   ...acknowledged
     .filter((turn) => !log.some((event) => event.type === "turn.started" && event.turn === turn))
     .map((turn) => `turn ${turn} was confirmed and is not in the log`),
   ...cancels
-    .filter(({ turn }) => !log.some((event) => isTerminal(event.type) && event.turn === turn))
-    .map(({ turn }) => `turn ${turn} was confirmed as cancelled and never ended`),
+    .filter(
+      ({ turn, status }) =>
+        !log.some((event) => event.type === `turn.${status}` && isTerminal(event.type) && event.turn === turn),
+    )
+    .map(({ turn, status }) => `turn ${turn} did not end as ${status}, as whoever cancelled it was told`),
 ];
 
 /**

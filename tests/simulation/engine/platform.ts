@@ -10,7 +10,7 @@ import { isListed, isNews, listingsOf, type ModelCallEffect, runningTurn } from 
 import type { ToolsListing } from "../../../src/protocol/events";
 import type { Tool } from "../../../src/tools/tool";
 import { SimulatedBucket } from "./bucket";
-import { Disk, Gone } from "./disk";
+import { Disk, DiskError, Gone } from "./disk";
 import type { Fault, Faults } from "./faults";
 import { Gate } from "./gate";
 import { Providers } from "./providers";
@@ -54,6 +54,8 @@ export class Platform {
   #head = 0;
   #life = 0;
   #isBooting = false;
+  /** What was thrown in the last transaction; null: nothing. */
+  #thrown: unknown = null;
   #revivesAt = 0;
   /** When the alarm was due whose handler is at work. */
   #ringing: number | null = null;
@@ -69,12 +71,16 @@ export class Platform {
     this.disk = new Disk({
       mishaps: {
         beforeCommit: () => {
+          this.#thrown = null;
           this.#dieAt("crash_before_commit");
           if (this.#isBooting) this.#dieAt("crash_in_boot");
-          if (faults.strikes("disk_error")) throw new Error("disk I/O error");
+          if (faults.strikes("disk_error")) throw new DiskError("disk I/O error");
         },
         afterCommit: () => this.#dieAt("crash_after_commit"),
         durable: () => void this.dies("crash_when_durable"),
+        takenBack: (error) => {
+          this.#thrown = error;
+        },
         lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
       },
       toWorld: (at) => time.now + (at - time.wall),
@@ -110,7 +116,7 @@ export class Platform {
       this.#engine = this.#load(this.#options.drawn.team);
       this.#engine.boot();
     } catch (error) {
-      if (life === this.#life) this.#abort(life, String(error));
+      this.#abort(life, error);
     } finally {
       this.#isBooting = false;
     }
@@ -208,7 +214,7 @@ export class Platform {
     const { situation } = this.#options;
     const ctx = this.disk.state(
       (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
-      (reason) => this.#abort(life, reason ?? ""),
+      (reason) => this.#abort(life, this.#thrown ?? new Error(reason)),
     );
     const { sql } = ctx.storage;
     const gate = this.gate.connect();
@@ -292,9 +298,11 @@ export class Platform {
     }
   }
 
-  /** The object asked to begin again, as after a fault of the disk. */
-  #abort(life: number, _reason: string): void {
-    if (life === this.#life) this.kill();
+  /** The object begins again, as after a fault of the disk. Anything else was not ordered: a restart may heal it, but it is told. */
+  #abort(life: number, error: unknown): void {
+    if (life !== this.#life) return;
+    if (!(error instanceof DiskError)) this.#unhandled(life, error);
+    this.kill();
   }
 
   /** A fault of the service's own, unless the process it was in is gone. */
@@ -330,12 +338,17 @@ export class Platform {
       () => {
         if (life === this.#life) this.#ringing = null;
       },
-      () => {
+      (error: unknown) => {
+        this.#unhandled(life, error);
         if (life === this.#life && tries < ALARM_TRIES)
           time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#ring(tries + 1));
       },
     );
     if (life !== this.#life) return;
-    if (faults.strikes("alarm_twice")) time.timeline.schedule(time.now + 1, () => void this.#engine?.wake().catch(() => {}));
+    if (faults.strikes("alarm_twice"))
+      time.timeline.schedule(
+        time.now + 1,
+        () => void this.#engine?.wake().catch((error: unknown) => this.#unhandled(life, error)),
+      );
   }
 }

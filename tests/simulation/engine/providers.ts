@@ -4,7 +4,7 @@ import { type Json, Refused } from "../../../scripts/simulated-providers/dialect
 import { type Situation as Asked, toSituation } from "../../../scripts/simulated-providers/situation";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
-import { type Said, speak } from "./model";
+import { type Ending, type Said, sentOf, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
@@ -28,8 +28,10 @@ export type Reached = {
   pieceAt: number | null;
   /** How long it asks to be left alone, in ms; 0: it does not. */
   asksToWaitMs: number;
-  /** The tools that its model called, decisions among them, in order. */
+  /** The tools that its model called, decisions among them, in order, as they were sent: a call that was cut breaks off. */
   calls: Said["calls"];
+  /** How it says that its reply ended; null: it has not replied. */
+  finish: Ending | null;
   /** What it charges for it; grows while it writes. */
   charged: Charge | null;
   /** What the provider would refuse by its own rules, whatever its model says. */
@@ -103,6 +105,7 @@ export class Providers {
         pieceAt: null,
         asksToWaitMs: 0,
         calls: [],
+        finish: null,
         charged: null,
         complaint: null,
       };
@@ -266,12 +269,13 @@ export class Providers {
     const { agent, call, body } = reached;
     const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
     const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
-    reached.calls = said.calls;
     const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
     const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
     const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
     const isCut = faults.strikes("cut_short") || length / 4 > cap;
-    const isFiltered = !isCut && faults.strikes("content_filter");
+    reached.finish = isCut ? "length" : faults.strikes("content_filter") ? "content_filter" : "stop";
+    const sent = sentOf(said, reached.finish, new Chance(situation.seed ^ hash(`cut ${call}`)));
+    reached.calls = sent.calls;
     const searches = (said.searches ?? []).slice(0, mostSearches(body));
     const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
     const input = Math.ceil(body.length * chance.pick([0.2, 0.25, 0.3])) + found;
@@ -283,14 +287,12 @@ export class Providers {
     };
     const usage = faults.strikes("no_usage") ? null : counted;
     const id = call.replace("call_", "").replaceAll("_", "x");
-    const cutText = said.text.slice(0, Math.ceil(said.text.length / 2));
     const { frames, given } = write({
       id,
       model: asked.model,
-      text: isCut ? cutText : said.text,
-      calls: isCut ? said.calls.slice(0, 1).map((one) => ({ ...one, arguments: one.arguments.slice(0, -3) })) : said.calls,
+      ...sent,
       searches,
-      finish: isCut ? "length" : isFiltered ? "content_filter" : "stop",
+      finish: reached.finish,
       usage,
     });
     this.#memories[agent]?.keep(given);

@@ -183,6 +183,28 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "I19",
   },
   {
+    name: "a cut reply counts",
+    file: `${RULES}/reply.ts`,
+    find: "if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);",
+    replace:
+      "if (isCut(reply.stopReason) && reply.tools.length + reply.decisions.length === 0) return cutReplied(draft, index, reply);",
+    invariant: "cut",
+  },
+  {
+    name: "a withheld reply counts",
+    file: `${RULES}/stop-reason.ts`,
+    find: 'reason === "content_filter" || reason === "refusal";',
+    replace: 'reason === "content_filter" && reason !== "content_filter";',
+    invariant: "cut",
+  },
+  {
+    name: "a withheld reply is taken for a cut one, and its round goes on",
+    file: `${RULES}/reply.ts`,
+    find: "if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);",
+    replace: "",
+    invariant: "cut",
+  },
+  {
     name: "an answer leaves the votes as they are",
     file: `${RULES}/evolve-agent.ts`,
     find: "agents: attempt.agents.map((agent) => ({ ...agent, vote: null }))",

@@ -117,6 +117,13 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     invariant: "I5-shown",
   },
   {
+    name: "a reply that a provider cut is read as whole",
+    file: "src/agents/reply.ts",
+    find: "stopReason: reply.stopReason,",
+    replace: 'stopReason: reply.stopReason === "length" ? "stop" : reply.stopReason,',
+    invariant: "said",
+  },
+  {
     name: "agents are named by their ids in what others are shown",
     file: "src/agents/round-start.ts",
     find: "const alias = aliasOf(turn, agent);",
@@ -129,6 +136,21 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
     find: "if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };",
     replace: `if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };
     if (ended !== null && events.length > 2) throw new Error("planted");`,
+    invariant: "unhandled",
+  },
+  {
+    name: "a fault of the service's own breaks a transaction off, and is not met again",
+    file: `${OBJECT}/journal.ts`,
+    find: "entry.writeFiles?.();",
+    replace: 'entry.writeFiles?.();\n      if (at % 97 === 0) throw new TypeError("planted");',
+    invariant: "unhandled",
+  },
+  {
+    name: "a fault of the service's own ends the work of an alarm, which rings again",
+    file: `${OBJECT}/engine.ts`,
+    find: "await this.#wakeUp.rang(runningTurn(this.#state) !== null);",
+    replace:
+      'await this.#wakeUp.rang(runningTurn(this.#state) !== null);\n    if (this.now() % 97 === 0) throw new TypeError("planted");',
     invariant: "unhandled",
   },
 ];

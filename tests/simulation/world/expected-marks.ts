@@ -44,10 +44,10 @@ export const EXPECTED_MARKS: readonly string[] = [
   ],
   ...["consensus", "deadline", "budget", "no_agents", "cancelled", "skipped"].map((reason) => `ended by ${reason}`),
   ...["empty_answer", "answer_too_large", "answer_limit", "team_limit", "lead_limit"].map((code) => `answer.refused ${code}`),
-  ...["duplicate_answer", "too_similar", "two_answers", "choose_one", "invalid_arguments"].map(
+  ...["duplicate_answer", "too_similar", "two_answers", "choose_one", "invalid_arguments", "reply_cut"].map(
     (code) => `answer.refused ${code}`,
   ),
-  ...["answer_first", "unknown_alias", "no_answer", "reason_too_long", "choose_one", "invalid_arguments"].map(
+  ...["answer_first", "unknown_alias", "no_answer", "reason_too_long", "choose_one", "invalid_arguments", "reply_cut"].map(
     (code) => `vote.refused ${code}`,
   ),
   ...["tool_result", "message", "reopened"].map((via) => `via ${via}`),

@@ -24,9 +24,15 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
     personas: null,
     workspaceFiles: workspace ? chance.pick([0, 1, 5]) : null,
   };
-  if (has("withheld_replies") && chance.is(0.15))
-    return { ...base, stopReason: chance.pick(["content_filter", "refusal"] as const) };
-  switch (effect.purpose) {
+  const isWithheld = has("withheld_replies") && chance.is(0.15);
+  // As often as not there is something in it that would count if it were not held back.
+  const reply = isWithheld && chance.is(0.5) ? base : spoken(drawing, base);
+  return isWithheld ? { ...reply, stopReason: chance.pick(["content_filter", "refusal"] as const) } : reply;
+}
+
+function spoken(drawing: Drawing, base: Reply): Reply {
+  const { chance } = drawing.temper;
+  switch (drawing.effect.purpose) {
     case "coordination":
       return coordination(drawing, base);
     case "presentation":
@@ -48,7 +54,7 @@ function coordination(drawing: Drawing, base: Reply): Reply {
   const decisions = silent ? [] : drawDecisions(drawing);
   const tools = drawTools(drawing, 0.35);
   const thinksFirst = tools.length > 0 && chance.is(0.6);
-  const stopReason = chance.weighted({ tool_calls: 20, stop: 8, unknown: 1, length: silent ? 4 : 0 });
+  const stopReason = chance.weighted({ tool_calls: 20, stop: 8, unknown: 1, length: silent ? 4 : 1 });
   return { ...base, stopReason, tools, decisions: thinksFirst ? [] : decisions };
 }
 

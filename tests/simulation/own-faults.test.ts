@@ -1,0 +1,55 @@
+import { expect, it } from "vitest";
+import { OUTSIDE } from "./engine/invariants";
+import { play } from "./engine/judge";
+import type { EngineSituation } from "./engine/situation";
+import type { Platform } from "./engine/platform";
+
+/** A fault of the service's own that a restart heals leaves nothing in the log: it is to be told all the same. */
+
+type Disk = Platform["disk"];
+
+const SITUATION: EngineSituation = { seed: 5, agents: 2, habits: [], faults: ["crash_in_stream"], strikes: null };
+
+const hasTables = (disk: Disk): boolean => disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'").length > 0;
+
+/** Once the first process is gone something is amiss, and no more when the next one is. */
+function once({ breaks, mends }: { breaks: string; mends: string }): (disk: Disk) => void {
+  let isAmiss: boolean | null = null;
+  return (disk) => {
+    if (isAmiss === false || !hasTables(disk)) return;
+    disk.read(isAmiss ? mends : breaks);
+    isAmiss = !isAmiss;
+  };
+}
+
+it.each([
+  {
+    name: "in a transaction",
+    breaks: "CREATE TRIGGER planted BEFORE INSERT ON events BEGIN SELECT raise(ABORT, 'planted'); END",
+    mends: "DROP TRIGGER planted",
+    told: "planted",
+  },
+  {
+    name: "while the object boots",
+    breaks: "UPDATE deltas SET body = 'planted' || body",
+    mends: "UPDATE deltas SET body = substr(body, 8)",
+    told: "is not valid JSON",
+  },
+])("a fault of the service's own $name is told, although the restart heals it", async ({ told, ...amiss }) => {
+  const sound = await play(SITUATION);
+  const run = await play(SITUATION, once(amiss));
+  expect(sound.platform.faults).toEqual([]);
+  expect(run.platform.faults).toEqual([expect.stringContaining(told)]);
+  const found = OUTSIDE.filter(([, check]) => check(run).length > 0).map(([id]) => id);
+  expect(found).toEqual(["unhandled"]);
+});
+
+it("a disk that fails is no fault of the service's own, be it in a transaction or while the object boots", async () => {
+  let strikes = 0;
+  for (let seed = 1; seed <= 20; seed += 1) {
+    const { faults, platform } = await play({ ...SITUATION, seed, faults: ["disk_error", "crash_in_stream"] });
+    expect(platform.faults).toEqual([]);
+    strikes += faults.struck.filter(({ fault }) => fault === "disk_error").length;
+  }
+  expect(strikes).toBeGreaterThan(20);
+});
