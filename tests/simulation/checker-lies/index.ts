@@ -1,5 +1,11 @@
+import { ANSWERING } from "./answering";
+import { ENDING } from "./ending";
+import { HOSTING } from "./hosting";
 import type { Row } from "./row";
 import { RULES } from "./rules";
+import { SETTLING } from "./settling";
+import { TRYING } from "./trying";
+import { WORKING } from "./working";
 
 /** Every lie that is on record, in the order of the record. */
-export const LIES: readonly Row[] = [...RULES];
+export const LIES: readonly Row[] = [...RULES, ...ANSWERING, ...WORKING, ...HOSTING, ...ENDING, ...SETTLING, ...TRYING];
