@@ -18,13 +18,14 @@ export function logOf(story = "consensus-at-once"): NumberedEvent[] {
   return log;
 }
 
-/** More of one lie than anybody reads. */
-const MOST_TOLD = 24;
+/** More places of one sentence than anybody reads. */
+const MOST_PLACES = 24;
 
-/** What the checker tells of a lie: the numbers of the events, the rules, the sentences, and how many more there are. */
+/** What the checker tells of a lie: each rule and sentence once, after the numbers of the events that it is told of. */
 export function toldOf({ story, lie, outside = {} }: Row): string[] {
-  const told = check(lie(logOf(story)), { finished: true, ...outside }).map(
-    ({ sequence_number, invariant, sentence }) => `${sequence_number} ${invariant}: ${sentence}`,
-  );
-  return told.length > MOST_TOLD ? [...told.slice(0, MOST_TOLD), `and ${told.length - MOST_TOLD} more`] : told;
+  const found = check(lie(logOf(story)), { finished: true, ...outside });
+  return [...Map.groupBy(found, ({ invariant, sentence }) => `${invariant}: ${sentence}`)].map(([told, all]) => {
+    const places = all.slice(0, MOST_PLACES).map(({ sequence_number }) => sequence_number);
+    return `${places.join(" ")}${all.length > MOST_PLACES ? ` and ${all.length - MOST_PLACES} more` : ""} ${told}`;
+  });
 }
