@@ -1,5 +1,6 @@
 import type { Outside } from "../checker";
 import { all, changes, delays, type Lie, moves, repeats, rewrites, ruled } from "../checker/lies";
+import { JUST } from "./paying";
 import { againAs } from "./second-turn";
 
 /** Logs that are as they may be, if only just. */
@@ -12,6 +13,7 @@ const novelty = (answer_novelty_requirement: "lenient" | "balanced" | "strict", 
   all(ruled({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
 
 export const RIGHT: readonly Right[] = [
+  ...JUST,
   { name: "an answer of 128 KB", lie: changes("answer.submitted", { content: "é".repeat(65_536) }) },
   { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
