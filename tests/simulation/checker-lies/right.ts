@@ -1,6 +1,7 @@
 import type { Outside } from "../checker";
 import { all, changes, delays, type Lie, moves, repeats, rewrites, ruled } from "../checker/lies";
 import { JUST } from "./paying";
+import { MAY_STAND_IN } from "./standing-in";
 import { againAs } from "./second-turn";
 
 /** Logs that are as they may be, if only just. */
@@ -14,6 +15,7 @@ const novelty = (answer_novelty_requirement: "lenient" | "balanced" | "strict", 
 
 export const RIGHT: readonly Right[] = [
   ...JUST,
+  ...MAY_STAND_IN,
   { name: "an answer of 128 KB", lie: changes("answer.submitted", { content: "é".repeat(65_536) }) },
   { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
   {
