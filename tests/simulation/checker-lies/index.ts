@@ -10,4 +10,14 @@ import { TRYING } from "./trying";
 import { WORKING } from "./working";
 
 /** Every lie that is on record, in the order of the record. */
-export const LIES: readonly Row[] = [...RULES, ...ANSWERING, ...WORKING, ...HOSTING, ...ENDING, ...SETTLING, ...TRYING, ...PAYING, ...STANDING_IN];
+export const LIES: readonly Row[] = [
+  ...RULES,
+  ...ANSWERING,
+  ...WORKING,
+  ...HOSTING,
+  ...ENDING,
+  ...SETTLING,
+  ...TRYING,
+  ...PAYING,
+  ...STANDING_IN,
+];

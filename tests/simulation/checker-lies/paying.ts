@@ -43,7 +43,11 @@ export const PAYING: readonly Row[] = [
 export const JUST: readonly { name: string; story?: string; lie: Lie }[] = [
   { name: "a call put off for want of one token", story: "budget", lie: capped(16_185) },
   { name: "a call put off for want of a millionth of a dollar", story: "budget", lie: paid(0.032145) },
-  { name: "a call put off for its attachments", story: "budget", lie: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }) },
+  {
+    name: "a call put off for its attachments",
+    story: "budget",
+    lie: changes("turn.started", { attachment_tokens: 100, budget: { max_tokens: 16_285 } }),
+  },
   { name: "a last vote that leaves just enough tokens to present", lie: capped(20_448) },
   { name: "a last vote that leaves just enough money to present", lie: paid(0.064357) },
 ];

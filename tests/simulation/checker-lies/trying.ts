@@ -9,8 +9,6 @@ const START = 1_790_000_000_000;
 const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
 
 const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie => changes("turn.started", { budget });
-const charged = (change: object): Lie =>
-  rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } }));
 const priced = (change: object): Lie => membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
 
 /** The team's only workspaces, and so many files in each of them when their agents answered. */
