@@ -2,6 +2,7 @@
 export type Equivalent = { file: string; text: string; original: string; replacement: string; reason: string };
 
 const RULES = "src/coordination";
+const CHECKER = "tests/simulation/checker";
 
 /** Mutants that are not counted. One that no longer fits any mutant is reported, so that the list cannot rot. */
 export const EQUIVALENTS: readonly Equivalent[] = [
@@ -144,5 +145,19 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     original: "revision === null",
     replacement: "false",
     reason: "There is no answer at -1 either.",
+  },
+  {
+    file: `${CHECKER}/answers.ts`,
+    text: 'const plain = (text: string): string => text.split(/\\s+/).filter(Boolean).join(" ");',
+    original: "/\\s+/",
+    replacement: "/\\s/",
+    reason: "What lies between two blanks is empty, and is filtered out.",
+  },
+  {
+    file: `${CHECKER}/answers.ts`,
+    text: ".split(/[^\\p{L}\\p{N}]+/u)",
+    original: "/[^\\p{L}\\p{N}]+/u",
+    replacement: "/[^\\p{L}\\p{N}]/u",
+    reason: "What lies between two signs that are in no word is empty, and is filtered out.",
   },
 ];

@@ -1,4 +1,5 @@
 import type { EventOf, EventType, SessionEvent } from "../../../src/protocol/events";
+import type { AgentRules, TeamRules } from "../../../src/protocol/team";
 import type { NumberedEvent } from "./types";
 
 /** Small untruths about a log, to see whether the checker notices. Each answers a new log, numbered as a log should be. */
@@ -70,6 +71,37 @@ export const echoesAtEnd =
     const at = log.at(-1)?.at ?? 0;
     return renumbered([...log, ...log.slice(place, place + 1).map((event) => ({ ...event, at }))]);
   };
+
+/** Makes something else of every event of a type. */
+export const rewrites =
+  <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Lie =>
+  (log) =>
+    log.map((event) => (isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event));
+
+/** As if the team had other rules. */
+export const ruled = (change: Partial<TeamRules>): Lie =>
+  rewrites("session.created", (event) => ({ ...event, rules: { ...event.rules, ...change } }));
+
+/** As if an agent had other rules; without a name every agent. */
+export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
+  rewrites("session.created", ({ rules, ...event }) => {
+    const agents = rules.agents.map((agent) => (id === undefined || agent.id === id ? { ...agent, ...change } : agent));
+    return { ...event, rules: { ...rules, agents } };
+  });
+
+/** From the nth event of a type on, everything is so much later. */
+export const delays =
+  (type: EventType, ms: number, nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    return log.map((event, other) => (other < place ? event : { ...event, at: event.at + ms }));
+  };
+
+/** The log up to the nth event of a type, and nothing after it. */
+export const endsAt =
+  (type: EventType, nth = 1): Lie =>
+  (log) =>
+    log.slice(0, placeOf(log, type, nth) + 1);
 
 /** One lie after another. */
 export const all =

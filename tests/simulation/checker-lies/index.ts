@@ -1,0 +1,23 @@
+import { ANSWERING } from "./answering";
+import { ENDING } from "./ending";
+import { HOSTING } from "./hosting";
+import { PAYING } from "./paying";
+import type { Row } from "./row";
+import { RULES } from "./rules";
+import { SETTLING } from "./settling";
+import { STANDING_IN } from "./standing-in";
+import { TRYING } from "./trying";
+import { WORKING } from "./working";
+
+/** Every lie that is on record, in the order of the record. */
+export const LIES: readonly Row[] = [
+  ...RULES,
+  ...ANSWERING,
+  ...WORKING,
+  ...HOSTING,
+  ...ENDING,
+  ...SETTLING,
+  ...TRYING,
+  ...PAYING,
+  ...STANDING_IN,
+];
