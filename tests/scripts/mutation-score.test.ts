@@ -46,7 +46,8 @@ it("a mutant is told with its place, what noticed it, and the change", () => {
 });
 
 it("every change that nobody could notice is just one that is made, and says why", { timeout: 60_000 }, async () => {
-  const { mutants } = await instrument("src/coordination");
+  const subjects = await Promise.all(["src/coordination", "tests/simulation/checker"].map((folder) => instrument(folder)));
+  const mutants = subjects.flatMap((subject) => subject.mutants);
   expect(mutants.length).toBeGreaterThan(1_000);
   for (const { reason, ...one } of EQUIVALENTS) {
     const meant = mutants.filter((mutant) => isDeepStrictEqual({ ...mutant, ...one }, mutant));
