@@ -29,7 +29,7 @@ export type WallFigure = {
 
 const AIMS = { ratio: 1.04, overheadMs: 5 };
 const RUNS = 7;
-/** As many come first, for the compiler to do its work. */
+/** So many come first and are not counted: the compiler does its work in them. */
 const WARMING = 2;
 /** So many runs are tried in all, also in the least size: where other work delays votes, some are as they have to be all the same. */
 const MOST_TRIED = 3 * RUNS;
@@ -127,6 +127,7 @@ async function measureWall({ service, bare }: Runtime, bench: Bench): Promise<Wa
     await providers.close();
   }
 }
+
 /** null for a run that made other calls. */
 async function timed(providers: SimulatedProviders, run: () => Promise<unknown>): Promise<Timed | null> {
   const before = providers.requests().length;
