@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import { readBridgeArguments } from "./bridge/arguments";
+import { type BridgeArguments, readBridgeArguments, USAGE } from "./bridge/arguments";
 import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan";
 
 /**
@@ -31,21 +31,35 @@ await startStdioServer({ serverType: speaks === "sse" ? "SSE" : "HTTPStream", ur
 
 const tell = (text: string): void => void process.stderr.write(`${text}\n`);
 
-function fail(text: string): never {
+function fail(text: string, code = 1): never {
   tell(text);
-  process.exit(1);
+  process.exit(code);
 }
 
-function read() {
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What cannot be meant ends it with 2. */
+function typed(): BridgeArguments {
   try {
     const args = readBridgeArguments(process.argv.slice(2), process.env[TOKEN_SECRET]);
-    return { ...args, source: readFileSync(args.file, "utf8") };
+    if (args) return args;
   } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
+    return fail(messageOf(error), 2);
+  }
+  process.stdout.write(`${USAGE}\n`);
+  return process.exit(0);
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    return fail(messageOf(error));
   }
 }
 
-const { file, source, host, port, token: given, urls } = read();
+const { file, host, port, token: given, urls } = typed();
+const source = read(file);
 const plan = planBridge(source, { host, port, urls, variables: process.env, directory: process.cwd() });
 if (plan.problems.length > 0) fail(plan.problems.join("\n"));
 if (plan.programs.length === 0)

@@ -1,13 +1,18 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { buildCli, CLI_FILE } from "./cli-bundle";
+import { runPlain } from "./command-line";
 
-/**
- * `npm run build:cli`: the command line as one JavaScript file, without any package beside it. The folder says that its JavaScript
- * is CommonJS, so that the file runs here as it does alone.
- */
-const text = await buildCli();
-await mkdir("dist", { recursive: true });
-await writeFile("dist/package.json", `${JSON.stringify({ type: "commonjs" })}\n`);
-await writeFile(CLI_FILE, text);
-await chmod(CLI_FILE, 0o755);
-console.log(`${CLI_FILE}: ${Math.round(text.length / 1024)} KiB`);
+const USAGE = `npm run build:cli
+
+Makes the command line as one JavaScript file, ${CLI_FILE}, without any package beside it.`;
+
+await runPlain(USAGE, async () => {
+  const text = await buildCli();
+  await mkdir("dist", { recursive: true });
+  // Its JavaScript is CommonJS, and the folder says so: then it runs here as it does alone.
+  await writeFile("dist/package.json", `${JSON.stringify({ type: "commonjs" })}\n`);
+  await writeFile(CLI_FILE, text);
+  await chmod(CLI_FILE, 0o755);
+  console.log(`${CLI_FILE}: ${Math.round(text.length / 1024)} KiB`);
+  return 0;
+});

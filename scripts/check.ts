@@ -1,15 +1,28 @@
 import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { runCommand } from "./command-line";
 
-/** `npm run check [-- --static]`: everything that CI demands of a change, the tests last. Stops at the first that fails. */
+const USAGE = `npm run check [-- --static]
+
+Everything that CI demands of a change, the tests last. Stops at the first that fails.
+
+  --static  all but the tests`;
 const STATIC = ["check:format", "lint", "types", "check:imports", "check:budgets"];
-const steps = process.argv.includes("--static") ? STATIC : [...STATIC, "test"];
 
-for (const step of steps) {
-  const startedAt = performance.now();
-  const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit", shell: process.platform === "win32" });
-  if (status !== 0) {
-    console.error(`✗ ${step} failed`);
-    process.exit(status ?? 1);
+await runCommand(async () => {
+  const { values } = parseArgs({ options: { static: { type: "boolean" }, help: { type: "boolean" } } });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
   }
-  console.log(`✓ ${step} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
-}
+  for (const step of values.static ? STATIC : [...STATIC, "test"]) {
+    const startedAt = performance.now();
+    const { status } = spawnSync("npm", ["run", "--silent", step], { stdio: "inherit", shell: process.platform === "win32" });
+    if (status !== 0) {
+      console.error(`✗ ${step} failed`);
+      return status ?? 1;
+    }
+    console.log(`✓ ${step} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`);
+  }
+  return 0;
+});

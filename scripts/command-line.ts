@@ -1,3 +1,5 @@
+import { parseArgs } from "node:util";
+
 /** What was typed cannot be meant. The message is for whoever typed it; the command ends with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -34,6 +36,16 @@ export async function runCommand(main: () => Promise<number>): Promise<void> {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 2;
   }
+}
+
+/** Runs a command that takes nothing but `--help`, which tells what it does. All else that was typed would be left out silently. */
+export function runPlain(usage: string, main: () => Promise<number>, args = process.argv.slice(2)): Promise<void> {
+  return runCommand(async () => {
+    const { values } = parseArgs({ args, options: { help: { type: "boolean" } } });
+    if (!values.help) return main();
+    console.log(usage);
+    return 0;
+  });
 }
 
 /** Node's own word on an option that there is not, or that lacks its value. */

@@ -13,7 +13,11 @@ import { type SimulatedProviders, startSimulatedProviders } from "./simulated-pr
 const USAGE = "usage: npm run demo [-- --once] [--port N]";
 
 async function main(): Promise<ExitCode> {
-  const { once, port } = readOptions();
+  const { once, port, help } = readOptions();
+  if (help) {
+    process.stdout.write(`${USAGE}\n`);
+    return EXIT.ok;
+  }
   const signal = interruption();
   const providers = await startSimulatedProviders(SCENARIO);
   try {
@@ -49,12 +53,13 @@ async function perform(service: DemoService, { providers, stay, signal }: Option
   return EXIT.ok;
 }
 
-function readOptions(): { once: boolean; port: number | undefined } {
+function readOptions(): { once: boolean; port: number | undefined; help: boolean } {
   try {
-    const { values } = parseArgs({ options: { once: { type: "boolean", default: false }, port: { type: "string" } } });
+    const flag = { type: "boolean", default: false } as const;
+    const { values } = parseArgs({ options: { once: flag, port: { type: "string" }, help: flag } });
     const port = values.port === undefined ? undefined : Number(values.port);
     if (port !== undefined && !(Number.isInteger(port) && port > 0 && port < 65_536)) throw new Error("--port takes 1 to 65535.");
-    return { once: values.once, port };
+    return { once: values.once, port, help: values.help };
   } catch (error) {
     throw new CliError(EXIT.config, `${error instanceof Error ? error.message : error}\n${USAGE}`);
   }

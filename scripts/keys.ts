@@ -9,7 +9,10 @@ import { insertKey, listKeys, revokeKey, setLimits } from "./keys/statements";
 import { runStatement } from "./keys/run-statement";
 
 /** `npm run keys -- create | list | revoke | limit`: the service's own keys, in the local database or, with `--remote`, the deployed one. */
-const program = new Command("keys").description("The service's own keys.").showHelpAfterError();
+const program = new Command("keys")
+  .description("The service's own keys.")
+  .showHelpAfterError()
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2)); // it has said what cannot be meant
 const remote = () => new Option("--remote", "of the deployed service, not of this machine").default(false);
 
 function tenantOf(text: string): string {
@@ -39,6 +42,11 @@ function limitOf(text: string): number {
   const limit = Number(text);
   if (text.trim() !== "" && Number.isFinite(limit) && limit >= 0) return limit;
   throw new InvalidArgumentError("A number; 0 for no limit.");
+}
+
+function turnsOf(text: string): number {
+  if (Number.isInteger(limitOf(text))) return Number(text);
+  throw new InvalidArgumentError("A whole number; 0 for no limit.");
 }
 
 const MASTER_KEY_HINT =
@@ -106,7 +114,7 @@ program
   .command("limit")
   .description("sets what a tenant may use; what is not named is as wrangler.toml says")
   .requiredOption("--tenant <name>", "whose limits", tenantOf)
-  .option("--turns <number>", "turns at a time; 0: no limit", limitOf)
+  .option("--turns <number>", "turns at a time; 0: no limit", turnsOf)
   .option("--usd-per-day <number>", "US dollars per UTC day; 0: no limit", limitOf)
   .addOption(remote())
   .action(

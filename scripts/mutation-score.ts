@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import { Chance } from "../tests/simulation/world/random";
-import { nothingMatches, runCommand, wholeNumber } from "./command-line";
+import { nothingMatches, runCommand, UsageError, wholeNumber } from "./command-line";
 import { bundle } from "./mutation-score/bundle";
 import { Hand } from "./mutation-score/crew";
 import { EQUIVALENTS } from "./mutation-score/equivalents";
@@ -62,6 +62,7 @@ function askedIn({ of = "rules", file = "", sample, seed, sessions, least, jobs,
       of,
       SUBJECTS.map(({ name }) => name),
     );
+  if (seed !== undefined && sample === undefined) throw new UsageError("--seed goes with --sample, which it draws.");
   return {
     subject,
     file,

@@ -79,7 +79,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const bugs = matching(PLANTED_BUGS, values.only ?? "", ({ name, invariant }) => `${invariant} ${name}`);
-  const sessions = wholeNumber("sessions", values.sessions) ?? 150;
+  const sessions = wholeNumber("sessions", values.sessions, 1) ?? 150;
   return judgeAll(bugs, { sessions, jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism() });
 }
 

@@ -6,16 +6,17 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { Coverage } from "../tests/simulation/engine/coverage";
 import { judge, report, shrink, situationOf } from "../tests/simulation/engine/judge";
-import { runCommand, wholeNumber } from "./command-line";
+import { runCommand, UsageError, wholeNumber } from "./command-line";
 import { commitInWords } from "./simulate/commit";
-import { coverageTable, leastFor } from "./simulate/coverage-table";
+import { coverageTable, idleFaults, leastFor } from "./simulate/coverage-table";
 import { Gathered, Progress } from "./simulate/progress";
 import { inProcess, type Lost, playRange, type Range, type Told } from "./simulate/worker";
 
 /**
  * Simulates whole sessions, spread over the machine's cores. Ends with 1 if an invariant broke, if a seed hung or ended its process, if
- * fewer seeds were played than were asked for, or if a transition met a fault that it is said to be unable to meet; with 2 if it cannot do
- * what was typed, or cannot go on from that file. Everything is decided by the seed: the same seed gives the same log.
+ * fewer seeds were played than were asked for, if a transition met a fault that it is said to be unable to meet, or if a kind of fault
+ * never struck; with 2 if it cannot do what was typed, or cannot go on from that file. Everything is decided by the seed: the same seed
+ * gives the same log.
  */
 const USAGE = `npm run simulate -- [--seeds N] [--from S]
 
@@ -187,6 +188,7 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
   const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
   for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed, commit);
   const { text, thin, disproved, pairs } = coverageTable(coverage, least);
+  const idle = idleFaults(coverage, done);
   const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
   const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
   const left = done < seeds ? `, of ${seeds} that were asked for` : "";
@@ -197,8 +199,9 @@ async function showAll(asked: Asked, file: string | undefined): Promise<number> 
   console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
   console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
   console.log(`wrongly apart  ${disproved}, met though named as unable to`);
+  if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
   console.log(`failed         ${failed.length}`);
-  return failed.length > 0 || disproved > 0 || done < seeds ? 1 : 0;
+  return failed.length > 0 || disproved > 0 || idle.length > 0 || done < seeds ? 1 : 0;
 }
 
 async function main(): Promise<number> {
@@ -215,7 +218,10 @@ async function main(): Promise<number> {
   }
   const asked = askedIn(values);
   const seed = wholeNumber("seed", values.seed);
-  return seed === null ? showAll(asked, values.progress) : showOne(seed, asked.commit);
+  if (seed === null) return showAll(asked, values.progress);
+  const other = Object.keys(values).find((option) => option !== "seed");
+  if (other !== undefined) throw new UsageError(`--${other} does not go with --seed, which plays that one alone.`);
+  return showOne(seed, asked.commit);
 }
 
 await runCommand(main);

@@ -40,14 +40,16 @@ export const BUDGET: Measurement = {
   name: "budget",
   about: "Caps: runs at random prices, speeds and lengths",
   counts: true,
+  trials: RUNS,
   async measure({ seed, trials }): Promise<Figure> {
     return judgeBudget(await measureBudget(seed, trials ?? RUNS), seed);
   },
 };
 
-/** Broken as soon as one run cost more than its cap. */
+/** Broken as soon as one run cost more than its cap, and where none cost anything: then no cap was tried. */
 export function judgeBudget(data: BudgetFigure, seed: number): Figure {
   const { runs, overshot, mostOfCap, close, endings, calls } = data;
+  const isTried = mostOfCap > 0;
   const ends = Object.entries(endings).map(([status, count]) => `${count} ${status}`);
   return {
     lines: [
@@ -56,11 +58,14 @@ export function judgeBudget(data: BudgetFigure, seed: number): Figure {
         measured: `${overshot}; at most ${(mostOfCap * 100).toFixed(2)} % of a cap was used, and over ${CLOSE * 100} % by ${close}`,
         runs: `${runs}, seed ${seed}`,
         bound: "0, by definition",
-        aim: verdict("0", overshot === 0),
+        aim: verdict("0", isTried && overshot === 0),
       },
     ],
     data,
-    broken: overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`],
+    broken: [
+      ...(isTried ? [] : [`None of ${runs} runs cost anything: their caps were not tried (seed ${seed}).`]),
+      ...(overshot === 0 ? [] : [`${overshot} of ${runs} runs cost more than their cap (seed ${seed}).`]),
+    ],
   };
 }
 

@@ -43,6 +43,8 @@ export type Measurement = {
   about: string;
   /** Whether it counts and does not time: such ones are taken side by side, after all others. */
   counts?: true;
+  /** How often it tries by itself to find something inexact; `--trials` says otherwise. */
+  trials?: number;
   measure(bench: Bench): Promise<Figure>;
 };
 

@@ -9,7 +9,7 @@ import { Reader } from "./reader";
 import { endOf, startRun } from "./run-client";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** How long a watcher of a run waits after SIGKILL of the whole runtime, in ms from its death; it is started again at once. */
+/** How long a watcher of a run waits after SIGKILL of the whole runtime, in ms from the signal; it is started again at once. */
 type KillFigure = {
   kills: number;
   /** A bare Worker, killed and started as often: its first answer. */
@@ -67,8 +67,10 @@ async function measureKills(seed: number, kills: number): Promise<KillFigure> {
       const recovery = await killOnce(service, events, chance.int(200, 1_000));
       const status = await endOf(turn);
       if (status !== "completed") throw new Error(`After a kill the turn is ${status}.`);
+      const killedAt = performance.now();
       await bare.kill();
-      samples.push({ ...recovery, bare: await bare.start() });
+      await bare.start();
+      samples.push({ ...recovery, bare: performance.now() - killedAt });
     }
   } finally {
     await bare.stop();
@@ -91,12 +93,13 @@ type Recovery = { healthy: number; event: number; text: number };
 /** Kills it somewhere in the first answers, with a watcher who comes back at once. */
 async function killOnce(service: ServiceProcess, events: string, afterMs: number): Promise<Recovery> {
   let [killedAt, event, text] = [Number.NaN, Number.NaN, Number.NaN];
+  let isDead = false;
   const bothSeen = Promise.withResolvers<void>();
   const left = new AbortController();
   const reader = new Reader(events, {
     signal: left.signal,
     onFrame: (frame) => {
-      if (Number.isNaN(killedAt)) return;
+      if (!isDead) return;
       const after = performance.now() - killedAt;
       if (Number.isNaN(event)) event = after;
       if (!frame.startsWith("event: stream.delta") || !Number.isNaN(text)) return;
@@ -105,8 +108,9 @@ async function killOnce(service: ServiceProcess, events: string, afterMs: number
     },
   });
   await sleep(afterMs);
-  await service.kill();
   killedAt = performance.now();
+  await service.kill();
+  isDead = true;
   await service.start();
   const healthy = performance.now() - killedAt;
   await Promise.race([bothSeen.promise, reader.ended.then(() => Promise.reject(new Error("The run ended without a text.")))]);

@@ -1,37 +1,93 @@
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { availableParallelism, cpus, loadavg, release, type } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
+import { nothingMatches, runCommand, UsageError, wholeNumber } from "../command-line";
 import type { Bench, Figure, Measurement } from "./figure";
 import { Machines } from "./machines";
 import { MEASUREMENTS } from "./measurements";
 import { type Results, ResultsSchema, toTable } from "./report";
 
+/** Where git does not look. */
+const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
+
 /**
- * `npm run bench [-- --only wall,cpu] [--seed S] [--trials N] [--small] [--json out.json]`: what the service itself costs, in
- * time, CPU and rows, with simulated models on this machine. Linux only. Everything takes about 17 minutes on two idle cores.
- * `--trials` tries resume and budget so often instead of 1,000 times; `--small` takes most others once, to see that they work:
- * no figure to go by. Fails where something that has to be exact is not; an aim that is missed is told, and is no failure.
+ * Ends with 1 where something that has to be exact is not, or where a figure could not be taken; with 2 if it cannot do what was typed. An
+ * aim that is missed is told, and is no failure.
  */
+const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small] [--json FILE]
+
+What the service itself costs, in time, CPU and rows, with simulated models on this machine. Linux only. Everything takes about 17 minutes
+on two idle cores.
+
+  --only NAMES  of the figures below only these; may be repeated
+  --seed S      what is drawn at random is drawn by this (by the clock)
+  --trials N    so many tries of those that look for something inexact, instead of the number beside them
+  --small       all others in the least size, to see that they work: no figure to go by
+  --json FILE   where all figures go as JSON (${JSON_FILE})
+
+${tableOfAll()}
+
+For example: npm run bench -- --only resume,budget --trials 100 --seed 7`;
+
 const OPTIONS = {
+  help: { type: "boolean" },
   json: { type: "string" },
   only: { type: "string", multiple: true },
   seed: { type: "string" },
   small: { type: "boolean", default: false },
   trials: { type: "string" },
 } as const;
-/** Where git does not look. */
-const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
 
 const say = (what: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
 
-async function main(): Promise<void> {
+function tableOfAll(): string {
+  const width = Math.max(...MEASUREMENTS.map(({ name }) => name.length));
+  const lineOf = ({ name, about, trials }: Measurement) =>
+    `  ${name.padEnd(width)}  ${about}${trials === undefined ? "" : ` (--trials: ${trials})`}`;
+  return MEASUREMENTS.map(lineOf).join("\n");
+}
+
+async function main(): Promise<number> {
   const { values } = parseArgs({ options: OPTIONS });
-  if (type() !== "Linux") throw new Error("The benchmark reads CPU times from /proc and runs on Linux only.");
-  const wanted = chosen(values.only);
-  const seed = wholeNumber("seed", values.seed) ?? Date.now() % 1_000_000;
-  const bench = { machines: new Machines(), seed, trials: wholeNumber("trials", values.trials), isSmall: values.small };
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  return measure(await askedIn(values));
+}
+
+/** What was typed. `trials`: null for as many as each figure tries by itself. `file`: can be written. */
+type Asked = { wanted: readonly Measurement[]; seed: number; trials: number | null; isSmall: boolean; file: string };
+
+async function askedIn({ only, seed, trials, small = false, json = JSON_FILE }: Values): Promise<Asked> {
+  const wanted = chosen(only);
+  const tried = wholeNumber("trials", trials, 1);
+  if (tried !== null && wanted.every((one) => one.trials === undefined)) {
+    const trying = MEASUREMENTS.filter((one) => one.trials !== undefined);
+    throw new UsageError(`--trials goes with one of ${trying.map(({ name }) => name).join(", ")}.`);
+  }
+  const drawn = wholeNumber("seed", seed) ?? Date.now() % 1_000_000;
+  if (type() !== "Linux") throw new UsageError("The benchmark reads CPU times from /proc and runs on Linux only.");
+  return { wanted, seed: drawn, trials: tried, isSmall: small, file: await writable(json) };
+}
+
+/** Its whole path, tried before anything is measured: what took minutes must not be lost at the end. Throws `UsageError`. */
+async function writable(json: string): Promise<string> {
+  const file = path.resolve(json);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await appendFile(file, "");
+    return file;
+  } catch (error) {
+    throw new UsageError(`--json ${json} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function measure({ wanted, file, ...asked }: Asked): Promise<number> {
+  const bench = { machines: new Machines(), ...asked };
   const begun = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
   const taken = new Map<string, Taken>();
   const take = async (one: Measurement) => void taken.set(one.name, await takeOne(one, bench));
@@ -43,26 +99,22 @@ async function main(): Promise<void> {
   }
   const inOrder = wanted.map(({ name }) => [name, taken.get(name)]);
   const results = ResultsSchema.parse({ ...begun, figures: Object.fromEntries(inOrder) });
-  const file = path.resolve(values.json ?? JSON_FILE);
-  await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
   process.stdout.write(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
-  if (Object.values(results.figures).some(({ broken }) => broken.length > 0)) process.exitCode = 1;
+  return Object.values(results.figures).some(({ broken }) => broken.length > 0) ? 1 : 0;
 }
 
-function chosen(only: readonly string[] | undefined) {
+/** All, or those that were named. Throws `UsageError`, which names those there are. */
+function chosen(only: readonly string[] | undefined): readonly Measurement[] {
   const names = (only ?? []).flatMap((list) => list.split(","));
   const unknown = names.find((name) => MEASUREMENTS.every((one) => one.name !== name));
   if (unknown !== undefined) {
-    throw new Error(`There is no figure ${unknown}. There are: ${MEASUREMENTS.map(({ name }) => name).join(", ")}.`);
+    throw nothingMatches(
+      unknown,
+      MEASUREMENTS.map(({ name }) => name),
+    );
   }
   return names.length === 0 ? MEASUREMENTS : MEASUREMENTS.filter(({ name }) => names.includes(name));
-}
-
-function wholeNumber(option: string, text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${option} is a whole number, not ${text}.`);
-  return Number(text);
 }
 
 type Taken = Results["figures"][string];
@@ -105,9 +157,4 @@ const machine = (): Results["machine"] => ({
 const cpuModel = (): string =>
   cpus()[0]?.model ?? /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "CPU";
 
-try {
-  await main();
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-}
+await runCommand(main);

@@ -26,15 +26,16 @@ export const RESUME: Measurement = {
   name: "resume",
   about: "Readers that leave and come back at random",
   counts: true,
+  trials: DISCONNECTS,
   async measure({ machines, seed, trials }): Promise<Figure> {
     return judgeResume(await measureResume(await machines.disk(), seed, trials ?? DISCONNECTS), seed);
   },
 };
 
-/** Broken as soon as one reader missed one frame. */
+/** Broken as soon as one reader missed one frame, and where there was none to miss. */
 export function judgeResume(data: ResumeFigure, seed: number): Figure {
   const { runs, disconnects, readers, frames, lost, doubled, differing } = data;
-  const isExact = lost + doubled + differing === 0;
+  const isExact = frames > 0 && lost + doubled + differing === 0;
   const measured = `${lost} of ${frames} frames lost, ${doubled} doubled, ${differing} readers with other bytes`;
   return {
     lines: [

@@ -5,7 +5,7 @@ import { post, replayOf, servedSince, watchRun } from "./run-client";
 import type { Runtime } from "./runtime";
 import { runRequest, startTeam, teamOf } from "./team";
 
-/** What many sessions at once cost, how many of them one core could serve by that, and what becomes of so many. */
+/** What many sessions at once cost, how many of them would fill one core by that, and what becomes of so many. */
 type SessionsFigure = {
   sessions: number;
   /** CPU of the runtime for one second of one session, in ms; of each run of so many sessions. */
@@ -19,7 +19,7 @@ type SessionsFigure = {
   full: FullFigure;
 };
 
-/** As many sessions at once as are reckoned for a core. */
+/** As many sessions at once as are reckoned to fill a core, all begun in one instant: that, too, stretches them. */
 type FullFigure = {
   sessions: number;
   stretch: Spread;
@@ -45,7 +45,7 @@ export const SESSIONS_AT_ONCE: Measurement = {
     return {
       lines: [
         {
-          figure: "sessions at once per core, three agents at 50 tokens/s",
+          figure: "sessions whose CPU time would fill a core, three agents at 50 tokens/s",
           measured: `${perCore.toFixed(0)}, reckoned from ${range(cpuPerSecondMs, 2)} ms of CPU for each second of one`,
           runs: `${size.runs} × ${sessions} sessions`,
           bound: `bare loop ${barePerCore.toFixed(0)} (${range(bareCpuPerSecondMs, 2)} ms)`,
@@ -58,7 +58,7 @@ export const SESSIONS_AT_ONCE: Measurement = {
         },
         {
           figure: `  wall / critical path, ${full.sessions} at once`,
-          measured: `${ratio(full.stretch)}, ${range(full.cores, 2)} cores busy`,
+          measured: `${ratio(full.stretch)}; the runtime kept ${range(full.cores, 2)} cores busy`,
           runs: `${size.runs} × ${full.sessions} sessions`,
           bound: `bare loop ${ratio(full.bareStretch)}, ${range(full.bareCores, 2)} cores`,
         },

@@ -12,7 +12,7 @@ const STARTS = 7;
 
 export const BUNDLE: Measurement = {
   name: "bundle",
-  about: "Bundle",
+  about: "Size of the bundle that is uploaded",
   async measure(): Promise<Figure> {
     const data = { service: await bundleSize(), bare: await bareSize() };
     const said = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
@@ -47,7 +47,7 @@ type ColdStartFigure = { service: Spread; bare: Spread };
 
 export const COLD_START: Measurement = {
   name: "cold-start",
-  about: "Cold start",
+  about: "Cold start, from process to first answer",
   async measure(bench): Promise<Figure> {
     const data = await measureStarts(times(STARTS, bench));
     return {

@@ -3,6 +3,8 @@ import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
 import { within } from "../service/within";
 import { startToolServer, type ToolServer } from "../simulated-providers/tool-server";
+import { Printed } from "./printed";
+import { CANARY } from "./runs/left-on-disk";
 import { CONTROL_PATH, NOTHING_SEEN, type Orders, type Seen, STANDSTILL } from "./build/orders";
 
 const ENTRY = "scripts/faults/build/faulty-worker.ts";
@@ -10,14 +12,16 @@ const ENTRY = "scripts/faults/build/faulty-worker.ts";
 /** Longer than any answer takes, also of a machine that has much else to do. */
 const ANSWERS_WITHIN_MS = 30_000;
 
+/** Characters: many times what a case prints. */
+const MOST_PRINTED = 8_000_000;
+
 /** The shipped service in the real runtime, between seams that can be told to fail and points where it can be killed. */
 export class FaultyService {
   readonly #process: ServiceProcess;
   /** Tools that runs may call. They live as long as the service, which is told at its start which of them may be called twice. */
   readonly tools: ToolServer;
   readonly #standing = new RegExp(`${STANDSTILL} (\\S+:\\d+)"`);
-  /** Everything it printed since `forgetOutput`. */
-  output = "";
+  readonly #printed = new Printed({ mark: CANARY, most: MOST_PRINTED });
   /** When it was killed each time, Unix ms. */
   readonly killedAt: number[] = [];
   #standstill = Promise.withResolvers<string>();
@@ -37,6 +41,11 @@ export class FaultyService {
 
   get url(): string {
     return this.#process.url;
+  }
+
+  /** What it printed since `forgetOutput`: the last of it, and each line before with an agents' key. */
+  get output(): string {
+    return this.#printed.text;
   }
 
   get storage(): string {
@@ -98,7 +107,7 @@ export class FaultyService {
   }
 
   forgetOutput(): void {
-    this.output = "";
+    this.#printed.forget();
   }
 
   #tell(query: string, body: string): Promise<string> {
@@ -114,7 +123,7 @@ export class FaultyService {
   }
 
   #hear(line: string): void {
-    this.output += `${line}\n`;
+    this.#printed.add(line);
     const [, place] = this.#standing.exec(line) ?? [];
     if (place !== undefined) this.#standstill.resolve(place);
   }

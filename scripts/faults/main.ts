@@ -7,9 +7,15 @@ import { campaign, replay } from "./kills/campaign";
 import type { Kill, Outcome, Plan } from "./kills/case";
 import { KINDS, type KindName } from "./runs/kinds";
 import { parsePoint } from "./kills/points";
-import { toReport } from "./kills/report";
+import { isSound, toReport } from "./kills/report";
+import { SESSIONS, soakAsked } from "./soak/asked";
+import { soak } from "./soak/campaign";
+import { shortcomings } from "./soak/figures";
+import { toRestLine, toSampleLine, toSoakReport } from "./soak/report";
 import { troubles } from "./troubles/campaign";
 import { toTroubleReport } from "./troubles/report";
+
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 const USAGE = `npm run faults -- [what] [--seed S]
 
@@ -19,11 +25,20 @@ const USAGE = `npm run faults -- [what] [--seed S]
   --pairs N            then at N pairs of places, the second while the service comes back
   --lanes N            services side by side (2)
   --runs A,B --at X,Y  one case: kills at places (commit.open/vote.cast:2) or after a while (350ms)
+                       Ends with 1 if a promise was broken, a place or so many pairs were not come to, or it ended early:
+                       after 20 failed cases, or where kills find nothing to hit.
 
   --clients [N]        clients that vanish, crowd, read slowly or claim strange ids; N histories of 20 on one session (10)
   --agents N           how many write the largest session for the slow readers (${LIMITS.agents}, which is all that a team may have)
   --storage [N]        storage, tenant and D1 failing, slow or ambiguous, alarms and clocks gone wrong, N times each (1)
-  --only TEXT          only those whose name holds this`;
+  --only TEXT          only those whose name holds this
+
+  --soak MINUTES       one service under load for so long, never started again, while something goes wrong every ten seconds; memory and
+                       disk are looked at every minute. Ctrl-C begins no more, sees what is on to its end, which takes minutes (up to
+                       half an hour of a service that cannot be told to be well again), and gives the figures so far
+  --sessions N         so many at a time (${SESSIONS})
+
+The exit code is 1 if anything was broken, and 2 if what was typed cannot be meant.`;
 
 const OPTIONS = {
   kills: { type: "string" },
@@ -38,6 +53,8 @@ const OPTIONS = {
   agents: { type: "string" },
   storage: { type: "string" },
   only: { type: "string" },
+  soak: { type: "string" },
+  sessions: { type: "string" },
   help: { type: "boolean" },
 } as const;
 
@@ -50,6 +67,8 @@ async function main(): Promise<number> {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  if (values.soak !== undefined) return playSoak(seed, values);
+  if (values.sessions !== undefined) throw new UsageError("--sessions goes with --soak.");
   if (values.storage !== undefined) return playTroubles(seed, values);
   if (values.clients !== undefined) return playClients(seed, values);
   if (values.at !== undefined) return playOne({ seed, ...caseOf(values.runs ?? "story", values.at) });
@@ -71,7 +90,7 @@ async function playKills(seed: number, { kills, "at-random": atRandom, points, p
     throw new UsageError("There is nothing to play: ask for a kill at least.");
   const figures = await campaign({ seed, ...asked, lanes: wholeNumber("lanes", lanes, 1) ?? 2, onCase: tell });
   process.stdout.write(toReport(figures));
-  return figures.failures.length > 0 ? 1 : 0;
+  return isSound(figures) ? 0 : 1;
 }
 
 async function playTroubles(seed: number, { storage, only }: Values): Promise<number> {
@@ -97,6 +116,40 @@ async function playClients(seed: number, { clients: histories, agents, only }: V
   return figures.scenes.some(({ problems }) => problems.length > 0) ? 1 : 0;
 }
 
+async function playSoak(seed: number, values: Values): Promise<number> {
+  const asked = soakAsked(values);
+  const interrupted = new AbortController();
+  const figures = await soak({
+    seed,
+    ...asked,
+    interrupted: interrupted.signal,
+    onStarted: () => endGently(interrupted),
+    onSample: (sample) => process.stderr.write(`${toSampleLine(sample)}\n`),
+    onRest: (sample) => process.stderr.write(`${toRestLine(sample)}\n`),
+    onFailure: ({ name, problems, folder }) => process.stderr.write(`✗ ${name}: ${problems.join("\n  ")}\n  kept in ${folder}\n`),
+  });
+  process.stdout.write(toSoakReport(figures));
+  return shortcomings(figures).length > 0 ? 1 : 0;
+}
+
+/** `npm` hands on what the terminal has said to all by itself. */
+const SAID_TWICE_MS = 1_000;
+
+/**
+ * From now on whoever interrupts it asks for its end; who does so again ends it. What prepared the runtime listens, too, and would exit: what
+ * it has to clear away it does at any exit.
+ */
+function endGently(interrupted: AbortController): void {
+  let firstAt = 0;
+  const end = () => {
+    if (interrupted.signal.aborted) return performance.now() - firstAt < SAID_TWICE_MS ? undefined : process.exit(1);
+    firstAt = performance.now();
+    interrupted.abort();
+    process.stderr.write("No more is begun; what is on is seen to its end. Once more ends it at once.\n");
+  };
+  for (const signal of SIGNALS) process.removeAllListeners(signal).on(signal, end);
+}
+
 /** What these mean without a number. */
 const DEFAULTS: Readonly<Record<string, string>> = { "--points": "1", "--storage": "1", "--clients": "10" };
 
@@ -108,7 +161,7 @@ function withDefault(arg: string, nth: number, all: readonly string[]): string[]
 async function playOne(plan: Plan): Promise<number> {
   const figures = await replay(plan, tell);
   process.stdout.write(toReport(figures));
-  return figures.failures.length > 0 || figures.places.missed.length > 0 ? 1 : 0;
+  return isSound(figures) ? 0 : 1;
 }
 
 function tell({ plan, killed, missed, problems }: Outcome): void {
@@ -132,5 +185,5 @@ function kindsIn(text: string): KindName[] {
 const isKind = (name: string): name is KindName => Object.hasOwn(KINDS, name);
 
 // Interrupted, it still takes its services down: those hear of its end only when it exits by itself.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+for (const signal of SIGNALS) process.on(signal, () => process.exit(1));
 await runCommand(main);

@@ -4,6 +4,13 @@ import { FAULTS, type Fault } from "../../tests/simulation/engine/faults";
 /** Pairs shall meet a hundred times; of fewer seeds than ten thousand only a hundredth of them can be asked. */
 export const leastFor = (seeds: number): number => Math.min(100, Math.max(1, Math.floor(seeds / 100)));
 
+/** In so many seeds each kind of fault strikes, and by far: one that does not has lost its occasion. */
+const SURELY_STRUCK_SEEDS = 1_000;
+
+/** Kinds of faults that never struck although so many seeds were played that each must have. */
+export const idleFaults = (coverage: Coverage, seeds: number): Fault[] =>
+  seeds < SURELY_STRUCK_SEEDS ? [] : FAULTS.filter((fault) => !coverage.strikes.has(fault));
+
 /** `thin`: pairs that can meet and met too seldom, of `pairs` that can. `disproved`: those that met although none should. */
 export type CoverageTable = { text: string; thin: number; disproved: number; pairs: number };
 

@@ -137,7 +137,8 @@ function watchClose(res: ServerResponse, record: RecordedRequest): AbortSignal {
   return left.signal;
 }
 
-function settle(record: RecordedRequest, outcome: RecordedRequest["outcome"]): void {
+/** It is over, and this is what became of it. */
+export function settle(record: RecordedRequest, outcome: RecordedRequest["outcome"]): void {
   record.outcome = outcome;
   record.endedAt = now();
 }

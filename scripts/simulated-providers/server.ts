@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { isJsonObject, parseJson } from "../../src/providers/json";
-import { answer, refuse } from "./answer";
+import { answer, refuse, settle } from "./answer";
 import { Continuity } from "./continuity";
 import type { Dialect, Format } from "./dialect";
 import { ANTHROPIC } from "./formats/anthropic";
@@ -28,6 +28,8 @@ export type SimulatedProviders = {
   baseUrlAs(host: string, format: Format): string;
   /** Everything that reached a provider, in order of arrival; the entries stay live while their requests are open. */
   requests(): readonly RecordedRequest[];
+  /** Breaks every connection, in the middle of whatever it is for; gives how many requests were open. */
+  cut(): number;
   /** Breaks what is open. */
   close(): Promise<void>;
 };
@@ -56,15 +58,8 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
     if (!isJsonObject(body)) return refuse(res, dialect, { status: 400, message: "The body is no JSON object." });
     const sent = { path, headers: flat(req), body, takes };
     const model = dialect.modelOf(sent);
-    const record = newRecord({
-      id: records.length + 1,
-      format: dialect.format,
-      model,
-      path: url,
-      headers: sent.headers,
-      body,
-      startedAt,
-    });
+    const { format } = dialect;
+    const record = newRecord({ id: records.length + 1, format, model, path: url, headers: sent.headers, body, startedAt });
     records.push(record);
     const key = `${dialect.format} ${model}`;
     const memory = memories.get(key) ?? new Continuity();
@@ -87,12 +82,24 @@ export async function startSimulatedProviders({ models, port = 0 }: SimulatedPro
     },
     baseUrlAs: (host, format) => url + rootOf(host) + basePaths.get(format),
     requests: () => records,
+    cut() {
+      const broken = settleOpen(records); // before the close, which would look like the client's
+      server.closeAllConnections();
+      return broken;
+    },
     async close() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
       await wire.close();
     },
   };
+}
+
+/** Gives how many there were. */
+function settleOpen(records: readonly RecordedRequest[]): number {
+  const open = records.filter(({ endedAt }) => endedAt === null);
+  for (const record of open) settle(record, "cut");
+  return open.length;
 }
 
 const flat = ({ headers }: IncomingMessage): Record<string, string> =>

@@ -24,6 +24,10 @@ export type ToolServer = {
   repeatable: string;
   /** Everything that arrived, in order, whether or not its answer did. */
   reached(): readonly (ReachedCall & RequestTimes)[];
+  /** Lets go of all that it knows of calls whose keys begin like this. */
+  forget(prefix: string): void;
+  /** Lets go of calls that came without a key. */
+  forgetKeyless(): void;
   /** Breaks what is open. */
   close(): Promise<void>;
 };
@@ -39,7 +43,8 @@ const TOOLS = {
 
 /** Starts the tools on a free loopback port. */
 export async function startToolServer(): Promise<ToolServer> {
-  const reached: (ReachedCall & RequestTimes)[] = [];
+  let reached: (ReachedCall & RequestTimes)[] = [];
+  let calls = 0;
   /** Numbers of notes by key: a note that comes again is the same note. */
   const notes = new Map<string, number>();
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -60,7 +65,8 @@ export async function startToolServer(): Promise<ToolServer> {
     });
     await json(req);
     reached.push(call);
-    const number = name === "write_note" ? (notes.get(key) ?? notes.size + 1) : reached.length;
+    calls += 1;
+    const number = (name === "write_note" ? notes.get(key) : undefined) ?? calls;
     if (name === "write_note") notes.set(key, number);
     const isPatient = name === "await_delivery";
     await sleep(isPatient ? DELIVERY_MS : WORK_MS, undefined, isPatient ? { signal: left.signal } : {});
@@ -70,6 +76,10 @@ export async function startToolServer(): Promise<ToolServer> {
     res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ number }));
     call.firstByteAt = now();
   }
+  function forgetThose(isForgotten: (key: string) => boolean): void {
+    reached = reached.filter(({ key }) => !isForgotten(key));
+    for (const key of notes.keys()) if (isForgotten(key)) notes.delete(key);
+  }
   const server = createServer((req, res) => {
     answer(req, res).catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
   });
@@ -77,20 +87,26 @@ export async function startToolServer(): Promise<ToolServer> {
   await new Promise<void>((listening, failed) => server.once("error", failed).listen(0, "127.0.0.1", listening));
   const address = server.address();
   const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}${TOOL_PATH}`;
-  const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
   return {
-    declared: Object.entries(TOOLS).map(([name, description]) => ({
-      name,
-      description,
-      parameters,
-      method: "POST",
-      url: `${url}${name}`,
-    })),
+    declared: declaredAt(url),
     repeatable: `${url}write_note`,
     reached: () => reached,
+    forget: (prefix) => forgetThose((key) => key.startsWith(prefix)),
+    forgetKeyless: () => forgetThose((key) => key === ""),
     async close() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
   };
+}
+
+function declaredAt(url: string): ToolServer["declared"] {
+  const parameters = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+  return Object.entries(TOOLS).map(([name, description]) => ({
+    name,
+    description,
+    parameters,
+    method: "POST",
+    url: `${url}${name}`,
+  }));
 }

@@ -94,16 +94,11 @@ it("takes every other figure in the least size, each beside its bound", { timeou
   expectBounds(results);
 });
 
-it.each([
-  {
-    name: "a figure that there is not",
-    args: ["--only", "bundle,beauty"],
-    says: "There is no figure beauty. There are: first-event",
-  },
-  { name: "a seed that is no number", args: ["--seed", "lucky"], says: "--seed is a whole number, not lucky." },
-  { name: "trials that are no number", args: ["--trials", "many"], says: "--trials is a whole number, not many." },
-])("refuses $name before it measures anything", async ({ args, says }) => {
-  const { code, out, complaints } = await bench(...args);
-  expect(complaints).toContain(says);
-  expect([code, out]).toEqual([1, ""]);
+it("tells with --help what each figure is, and which of them --trials is for", async () => {
+  const { code, out } = await bench("--help");
+  expect(code).toBe(0);
+  for (const { name, about } of MEASUREMENTS) expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
+  const tried = out.split("\n").filter((line) => line.includes("--trials: "));
+  expect(tried.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
+  expect(out).toMatch(/^For example: npm run bench -- --only /m);
 });

@@ -24,11 +24,12 @@ function ofKill(kill: Kill): string {
       kills: { random: 0, idle: 0, atPlaces: 1 },
       atPlace: {},
       places: { wanted: 0, reached: 0, missed: [] },
-      pairs: { tried: 0, reached: 0 },
+      pairs: { wanted: 0, tried: 0, reached: 0 },
       runs: {},
       healthyMs: [],
       recoveryMs: [],
       failures: [{ ...FAILED, command }],
+      endedEarly: null,
       seconds: 1,
     }),
   );
@@ -39,9 +40,10 @@ const ofTrouble = (name: string): string =>
     toTroubleReport({ seed: 1, rows: [], failures: [{ ...FAILED, name, command: troubleCommand(SEED, name) }], seconds: 1 }),
   );
 
+const OF_CLIENTS = { histories: 1, seed: SEED, loudAgents: 8 };
 const ofClients = (name: string): string =>
   printedIn(
-    toClientReport({ seed: SEED, histories: 1, scenes: [{ name, problems: ["I1"], seconds: 1 }], loud: null, seconds: 1 }),
+    toClientReport({ ...OF_CLIENTS, scenes: [{ name, problems: ["I1"], told: [], seconds: 1 }], loud: null, seconds: 1 }),
   );
 
 async function typed(line: string): Promise<{ code: number | null; output: string }> {
@@ -96,7 +98,7 @@ describe("a failure is played again by the line that its report prints:", () => 
 
   it("a kind of clients", async () => {
     const [name = ""] = CLIENTS.flatMap((one) => (one.name.startsWith("ids ") ? [one.name] : []));
-    expect(ofClients(name)).toBe(clientsCommand({ histories: 1, seed: SEED, name }));
+    expect(ofClients(name)).toBe(clientsCommand({ ...OF_CLIENTS, name }));
     const { code, output } = await typed(ofClients(name));
     expect(output.split("\n").filter((line) => /^[✓✗]/.test(line))).toEqual([expect.stringMatching(/^✓ ids from the future, /)]);
     expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);

@@ -90,6 +90,7 @@ it.each([
   { name: "fails the benchmark for one frame lost", wrong: { lost: 1 }, aim: "0: missed", broken: 1 },
   { name: "fails it for one frame doubled", wrong: { doubled: 1 }, aim: "0: missed", broken: 1 },
   { name: "fails it for one reader with other bytes", wrong: { differing: 1 }, aim: "0: missed", broken: 1 },
+  { name: "fails it where no reader got a frame, so that none could be lost", wrong: { frames: 0 }, aim: "0: missed", broken: 1 },
 ])("resume $name", ({ wrong, aim, broken }) => {
   const figure = judgeResume({ ...RESUMED, ...wrong }, 7);
   expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
@@ -107,10 +108,11 @@ it("budget says how near to their caps the runs came: where none comes near, non
 });
 
 it.each([
-  { name: "is met when no run cost more than its cap", overshot: 0, aim: "0: met", broken: 0 },
-  { name: "fails the benchmark for one that did", overshot: 1, aim: "0: missed", broken: 1 },
-])("budget $name", ({ overshot, aim, broken }) => {
-  const figure = judgeBudget({ ...SPENT, overshot }, 7);
+  { name: "is met when no run cost more than its cap", wrong: {}, aim: "0: met", broken: 0 },
+  { name: "fails the benchmark for one that did", wrong: { overshot: 1 }, aim: "0: missed", broken: 1 },
+  { name: "fails it where no run cost anything, so that no cap was tried", wrong: { mostOfCap: 0 }, aim: "0: missed", broken: 1 },
+])("budget $name", ({ wrong, aim, broken }) => {
+  const figure = judgeBudget({ ...SPENT, ...wrong }, 7);
   expect(figure.lines.map((line) => line.aim)).toEqual([aim]);
   expect(figure.broken).toHaveLength(broken);
 });

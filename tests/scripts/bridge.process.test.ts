@@ -104,6 +104,6 @@ it("hands on a server that is on this machine already, which gets its own header
 
 it("does not listen beyond loopback without a token", async () => {
   const { child, said } = start(["--host", "0.0.0.0"]);
-  expect(await once(child, "exit")).toEqual([1, null]);
+  expect(await once(child, "exit")).toEqual([2, null]);
   expect(said.err).toContain("only with --token");
 });

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { matching, runCommand, UsageError, wholeNumber } from "../../scripts/command-line";
+import { matching, runCommand, runPlain, UsageError, wholeNumber } from "../../scripts/command-line";
 
 describe("a number behind an option", () => {
   it.each([
@@ -66,6 +66,20 @@ describe("a command", () => {
     await runCommand(main);
     expect(said).toEqual(told);
     expect(process.exitCode).toBe(2);
+  });
+
+  it.each([
+    { name: "does it where nothing is typed", args: [], code: 7, done: 1, told: [] },
+    { name: "tells with --help what it does, and does it not", args: ["--help"], code: 0, done: 0, told: [] },
+    { name: "refuses an option", args: ["--dry-run"], code: 2, done: 0, told: [expect.stringContaining("'--dry-run'")] },
+    { name: "refuses a word", args: ["help"], code: 2, done: 0, told: [expect.stringContaining("'help'")] },
+  ])("that takes nothing $name", async ({ args, code, done, told }) => {
+    const said = complaints();
+    const shown = vi.spyOn(console, "log").mockImplementation(() => {});
+    const main = vi.fn(async () => 7);
+    await runPlain("npm run it", main, args);
+    expect([process.exitCode, main.mock.calls.length, said]).toEqual([code, done, told]);
+    expect(shown.mock.calls).toEqual(args[0] === "--help" ? [["npm run it"]] : []);
   });
 
   it("keeps nothing else that is wrong to itself", async () => {

@@ -106,5 +106,8 @@ describe("npm run demo", () => {
     const { output, ended } = demo("--twice");
     expect(await ended).toBe(1);
     expect(output.stderr).toContain("usage: npm run demo");
+    const helped = demo("--help");
+    expect(await helped.ended).toBe(0);
+    expect(helped.output.stdout).toMatch(/^usage: npm run demo/);
   });
 });

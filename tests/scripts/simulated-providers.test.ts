@@ -168,6 +168,25 @@ describe("what a client gets", () => {
   });
 });
 
+describe("when all connections are cut", () => {
+  it("breaks the replies that are under way, charges what was sent, and answers whoever comes then", async () => {
+    let replies = 0;
+    const client = await serving((): Reply => {
+      replies += 1;
+      return replies > 2 ? { text: "here again" } : { hang: "body", text: "abcdabcd", cutAfterChunks: replies };
+    });
+    const broken = [collect(client), collect(client)].map((one) => one.then(() => "whole").catch(() => "broken"));
+    await eventually(() => expect(recorded().reduce((sum, { tokensSent }) => sum + tokensSent, 0)).toBe(3));
+    expect(providers?.cut()).toBe(2);
+    expect(await Promise.all(broken)).toEqual(["broken", "broken"]);
+    expect(recorded()).toMatchObject([{ outcome: "cut", endedAt: expect.any(Number) }, { outcome: "cut" }]);
+    expect(charges(recorded()).reduce((sum, { outputTokens }) => sum + outputTokens, 0)).toBe(3);
+    expect((await collect(client)).text).toBe("here again");
+    expect(providers?.cut()).toBe(0);
+    expect(recorded()[2]?.outcome).toBe("completed");
+  });
+});
+
 describe("what the providers know", () => {
   it("records each request with its key, its body and its times", async () => {
     const client = await serving({ text: "abcdefgh", pace: { ttftMs: 40, tokensPerSecond: 50 } });

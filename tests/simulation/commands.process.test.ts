@@ -13,10 +13,10 @@ import { PLANTED_BUGS, type PlantedBug } from "./planted-bugs";
 const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? 10_000);
 const TIMEOUT_MS = 30 * 60_000;
 /**
- * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds. Fewer seeds leave more to
- * chance. With more than this, something in the service or its world has become rare that was not.
+ * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds: little more than do. Fewer
+ * seeds leave more to chance. With more than this, something in the service or its world has become rare that was not.
  */
-const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.28;
+const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
 
 type Ran = { code: number | null; output: string };
 
@@ -141,8 +141,8 @@ it("catches every planted bug, and nothing where no bug is planted", { timeout: 
   expect(code).toBe(0);
 });
 
-it("says so if a planted bug is not caught, as when no session is simulated", { timeout: TIMEOUT_MS }, async () => {
-  const { code, output } = await run("scripts/planted-bugs.ts", "--only", "I8 ", "--sessions", "0");
+it("says so if a planted bug is not caught, as when a single session is simulated", { timeout: TIMEOUT_MS }, async () => {
+  const { code, output } = await run("scripts/planted-bugs.ts", "--only", "I8 ", "--sessions", "1");
   expect(output).toContain("NOT CAUGHT");
   expect(figure(output, "caught")).toBe("0");
   expect(code).toBe(1);

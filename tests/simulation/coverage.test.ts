@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coverageTable, leastFor } from "../../scripts/simulate/coverage-table";
+import { coverageTable, idleFaults, leastFor } from "../../scripts/simulate/coverage-table";
 import type { NumberedEvent } from "./checker";
 import { apart, Coverage, transitions } from "./engine/coverage";
 import { FAULTS } from "./engine/faults";
@@ -77,6 +77,23 @@ describe("the table of what met what", () => {
     const { text, disproved } = coverageTable(coverage, 1);
     expect(disproved).toBe(wrong);
     expect(text.includes(`  met though named as unable to: ${fault} 15\n`)).toBe(wrong > 0);
+  });
+});
+
+describe("a kind of fault that never struck", () => {
+  const struck = (faults: readonly string[]): Coverage => {
+    const coverage = new Coverage();
+    coverage.merge({ pairs: [], events: [], strikes: faults.map((fault) => [fault, 1]) });
+    return coverage;
+  };
+  const others = FAULTS.filter((fault) => fault !== "web_page");
+
+  it.each([
+    { name: "is told of when so many seeds were played that it must have", faults: others, seeds: 1_000, idle: ["web_page"] },
+    { name: "is left to chance in fewer seeds", faults: others, seeds: 999, idle: [] },
+    { name: "is none when each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
+  ])("$name", ({ faults, seeds, idle }) => {
+    expect(idleFaults(struck(faults), seeds)).toEqual(idle);
   });
 });
 

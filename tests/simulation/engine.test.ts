@@ -4,6 +4,7 @@ import { breaches } from "./engine/invariants";
 import { judge, play } from "./engine/judge";
 import { REVIVAL_MS } from "./engine/platform";
 import type { WhileAway } from "./engine/run";
+import type { Fault } from "./engine/faults";
 import { type EngineSituation, situationOf } from "./engine/situation";
 
 /** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
@@ -34,7 +35,7 @@ const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSitua
   ...change,
 });
 
-it.each([
+it.each<{ type: string; habits: EngineSituation["habits"] }>([
   { type: "conversation.compacted", habits: ["tools", "long_results"] },
   { type: "tools.listed", habits: ["served"] },
   { type: "call.waiting", habits: ["rated", "stubborn"] },
@@ -88,7 +89,7 @@ describe("a session that a release before this one had begun", () => {
 });
 
 it("a process dies only while it lives, and where its log on disk ends", async () => {
-  const crashes = ["crash_at_random", "crash_in_boot", "crash_after_commit", "crash_before_send"];
+  const crashes: Fault[] = ["crash_at_random", "crash_in_boot", "crash_after_commit", "crash_before_send"];
   let deaths = 0;
   for (const seed of SEEDS.slice(0, 20)) {
     const { faults, platform, startedAt } = await play(plain(seed, { faults: [...crashes, "slow_disk"] }));

@@ -6,6 +6,7 @@ import { OUTSIDE } from "./engine/invariants";
 import { MARK } from "./engine/model";
 import type { Reached } from "./engine/providers";
 import type { RunRecord } from "./engine/run";
+import type { Fault } from "./engine/faults";
 import type { EngineSituation } from "./engine/situation";
 
 /** A run of two agents with files, of which nothing is wrong. */
@@ -151,7 +152,7 @@ describe("what reached providers", () => {
 it("what reached tools' servers has headers with its first word, and ends with its answer, the process, or nobody waiting", async () => {
   const met = new Set<string>();
   for (let seed = 1; seed <= 20; seed += 1) {
-    const faults = seed % 2 === 0 ? ["crash_in_tool", "tool_slow", "tool_lost"] : [];
+    const faults: Fault[] = seed % 2 === 0 ? ["crash_in_tool", "tool_slow", "tool_lost"] : [];
     const { platform } = await play({ ...SITUATION, seed, habits: ["tools", "cancel"], faults });
     for (const { sentAt, headersAt, endedAt, answered } of platform.tools.reached) {
       if (endedAt === null) throw new Error("a request is open although the run is over");
@@ -268,7 +269,8 @@ describe("a run that stands still when nothing is wrong any more", () => {
 
 describe("a request that was under way when the last fault struck", () => {
   /** Nothing is logged from the strike until the request ends; times are those since the strike, in s. */
-  function standsStill(request: { fault?: string; headers: number | null; piece: number | null; ends: number }): boolean {
+  type Standing = { fault?: Fault; headers: number | null; piece: number | null; ends: number };
+  function standsStill(request: Standing): boolean {
     const at = (seconds: number | null) => (seconds === null ? null : run.endedAt + seconds * 1_000);
     const { reached } = run.platform.providers;
     const [one] = reached;
@@ -284,7 +286,7 @@ describe("a request that was under way when the last fault struck", () => {
     return problems.length > 0;
   }
 
-  it.each([
+  it.each<Standing & { name: string; wrong: boolean }>([
     { name: "without headers, for two minutes and one more", headers: null, piece: null, ends: 180, wrong: false },
     { name: "without headers, for longer", headers: null, piece: null, ends: 181, wrong: true },
     { name: "without a piece, for 90 s and a minute", headers: 1, piece: null, ends: 151, wrong: false },

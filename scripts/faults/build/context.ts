@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { alarmLateMs, awaits, errorOf, failureOf, reached, skewMs, through } from "./state";
 
 /**
@@ -12,12 +13,29 @@ export function faultyContext(ctx: DurableObjectState, owner: "session" | "tenan
   return ctx;
 }
 
-type Circumstance = "boot" | "alarm";
-/** While an object is being loaded or its alarm rings, points are also named by that: `boot.commit.open`. */
-const circumstances = new Set<Circumstance>();
+/**
+ * While an object is being loaded or its alarm rings, points are also named by that: `boot.commit.open`. Nothing else comes to pass
+ * while one is loaded, but an alarm waits for much, meanwhile others do what they do: only what it does itself is its own.
+ */
+let isLoading = false;
+const alarms = new AsyncLocalStorage<{ isRinging: boolean }>();
 
-export const enter = (what: Circumstance): void => void circumstances.add(what);
-export const leave = (what: Circumstance): void => void circumstances.delete(what);
+export const enterBoot = (): void => {
+  isLoading = true;
+};
+export const leaveBoot = (): void => {
+  isLoading = false;
+};
+
+/** What is begun in the alarm and outlasts it is not the alarm's any more. */
+export async function ringing(work: () => Promise<void>): Promise<void> {
+  const alarm = { isRinging: true };
+  await alarms.run(alarm, work).finally(() => {
+    alarm.isRinging = false;
+  });
+}
+
+const circumstances = (): string[] => [...(isLoading ? ["boot"] : []), ...(alarms.getStore()?.isRinging ? ["alarm"] : [])];
 
 const INSERT_EVENT = "INSERT INTO events ";
 
@@ -86,7 +104,7 @@ class FaultyStorage {
   #at(point: string, types: readonly string[]): void {
     const names = [point, ...new Set(types.map((type) => `${point}/${type}`))];
     for (const name of names) reached(`${this.#prefix}${name}`);
-    for (const circumstance of circumstances) reached(`${this.#prefix}${circumstance}.${point}`);
+    for (const circumstance of circumstances()) reached(`${this.#prefix}${circumstance}.${point}`);
   }
 }
 

@@ -7,7 +7,7 @@ import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
 import { readStoredSnapshots } from "../../../tests/builders/stored-snapshots";
 import { faultyBindings } from "./bindings";
-import { enter, faultyContext, leave } from "./context";
+import { enterBoot, faultyContext, leaveBoot, ringing } from "./context";
 import { CONTROL_PATH } from "./orders";
 import { crashingFetch } from "./sending";
 import { armed, obey, reached, toldNow } from "./state";
@@ -26,9 +26,12 @@ export class SessionObject extends ShippedSession {
   constructor(ctx: DurableObjectState, env: Env) {
     const isKnown = ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
     if (isKnown) reached("boot.begin");
-    enter("boot");
-    super(faultyContext(ctx, "session"), faultyBindings(env));
-    leave("boot");
+    enterBoot();
+    try {
+      super(faultyContext(ctx, "session"), faultyBindings(env));
+    } finally {
+      leaveBoot(); // also where its storage fails, or all that comes to pass later would be called so
+    }
     if (!isKnown) return;
     reached("boot.end");
     ctx.waitUntil(ctx.storage.sync().then(() => reached("boot.durable")));
@@ -36,8 +39,7 @@ export class SessionObject extends ShippedSession {
 
   override async alarm(): Promise<void> {
     reached("alarm.begin");
-    enter("alarm");
-    await super.alarm().finally(() => leave("alarm"));
+    await ringing(() => super.alarm());
     reached("alarm.end");
   }
 

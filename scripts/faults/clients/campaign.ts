@@ -3,16 +3,16 @@ import { matching } from "../../command-line";
 import { within } from "../../service/within";
 import { freePort } from "../../service/loopback";
 import { FaultyService } from "../faulty-service";
-import { keepCase } from "../runs/evidence";
 import { startSurroundings } from "../runs/surroundings";
-import { crowd, MOST_READERS, slow, vanish } from "./crowd";
-import { history } from "./history";
+import { crowd, MOST_READERS, slow, VANISHING, vanish } from "./crowd";
+import { Evidence } from "./evidence";
+import { histories as playHistories } from "./history";
 import { strangeIds } from "./ids";
 import type { LoudFigures, World } from "./world";
 
 /** Clients that do not behave, by what they do. */
 export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
-  { name: `${(MOST_READERS / 2) * 3} connections vanish in three waves, with places for ${MOST_READERS}`, play: vanish },
+  { name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`, play: vanish },
   { name: `500 come at once, with places for ${MOST_READERS}`, play: crowd },
   { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
   { name: "20 read 1 kB/s of the largest session", play: slow },
@@ -24,8 +24,10 @@ const SCENE_WITHIN_MS = 600_000;
 export type ClientFigures = {
   seed: number;
   histories: number;
-  /** `folder`: where is kept what came of one that failed. */
-  scenes: { name: string; problems: readonly string[]; seconds: number; folder?: string }[];
+  /** How many wrote the largest session. */
+  loudAgents: number;
+  /** `told`: figures in sentences; `folder`: where is kept what came of one that failed. */
+  scenes: { name: string; problems: readonly string[]; told: readonly string[]; seconds: number; folder?: string }[];
   loud: LoudFigures | null;
   seconds: number;
 };
@@ -53,7 +55,7 @@ export async function clients({
   const inspectorPort = await freePort();
   const providers = await startSurroundings();
   const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
-  const figures: ClientFigures = { seed, histories, scenes: [], loud: null, seconds: 0 };
+  const figures: ClientFigures = { seed, histories, loudAgents, scenes: [], loud: null, seconds: 0 };
   const onFigures = (loud: LoudFigures) => {
     figures.loud = loud;
   };
@@ -61,11 +63,15 @@ export async function clients({
     await service.start();
     for (const { name, play } of scenes) {
       const from = performance.now();
-      const played = play({ service, providers, inspectorPort, seed, loudAgents, onFigures });
+      const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
+      const tell = (line: string) => told.push(line);
+      service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
+      const played = play({ service, providers, inspectorPort, seed, loudAgents, evidence, tell, onFigures });
       const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
-      const failed = { name: `clients-${seed}-${name}`, command: commandOf({ histories, seed, name }), problems, runs: [] };
-      const folder = problems.length > 0 ? await keepCase(failed, service) : undefined;
-      const scene = { name, problems, seconds: (performance.now() - from) / 1_000, ...(folder !== undefined && { folder }) };
+      const failed = { name: `clients-${seed}-${name}`, command: commandOf({ histories, seed, loudAgents, name }), problems };
+      const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
+      const seconds = (performance.now() - from) / 1_000;
+      const scene = { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
       figures.scenes.push(scene);
       onScene?.(scene);
     }
@@ -78,16 +84,15 @@ export async function clients({
 }
 
 /** The command that plays one of them again. */
-export const commandOf = ({ histories, seed, name }: { histories: number; seed: number; name: string }): string =>
-  `npm run faults -- --clients ${histories} --seed ${seed} --only ${JSON.stringify(name)}`;
+export function commandOf({ histories, seed, loudAgents, name }: Asked): string {
+  const agents = loudAgents === LIMITS.agents ? "" : ` --agents ${loudAgents}`;
+  return `npm run faults -- --clients ${histories} --seed ${seed}${agents} --only ${JSON.stringify(name)}`;
+}
+
+type Asked = Pick<ClientFigures, "histories" | "seed" | "loudAgents"> & { name: string };
 
 function historyScene(histories: number): typeof CLIENTS {
   if (histories === 0) return [];
   const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;
-  const play = async (world: World) => {
-    const problems: string[] = [];
-    for (let nth = 0; nth < histories; nth += 1) problems.push(...(await history(world, world.seed + nth)));
-    return problems;
-  };
-  return [{ name, play }];
+  return [{ name, play: (world) => playHistories(world, histories) }];
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { sessionPath, SessionStatusSchema } from "../../../src/protocol/api";
 import type { WireEvent } from "../../../src/protocol/events";
-import { CancelledSchema, EventListSchema } from "../../../src/protocol/listings";
+import { CancelledSchema } from "../../../src/protocol/listings";
 import { ServiceClient } from "../../../tests/process/support/service-client";
 import { toEvent } from "../../../tests/process/support/verdict";
 import { Watcher } from "../../../tests/process/support/watcher";
@@ -15,11 +15,16 @@ import { letGo } from "../runs/judge";
 import { KINDS } from "../runs/kinds";
 import { judgeHistory, type Played, type Question } from "./judge-history";
 import type { Operation, Told } from "./linear";
+import { Seen, toFrame } from "./seen";
 import type { World } from "./world";
 
 const CLIENTS = 20;
 const OPERATIONS_EACH = 4;
 const PAUSE_MS = 160;
+/** Who resumes comes, leaves in the middle, and comes again. */
+const VISITS = 2;
+/** Who is behind nothing is sent nothing, while no model says anything. */
+const QUIET_MS = 1_000;
 /** Every so many histories one in which somebody erases the session. */
 const ERASED_EACH = 3;
 
@@ -32,36 +37,59 @@ const { answer } = KINDS.again;
 const TurnSchema = z.object({ turn: z.int() });
 const isGone = (status: number): boolean => status === 404;
 
+/** So many histories, one after the other. Gives what was wrong, in sentences. */
+export async function histories(world: World, count: number): Promise<string[]> {
+  const problems: string[] = [];
+  const resumed = { fromIds: 0, events: 0 };
+  for (let nth = 0; nth < count; nth += 1) problems.push(...(await history(world, world.seed + nth, resumed)));
+  world.tell(
+    `clients came back with the id of what they had seen ${resumed.fromIds} times, and were given ${resumed.events} events`,
+  );
+  return resumed.events > 0 ? problems : [...problems, "nobody who came back with an id was given anything"];
+}
+
+/** How often clients came back with an id, and how many events they were given then. */
+type Resumed = { fromIds: number; events: number };
+
 /**
  * 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. When all are done, what they
  * were told, what is left of it and what reached the providers are looked at together. Gives what was wrong, in sentences.
  */
-export async function history({ service, providers }: World, seed: number): Promise<string[]> {
+async function history({ service, providers, evidence }: World, seed: number, resumed: Resumed): Promise<string[]> {
   const chance = new Chance(seed);
   const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
   const [before, first] = [providers.requests().length, newMark()];
   const question = `When does water boil? ${first}`;
   const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents, question });
-  const session = new Session(service.url, { id, first });
+  const session = new Session(service.url, { id, first, resumed });
+  const requests = () => session.own(providers.requests().slice(before));
+  const kept = `history-${seed}-`;
+  evidence.addJson(`${kept}operations.json`, () => session.operations);
+  evidence.addJson(`${kept}seen.json`, () => Object.fromEntries(session.seen.events));
+  evidence.add(`${kept}log.sse`, () => Buffer.concat(session.log));
+  evidence.addRequests(`${kept}requests.json`, requests);
   const clients = Array.from({ length: CLIENTS }, (_, nth) =>
     actAtRandom(session, new Chance(seed * 100 + nth), nth === 0 && chance.int(1, ERASED_EACH) === 1),
   );
   await Promise.all(clients);
-  const requests = () => session.own(providers.requests().slice(before));
-  const problems = await verdictOn(session, requests).catch((error: unknown) => [String(error)]);
-  return [...session.problems, ...problems].map((problem) => `history ${seed} of ${id}: ${problem}`);
+  const problems = [...session.problems, ...(await verdictOn(session, requests).catch((error: unknown) => [String(error)]))];
+  if (problems.length === 0) evidence.forget(kept);
+  return problems.map((problem) => `history ${seed} of ${id}: ${problem}`);
 }
 
 async function verdictOn(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
   const left = session.isErased ? null : await session.atRest();
   await letGo({ requests });
   const { seen, operations, questions } = session;
-  return judgeHistory({ left, seen, operations, questions, requests: requests(), answer });
+  const given = [...seen.problems, ...(left === null ? [] : seen.unlike(session.log))];
+  return [...given, ...judgeHistory({ left, seen: seen.events, operations, questions, requests: requests(), answer })];
 }
 
 const newMark = (): string => crypto.randomUUID();
 
 async function actAtRandom(session: Session, chance: Chance, erases: boolean): Promise<void> {
+  /** The last of what this client has been given, each time. */
+  const ids: number[] = [];
   for (let nth = 0; nth < OPERATIONS_EACH; nth += 1) {
     await sleep(chance.int(0, PAUSE_MS));
     switch (chance.weighted({ ask: 3, cancel: 2, read: 3, page: 2, resume: 2 })) {
@@ -75,14 +103,23 @@ async function actAtRandom(session: Session, chance: Chance, erases: boolean): P
         await session.read();
         break;
       case "page":
-        await session.page(chance.int(0, 40));
+        ids.push(...(await session.page(chance.int(0, 40))));
         break;
       case "resume":
-        await session.resume(chance.int(5, 120));
+        for (let visit = 1; visit <= VISITS; visit += 1) {
+          ids.push(...(await session.resume(drawnOf(ids, chance), chance.int(5, 120))));
+        }
         break;
     }
   }
   if (erases) await session.erase();
+}
+
+/** What a client says that it has seen: the newest, or something before it as though the rest had been lost; null: nothing. */
+function drawnOf(ids: readonly number[], chance: Chance): number | null {
+  const newest = Math.max(...ids);
+  if (ids.length === 0) return null;
+  return chance.weighted({ newest: 3, earlier: 1 }) === "newest" ? newest : chance.int(1, newest);
 }
 
 /** One session as its clients know it together: what they were told, and every event by its number. */
@@ -90,15 +127,19 @@ class Session {
   readonly operations: Operation[] = [];
   readonly problems: string[] = [];
   readonly questions: Question[];
-  readonly seen = new Map<number, WireEvent>();
+  readonly seen = new Seen();
+  /** All of it, frame by frame, once it is at rest. */
+  log: readonly Buffer[] = [];
+  readonly #resumed: Resumed;
   readonly #client: PatientClient;
   readonly #path: string;
 
   /** `first`: what is in its first question only. */
   constructor(
     readonly url: string,
-    { id, first }: { id: string; first: string },
+    { id, first, resumed }: { id: string; first: string; resumed: Resumed },
   ) {
+    this.#resumed = resumed;
     this.#client = new PatientClient(url);
     this.#path = sessionPath(id);
     this.questions = [{ mark: first, turn: 1 }];
@@ -131,20 +172,28 @@ class Session {
 
   erase = () => this.#note(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
 
-  /** A page of events: the same as anybody else was given. */
-  async page(after: number): Promise<void> {
+  /** A page of events: the same as anybody else was given. Gives the number of the last, if it was given any. */
+  async page(after: number): Promise<number[]> {
     const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);
-    if (status !== 200) return;
-    const { data } = EventListSchema.parse(JSON.parse(body));
-    for (const [nth, event] of data.entries()) this.#same(event, after + 1 + nth);
+    if (status !== 200) return [];
+    const { data }: { data: WireEvent[] } = JSON.parse(body); // as it came: what is seen is read by its schema
+    const last = this.seen.add(data.map(toFrame), after);
+    return last > after ? [last] : [];
   }
 
-  /** The stream from its beginning, left in the middle. */
-  async resume(ms: number): Promise<void> {
-    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: 1_000 });
+  /** The stream behind this event, or from its beginning, left so long after it began. Gives the number of the last, if it was given any. */
+  async resume(from: number | null, ms: number): Promise<number[]> {
+    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: 1_000, ...(from !== null && { after: from }) });
+    await begun(watcher);
     await sleep(ms);
     watcher.leave();
-    for (const [nth, frame] of watcher.frames.entries()) this.#same(toEvent(frame), nth + 1);
+    const { frames } = watcher;
+    if (from !== null) {
+      this.#resumed.fromIds += 1;
+      this.#resumed.events += frames.length;
+    }
+    const last = this.seen.add(frames, from ?? 0);
+    return frames.length > 0 ? [last] : [];
   }
 
   /** Those of these requests that ask one of its questions. */
@@ -166,20 +215,12 @@ class Session {
     }
     const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: status.turns.length });
     await within(OVER_WITHIN_MS, "its whole log", watcher.ended);
-    return { log: watcher.frames.map(toEvent), status };
+    this.log = watcher.frames;
+    return { log: this.log.map(toEvent), status };
   }
 
   async #status() {
     return SessionStatusSchema.parse(JSON.parse((await this.#client.ask(this.#path)).body));
-  }
-
-  #same(event: WireEvent, wanted: number): void {
-    const { sequence_number: number } = event;
-    const known = this.seen.get(number) ?? event;
-    this.seen.set(number, known);
-    const [here, there] = [JSON.stringify(event), JSON.stringify(known)];
-    if (number !== wanted) this.problems.push(`I2: event ${number} came where ${wanted} was due`);
-    if (here !== there) this.problems.push(`I1: event ${number} is ${here.slice(0, 200)} here and ${there.slice(0, 200)} there`);
   }
 
   async #note(
@@ -201,6 +242,17 @@ class Session {
     else this.problems.push(`${path} was answered ${status}: ${body.slice(0, 200)}`);
     return told;
   }
+}
+
+/** Something has come, or nothing will, or nothing does for the moment. */
+async function begun(watcher: Watcher): Promise<void> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  watcher.ended.then(over, over);
+  const giveUpAt = now() + QUIET_MS;
+  while (watcher.frames.length === 0 && !isOver && now() < giveUpAt) await sleep(5);
 }
 
 const turnIn = (said: unknown): { turn: number } => ({ turn: TurnSchema.parse(said).turn });

@@ -23,11 +23,13 @@ const ANSWERED_WITHIN_MS = 60_000;
 type Said = { status: number; text: string };
 
 /** Ids that no event of the run has: refused for what they are, by a run that takes no notice. */
-export async function strangeIds({ service, providers }: World): Promise<string[]> {
+export async function strangeIds(world: World): Promise<string[]> {
+  const { service, providers, evidence } = world;
   const client = new ServiceClient(service.url);
   const before = providers.requests().length;
   const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
   const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
+  evidence.addClients([full]);
   const url = `${service.url}${eventsPath(id, 1)}`;
   const problems: string[] = [];
   for (const { name, id: claimed, status, code } of IDS) {
@@ -37,7 +39,7 @@ export async function strangeIds({ service, providers }: World): Promise<string[
   }
   await full.ended;
   const requests = () => providers.requests().slice(before); // nothing else runs meanwhile
-  return [...problems, ...(await ofAnotherRun(url, full)), ...(await verdictOf(service.url, id, requests))];
+  return [...problems, ...(await ofAnotherRun(url, full)), ...(await verdictOf(id, world, requests))];
 }
 
 /** A number of another run is a number like any: what comes after it in this one is sent. */

@@ -27,16 +27,26 @@ const LOOKS = 4;
 export class MemoryProbe {
   readonly #socket: WebSocket;
   readonly #pid: number;
+  readonly #waiting = new Map<number, (said: string) => void>();
   #asked = 0;
 
   private constructor(socket: WebSocket, pid: number) {
     this.#socket = socket;
     this.#pid = pid;
+    socket.addEventListener("message", ({ data }) => {
+      const said = String(data);
+      const [, id] = /^\{"id":(\d+),/.exec(said) ?? [];
+      this.#waiting.get(Number(id))?.(said);
+    });
   }
 
   static async connect(inspectorPort: number, pid: number): Promise<MemoryProbe> {
     const address = `http://127.0.0.1:${inspectorPort}/json/list`;
-    const response = await within(CONNECTED_WITHIN_MS, "the inspector", fetch(address));
+    const response = await within(
+      CONNECTED_WITHIN_MS,
+      "the inspector",
+      fetch(address, { signal: AbortSignal.timeout(CONNECTED_WITHIN_MS) }),
+    );
     const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
     if (!service) throw new Error("The inspector does not know the service.");
     const socket = new WebSocket(service.webSocketDebuggerUrl);
@@ -44,11 +54,17 @@ export class MemoryProbe {
       socket.addEventListener("open", open, { once: true });
       socket.addEventListener("error", () => failed(new Error("The inspector refused the connection.")), { once: true });
     });
-    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened);
+    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened).catch((error: unknown) => {
+      socket.close();
+      throw error;
+    });
     return new MemoryProbe(socket, pid);
   }
 
-  async sample(): Promise<MemorySample> {
+  sample = async (): Promise<MemorySample> => ({ live: await this.live(), resident: residentOf(this.#pid) });
+
+  /** Bytes on the heap after a collection, or null: the inspector kept silent. */
+  async live(): Promise<number | null> {
     const looks: (number | null)[] = [];
     for (let look = 1; look <= LOOKS; look += 1) {
       void this.#ask("HeapProfiler.collectGarbage"); // not waited for: the look is to follow at once
@@ -56,29 +72,30 @@ export class MemoryProbe {
       looks.push(said === null ? null : liveIn(said));
     }
     const seen = looks.filter((live) => live !== null);
-    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${this.#pid}/status`, "utf8")) ?? [];
-    return { live: seen.length === 0 ? null : Math.min(...seen), resident: Number(kilobytes) * 1_024 };
+    return seen.length === 0 ? null : Math.min(...seen);
   }
 
   close(): void {
     this.#socket.close();
   }
 
-  #ask(method: string): Promise<string | null> {
+  /** What it says, or null: it kept silent. */
+  async #ask(method: string): Promise<string | null> {
     this.#asked += 1;
     const id = this.#asked;
-    const answer = new Promise<string>((resolve) => {
-      const onMessage = ({ data }: MessageEvent) => {
-        const said = String(data);
-        if (!said.startsWith(`{"id":${id},`)) return;
-        this.#socket.removeEventListener("message", onMessage);
-        resolve(said);
-      };
-      this.#socket.addEventListener("message", onMessage);
-      this.#socket.send(JSON.stringify({ id, method }));
-    });
-    return Promise.race([answer, sleep(SILENCE_MS, null, { ref: false })]);
+    const answer = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
+    this.#socket.send(JSON.stringify({ id, method }));
+    const said = await Promise.race([answer, sleep(SILENCE_MS, null, { ref: false })]);
+    this.#waiting.delete(id);
+    return said;
   }
+}
+
+/** Bytes in memory of a process. Throws if it is gone. */
+export function residentOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  if (kilobytes === undefined) throw new Error(`Process ${pid} has no memory any more: it is over.`);
+  return Number(kilobytes) * 1_024;
 }
 
 function liveIn(said: string): number {

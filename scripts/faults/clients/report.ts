@@ -1,18 +1,19 @@
 import { type ClientFigures, commandOf } from "./campaign";
 
 /** What went wrong, then a line for each kind of client, the memory and the seed last. */
-export function toClientReport({ seed, histories, scenes, loud, seconds }: ClientFigures): string {
+export function toClientReport({ seed, histories, loudAgents, scenes, loud, seconds }: ClientFigures): string {
   const wrong = scenes
     .filter(({ problems }) => problems.length > 0)
     .flatMap(({ name, problems, folder }) => [
       ...problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`),
       ...(folder === undefined ? [] : [`  kept in ${folder}`]),
-      `  again: ${commandOf({ histories, seed, name })}`,
+      `  again: ${commandOf({ histories, seed, loudAgents, name })}`,
       "",
     ]);
-  const lines = scenes.map(
-    ({ name, problems, seconds: took }) => `${problems.length === 0 ? "✓" : "✗"} ${name} (${took.toFixed(1)} s)`,
-  );
+  const lines = scenes.flatMap(({ name, problems, told, seconds: took }) => [
+    `${problems.length === 0 ? "✓" : "✗"} ${name} (${took.toFixed(1)} s)`,
+    ...told.map((line) => `  ${line}`),
+  ]);
   const memory = loud
     ? [
         `Largest session    ${mebibytes(loud.logBytes)} of log by ${loud.agents} agents in ${loud.seconds.toFixed(1)} s; its slow readers came ${loud.visits} times`,

@@ -1,21 +1,63 @@
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
-const GIVE_UP_MS = 20_000;
+const SILENT_MS = 20_000;
+const COME_AGAIN_MS = 50;
+/** Places of those who vanished before may still be taken, but not for longer than this. */
+const FULL_FOR_MS = 10_000;
 
-/** So many raw connections to a stream that are reset as soon as something has come. Resolves when all are gone. */
-export async function leaveInTheMiddle(origin: string, path: string, count: number): Promise<void> {
+const TOO_MANY_READERS = "429";
+/** `HTTP/1.1 200`: as much as tells whether one was let in. */
+const STATUS_LINE = /^HTTP\/1\.1 (\d{3})/;
+const STATUS_LINE_BYTES = 12;
+
+/** What came of connections that were to vanish. `vanished`: so many were let in, and reset. `others`: what the rest met instead. */
+export type Left = { vanished: number; others: string[] };
+
+/**
+ * So many raw connections to a stream that are reset as soon as they are let in. Where all places are taken they come again for
+ * `fullForMs`. Resolves when all are gone.
+ */
+export async function leaveInTheMiddle(origin: string, path: string, count: number, fullForMs = FULL_FOR_MS): Promise<Left> {
   const { hostname, port } = new URL(origin);
-  const leaving = Array.from({ length: count }, () => leaveOne(hostname, Number(port), path));
-  await Promise.all(leaving);
+  const leaving = Array.from({ length: count }, () => leavePatiently({ host: hostname, port: Number(port), path }, fullForMs));
+  const met = await Promise.all(leaving);
+  const others = met.filter((one) => one !== "200");
+  return { vanished: met.length - others.length, others };
 }
 
-function leaveOne(host: string, port: number, path: string): Promise<void> {
+type Place = { host: string; port: number; path: string };
+
+async function leavePatiently(place: Place, fullForMs: number): Promise<string> {
+  const giveUpAt = performance.now() + fullForMs;
+  for (;;) {
+    const met = await leaveOne(place);
+    if (met !== TOO_MANY_READERS || performance.now() > giveUpAt) return met;
+    await sleep(COME_AGAIN_MS);
+  }
+}
+
+/** The status that it was answered with, or why there was none. */
+function leaveOne({ host, port, path }: Place): Promise<string> {
   return new Promise((gone) => {
+    let [head, met] = ["", "closed without an answer"];
     const socket = connect(port, host, () =>
       socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}:${port}\r\naccept: text/event-stream\r\n\r\n`),
     );
-    socket.setTimeout(GIVE_UP_MS, () => socket.destroy());
-    socket.once("data", () => socket.resetAndDestroy());
-    socket.on("error", () => undefined).once("close", () => gone());
+    socket.setTimeout(SILENT_MS, () => {
+      met = `nothing for ${SILENT_MS} ms`;
+      socket.destroy();
+    });
+    socket.on("data", (bytes: Buffer) => {
+      head += bytes.toString("latin1");
+      if (head.length < STATUS_LINE_BYTES) return;
+      met = STATUS_LINE.exec(head)?.[1] ?? `no HTTP: ${head.slice(0, STATUS_LINE_BYTES)}`;
+      socket.resetAndDestroy();
+    });
+    socket
+      .on("error", (error) => {
+        if (head === "") met = error.message;
+      })
+      .once("close", () => gone(met));
   });
 }

@@ -1,5 +1,6 @@
 import type { Surroundings } from "../runs/kinds";
 import type { FaultyService } from "../faulty-service";
+import type { Evidence } from "./evidence";
 
 /** Bytes of memory at their highest: `live` after a collection, `resident` of the process. */
 export type Peak = { live: number; resident: number };
@@ -15,5 +16,9 @@ export type World = {
   seed: number;
   /** How many write the largest session. */
   loudAgents: number;
+  /** What is kept if something is wrong. */
+  evidence: Evidence;
+  /** A line of figures for people. */
+  tell: (line: string) => void;
   onFigures?: (figures: LoudFigures) => void;
 };

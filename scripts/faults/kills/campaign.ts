@@ -34,12 +34,14 @@ export type Figures = {
   atPlace: Readonly<Record<string, number>>;
   places: { wanted: number; reached: number; missed: string[] };
   /** Pairs of places that were tried, and those of which both places were come to. */
-  pairs: { tried: number; reached: number };
+  pairs: { wanted: number; tried: number; reached: number };
   runs: Readonly<Record<string, number>>;
   healthyMs: number[];
   recoveryMs: number[];
   /** What was wrong, and how to repeat it. */
   failures: { problems: readonly string[]; folder: string; command: string }[];
+  /** Why not all that was asked for was played; null: it was. */
+  endedEarly: string | null;
   seconds: number;
 };
 
@@ -47,6 +49,12 @@ export type Figures = {
 const LATEST_VISIT = 4;
 /** What a run comes to depends a little on the machine's pace. */
 const TRIES = 3;
+/** Pairs are drawn without knowing whether both places can be come to; three in four can. */
+const TRIES_OF_A_PAIR = 6;
+/** A service on which so many cases fail is broken, and each of them keeps its evidence. */
+const MOST_FAILURES = 20;
+/** Kills count only if something was on. Most plans have one that counts, and of a service that none can hit there are so many at most. */
+const plansFor = (kills: number): number => 20 + 4 * kills;
 
 /** Plays all that was asked for. Throws only if the service cannot even be started. */
 export async function campaign(options: CampaignOptions): Promise<Figures> {
@@ -63,16 +71,18 @@ export async function replay(plan: Plan, onCase?: CampaignOptions["onCase"]): Pr
   return played(plans, { figures, onCase, command: caseCommandOf(plan), tries: 1 }, 1);
 }
 
-const noFigures = (seed: number): Figures => ({
+/** Of a campaign that has not begun. */
+export const noFigures = (seed: number): Figures => ({
   seed,
   kills: { random: 0, idle: 0, atPlaces: 0 },
   atPlace: {},
   places: { wanted: 0, reached: 0, missed: [] },
-  pairs: { tried: 0, reached: 0 },
+  pairs: { wanted: 0, tried: 0, reached: 0 },
   runs: {},
   healthyMs: [],
   recoveryMs: [],
   failures: [],
+  endedEarly: null,
   seconds: 0,
 });
 
@@ -149,8 +159,20 @@ const atFirstVisit = (plan: Plan): Plan => ({
   kills: plan.kills.map((kill) => ("point" in kill ? { ...kill, nth: 1 } : kill)),
 });
 
+/** Plans until enough was played, or until it is plain that this will never be: then `figures.endedEarly` says why. */
+export function* plansOf(options: CampaignOptions, figures: Figures): Generator<Plan, undefined> {
+  for (const plan of allPlans(options, figures)) {
+    if (figures.failures.length >= MOST_FAILURES) {
+      figures.endedEarly ??= `${figures.failures.length} cases failed`;
+      return undefined;
+    }
+    yield plan;
+  }
+  return undefined;
+}
+
 /** Named places first, because they are wanted all; then kills of any sort, until there are enough. */
-function* plansOf(
+function* allPlans(
   { seed, kills, atRandom = 0, eachPlace, pairs }: CampaignOptions,
   figures: Figures,
 ): Generator<Plan, undefined> {
@@ -162,9 +184,17 @@ function* plansOf(
       yield placePlan(seed + nth++, place, chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)));
     }
   }
-  for (let pair = 0; pair < pairs * TRIES && figures.pairs.reached < pairs; pair += 1) yield pairPlan(seed + nth++, chance);
-  while (figures.kills.random + figures.kills.atPlaces < kills) yield anyPlan(seed + nth++);
-  while (figures.kills.random < atRandom) yield randomPlan(seed + nth++);
+  figures.pairs.wanted = pairs;
+  for (let pair = 0; pair < pairs * TRIES_OF_A_PAIR && figures.pairs.reached < pairs; pair += 1) {
+    yield pairPlan(seed + nth++, chance);
+  }
+  const inAll = () => figures.kills.random + figures.kills.atPlaces;
+  for (let left = plansFor(kills); left > 0 && inAll() < kills; left -= 1) yield anyPlan(seed + nth++);
+  const atMoments = () => figures.kills.random;
+  for (let left = plansFor(atRandom); left > 0 && atMoments() < atRandom; left -= 1) yield randomPlan(seed + nth++);
+  if (inAll() < kills || atMoments() < atRandom) {
+    figures.endedEarly = `${nth} cases came to ${inAll()} of ${kills} kills, ${atMoments()} of ${atRandom} at random moments`;
+  }
   return undefined;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Chance } from "../../../tests/simulation/world/random";
 import type { CrashPoint } from "../build/orders";
 import type { FaultyService } from "../faulty-service";
-import { KINDS, type KindName, kindOf, type Surroundings } from "../runs/kinds";
+import { DRAWN, type KindName, type Surroundings } from "../runs/kinds";
 import { nameOf } from "./points";
 import { Party } from "../runs/party";
 import type { Run } from "../runs/run";
@@ -14,20 +14,20 @@ export type Kill = { afterMs: number } | CrashPoint;
  * it is for two places, one after the other, and counts as such only if both are.
  */
 export type Plan = { seed: number; kinds: readonly KindName[]; kills: readonly Kill[]; isWanted: boolean; isPair?: true };
-/** One kill as it was. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer. */
-export type Killed = { where: string; killedAt: number; hit: readonly Run[]; healthyMs: number };
+/**
+ * One kill as it was. `killedAt`: when the signal was sent; `goneAt`: when the process was known to be dead, both as `performance.now()`
+ * has it. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer.
+ */
+export type Killed = { where: string; killedAt: number; goneAt: number; hit: readonly Run[]; healthyMs: number };
 export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; missed: string[]; problems: string[] };
 
 /** A place that is not come to is given up when the runs are over, or after this. */
 const AT_PLACE_WITHIN_MS = 20_000;
-const KIND_NAMES = Object.keys(KINDS)
-  .filter((name): name is KindName => name in KINDS)
-  .filter((name) => !kindOf(name).isAskedFor);
 
 /** A plan of its own for each seed: two or three runs, one to three kills, mostly soon after one another. */
 export function randomPlan(seed: number): Plan {
   const chance = new Chance(seed);
-  const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(KIND_NAMES));
+  const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
   const kills = Array.from({ length: chance.int(1, 3) }, (_, nth) => ({ afterMs: momentOf(chance, nth) }));
   return { seed, kinds, kills, isWanted: false };
 }
@@ -87,8 +87,9 @@ type Restart = { service: FaultyService; runs: readonly Run[]; next: Kill | unde
 
 async function killAndRestart(kill: Kill, { service, runs, next }: Restart): Promise<Killed> {
   const hit = runs.filter(({ isRunning }) => isRunning);
-  await service.kill();
   const killedAt = performance.now();
+  await service.kill();
+  const goneAt = performance.now();
   const healthyMs = await service.start(ordersFor(next));
-  return { where: whereOf(kill), killedAt, hit, healthyMs };
+  return { where: whereOf(kill), killedAt, goneAt, hit, healthyMs };
 }

@@ -12,8 +12,9 @@ export type Place = { point: string; kind: KindName; restarted: boolean; first?:
 type EventType = SessionEvent["type"];
 /** Logged of a tool's call only when a kill cut it off. */
 type CutOff = "tool.unknown" | "tool.interrupted";
-/** Whatever is logged is at some time the last thing on disk, and at some time the first that is not. */
-const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName>> = {
+const STAGES = ["open", "durable"] as const;
+/** Whatever is logged is at some time the last thing on disk, and at some time the first that is not; of one kind of run, or of two. */
+const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>> = {
   "session.created": "story",
   "attempt.started": "story",
   "round.started": "mixed",
@@ -38,7 +39,7 @@ const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName>> = {
   "vote.cast": "story",
   "vote.stale": "story",
   "votes.cleared": "mixed",
-  "attempt.settled": "story",
+  "attempt.settled": { open: "capped", durable: "hurried" },
   "presentation.started": "story",
   "presentation.completed": "mixed",
   "attempt.restarted": "rejected",
@@ -58,7 +59,6 @@ const CUT_OFF: readonly (readonly [CutOff, CrashPoint])[] = [
   ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
   ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
 ];
-const STAGES = ["open", "durable"] as const;
 
 const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   story: [
@@ -99,7 +99,11 @@ const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed",
 
 export const PLACES: readonly Place[] = [
   ...Object.entries(EVENTS).flatMap(([event, kind]) =>
-    STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind, restarted: false })),
+    STAGES.map((stage) => ({
+      point: `commit.${stage}/${event}`,
+      kind: typeof kind === "string" ? kind : kind[stage],
+      restarted: false,
+    })),
   ),
   ...CUT_OFF.flatMap(([event, first]) =>
     STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind: "tools" as const, restarted: true, first })),

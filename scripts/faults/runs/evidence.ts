@@ -1,6 +1,5 @@
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { FaultyService } from "../faulty-service";
 import type { Run } from "./run";
 
 const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
@@ -8,12 +7,12 @@ const EVIDENCE = "node_modules/.cache/massgen-edge/faults";
 /** Something that failed. `story`: what was done, as far as the command does not say it. */
 export type Failed = { name: string; command: string; problems: readonly string[]; runs: readonly Run[]; story?: object };
 
-/** Keeps what is needed to understand it and to play it again; gives where it lies. */
-export async function keepCase({ name, runs, story, ...said }: Failed, service: FaultyService): Promise<string> {
+/** Keeps what is needed to understand it and to play it again; gives where it lies. `output`: what the service printed. */
+export async function keepCase({ name, runs, story, ...said }: Failed, { output }: { output: string }): Promise<string> {
   const folder = folderOf(name);
   await mkdir(folder, { recursive: true });
   await writeFile(path.join(folder, "case.json"), `${JSON.stringify({ ...said, ...story }, null, 2)}\n`);
-  await writeFile(path.join(folder, "service.log"), service.output);
+  await writeFile(path.join(folder, "service.log"), output);
   for (const [nth, run] of runs.entries()) await keepRun(path.join(folder, `${nth + 1}-${run.name}`), run);
   return folder;
 }
@@ -24,7 +23,11 @@ export async function keepStorage(
   { storage, seed, command }: { storage: string; seed: number; command: string },
 ): Promise<{ folder: string; command: string }> {
   const folder = folderOf(`storage-${seed}`);
-  await cp(storage, path.join(folder, "storage"), { recursive: true });
+  const copy = path.join(folder, "storage");
+  await cp(storage, copy, { recursive: true }).catch(async (error: unknown) => {
+    await rm(copy, { recursive: true, force: true }); // half of it tells nothing, and may have filled the disk
+    throw error;
+  });
   await writeFile(path.join(folder, "storage.json"), `${JSON.stringify({ command, problems }, null, 2)}\n`);
   return { folder, command };
 }

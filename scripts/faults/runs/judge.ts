@@ -8,6 +8,7 @@ import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../
 import type { Watcher } from "../../../tests/process/support/watcher";
 import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../simulated-providers/ledger";
 import type { Run } from "./run";
+import { missshown } from "./shown";
 import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
 import { trailProblems } from "./trail";
 
@@ -55,6 +56,7 @@ export async function judgeRun(run: Judged): Promise<string[]> {
     ...misfolded(events, await run.status()),
     ...undercharged(events, requests),
     ...overspent(events, requests, run.capUsd),
+    ...unfelt(events, run),
     ...overtaken(requests, run.kind.maxTokens),
     ...overlapping(requests, toTools),
     ...afterTheEnd([...requests, ...toTools], run.cancelledAt),
@@ -63,6 +65,7 @@ export async function judgeRun(run: Judged): Promise<string[]> {
     ...run.cancelled.flatMap((answer) => misacknowledged(answer, events, run)),
     ...leaked(log, run.canary),
     ...labelled(requests),
+    ...missshown(events, requests, { canary: run.canary, isClockRight: run.killedAt !== null }),
     ...twice(await run.listed(), run),
     ...(await misfiled(run, events)),
   ];
@@ -88,6 +91,8 @@ async function judgeErased(run: Judged): Promise<string[]> {
     ...(status === 404 ? [] : [`the erased session answers ${status}`]),
     ...(listed.length === 0 ? [] : ["the erased session is listed"]),
     ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
+    // The rest of its log is gone, so that nobody knows when an agent gave its first answer.
+    ...missshown(seen, run.requests(), { canary: run.canary, isClockRight: false }),
     ...leaked(full?.frames ?? [], run.canary),
   ];
 }
@@ -175,6 +180,12 @@ function overspent(events: readonly WireEvent[], requests: readonly RecordedRequ
   }
   return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
 }
+
+/** A cap that shall bind does, from the first call on. One that nobody came up against was not tried. */
+const unfelt = (events: readonly WireEvent[], { kind, capUsd }: Judged): string[] =>
+  !kind.isCapped || events.some(({ type }) => type === "call.deferred")
+    ? []
+    : [`I11: no call had to wait under a cap of $${capUsd}`];
 
 /** I11, of tokens. */
 function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {

@@ -12,13 +12,17 @@ import { CONTROL_PATH } from "../build/orders";
 import type { Answered, PatientClient } from "../patient-client";
 import { type Kind, type KindName, kindOf, type Surroundings } from "./kinds";
 import { CANARY } from "./left-on-disk";
+import { keyOf } from "./shown";
 import type { ToolRequest } from "./tool-witness";
 
-/** Caps that bind sooner or later; the whole story costs more than the least and less than the most. */
-const CAPS_USD = [0.002, 0.005, 0.01, 0.02, 0.04] as const;
+/** Caps under which the third of the first three calls has to wait at once; of the least nothing is left before the story is over. */
+const CAPS_USD = [0.002, 0.005, 0.01, 0.015, 0.02] as const;
 const DEED_WITHIN_MS = 1_400;
 /** R2 that failed is asked again after a second, two, four and eight. */
 const STORED_WITHIN_MS = 30_000;
+
+/** A session's time in the list is told in whole seconds. What is more than one is room: to read on costs a page at most. */
+const A_CLOCKS_ERROR_MS = 5_000;
 
 /** Of a run that is cancelled once its tools work, before it is. */
 const TOOLS_AT_WORK = 2;
@@ -36,7 +40,7 @@ type Options = {
 export class Run {
   readonly kind: Kind;
   readonly mark = crypto.randomUUID();
-  /** The agents' key: it must never be seen again. */
+  /** How each agent's key begins: it must never be seen again. */
   readonly canary = `${CANARY}${this.mark}`;
   readonly capUsd: number | null;
   session = "";
@@ -49,7 +53,9 @@ export class Run {
   readonly #options: Options;
   readonly #requests: RecordedRequest[] = [];
   #lookedAt = 0;
+  #isStopped = false;
   readonly #deedAfterMs: number;
+  readonly #madeAt = Date.now();
 
   constructor(
     readonly name: KindName,
@@ -76,7 +82,17 @@ export class Run {
 
   /** Whether it has been seen to run, and not to end. */
   get isRunning(): boolean {
-    return this.hasBegun && !this.watchers[0]?.isOver;
+    return this.hasBegun && !this.isOver;
+  }
+
+  /** Whether its end was seen. */
+  get isOver(): boolean {
+    return this.watchers[0]?.isOver ?? false;
+  }
+
+  /** When something of it was last seen, `performance.now()`; 0: nothing was yet. */
+  get heardAt(): number {
+    return this.watchers[0]?.cameAt.at(-1) ?? 0;
   }
 
   /** Whether its cancel or its erasing was acknowledged. */
@@ -90,6 +106,7 @@ export class Run {
     const started = await client.ask("/api/runs", { method: "POST", body: this.#request(), key: this.mark });
     if (started.status !== 202) throw new Error(`the start was answered ${started.status}: ${started.body}`);
     this.session = RunResponseSchema.parse(JSON.parse(started.body)).session_id;
+    if (this.#isStopped) return this.erase(); // nobody waits for it any more
     this.watchers = this.#watch();
     if (this.kind.deed === "erases it") return this.#act(); // its watchers end wherever they are
     await Promise.all([this.#act(), ...this.watchers.map(({ ended }) => ended)]);
@@ -137,11 +154,17 @@ export class Run {
     return (await this.#options.client.ask(`${sessionPath(this.session)}/events?limit=1000`)).body;
   }
 
-  /** The sessions of the list that begin with its question. */
+  /** The sessions of the list that begin with its question, of all that were made since it was. */
   async listed(): Promise<string[]> {
-    const { body } = await this.#options.client.ask("/api/sessions?limit=100");
-    const { data } = SessionListSchema.parse(JSON.parse(body));
-    return data.filter(({ question_preview }) => question_preview.includes(this.mark)).map(({ id }) => id);
+    const found: string[] = [];
+    for (let after = ""; ; ) {
+      const { body } = await this.#options.client.ask(`/api/sessions?limit=100${after}`);
+      const { data, last_id, has_more } = SessionListSchema.parse(JSON.parse(body));
+      found.push(...data.filter(({ question_preview }) => question_preview.includes(this.mark)).map(({ id }) => id));
+      const isOlder = data.some(({ created_at }) => created_at * 1_000 < this.#madeAt - A_CLOCKS_ERROR_MS);
+      if (!has_more || isOlder) return found;
+      after = `&after=${last_id}`;
+    }
   }
 
   /** The files of its first turn's result: text by path. */
@@ -179,8 +202,16 @@ export class Run {
   /** What an erased session's address answers. */
   look = (): Promise<Answered> => this.#options.client.ask(sessionPath(this.session));
 
+  /** Nobody waits for it any more. */
   stop(): void {
+    this.#isStopped = true;
     for (const watcher of this.watchers) watcher.leave();
+  }
+
+  /** Lets nothing of it go on, also if its start was not answered but made. Throws if the service does not answer. */
+  async erase(): Promise<void> {
+    if (this.session === "") this.session = (await this.listed())[0] ?? "";
+    if (this.session !== "") await this.#options.client.ask(sessionPath(this.session), { method: "DELETE" });
   }
 
   #request() {
@@ -189,7 +220,7 @@ export class Run {
     const tools = this.kind.tools === "http" || this.kind.tools === "both" ? { custom_tools: this.#options.tools.declared } : {};
     const team = agents(addressedBy(this.mark, providers)).map(({ id, model, backend }) => ({
       id,
-      backend: { ...backend, ...tools, model, api_key: this.canary },
+      backend: { ...backend, ...tools, model, api_key: keyOf(this.canary, id) },
     }));
     const budget = {
       ...(this.capUsd !== null && { max_cost_usd: this.capUsd }),

@@ -19,12 +19,14 @@ type Ended = { session: string; ends: readonly { turn: number; usd: number }[] }
 /** Runs that are over, and whether anything was wrong with them. */
 export type Played = { runs: readonly Ended[]; isSound: boolean };
 
+type Watched = Pick<Run, "session"> & { watchers: readonly Pick<Run["watchers"][number], "frames">[] };
+
 /** What the books are to tell of runs that are over. It holds nothing else of them: they may be many. */
-export function toPlayed({ runs, problems }: { runs: readonly Run[]; problems: readonly string[] }): Played {
-  return {
-    runs: runs.map(({ session, watchers: [full] }) => ({ session, ends: endsIn(full?.frames ?? []) })),
-    isSound: problems.length === 0,
-  };
+export function toPlayed({ runs, problems }: { runs: readonly Watched[]; problems: readonly string[] }): Played {
+  const isSound = problems.length === 0;
+  // Of one that something was wrong with its ends are not asked for, and its frames may be none that anybody could read.
+  const ends = ({ watchers: [full] }: Watched) => (isSound ? endsIn(full?.frames ?? []) : []);
+  return { runs: runs.map((run) => ({ session: run.session, ends: ends(run) })), isSound };
 }
 
 function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
@@ -42,7 +44,9 @@ const TOLERANCE_USD = 1e-6;
  * there is one, sums are not compared. Runs that are erased must cost nothing: nobody could read any more what they did.
  */
 export function unsettled(storage: string, played: readonly Played[]): string[] {
-  const failed = new Set(played.filter(({ isSound }) => !isSound).flatMap(({ runs }) => runs.map((run) => run.session)));
+  const unsound = played.filter(({ isSound }) => !isSound);
+  // A start that was never answered has no id; every word that is owed would hold the empty one.
+  const failed = new Set(unsound.flatMap(({ runs }) => runs.map(({ session }) => session)).filter((session) => session !== ""));
   const { leases, settled, spentUsd, untold } = booksIn(storage);
   const ends = played.filter(({ isSound }) => isSound).flatMap(endsOf);
   const charged = new Set(settled.map(key));
@@ -54,7 +58,7 @@ export function unsettled(storage: string, played: readonly Played[]): string[] 
       .filter((body) => ![...failed].some((session) => body.includes(session)))
       .map((body) => `I12: the tenant was not told of ${body}`),
     ...ends.filter((end) => !charged.has(end.key)).map((end) => `I12: turn ${end.key} was never charged`),
-    ...(failed.size === 0 ? miscounted(spentUsd, ends) : []),
+    ...(unsound.length === 0 ? miscounted(spentUsd, ends) : []),
   ];
 }
 
@@ -65,16 +69,14 @@ function miscounted(spentUsd: number, ends: readonly { usd: number }[]): string[
 }
 
 function booksIn(storage: string) {
-  const tenants = databases(storage, "TenantObject", "settled");
-  const sessions = databases(storage, "SessionObject", "outbox");
-  const books = {
-    leases: tenants.flatMap((tenant) => rows(tenant, "SELECT session, turn FROM leases")),
-    settled: tenants.flatMap((tenant) => rows(tenant, "SELECT session, turn FROM settled")),
-    spentUsd: tenants.flatMap((tenant) => rows(tenant, "SELECT usd FROM spend")).reduce((sum, { usd }) => sum + Number(usd), 0),
-    untold: sessions.flatMap((session) => rows(session, "SELECT body FROM outbox")).map(({ body }) => String(body)),
+  const ofTenants = (sql: string) => inDatabases(storage, { className: "TenantObject", table: "settled", sql });
+  const ofSessions = (sql: string) => inDatabases(storage, { className: "SessionObject", table: "outbox", sql });
+  return {
+    leases: ofTenants("SELECT session, turn FROM leases"),
+    settled: ofTenants("SELECT session, turn FROM settled"),
+    spentUsd: ofTenants("SELECT usd FROM spend").reduce((sum, { usd }) => sum + Number(usd), 0),
+    untold: ofSessions("SELECT body FROM outbox").map(({ body }) => String(body)),
   };
-  for (const database of [...tenants, ...sessions]) database.close();
-  return books;
 }
 
 const key = ({ session, turn }: Readonly<Record<string, unknown>>): string => `${turn} of ${session}`;
@@ -82,19 +84,22 @@ const key = ({ session, turn }: Readonly<Record<string, unknown>>): string => `$
 const endsOf = ({ runs }: Played): { key: string; usd: number }[] =>
   runs.flatMap(({ session, ends }) => ends.map(({ turn, usd }) => ({ key: key({ session, turn }), usd })));
 
-/** The databases of a class that have a table of this name. */
-function databases(storage: string, className: string, table: string): DatabaseSync[] {
+type Asked = { className: string; table: string; sql: string };
+
+/** What the databases of a class say that have a table of this name: one at a time, for there may be thousands. */
+function inDatabases(storage: string, { className, table, sql }: Asked): Record<string, SQLOutputValue>[] {
   const folders = readdirSync(path.join(storage, "do")).filter((name) => name.endsWith(`-${className}`));
   const files = folders.flatMap((folder) =>
     readdirSync(path.join(storage, "do", folder)).map((file) => path.join(storage, "do", folder, file)),
   );
   return files
     .filter((file) => file.endsWith(".sqlite") && existsSync(file))
-    .map((file) => new DatabaseSync(file))
-    .filter((database) => {
+    .flatMap((file) => {
+      const database = new DatabaseSync(file);
       const has = rows(database, `SELECT 1 FROM sqlite_master WHERE name = '${table}'`).length > 0;
-      if (!has) database.close(); // whoever leaves that to the collector has files go while others read them
-      return has;
+      const found = has ? rows(database, sql) : [];
+      database.close(); // whoever leaves that to the collector has files go while others read them
+      return found;
     });
 }
 

@@ -31,6 +31,9 @@ export function reachedTools(calls: readonly ReachedCall[], events: readonly Wir
   });
 }
 
+/** What is said of a call that may be anybody's. */
+export const KEYLESS = "reached its server without a key";
+
 /**
  * Why the checks of I8 and I9 would look at nothing: a call that the log says was answered did reach its tool, every call that
  * reached one says which it is, and there were calls at all, unless somebody may have cancelled before there were (`mayBeNone`).
@@ -41,6 +44,6 @@ export function toolProblems(calls: readonly ReachedCall[], events: readonly Wir
   return [
     ...(calls.length > 0 || mayBeNone ? [] : ["I8: no tool was called"]),
     ...answered.filter((call) => !reached.has(call)).map((call) => `I8: ${call} was answered and never reached its tool`),
-    ...calls.filter(({ key }) => key === "").map(({ name }) => `I8: a call of ${name} reached its server without a key`),
+    ...calls.filter(({ key }) => key === "").map(({ name }) => `I8: a call of ${name} ${KEYLESS}`),
   ];
 }

@@ -27,14 +27,24 @@ export type TroublesOptions = {
   onTrouble?: (troubled: Troubled) => void;
 };
 
+/** Longer than any trouble stays, and less than a tenant remembers which turns it was charged for. */
+const DAY_MS = 86_400_000;
+
 /**
- * Plays every trouble on one service, those of the clock last: a tenant's books are not kept through years. Throws `UsageError` if there
- * is none as asked for.
+ * Those that take the clock days ahead, and the others. Played first, the former leave the books whole: a tenant forgets by the time
+ * of a turn's end which turns it was charged for long before.
  */
+export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; others: Trouble[] } {
+  const isAhead = ({ from, steps = [] }: Trouble): boolean =>
+    [from, ...steps.map((step) => ("orders" in step ? step.orders : {}))].some((orders) => (orders?.skewMs ?? 0) > DAY_MS);
+  return { ahead: some.filter(isAhead), others: some.filter((trouble) => !isAhead(trouble)) };
+}
+
+/** Plays every trouble on one service, and then looks into its books. Throws `UsageError` if there is none as asked for. */
 export async function troubles({ seed, each, only = "", onTrouble }: TroublesOptions): Promise<TroubleFigures> {
   const startedAt = performance.now();
   const wanted = matching(TROUBLES, only, ({ name }) => name);
-  const [timely, others] = [wanted.filter(({ row }) => row === "Clock"), wanted.filter(({ row }) => row !== "Clock")];
+  const { ahead, others } = byDaysAhead(wanted);
   const providers = await startSurroundings();
   const service = await FaultyService.prepare();
   const played: Troubled[] = [];
@@ -54,13 +64,11 @@ export async function troubles({ seed, each, only = "", onTrouble }: TroublesOpt
   };
   try {
     await service.start();
+    await playAll(ahead);
     await playAll(others);
     await sleep(TOLD_WITHIN_MS);
     await service.kill();
     const books = await ofAll(BOOKS, unsettled(service.storage, played.map(toPlayed)), { service, seed });
-    await service.start();
-    await playAll(timely);
-    await service.kill();
     const disk = played.length > 0 ? await ofAll(DISK, await keysOnDisk(service.storage), { service, seed }) : [];
     failures.push(...books, ...disk);
     return { seed, rows: rowsOf(played), failures, seconds: (performance.now() - startedAt) / 1_000 };

@@ -15,6 +15,8 @@ export type Habits = {
   bytesPerSecond?: number;
   /** It has seen the end after the terminal events of so many turns; absent: one. */
   turns?: number;
+  /** The number of the last event that it knows already; absent: it knows none. */
+  after?: number;
 };
 
 /**
@@ -49,6 +51,7 @@ export class Watcher {
     this.#url = url;
     this.#habits = habits;
     this.#turnsLeft = habits.turns ?? 1;
+    if (habits.after !== undefined) this.#lastId = String(habits.after);
     this.ended = this.#follow();
     this.ended.catch(() => undefined); // whoever awaits it hears of it
   }

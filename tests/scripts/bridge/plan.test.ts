@@ -164,7 +164,7 @@ describe("arguments of the bridge", () => {
     { args: ["team.yaml", "--host", "192.168.0.7"], said: /only with --token/ },
     { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /only with --token/ },
     { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
-    { args: ["team.yaml", "--port", "x"], said: /no port/ },
+    { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
     { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
     { args: [], said: /Name one config/ },
   ])("$args: $said", ({ args, said }) => {

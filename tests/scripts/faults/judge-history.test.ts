@@ -153,16 +153,6 @@ const SOUND: readonly { name: string; changed: Partial<Played> }[] = [
 ];
 
 const ROWS: readonly { name: string; changed: Partial<Played>; wrong: string }[] = [
-  {
-    name: "an event that one client was given otherwise",
-    changed: { seen: seenIn(changing("vote.cast", { reason: "Otherwise." })) },
-    wrong: "I1: event",
-  },
-  {
-    name: "an event that is not in the log any more",
-    changed: { ...telling(LOG.slice(0, ONE.length)), seen: seenIn(LOG) },
-    wrong: "is nowhere",
-  },
   { name: "a gap in the numbers", changed: telling(LOG.toSpliced(lastOf("vote.cast"), 1)), wrong: "I2" },
   {
     name: "a turn that was acknowledged and is not there",

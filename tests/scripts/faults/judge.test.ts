@@ -98,10 +98,10 @@ const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
   },
   { name: "under caps that it kept", changed: { capUsd: 1, ...ofKind("story", { maxTokens: 1_000_000 }) } },
   { name: "cancelled when it was over, what was open closed within two seconds", changed: { cancelledAt: END_AT } },
-  { name: "with four requests that wait at once", changed: { requests: () => together(4) } },
+  { name: "with four requests that wait at once", changed: { requests: () => [...REQUESTS, ...together(4)] } },
   {
     name: "with one at a tool server besides",
-    changed: { requests: () => together(4), toolRequests: () => toolsTogether(1) },
+    changed: { requests: () => [...REQUESTS, ...together(4)], toolRequests: () => toolsTogether(1) },
   },
   {
     name: "cancelled, and its tool servers told so, one of which may go on telling things",
@@ -129,7 +129,7 @@ const SOUND: readonly { name: string; changed: Partial<Judged> }[] = [
       ...ofKind("erased"),
       erasedAt: END_AT,
       listed: async () => [],
-      requests: () => [...begunAfter(100), ...openAfter(1_900)],
+      requests: () => [...REQUESTS, ...begunAfter(100), ...openAfter(1_900)],
     },
   },
 ];
@@ -214,6 +214,11 @@ const ROWS: readonly { name: string; changed: Partial<Judged>; wrong: string }[]
     name: "another end than its time",
     changed: ofKind("story", { endedBy: "deadline" }),
     wrong: "I6: it was settled by consensus",
+  },
+  {
+    name: "a cap that made no call wait",
+    changed: { ...ofKind("capped"), capUsd: 1 },
+    wrong: "I11: no call had to wait under a cap",
   },
   { name: "charges above the cap", changed: { capUsd: 0.001 }, wrong: "I11: $" },
   { name: "tokens above the cap", changed: ofKind("story", { maxTokens: 1 }), wrong: "tokens were charged under a cap of 1" },

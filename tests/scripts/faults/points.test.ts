@@ -30,6 +30,11 @@ it("every type of event is killed at before it is on disk, and when it is and no
   }
 });
 
+it("runs whose money or time is up have places of their own", () => {
+  const kinds = new Set(PLACES.map(({ kind }) => kind));
+  for (const kind of ["capped", "scarce", "hurried"] as const) expect(kinds).toContain(kind);
+});
+
 it("the page says how many places there are", () => {
   expect(PAGE).toContain(`at ${PLACES.length} named places`);
   expect(PAGE).toContain(`each of the ${SessionEventSchema.options.length} types of events`);

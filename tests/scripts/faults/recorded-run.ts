@@ -2,11 +2,14 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Judged } from "../../../scripts/faults/runs/judge";
 import { type Kind, kindOf } from "../../../scripts/faults/runs/kinds";
+import { keyOf } from "../../../scripts/faults/runs/shown";
+import { nothingAsked } from "../../../scripts/simulated-providers/asked";
 import { newRecord, type RecordedRequest } from "../../../scripts/simulated-providers/ledger";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
 import { toStatus } from "../../../src/protocol/status";
 import { apply, emptyView } from "../../../src/protocol/view";
+import { answersBlock } from "../../../src/prompts/shown-answers";
 
 /** A recorded run, told as clients, providers and tools would tell of it: it breaks no promise, and a test changes one thing. */
 export const SESSION = "session_01";
@@ -35,19 +38,57 @@ export const readersOf = (events: readonly WireEvent[]) => [
 export const requestOf = (
   model: string,
   times: Pick<RecordedRequest, "startedAt" | "firstByteAt" | "endedAt">,
+  agent = "ada",
 ): RecordedRequest => ({
-  ...newRecord({ id: 1, format: "openai-chat", model, path: "/", headers: {}, body: {}, startedAt: times.startedAt }),
+  ...newRecord({
+    id: 1,
+    format: "openai-chat",
+    model,
+    path: "/",
+    headers: { authorization: `Bearer ${keyOf(CANARY, agent)}` },
+    body: {},
+    startedAt: times.startedAt,
+  }),
   ...times,
   outcome: "completed",
 });
+/** What a model is sent that may use these tools and is shown these answers. */
+export function sending(labels: readonly string[], offers: readonly string[]): Pick<RecordedRequest, "body" | "asked"> {
+  const [aliases = {}] = EVENTS.flatMap((event) => (event.type === "turn.started" ? [event.aliases] : []));
+  const answers = labels.flatMap((label) =>
+    EVENTS.flatMap((event) =>
+      event.type === "answer.submitted" && event.label === label
+        ? [{ alias: aliases[event.agent] ?? "", content: event.content }]
+        : [],
+    ),
+  );
+  const text = `Which way? ${answers.length === 0 ? "" : answersBlock("n0nce", "CURRENT ANSWERS", answers)}`;
+  const tools = offers.map((name) => ({ name, parameters: {} }));
+  return {
+    body: { messages: [{ role: "user", content: [{ type: "text", text }] }] },
+    asked: { ...nothingAsked("any"), messages: [{ role: "user", text }], tools },
+  };
+}
+/** The answers that an agent's round had shown when the log stood there. */
+const shownBy = (agent: string, round: number, sequence: number): string[] =>
+  EVENTS.flatMap((event) =>
+    (event.type === "round.started" || event.type === "answers.injected") &&
+    event.agent === agent &&
+    event.round === round &&
+    event.sequence_number < sequence
+      ? event.labels
+      : [],
+  );
 /** What reached the providers: each call that completed, for what the log says it cost. */
 export const REQUESTS = EVENTS.flatMap((event) => {
   const started = EVENTS.find((one) => one.type === "call.started" && "call" in event && one.call === event.call);
-  if (event.type !== "call.completed" || !started) return [];
+  if (event.type !== "call.completed" || started?.type !== "call.started") return [];
   const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
   const inputTokens = input_tokens - cached_tokens; // which have a lower price, and the witness knows but one
-  const request = requestOf(event.model, { startedAt: started.at, firstByteAt: started.at, endedAt: event.at });
-  return [{ ...request, reported: { inputTokens, outputTokens } }];
+  const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
+  const { agent, round, offers, sequence_number } = started;
+  const sent = sending(shownBy(agent, round, sequence_number), offers);
+  return [{ ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } }];
 });
 
 export const ofKind = (name: Parameters<typeof kindOf>[0], more: Partial<Kind> = {}): Pick<Judged, "kind"> => ({

@@ -1,11 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../../src/coordination";
+import { unclosed } from "../../../scripts/faults/clients/crowd";
 import { toClientReport } from "../../../scripts/faults/clients/report";
 import { NOTHING_SEEN } from "../../../scripts/faults/build/orders";
 import { commandOf as killsCommand, type Figures } from "../../../scripts/faults/kills/campaign";
 import { commandOf } from "../../../scripts/faults/kills/evidence";
 import { parsePoint } from "../../../scripts/faults/kills/points";
-import { toReport } from "../../../scripts/faults/kills/report";
+import { isSound, toReport } from "../../../scripts/faults/kills/report";
 import { commandOf as troubleCommand } from "../../../scripts/faults/troubles/campaign";
 import { TROUBLES } from "../../../scripts/faults/troubles/list";
 import { toTroubleReport } from "../../../scripts/faults/troubles/report";
@@ -48,10 +50,12 @@ describe("what failed is shown with the command that plays it again", () => {
   });
 
   it("one kind of client, histories by their number", () => {
-    const scenes = [{ name: "3 histories", problems: ["I1: event 4"], seconds: 1, folder: "c" }];
-    const lines = linesOf(toClientReport({ seed: 7, histories: 3, scenes, loud: null, seconds: 1 }));
-    expect(lines).toContain("kept in c");
+    const scenes = [{ name: "3 histories", problems: ["I1: event 4"], told: ["9 came back"], seconds: 1, folder: "c" }];
+    const figures = { seed: 7, histories: 3, loudAgents: LIMITS.agents, scenes, loud: null, seconds: 1 };
+    const lines = linesOf(toClientReport(figures));
+    expect(lines).toEqual(expect.arrayContaining(["kept in c", "9 came back"]));
     expect(lines).toContain('again: npm run faults -- --clients 3 --seed 7 --only "3 histories"');
+    expect(toClientReport({ ...figures, loudAgents: 8 })).toContain("--seed 7 --agents 8 --only");
   });
 });
 
@@ -60,11 +64,12 @@ const OF_KILLS: Figures = {
   kills: { random: 3, idle: 0, atPlaces: 0 },
   atPlace: {},
   places: { wanted: 0, reached: 0, missed: [] },
-  pairs: { tried: 0, reached: 0 },
+  pairs: { wanted: 0, tried: 0, reached: 0 },
   runs: {},
   healthyMs: [],
   recoveryMs: [],
   failures: [],
+  endedEarly: null,
   seconds: 1,
 };
 
@@ -133,10 +138,49 @@ it.each([
   },
   {
     name: "pairs by how many were come to",
-    figures: { pairs: { tried: 8, reached: 6 } },
+    figures: { pairs: { wanted: 6, tried: 8, reached: 6 } },
     said: ["Pairs of places 6 of 8 that were tried"],
   },
+  {
+    name: "pairs by how many were asked for, if fewer were come to",
+    figures: { pairs: { wanted: 7, tried: 8, reached: 6 } },
+    said: ["Pairs of places 6 of 8 that were tried, and 7 were asked for"],
+  },
+  { name: "nothing that was not played", figures: { endedEarly: "20 cases failed" }, said: ["Ended early 20 cases failed"] },
 ])("the report of kills counts $name", ({ figures, said }) => {
   const lines = linesOf(toReport({ ...OF_KILLS, ...figures })).map((line) => line.replaceAll(/\s+/g, " "));
   for (const line of said) expect(lines).toContain(line);
+});
+
+describe("kills end well", () => {
+  const failure = { problems: ["I13: it is not over"], folder: "a", command: "b" };
+  it.each([
+    { name: "if nothing went wrong", figures: {}, ends: true },
+    { name: "if more pairs than asked for were come to", figures: { pairs: { wanted: 1, tried: 2, reached: 2 } }, ends: true },
+    { name: "not if a promise was broken", figures: { failures: [failure] }, ends: false },
+    {
+      name: "not if a place was not come to",
+      figures: { places: { wanted: 1, reached: 0, missed: ["send.sent:1"] } },
+      ends: false,
+    },
+    { name: "not if a pair was not come to", figures: { pairs: { wanted: 2, tried: 6, reached: 1 } }, ends: false },
+    { name: "not if they ended early", figures: { endedEarly: "20 cases failed" }, ends: false },
+  ])("$name", ({ figures, ends }) => expect(isSound({ ...OF_KILLS, ...figures })).toBe(ends));
+});
+
+describe("slow readers of the largest session", () => {
+  const [many, few] = [20 * 2 ** 20, 2 ** 20];
+  it.each([
+    {
+      name: "must each be closed",
+      agents: LIMITS.agents,
+      logBytes: many,
+      stayed: 1,
+      wrong: "1 of 20 slow readers were never closed",
+    },
+    { name: "must have had to fall behind", agents: LIMITS.agents, logBytes: few, stayed: 0, wrong: "nobody had to fall behind" },
+    { name: "must each be closed by a smaller team that writes as much", agents: 8, logBytes: many, stayed: 2, wrong: "2 of 20" },
+    { name: "may all stay where a smaller team writes less", agents: 8, logBytes: few, stayed: 20, wrong: "" },
+    { name: "are as they should where all were closed", agents: LIMITS.agents, logBytes: many, stayed: 0, wrong: "" },
+  ])("$name", ({ wrong, ...met }) => expect(unclosed(met).join()).toMatch(wrong === "" ? /^$/ : wrong));
 });

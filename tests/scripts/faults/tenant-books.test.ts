@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { unsettled } from "../../../scripts/faults/runs/tenant-books";
+import { toPlayed, unsettled } from "../../../scripts/faults/runs/tenant-books";
 
 /** A run that completed for half a dollar. */
 const run = (session: string) => ({ session, ends: [{ turn: 1, usd: 0.5 }] });
@@ -55,6 +55,13 @@ it.each([
     wrong: [],
   },
   {
+    name: "word that was not given, beside a run whose start was never answered",
+    tenant: CHARGED("s"),
+    session: TOLD_NOT_YET("s"),
+    failed: [{ session: "", ends: [] }],
+    wrong: ['the tenant was not told of {"session":"s"}'],
+  },
+  {
     name: "nothing of what is erased, which costs nothing",
     tenant: `${CHARGED("s")}; INSERT INTO settled VALUES ('gone', 1)`,
     others: [GONE],
@@ -72,9 +79,18 @@ it.each([
     others: [GONE],
     wrong: ["$1 were charged for turns of $0.5"],
   },
-])("a tenant's books tell of $name", ({ tenant, session = "", isSound = true, others = [], wrong }) => {
+])("a tenant's books tell of $name", ({ tenant, session = "", isSound = true, others = [], failed = [], wrong }) => {
   const tables = "CREATE TABLE leases (session, turn); CREATE TABLE settled (session, turn); CREATE TABLE spend (day, usd)";
   write("TenantObject", tables, tenant);
   write("SessionObject", "CREATE TABLE outbox (body)", session);
-  expect(unsettled(storage, [{ runs: [run("s"), ...others], isSound }])).toEqual(wrong.map((problem) => `I12: ${problem}`));
+  const played = [
+    { runs: [run("s"), ...others], isSound },
+    { runs: failed, isSound: failed.length === 0 },
+  ];
+  expect(unsettled(storage, played)).toEqual(wrong.map((problem) => `I12: ${problem}`));
+});
+
+it("the books are not asked for the ends of a run with a frame that nobody can read", () => {
+  const runs = [{ session: "s", watchers: [{ frames: [Buffer.from("event: x\n\n")] }] }];
+  expect(toPlayed({ runs, problems: ["I1: a frame"] })).toEqual({ runs: [{ session: "s", ends: [] }], isSound: false });
 });

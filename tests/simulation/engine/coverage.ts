@@ -75,9 +75,16 @@ export const apart = (type: string, fault: Fault): string | null =>
  * What strikes before the session's first event is on disk, or takes it back: nothing else leaves the object until it is, and no alarm
  * is set. Whoever watches may bring back an object that died with its first write, so it need not have an event yet.
  */
-const BEFORE_FIRST: ReadonlySet<Fault> = new Set([
-  ...["crash_before_commit", "crash_after_commit", "crash_when_durable", "crash_before_send", "crash_in_boot", "crash_at_random"],
-  ...["disk_error", "slow_disk", "clock_forward", "clock_back", "client_vanishes", "client_slow"],
+const BEFORE_FIRST: ReadonlySet<Fault> = new Set<Fault>([
+  ...([
+    "crash_before_commit",
+    "crash_after_commit",
+    "crash_when_durable",
+    "crash_before_send",
+    "crash_in_boot",
+    "crash_at_random",
+  ] as const),
+  ...(["disk_error", "slow_disk", "clock_forward", "clock_back", "client_vanishes", "client_slow"] as const),
 ]);
 
 function hit(counts: Map<string, number>, name: string): void {

@@ -1,12 +1,5 @@
 import { Chance } from "../world/random";
 
-/** What only runs with tools give an occasion. */
-export const OF_TOOLS: readonly Fault[] = [
-  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
-];
-/** Of what is told when a turn has ended. */
-export const OF_TENANT: readonly Fault[] = ["tenant_deaf", "tenant_answer_lost", "tenant_slow"];
-
 /** Everything that can go wrong around a session. Each run draws its own subset, each with a rate of its own. */
 export const FAULTS = [
   // The process dies: at a point of its work, or at any moment.
@@ -19,12 +12,19 @@ export const FAULTS = [
   ...["no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
   ...["cut_short", "content_filter", "no_usage", "odd_chunks"],
   // Tools and files.
-  ...OF_TOOLS,
+  ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],
   // Those around it.
-  ...OF_TENANT,
+  ...["tenant_deaf", "tenant_answer_lost", "tenant_slow"],
   ...["client_vanishes", "client_slow"],
 ] as const;
-export type Fault = string;
+export type Fault = (typeof FAULTS)[number];
+
+/** What only runs with tools give an occasion. */
+export const OF_TOOLS: ReadonlySet<Fault> = new Set<Fault>([
+  ...(["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"] as const),
+]);
+/** Of what is told when a turn has ended. */
+export const OF_TENANT: ReadonlySet<Fault> = new Set(["tenant_deaf", "tenant_answer_lost", "tenant_slow"]);
 
 /** One strike: when, how far the log was, and until when it lasted (null: while the run lasts). */
 export type Strike = { nth: number; fault: Fault; at: number; until: number; head: number };
@@ -63,7 +63,7 @@ export type World = {
 };
 /** What has few occasions in a run strikes at most of them. */
 const RATES_OF_SELDOM: readonly number[] = [0.3, 0.6, 0.9];
-const SELDOM: ReadonlySet<Fault> = new Set([...["alarm_twice", "crash_in_alarm"], ...OF_TENANT, ...OF_TOOLS]);
+const SELDOM: ReadonlySet<Fault> = new Set(["alarm_twice", "crash_in_alarm", ...OF_TENANT, ...OF_TOOLS]);
 
 /** What is told after a turn is tried again less and less often: it must go on failing to meet what comes late in the next one. */
 const RATE_OF_LATE_TELLING = 0.97;
@@ -88,8 +88,7 @@ export class Faults {
     const common = plan.calmAfterMs > LASTING_MS ? RATES_OF_LASTING : RATES;
     for (const fault of plan.faults) {
       const chance = new Chance(plan.seed ^ hash(fault));
-      const rates =
-        plan.isLate && OF_TENANT.includes(fault) ? [RATE_OF_LATE_TELLING] : SELDOM.has(fault) ? RATES_OF_SELDOM : common;
+      const rates = plan.isLate && OF_TENANT.has(fault) ? [RATE_OF_LATE_TELLING] : SELDOM.has(fault) ? RATES_OF_SELDOM : common;
       this.#kinds.set(fault, { chance, rate: chance.pick(rates) });
     }
   }

@@ -3,7 +3,7 @@ import type { Situation as Asked } from "../../../scripts/simulated-providers/si
 import { Chance } from "../world/random";
 import { drawText } from "../world/texts";
 import { hash } from "./faults";
-import type { Habit } from "./situation";
+import type { Habit } from "./habits";
 import type { Search, Spoken } from "./wire/frame";
 
 /** What a model says to one request. */

@@ -4,16 +4,9 @@ import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../world/random";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash, OF_TENANT, OF_TOOLS } from "./faults";
+import { type Habit, HABITS } from "./habits";
 import { toolRules } from "./tools";
 import { DIALECTS, FORMATS, type SpokenFormat } from "./wire";
-
-/** Rules and habits that a run may have; each draws its own subset. */
-export const HABITS = [
-  ...["cancel", "personas", "restarts", "tight_budget", "tiny_windows", "short_deadline", "defer_voting", "novelty"],
-  ...["mistakes", "silent_agents", "stubborn", "few_answers", "few_injections", "skip", "second_turn", "unwatched", "background"],
-  ...["toolish", "endless_tools", "prolific", "strict_judges", "long_trouble", "late_trouble", "tools"],
-] as const;
-export type Habit = string;
 
 /** What seldom comes about by chance: most seeds go after one of these. */
 const AIMS: readonly (readonly Habit[])[] = [
@@ -69,8 +62,8 @@ const SELDOM: ReadonlySet<Habit> = new Set(["skip", "tiny_windows", "endless_too
 
 /** What ends a session or a round before trouble that comes late. */
 const EARLY_ENDS: ReadonlySet<Habit> = new Set([
-  ...["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"],
-  ...["few_answers", "few_injections", "novelty", "endless_tools", "toolish", "defer_voting"],
+  ...(["cancel", "restarts", "tight_budget", "tiny_windows", "short_deadline", "mistakes", "silent_agents", "skip"] as const),
+  ...(["few_answers", "few_injections", "novelty", "endless_tools", "toolish", "defer_voting"] as const),
 ]);
 
 /** One simulated session, completely: the same situation gives the same log. */
@@ -101,7 +94,7 @@ export function situationOf(seed: number): EngineSituation {
   const habits = HABITS.filter((habit) => (aim.includes(habit) || drawn(habit)) && !spoils(habit));
   // Runs with tools have most of the faults of tools, and those that go on have most of what strikes between their turns.
   const isMost = (fault: Fault): boolean =>
-    (aim.includes("tools") && OF_TOOLS.includes(fault)) || (habits.includes("second_turn") && OF_TENANT.includes(fault));
+    (aim.includes("tools") && OF_TOOLS.has(fault)) || (habits.includes("second_turn") && OF_TENANT.has(fault));
   return {
     seed,
     agents: { one: 1, two: 2, three: 3, four: 4, five: 5, eight: 8 }[size],

@@ -6,6 +6,7 @@ import type { ReachedTool } from "../checker/types";
 import { drawNews } from "../world/news";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
+import type { Habit } from "./habits";
 import type { VirtualTime } from "./virtual-time";
 
 /** A request that reached the server, and how it went. Times are the world's. */
@@ -39,7 +40,7 @@ const SERVER = "box";
 const MOST_CHANGES = 12;
 
 /** What agents know of their tools from the beginning: the service's own for files, and a server's unless it has to be asked for them. */
-export function toolRules(has: (habit: string) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
+export function toolRules(has: (habit: Habit) => boolean): Pick<AgentRules, "tools" | "tool_servers"> {
   const files = has("tools") ? fileTools().map(({ rule }) => rule) : [];
   if (has("served")) return { tools: files, tool_servers: [SERVER] };
   return { tools: has("tools") ? [...SERVED, ...files] : [] };

@@ -1,0 +1,42 @@
+import type { FaultyService } from "../faulty-service";
+import { keepStorage } from "../runs/evidence";
+import { DISK, keysOnDisk } from "../runs/left-on-disk";
+import { BOOKS, unsettled } from "../runs/tenant-books";
+import type { BooksLog } from "./books-log";
+import { nowhere } from "./crew";
+import type { SoakFailure } from "./figures";
+
+type Options = {
+  service: Pick<FaultyService, "kill" | "storage">;
+  books: Pick<BooksLog, "added" | "all">;
+  seed: number;
+  /** Plays all of it again. */
+  command: string;
+};
+type Found = Pick<SoakFailure, "name" | "problems">;
+
+/**
+ * Ends the service, and gives what is wrong with all that it has written, which is kept then, once. Never throws: whatever cannot be looked
+ * at is a failure, too, and not to cost the figures of hours.
+ */
+export async function lookedAtWhole({ service, books, seed, command }: Options): Promise<SoakFailure[]> {
+  const failures = (await wrongWith(service, books)).filter(({ problems }) => problems.length > 0);
+  if (failures.length === 0) return [];
+  const all = failures.flatMap(({ problems }) => problems);
+  const kept = keepStorage(all, { storage: service.storage, seed, command });
+  const folder = await kept.then((where) => where.folder, nowhere);
+  return failures.map((failure) => ({ ...failure, command, folder }));
+}
+
+async function wrongWith(service: Options["service"], books: Options["books"]): Promise<Found[]> {
+  const alive = await orWhyNot(service.kill().then(() => []));
+  if (alive.length > 0) return [{ name: "the end of the service", problems: alive }]; // what it still writes is not to be read
+  if (books.added === 0) return [];
+  const { storage } = service;
+  // First the keys: reading a database writes its log into it.
+  const disk = { name: DISK, problems: await orWhyNot(keysOnDisk(storage)) };
+  const settled = books.all().then((played) => unsettled(storage, played));
+  return [disk, { name: BOOKS, problems: await orWhyNot(settled) }];
+}
+
+const orWhyNot = (look: Promise<string[]>): Promise<string[]> => look.catch((error: unknown) => [String(error)]);

@@ -1,0 +1,99 @@
+import {
+  creepOf,
+  type DiskUse,
+  MOST_HEAP_GROWTH,
+  type RestSample,
+  type Sample,
+  type SoakFigures,
+  shortcomings,
+  TELLING_MINUTES,
+} from "./figures";
+import type { Slope } from "./slope";
+
+/** What went wrong, then the figures, and last why it was no success, if it was none. */
+export function toSoakReport(figures: SoakFigures): string {
+  const { seed, sessions, minutes, runs, struck, failures, samples, atRest, endedEarly } = figures;
+  const creep = creepOf(figures);
+  const total = Object.values(runs).reduce((sum, count) => sum + count, 0);
+  const tried = struck.reduce((sum, one) => sum + one.tried, 0);
+  const met = struck.reduce((sum, one) => sum + one.met, 0);
+  const broken = failures.reduce((sum, { problems }) => sum + problems.length, 0);
+  const little = minutes < TELLING_MINUTES ? `; of less than ${TELLING_MINUTES} minutes it means little` : "";
+  const lines: string[][] = [
+    ["Minutes", `${minutes.toFixed(1)}${endedEarly === null ? "" : `, then it ended: ${endedEarly}`}`],
+    ["Sessions", `${total}, ${sessions} at a time: ${list(runs)}`],
+    ["Faults", `${met} of ${tried} were met by something`],
+    ...struck
+      .toSorted((a, b) => a.name.localeCompare(b.name))
+      .map(({ name, ...one }): string[] => ["", `${one.met} of ${one.tried}: ${name}`]),
+    ["Broken promises", String(broken)],
+    [
+      "Heap at rest",
+      `${ends(atRest.slice(1), ({ live }) => live)}; ${growth(creep.heap)} (aim: ${MOST_HEAP_GROWTH} at most${little})`,
+    ],
+    ["", `${megabytesOr(atRest[0]?.live)} before the first session; ${most(samples)} with sessions on, garbage counted`],
+    ["Process", `${ends(atRest.slice(1), ({ resident }) => resident)}; ${growth(creep.resident)}`],
+    ["This command", `${ends(samples, ({ own }) => own)}; ${growth(creep.own)}`],
+    ["On disk", `${ends(samples, ({ disk }) => disk)}; ${diskUse(creep.disk)}`],
+    ["Seed", String(seed)],
+  ];
+  const width = Math.max(...lines.map(([name = ""]) => name.length));
+  return [
+    ...failures.flatMap(failureLines),
+    ...lines.map(([name = "", what]) => `${name.padEnd(width)}  ${what}`),
+    ...shortcomings(figures).map((why) => `✗ ${why}`),
+    "",
+  ].join("\n");
+}
+
+/** A look at the service, in one line. */
+export const toSampleLine = ({ minutes, live, resident, disk, ended }: Sample): string =>
+  `${minutes.toFixed(1)} min: ${live === null ? "heap not seen" : `${megabytes(live)} live`}, ${megabytes(resident)} in all, ${megabytes(disk)} on disk, ${ended} sessions ended`;
+
+/** The same with nothing on. */
+export const toRestLine = ({ minutes, live, resident }: RestSample): string =>
+  `${minutes.toFixed(1)} min, at rest: ${live === null ? "heap not seen" : `${megabytes(live)} live`}, ${megabytes(resident)} in all`;
+
+const failureLines = ({ name, problems, folder, command }: SoakFigures["failures"][number]): string[] => [
+  ...problems.map((problem) => `✗ ${name}: ${problem.slice(0, 2_000)}`),
+  `  ${folder.startsWith("no folder") ? folder : `kept in ${folder}`}`,
+  `  again: ${command}`,
+  "",
+];
+
+const list = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
+
+const megabytesOr = (bytes: number | null | undefined): string => (typeof bytes === "number" ? megabytes(bytes) : "not seen");
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
+
+/** The first and the last that was seen. */
+function ends<Seen extends Sample | RestSample>(samples: readonly Seen[], of: (sample: Seen) => number | null): string {
+  const seen = samples.map(of).filter((bytes) => bytes !== null);
+  const [first, last] = [seen[0], seen.at(-1)];
+  return first === undefined || last === undefined ? "never seen" : `from ${megabytes(first)} to ${megabytes(last)}`;
+}
+
+function most(samples: readonly Sample[]): string {
+  const seen = samples.map(({ live }) => live).filter((bytes) => bytes !== null);
+  return seen.length === 0 ? "never seen" : `at most ${megabytes(Math.max(...seen))}`;
+}
+
+const growth = (slope: Slope | null): string =>
+  slope === null
+    ? "too few looks for a slope"
+    : `${slope.each.toFixed(2)} MB an hour (${slope.low.toFixed(2)} to ${slope.high.toFixed(2)}, of ${slope.points} looks)`;
+
+function diskUse(use: DiskUse | null): string {
+  if (use === null) return "too few sessions ended";
+  const { each, growth: more } = use;
+  const grows = more === null ? "too few looks to tell whether that grows" : `for every thousand ${kilobytes(more)} more`;
+  return `${(each / 1_000).toFixed(0)} kB for each session that ended, ${grows}`;
+}
+
+const kilobytes = ({ each, low, high }: Slope): string =>
+  `${(each / 1_000).toFixed(1)} kB (${(low / 1_000).toFixed(1)} to ${(high / 1_000).toFixed(1)})`;
