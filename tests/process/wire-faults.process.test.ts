@@ -8,7 +8,7 @@ import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/
 import { toSituation } from "../../scripts/simulated-providers/situation";
 import { sessionPath } from "../../src/protocol/api";
 import type { WireEvent } from "../../src/protocol/events";
-import { type FaultServer, type Plan, startFaultServer } from "../contracts/faults/fault-server";
+import { arrivesOtherwise, type FaultServer, type Plan, startFaultServer } from "../contracts/faults/fault-server";
 import type { FaultOutcome } from "../contracts/faults/fault-table";
 import { mutate } from "../contracts/faults/mutate";
 import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../contracts/faults/oracle";
@@ -38,8 +38,7 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
   calls: 1,
   make: () => ({
     kind: "stream" as const,
-    change: (whole: Buffer) =>
-      mutate({ frames: framesIn(whole), foreign: ['data: {"error":{"message":"no"}}\n\n'] }, seed).chunks,
+    change: (whole: Buffer) => changedAs(seed, whole),
     ending: seed % 3 === 0 ? ("reset" as const) : ("end" as const),
   }),
   codes: ["*"],
@@ -48,6 +47,12 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
 /** Only its reader can tell what such a reply is. */
 const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
 const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
+/** What this seed makes of a reply; where that is the reply itself, what a later seed makes of it. */
+function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
+  const foreign = ['data: {"error":{"message":"no"}}\n\n'];
+  const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
+  return arrivesOtherwise(whole, chunks) ? chunks : changedAs(seed + SAMPLE, whole);
+}
 
 const MARKS: Readonly<Record<Format, EndMarks>> = {
   "openai-chat": CHAT_MARKS,

@@ -43,9 +43,8 @@ export async function startFaultServer(upstream: string, planOf: (model: string)
     calls.set(model, earlier + 1);
     const plan = planOf(model);
     const ask = () => forward(`${upstream}${req.url}`, req, body);
-    if (plan && isHit(plan, earlier)) {
-      if (await breakReply(res, plan.fault, ask)) strikes.set(model, (strikes.get(model) ?? 0) + 1);
-    } else await passOn(res, await ask());
+    if (!plan || !isHit(plan, earlier)) return passOn(res, await ask());
+    await breakReply({ res, fault: plan.fault, ask, struck: () => strikes.set(model, (strikes.get(model) ?? 0) + 1) });
   };
   const server = createServer((req, res) => void handle(req, res).catch(() => res.destroy()));
   server.keepAliveTimeout = 0; // to close what is idle could break a call that begins at that moment
@@ -85,16 +84,23 @@ async function passOn(res: ServerResponse, reply: Response): Promise<void> {
   res.end();
 }
 
-/** Whether it broke anything: what a change leaves as it was is no fault. */
-async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Promise<Response>): Promise<boolean> {
-  if (fault.kind === "mute") return true;
+/** Whether a reply that arrives in these pieces is another one, or the same in another way: one that is neither met no fault. */
+export const arrivesOtherwise = (whole: Buffer, chunks: readonly Buffer[]): boolean =>
+  chunks.length > 1 || !Buffer.concat(chunks).equals(whole);
+
+type Broken = { res: ServerResponse; fault: WireFault; ask: () => Promise<Response>; struck: () => void };
+
+/** Tells that it struck before it writes: a reader that leaves in the middle was struck, too. */
+async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
+  if (fault.kind === "mute") return struck();
   if (fault.kind === "answer") {
+    struck();
     res.writeHead(fault.status, { "content-type": "application/json", ...fault.headers }).end(fault.body);
-    return true;
+    return;
   }
   const whole = Buffer.from(await (await ask()).arrayBuffer());
   const chunks = fault.change(whole);
-  const isOther = chunks.length > 1 || fault.ending !== "end" || !Buffer.concat(chunks).equals(whole);
+  if (fault.ending !== "end" || arrivesOtherwise(whole, chunks)) struck();
   res.writeHead(200, { "content-type": "text/event-stream", ...fault.headers });
   res.flushHeaders();
   for (const chunk of chunks) await written(res, chunk);
@@ -104,13 +110,17 @@ async function breakReply(res: ServerResponse, fault: WireFault, ask: () => Prom
     const talking = setInterval(() => res.write(": still here\n\n"), COMMENT_EVERY_MS);
     res.once("close", () => clearInterval(talking));
   }
-  return isOther;
 }
 
-/** Each chunk goes to the socket on its own; to one that is gone it goes nowhere. */
+/** Each chunk goes to the socket on its own; to one that is gone, or goes before it is written, it goes nowhere. */
 async function written(res: ServerResponse, chunk: Buffer): Promise<void> {
   if (res.destroyed) return;
-  await new Promise((resolve) => {
-    res.write(chunk, () => setImmediate(resolve));
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      res.off("close", done);
+      resolve();
+    };
+    res.once("close", done);
+    res.write(chunk, () => setImmediate(done));
   });
 }
