@@ -233,8 +233,8 @@ export class Engine {
   /** The alarm: whatever was set is gone, so a new one stands before anything else happens. */
   async wake(): Promise<void> {
     await this.#wakeUp.rang(runningTurn(this.#state) !== null);
+    this.#empty(); // first, so that the alarm that is set now is the net below this work, and not one that rings at once for it
     this.handle({ type: "clock" });
-    this.#empty();
   }
 
   /** A fault of our own ends the turn; it never leaves it hanging. */

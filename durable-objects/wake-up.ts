@@ -32,8 +32,8 @@ export class WakeUp {
   async #alarm(delay: number): Promise<void> {
     const now = Date.now();
     const wanted = now + delay;
-    // An alarm that should have rung and did not is lost; it keeps no other from being set.
-    if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now - WATCHDOG_MS) return;
+    // One whose moment has passed may never ring: it keeps no other from being set.
+    if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now) return;
     this.#alarmAt = wanted;
     await this.#storage.setAlarm(wanted);
   }

@@ -26,8 +26,11 @@ type Own = { team: Team; containers: () => Containers; tools: (containers: Conta
 
 export type ToolCall = { name: string; args?: Record<string, unknown> };
 
-/** `tokens`: how large a result may be to stay in the conversation; `calibration`: what its provider counts of our estimates. */
-type Conversation = { tokens?: number; calibration?: number };
+/**
+ * `tokens`: how large a result may be to stay in the conversation; `calibration`: what its provider counts of our estimates;
+ * `settle`: what becomes of the word that the turn has ended, absent: the tenant hears it.
+ */
+type Around = { tokens?: number; calibration?: number; settle?: () => Promise<void> };
 
 /** The calls of the first reply, or of each, by its number from 1; a reply without any is the answer. */
 type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
@@ -36,7 +39,7 @@ type Calls = readonly ToolCall[] | ((reply: number) => readonly ToolCall[]);
  * One agent with files whose replies make these calls, until one is its answer. Engine, runner and tools are the
  * service's own, over real tables; only the model is not there.
  */
-export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Conversation = {}) {
+export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, room: Around = {}) {
   const disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => void setTimeout(run, 0), toWorld: (at) => at });
   const faults: unknown[] = [];
   const replies = { given: 0 };
@@ -57,7 +60,7 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
       ...{ ctx, log, workspaces, team, sessionId: "s", boot, maxReaders: 1, nonce: () => "n0nce" },
       performer: (made) => performer(made, { tools, calls, faults, replies, room }),
       ...(containers && { containers }),
-      settle: async () => {},
+      settle: room.settle ?? (async () => {}),
     });
   };
   let engine = begin(1);
@@ -67,6 +70,11 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
     events,
     engine: () => engine,
     alarmAt: () => disk.alarmAt,
+    /** What the alarm does, to which it rings whether or not it stands. */
+    ring: () => {
+      disk.takeAlarm();
+      return engine.wake();
+    },
     /** What is on disk is all that is left, and a new life begins. */
     restart: async () => {
       await disk.whenDurable();
@@ -90,14 +98,14 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
 type Row = { type: string; body: string };
 const toEvent = ({ type, body }: Row): WireEvent => ({ ...JSON.parse(body), type });
 
-function teamWith(tools: readonly Tool[], { tokens }: Conversation): Team {
+function teamWith(tools: readonly Tool[], { tokens }: Around): Team {
   const limit = tokens === undefined ? "" : `, tool_result_max_tokens: ${tokens}`;
   const team = teamOf(`agent: {id: a, backend: {type: claude, cwd: work${limit}}}`, FULL_CONTEXT);
   const agents = team.rules.agents.map((agent) => ({ ...agent, tools: tools.map(({ rule }) => rule) }));
   return { ...team, rules: { ...team.rules, agents } };
 }
 
-type Work = { tools: readonly Tool[]; calls: Calls; faults: unknown[]; replies: { given: number }; room: Conversation };
+type Work = { tools: readonly Tool[]; calls: Calls; faults: unknown[]; replies: { given: number }; room: Around };
 
 function performer(engine: Engine, { tools, calls, faults, replies, room }: Work): Performer {
   const working = new AgentTools({ engine, toolsOf: () => tools, fetch, calibrationOf: () => room.calibration ?? 1 });

@@ -38,6 +38,21 @@ it("writes no alarm that is later than the one that stands", async () => {
   });
 });
 
+it.each([true, false])(
+  "sets another behind one whose moment has passed, which may never ring; a turn runs: %s",
+  async (isRunning) => {
+    await inObject(async (storage) => {
+      const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      const wakeUp = new WakeUp(storage, () => {});
+      await wakeUp.arm(isRunning, 0);
+      await scheduler.wait(5);
+      await wakeUp.arm(isRunning, 3_000);
+      expect(write).toHaveBeenCalledTimes(2);
+      await wakeUp.arm(false, null);
+    });
+  },
+);
+
 it("stands up again before anything else when it rang, unless nothing runs", async () => {
   await inObject(async (storage) => {
     const wakeUp = new WakeUp(storage, () => {});

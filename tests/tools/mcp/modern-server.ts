@@ -2,8 +2,18 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { createMcpHandler, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server";
 
-const SUM = { type: "object", properties: { a: { type: "number" }, b: { type: "number" } }, required: ["a", "b"] } as const;
-const TOTAL = { type: "object", properties: { total: { type: "number" } }, required: ["total"] } as const;
+// The SDK keeps what it has compiled for each schema object for good, and makes a server for each request: so there is one of each.
+const SUM = fromJsonSchema<{ a: number; b: number }>({
+  type: "object",
+  properties: { a: { type: "number" }, b: { type: "number" } },
+  required: ["a", "b"],
+});
+const TOTAL = fromJsonSchema<{ total: number }>({
+  type: "object",
+  properties: { total: { type: "number" } },
+  required: ["total"],
+});
+const ANYTHING = fromJsonSchema({ type: "object" });
 
 /** A server on the protocol's own SDK, which speaks 2026-07-28, and 2025-11-25 where `legacy` lets it. */
 export async function modernServer({ legacy }: { legacy: boolean }) {
@@ -14,15 +24,15 @@ export async function modernServer({ legacy }: { legacy: boolean }) {
         "add",
         {
           description: "Adds.",
-          inputSchema: fromJsonSchema<{ a: number; b: number }>(SUM),
-          outputSchema: fromJsonSchema<{ total: number }>(TOTAL),
+          inputSchema: SUM,
+          outputSchema: TOTAL,
         },
         ({ a, b }) => ({ content: [{ type: "text", text: `${a + b}` }], structuredContent: { total: a + b } }),
       );
-      server.registerTool("recite", { description: "Says much.", inputSchema: fromJsonSchema({ type: "object" }) }, () => ({
+      server.registerTool("recite", { description: "Says much.", inputSchema: ANYTHING }, () => ({
         content: [{ type: "text", text: "Water boils at 100 °C. ".repeat(8_000) }],
       }));
-      server.registerTool("ask", { description: "Asks a person first.", inputSchema: fromJsonSchema({ type: "object" }) }, () =>
+      server.registerTool("ask", { description: "Asks a person first.", inputSchema: ANYTHING }, () =>
         inputRequired({
           inputRequests: {
             one: inputRequired.elicit({
