@@ -28,7 +28,8 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     const { storage } = this.ctx;
     const begun = this.#store.run();
     if (begun) {
-      if (!this.#isSettled(begun) && (await storage.getAlarm()) === null) await storage.setAlarm(Date.now());
+      // One whose moment has passed may never ring.
+      if (!this.#isSettled(begun) && ((await storage.getAlarm()) ?? 0) < Date.now()) await storage.setAlarm(Date.now());
       return { started: false };
     }
     const kept = this.#sealed({ ...run, startedAt: Date.now() });

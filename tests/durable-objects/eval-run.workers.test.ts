@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { EvalRunStart } from "../../durable-objects/eval-run-api";
 import { sessionStub } from "../../durable-objects/session-stub";
 import { LOCAL_PRINCIPAL } from "../../src/tenancy/principal";
@@ -244,6 +244,22 @@ describe("a run whose object is torn down", () => {
       await runDurableObjectAlarm(stubOf(run));
     }
     expect(await casesOf(run)).toEqual(["running", "waiting", "waiting"]);
+  });
+
+  it.each([
+    { stands: "no alarm", inMs: null, sets: 1 },
+    { stands: "one whose moment has passed, which may never ring", inMs: -60_000, sets: 1 },
+    { stands: "one that is still to ring", inMs: 60_000, sets: 0 },
+  ])("that is asked for again sets $sets alarms where there stands $stands", async ({ inMs, sets }) => {
+    const run = runOf(`again-${inMs}`, ["hanging"], { at_once: 1 });
+    await stubOf(run).start(run);
+    await runInDurableObject(stubOf(run), async (instance, { storage }) => {
+      vi.spyOn(storage, "getAlarm").mockResolvedValue(inMs === null ? null : Date.now() + inMs);
+      const set = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      await instance.start(run);
+      expect(set).toHaveBeenCalledTimes(sets);
+      vi.restoreAllMocks();
+    });
   });
 
   it("leaves the newest 500 runs of its suite, and their results", async () => {
