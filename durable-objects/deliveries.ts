@@ -40,6 +40,7 @@ export class Deliveries<Body> {
 
   /** When to look again. What is being done right now is due all the while: there it is for work that gets lost. */
   nextAt(now: number): number | null {
+    if (this.#isStopped) return null;
     const next = this.#options.outbox.nextAt(now);
     return next !== null && this.#running !== null ? Math.max(next, now + WATCHDOG_MS) : next;
   }
@@ -62,7 +63,7 @@ export class Deliveries<Body> {
 
   async #drain(): Promise<void> {
     const { outbox, deliver, now, complaint } = this.#options;
-    await null; // whoever wrote the work down goes on first
+    await null; // whoever wrote the work down, or took it up, goes on first, until the alarm is set
     for (let item = outbox.due(now()); item && !this.#isStopped; item = outbox.due(now())) {
       try {
         const delivered = await deliver(item.body);

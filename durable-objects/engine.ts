@@ -106,7 +106,7 @@ export class Engine {
     });
     const { calls, queries } = this.journal;
     this.#records = new RoundRecords({ team: options.team, nonce: options.nonce, log, calls, queries });
-    this.#wakeUp = new WakeUp(ctx.storage, () => this.handle({ type: "clock" }));
+    this.#wakeUp = new WakeUp(ctx.storage, () => this.#look());
     this.#runner = new EffectRunner(options.performer(this), { slots: this.callSlots, patienceMs: HEADER_PATIENCE_MS });
     const idle = { now: () => this.#clock.now(), onIdle: () => this.#arm(this.#clock.now()) };
     this.#tellings = new Deliveries({
@@ -156,6 +156,7 @@ export class Engine {
       this.#resume(open.firstSeq);
     }
     this.#empty();
+    this.#arm(this.#clock.now()); // for what waits for its next time, whatever became of the alarm that was to bring it
   }
 
   #resume(firstSeq: number): void {
@@ -230,10 +231,18 @@ export class Engine {
     if (runningTurn(this.#state)?.inFlight[call]) this.#usages.set(call, usage);
   }
 
-  /** The alarm: whatever was set is gone, so a new one stands before anything else happens. */
+  /** The alarm: whatever was set is gone, so where a turn runs a new one stands before anything else happens. */
   async wake(): Promise<void> {
     await this.#wakeUp.rang(runningTurn(this.#state) !== null);
-    this.#empty(); // first, so that the alarm that is set now is the net below this work, and not one that rings at once for it
+    this.#look();
+  }
+
+  /**
+   * At the alarm and at the timer in memory, which may take the alarm's place. What is owed is taken up first, and begun once the alarm
+   * is set: so that is the net below this work, and not one that rings at once for it.
+   */
+  #look(): void {
+    this.#empty();
     this.handle({ type: "clock" });
   }
 

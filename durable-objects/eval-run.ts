@@ -56,7 +56,8 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     }
     if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
     const now = Date.now();
-    await this.ctx.storage.setAlarm(now + nextAskMs(this.#store.state(run), now));
+    // Not for this very moment: such an alarm, set by its own handler, is one that workerd drops (cloudflare/workerd, issue 6866).
+    await this.ctx.storage.setAlarm(now + Math.max(1, nextAskMs(this.#store.state(run), now)));
   }
 
   /** One that has begun already stays as it is. */

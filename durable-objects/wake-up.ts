@@ -1,5 +1,8 @@
 import { WATCHDOG_MS } from "./limits";
 
+/** An alarm that its own handler sets to this very moment is one that workerd drops (cloudflare/workerd, issue 6866). */
+const LEAST_MS = 1;
+
 /**
  * When the object acts by itself. A timer in memory is exact; the one alarm outlives the object: it is the earliest of the
  * next timer and the watchdog, and written only when it must ring earlier than it would.
@@ -31,7 +34,7 @@ export class WakeUp {
 
   async #alarm(delay: number): Promise<void> {
     const now = Date.now();
-    const wanted = now + delay;
+    const wanted = now + Math.max(LEAST_MS, delay);
     // One whose moment has passed may never ring: it keeps no other from being set.
     if (this.#alarmAt !== null && this.#alarmAt <= wanted && this.#alarmAt > now) return;
     this.#alarmAt = wanted;

@@ -81,6 +81,22 @@ describe("a run", () => {
     expect(await runInDurableObject(stubOf(run), (_, { storage }) => storage.getAlarm())).toBeNull();
   });
 
+  it.each([
+    { stands: "no alarm", inMs: null, sets: 1 },
+    { stands: "one whose moment has passed, which may never ring", inMs: -60_000, sets: 1 },
+    { stands: "one that is still to ring", inMs: 60_000, sets: 0 },
+  ])("asked for again with $stands before it: alarms set, $sets", async ({ inMs, sets }) => {
+    const run = runOf(`again-${inMs}`, ["hanging"], { at_once: 1 });
+    await stubOf(run).start(run);
+    await runInDurableObject(stubOf(run), async (instance, { storage }) => {
+      vi.spyOn(storage, "getAlarm").mockResolvedValue(inMs === null ? null : Date.now() + inMs);
+      const set = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+      await instance.start(run);
+      expect(set).toHaveBeenCalledTimes(sets);
+      vi.restoreAllMocks();
+    });
+  });
+
   it("begins once, however often and together it is asked for", async () => {
     const run = runOf("often", ["quick", "plain"]);
     const started = await Promise.all(Array.from({ length: 5 }, () => stubOf(run).start(run)));
@@ -244,22 +260,6 @@ describe("a run whose object is torn down", () => {
       await runDurableObjectAlarm(stubOf(run));
     }
     expect(await casesOf(run)).toEqual(["running", "waiting", "waiting"]);
-  });
-
-  it.each([
-    { stands: "no alarm", inMs: null, sets: 1 },
-    { stands: "one whose moment has passed, which may never ring", inMs: -60_000, sets: 1 },
-    { stands: "one that is still to ring", inMs: 60_000, sets: 0 },
-  ])("that is asked for again sets $sets alarms where there stands $stands", async ({ inMs, sets }) => {
-    const run = runOf(`again-${inMs}`, ["hanging"], { at_once: 1 });
-    await stubOf(run).start(run);
-    await runInDurableObject(stubOf(run), async (instance, { storage }) => {
-      vi.spyOn(storage, "getAlarm").mockResolvedValue(inMs === null ? null : Date.now() + inMs);
-      const set = vi.spyOn(storage, "setAlarm").mockResolvedValue();
-      await instance.start(run);
-      expect(set).toHaveBeenCalledTimes(sets);
-      vi.restoreAllMocks();
-    });
   });
 
   it("leaves the newest 500 runs of its suite, and their results", async () => {

@@ -1,8 +1,16 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WATCHDOG_MS } from "../../durable-objects/limits";
+import type { Tool } from "../../src/tools/tool";
 import { workingAgent } from "./tool-rig";
 
 /** When the alarm stands for work that outlives a turn, here the word of its end that the tenant does not hear. */
+
+/** Comes to no end. */
+const waits: Tool = {
+  spec: { name: "waits", description: "Waits.", parameters: { type: "object" } },
+  rule: { name: "waits", acts_outside: false, idempotent: true },
+  run: () => new Promise(() => undefined),
+};
 
 let agent: ReturnType<typeof workingAgent>;
 let tries: PromiseWithResolvers<void>[];
@@ -18,9 +26,10 @@ beforeEach(() => {
     tries.push(one);
     return one.promise;
   };
-  agent = workingAgent([], [], undefined, { settle });
+  agent = workingAgent([waits], (reply) => (reply === 2 ? [{ name: "waits" }] : []), undefined, { settle });
 });
 afterEach(() => {
+  vi.useRealTimers();
   vi.restoreAllMocks();
   agent.close();
 });
@@ -44,4 +53,25 @@ it("while a try is under way the alarm is the net below it, and not one that rin
   await standsAfter(WATCHDOG_MS);
   await isDeafTo(2);
   await standsAfter(2_000);
+});
+
+it("while another turn runs it is tried at the timer in memory, too, which may take the alarm's place", async () => {
+  agent.ask();
+  await isDeafTo(1);
+  await standsAfter(1_000);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  agent.ask();
+  now += WATCHDOG_MS;
+  await vi.advanceTimersByTimeAsync(WATCHDOG_MS);
+  expect(tries).toHaveLength(2);
+});
+
+it("an object that is loaded anew sets the alarm for what waits for its next time, also if the platform has lost it", async () => {
+  agent.ask();
+  await isDeafTo(1);
+  await standsAfter(1_000);
+  agent.loseAlarm();
+  await vi.waitFor(() => expect(agent.alarmAt()).toBeNull(), 3_000);
+  await agent.restart();
+  await standsAfter(1_000);
 });

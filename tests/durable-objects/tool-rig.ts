@@ -75,6 +75,8 @@ export function workingAgent(more: readonly Tool[], calls: Calls, own?: Own, roo
       disk.takeAlarm();
       return engine.wake();
     },
+    /** The platform forgets it. */
+    loseAlarm: () => disk.takeAlarm(),
     /** What is on disk is all that is left, and a new life begins. */
     restart: async () => {
       await disk.whenDurable();

@@ -53,6 +53,17 @@ it.each([true, false])(
   },
 );
 
+it.each([true, false])("sets none for this very moment, which its own handler would lose; a turn runs: %s", async (isRunning) => {
+  await inObject(async (storage) => {
+    const write = vi.spyOn(storage, "setAlarm").mockResolvedValue();
+    const wakeUp = new WakeUp(storage, () => {});
+    const before = Date.now();
+    await wakeUp.arm(isRunning, 0);
+    expect(Number(write.mock.calls[0]?.[0])).toBeGreaterThan(before);
+    await wakeUp.arm(false, null);
+  });
+});
+
 it("stands up again before anything else when it rang, unless nothing runs", async () => {
   await inObject(async (storage) => {
     const wakeUp = new WakeUp(storage, () => {});

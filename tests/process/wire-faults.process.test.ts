@@ -39,7 +39,7 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
   make: () => ({
     kind: "stream" as const,
     change: (whole: Buffer) => changedAs(seed, whole),
-    ending: seed % 3 === 0 ? ("reset" as const) : ("end" as const),
+    ending: endingOf(seed),
   }),
   codes: ["*"],
   end: "goes on" as const,
@@ -47,12 +47,13 @@ const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) =>
 /** Only its reader can tell what such a reply is. */
 const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
 const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
-/** What this seed makes of a reply; where that is the reply itself, what a later seed makes of it. */
+/** What this seed makes of a reply; where that is the reply itself and its end too, what a later seed makes of it. */
 function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
   const foreign = ['data: {"error":{"message":"no"}}\n\n'];
   const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
-  return arrivesOtherwise(whole, chunks) ? chunks : changedAs(seed + SAMPLE, whole);
+  return arrivesOtherwise(whole, chunks) || endingOf(seed) === "reset" ? chunks : changedAs(seed + SAMPLE, whole);
 }
+const endingOf = (seed: number) => (seed % 3 === 0 ? "reset" : "end");
 
 const MARKS: Readonly<Record<Format, EndMarks>> = {
   "openai-chat": CHAT_MARKS,

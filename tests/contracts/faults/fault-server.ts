@@ -106,7 +106,7 @@ async function breakReply({ res, fault, ask, struck }: Broken): Promise<void> {
   for (const chunk of chunks) await written(res, chunk);
   if (fault.ending === "end") res.end();
   if (fault.ending === "reset") res.destroy();
-  if (fault.ending === "comments") {
+  if (fault.ending === "comments" && !res.destroyed) {
     const talking = setInterval(() => res.write(": still here\n\n"), COMMENT_EVERY_MS);
     res.once("close", () => clearInterval(talking));
   }
