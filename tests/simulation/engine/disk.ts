@@ -14,6 +14,8 @@ export type DiskMishaps = {
   durable(): void;
   /** A transaction was taken back for what was thrown in it. */
   takenBack?(error: unknown): void;
+  /** Whether an alarm that is set to this moment, in the world's time, will never ring. */
+  losesAlarm?(at: number): boolean;
 };
 
 /** The disk refuses: a fault that was ordered, and none of the service's. */
@@ -166,7 +168,10 @@ export class Disk {
   #setAlarm(at: number | null): void {
     if (!this.#isAlive) return;
     this.#begin();
-    this.#alarm = { ...this.#alarm, now: at === null ? null : this.#options.toWorld(at), touched: true };
+    const { toWorld, mishaps } = this.#options;
+    const wanted = at === null ? null : toWorld(at);
+    const isLost = wanted !== null && (mishaps.losesAlarm?.(wanted) ?? false);
+    this.#alarm = { ...this.#alarm, now: isLost ? null : wanted, touched: true };
     if (at !== null) this.alarmsSet += 1;
   }
 

@@ -81,6 +81,8 @@ export class Platform {
         takenBack: (error) => {
           this.#thrown = error;
         },
+        // workerd drops what its own handler sets for this very moment (cloudflare/workerd, issue 6866).
+        losesAlarm: (at) => this.#ringing !== null && at <= time.now,
         lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
       },
       toWorld: (at) => time.now + (at - time.wall),
