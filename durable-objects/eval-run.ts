@@ -56,7 +56,7 @@ export class EvalRunObject extends DurableObject<Env> implements EvalRunApi {
     }
     if (this.#isSettled(run)) return this.ctx.storage.deleteAlarm();
     const now = Date.now();
-    // Not for this very moment: such an alarm, set by its own handler, is one that workerd drops (cloudflare/workerd, issue 6866).
+    // Not for this very moment: such an alarm, set by its own handler, may never ring (cloudflare/workerd, issue 6866).
     await this.ctx.storage.setAlarm(now + Math.max(1, nextAskMs(this.#store.state(run), now)));
   }
 

@@ -1,6 +1,6 @@
 import { WATCHDOG_MS } from "./limits";
 
-/** An alarm that its own handler sets to this very moment is one that workerd drops (cloudflare/workerd, issue 6866). */
+/** An alarm that its own handler sets to this very moment may never ring (cloudflare/workerd, issue 6866). */
 const LEAST_MS = 1;
 
 /**

@@ -81,7 +81,7 @@ export class Platform {
         takenBack: (error) => {
           this.#thrown = error;
         },
-        // workerd drops what its own handler sets for this very moment (cloudflare/workerd, issue 6866).
+        // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue 6866): here it never does.
         losesAlarm: (at) => this.#ringing !== null && at <= time.now,
         lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
       },
