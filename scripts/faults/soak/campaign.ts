@@ -136,6 +136,7 @@ class Soak {
     // However it ended: what is still owed of the last sessions would be taken for what was never told.
     await rest(AT_REST_WITHIN_MS, new AbortController().signal);
     await this.#lookAtRest(startedAt);
+    this.#looks.close();
     const atRest = [...this.#atRest];
     await this.#crew.hear();
     const [runs, struck, samples] = [this.#crew.runs, this.#striker.struck, this.#looks.samples];

@@ -8,9 +8,11 @@ import { type MemoryProbe, residentOf } from "../clients/memory";
 import type { RestSample, Sample } from "./figures";
 import { rest } from "./striker";
 
+type Probe = Pick<MemoryProbe, "live" | "close">;
+
 type Options = {
   /** Gives what the heap is seen through; rejects while the inspector is deaf. */
-  connect: () => Promise<MemoryProbe>;
+  connect: () => Promise<Probe>;
   /** Of the service: its address, its process, and where all lies that it writes. */
   url: string;
   pid: number;
@@ -31,7 +33,8 @@ const BETWEEN_LOOKS_MS = 500;
 export class Looks {
   readonly samples: Sample[] = [];
   readonly #options: Options;
-  #probe: MemoryProbe | null = null;
+  #probe: Probe | null = null;
+  #looking: Promise<unknown> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
@@ -53,9 +56,12 @@ export class Looks {
       }
     } catch (error) {
       if (!over.aborted) throw error; // what ended the soak may have ended the look, of which nothing depends any more
-    } finally {
-      this.#probe?.close();
     }
+  }
+
+  /** No look is taken after this. */
+  close(): void {
+    this.#probe?.close();
   }
 
   /**
@@ -65,20 +71,17 @@ export class Looks {
    */
   async lookAtRest(startedAt: number): Promise<RestSample | null> {
     const minutes = (performance.now() - startedAt) / 60_000;
-    const probe = await this.#options.connect().catch(() => null);
     const seen: number[] = [];
     try {
       for (let nth = 0; nth < LOOKS_AT_REST; nth += 1) {
         await (await fetch(`${this.#options.url}/api/sessions?limit=1`)).text();
         await sleep(BETWEEN_LOOKS_MS);
-        const live = (await probe?.live().catch(() => null)) ?? null;
+        const live = await this.#live();
         if (live !== null) seen.push(live);
       }
       return { minutes, live: seen.length === 0 ? null : Math.min(...seen), resident: residentOf(this.#options.pid) };
     } catch {
       return null;
-    } finally {
-      probe?.close();
     }
   }
 
@@ -91,7 +94,14 @@ export class Looks {
     return { minutes, live, resident: residentOf(pid), own: process.memoryUsage().rss, disk, ended };
   }
 
-  async #live(): Promise<number | null> {
+  /** One after the other, through one connection: with a second one the inspector falls silent on both. */
+  #live(): Promise<number | null> {
+    const look = this.#looking.then(() => this.#lookAtHeap());
+    this.#looking = look.catch(() => undefined);
+    return look;
+  }
+
+  async #lookAtHeap(): Promise<number | null> {
     this.#probe ??= await this.#options.connect().catch(() => null);
     const live = (await this.#probe?.live().catch(() => null)) ?? null;
     if (live !== null) return live;

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -214,6 +216,32 @@ describe("looks", () => {
   ])("end with a service $name", async ({ gone, told }) => {
     await expect(looks(gone).lookUntil(new AbortController().signal, performance.now())).rejects.toThrow(told);
   });
+
+  it("share one connection, also those at rest: with a second one the inspector falls silent on both", async () => {
+    const idle = createServer((_, res) => res.end("{}")).listen(0, "127.0.0.1");
+    await once(idle, "listening");
+    const address = idle.address();
+    const url = `http://127.0.0.1:${address && typeof address === "object" ? address.port : 0}`;
+    const connections = { open: 0, made: 0 };
+    const connect = async () => {
+      connections.open += 1;
+      connections.made += 1;
+      await sleep(20);
+      const close = () => {
+        connections.open -= 1;
+      };
+      return { live: async () => (connections.open === 1 ? 7 : null), close };
+    };
+    const over = new AbortController();
+    const all = looks({ url, connect });
+    const looking = all.lookUntil(over.signal, performance.now());
+    expect(await all.lookAtRest(performance.now())).toMatchObject({ live: 7 });
+    over.abort();
+    await looking;
+    all.close();
+    expect(connections).toEqual({ open: 0, made: 1 });
+    idle.close();
+  }, 20_000);
 
   it("that are on when it ends cost nothing if they fail", async () => {
     const over = new AbortController();
