@@ -99,7 +99,13 @@ class Soak {
     this.#parts = parts;
     const { options, service, books, probe } = parts;
     const { seed, sessions, faultEveryMs: everyMs = FAULT_EVERY_MS } = options;
-    this.#striker = new Striker({ service, seed, everyMs, targets: () => this.#crew.targets });
+    this.#striker = new Striker({
+      service,
+      seed,
+      everyMs,
+      targets: () => this.#crew.targets,
+      isResting: () => this.#crew.isResting,
+    });
     this.#crew = new Crew({
       ...{ service, books, seed, sessions },
       command: commandOf(options),

@@ -52,6 +52,7 @@ export class Crew {
   readonly #runs = new Map<string, number>();
   readonly #playing = new Set<Promise<void>>();
   #mayBegin: Promise<void> = Promise.resolve();
+  #isResting = false;
   #begun = 0;
   #failed = 0;
 
@@ -95,14 +96,21 @@ export class Crew {
     }
   }
 
+  /** Whether it begins none now. */
+  get isResting(): boolean {
+    return this.#isResting;
+  }
+
   /** Sees those that are on to their ends, and begins no other until this is done. */
   async rest(whileNoneIsOn: () => Promise<void>): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#mayBegin = promise;
+    this.#isResting = true;
     try {
       await Promise.allSettled(this.#playing);
       await whileNoneIsOn();
     } finally {
+      this.#isResting = false;
       resolve();
     }
   }

@@ -18,6 +18,8 @@ type Options = {
   /** From one strike to the next, in ms. */
   everyMs: number;
   targets: () => readonly Target[];
+  /** Whether no session is begun now, and those that are on are seen to their ends. */
+  isResting: () => boolean;
 };
 
 /** For how much of the time between two strikes something stays wrong. */
@@ -59,6 +61,7 @@ export class Striker {
     for (let nth = 0; ; nth += 1) {
       await rest(startedAt + (nth + 1) * everyMs - performance.now(), over);
       if (over.aborted) break;
+      if (this.#options.isResting()) continue; // a fault that meets nothing shows nothing
       const { strike, targets, chance } = strikeDraw(seed, nth);
       const at = Date.now();
       try {

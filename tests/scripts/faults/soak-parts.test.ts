@@ -142,7 +142,7 @@ describe("orders that are late", () => {
     };
     const nothing = async () => "";
     const service = { url: URL, order, ring: nothing, reset: nothing };
-    const striker = new Striker({ service, seed: 1, everyMs: 20, targets: () => [] });
+    const striker = new Striker({ service, seed: 1, everyMs: 20, targets: () => [], isResting: () => false });
     const striking = striker.strikeUntil(over.signal);
     while (taken.length < least) await sleep(5);
     over.abort();
@@ -159,6 +159,26 @@ describe("orders that are late", () => {
     expect(taken.length).toBeGreaterThan(answers.length);
     expect(taken.at(-1)).toEqual({});
     expect(striker.calmSince).toBeLessThanOrEqual(performance.now());
+  });
+
+  it("are not given at all while no session is begun: a fault that meets nothing shows nothing", async () => {
+    const taken: Orders[] = [];
+    const order = async (orders: Orders) => {
+      taken.push(orders);
+      return NOTHING_SEEN;
+    };
+    const [over, looks] = [new AbortController(), { times: 0 }];
+    const isResting = () => {
+      looks.times += 1;
+      return looks.times <= 10;
+    };
+    const service = { url: URL, order, ring: async () => "", reset: async () => "" };
+    const striker = new Striker({ service, seed: 1, everyMs: 20, targets: () => [], isResting });
+    const striking = striker.strikeUntil(over.signal);
+    while (looks.times < 10) expect([await sleep(5), taken]).toEqual([undefined, []]);
+    while (taken.length === 0) await sleep(5);
+    over.abort();
+    await striking;
   });
 
   it("are given again at the end, before which nothing struck", async () => {
