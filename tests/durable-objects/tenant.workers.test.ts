@@ -1,6 +1,7 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { Deliveries } from "../../durable-objects/deliveries";
 import { EventStreams } from "../../durable-objects/event-streams";
 import { KeyWatch } from "../../durable-objects/key-watch";
 import { Outbox } from "../../durable-objects/outbox";
@@ -160,6 +161,21 @@ it("the outbox does not wait for a time that only a clock set back has put far a
     outbox.failed(item, 7_200_000);
     expect([outbox.nextAt(3_600_000), outbox.due(3_600_000)?.id]).toEqual([3_600_000, item.id]);
     expect([outbox.nextAt(7_200_000), outbox.due(7_200_000)]).toEqual([7_201_000, null]);
+  });
+});
+
+it("work that is stopped is due no more, or the alarm would ring for it again and again", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
+    outbox.add(settled(1, 0));
+    const work = new Deliveries({
+      ...{ outbox, deliver: async () => "done" as const, now: () => 0, onIdle: () => undefined },
+      complaint: ["was not told", "s"],
+    });
+    expect(work.nextAt(0)).toBe(0);
+    await work.stop();
+    expect(work.nextAt(0)).toBeNull();
   });
 });
 
