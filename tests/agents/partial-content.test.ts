@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { partialContent } from "../../src/agents/partial-content";
+import { cpuMs } from "../fakes/cpu-time";
 
 describe("content of unfinished arguments", () => {
   it.each([
@@ -64,8 +65,8 @@ describe("content of unfinished arguments", () => {
 
   it("is read in linear time", () => {
     const raw = `{"a":${"[".repeat(50_000)}${'"\\n"'.repeat(50_000)}${"]".repeat(50_000)},"content":"${"\\n".repeat(60_000)}`;
-    const before = performance.now();
+    const before = cpuMs();
     expect(partialContent(raw)).toHaveLength(60_000);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(cpuMs() - before).toBeLessThan(500);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseTeam } from "../../src/config/parse-team";
 import { CONTEXT, errorsOf, teamOf, yamlWith } from "./teams";
+import { cpuMs } from "../fakes/cpu-time";
 
 /** 308 bytes that would become 9^9 entries. */
 const BOMB = [..."abcdefghi"]
@@ -38,20 +39,20 @@ describe("text that is refused before anything is read from it", () => {
   });
 
   it("quickly, however it is made", () => {
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     for (const source of [BOMB, "[".repeat(200_000), "- ".repeat(100_000), "{a: ".repeat(60_000), "? ".repeat(100_000)]) {
       expect(errorsOf(source)).toHaveLength(1);
     }
-    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect(cpuMs() - startedAt).toBeLessThan(1000);
   });
 });
 
 it("takes many keys of one mapping as fast as the same keys of many", () => {
   const keys = (from: number, count: number) => Array.from({ length: count }, (_, nth) => `  k${from + nth}: 1`).join("\n");
   const timeOf = (source: string) => {
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     expect(errorsOf(source)).not.toEqual([]);
-    return performance.now() - startedAt;
+    return cpuMs() - startedAt;
   };
   const many = Array.from({ length: 8 }, (_, nth) => `m${nth}:\n${keys(nth * 1000, 1000)}`).join("\n");
   const [spread, together] = [timeOf(many), timeOf(`m:\n${keys(0, 8_000)}`)];

@@ -3,6 +3,7 @@ import { grade } from "../../src/evals/grade";
 import { fencedBlocks } from "../../src/evals/grade-json";
 import { numbersIn } from "../../src/evals/grade-number";
 import { type Grader, GraderSchema } from "../../src/evals/schema";
+import { cpuMs } from "../fakes/cpu-time";
 
 const toGrader = (written: object): Grader => GraderSchema.parse(written);
 const passes = (answer: string, written: object) => grade(answer, toGrader(written)).pass;
@@ -176,8 +177,8 @@ describe("whatever a model writes", () => {
     { name: "back ticks", answer: "`".repeat(long) },
     { name: "lone surrogates", answer: "\ud800".repeat(long) },
   ])("$name are graded at once, and fail", ({ answer }) => {
-    const begun = performance.now();
+    const begun = cpuMs();
     for (const grader of graders) expect(grade(answer, grader).pass).toBe(false);
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(cpuMs() - begun).toBeLessThan(2_000);
   });
 });

@@ -7,6 +7,7 @@ import { presentationMessage } from "../../src/prompts/presentation";
 import { quote, quotedBlock } from "../../src/prompts/quote";
 import { updateMessage } from "../../src/prompts/update";
 import { outline, readBlocks } from "../agents/blocks";
+import { cpuMs } from "../fakes/cpu-time";
 
 const NONCE = "k7f3";
 
@@ -24,9 +25,9 @@ describe("quoting", () => {
 
   it("takes no longer than its text, however the nonce is nested in it", () => {
     const nested = "k7f".repeat(50_000) + "3".repeat(50_000);
-    const before = performance.now();
+    const before = cpuMs();
     expect(quote(NONCE, nested)).not.toContain(NONCE);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(cpuMs() - before).toBeLessThan(500);
   });
 });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { classify, toProviderError } from "../../src/providers/errors";
 import { ProviderError } from "../../src/providers/provider";
+import { cpuMs } from "../fakes/cpu-time";
 
 const KEY = "my-secret-key-123";
 const error = (fields: object) => ({ error: fields });
@@ -139,9 +140,9 @@ describe("classify", () => {
     { name: "null inside", body: error({ message: null, code: null, details: [null], errors: null, innererror: 1 }) },
     { name: "a number", body: 7 },
   ])("reads a body that is $name in no time", ({ body }) => {
-    const begun = performance.now();
+    const begun = cpuMs();
     expect(classify({ status: 418, body: JSON.stringify(body) }, [KEY])).toMatchObject({ failureClass: "bad_request" });
-    expect(performance.now() - begun).toBeLessThan(500);
+    expect(cpuMs() - begun).toBeLessThan(500);
   });
 
   it("makes something of whatever a server says", () => {
@@ -180,11 +181,11 @@ describe("classify", () => {
     }));
     fc.assert(
       fc.property(body, fc.constantFrom(undefined, 200, 400, 403, 404, 429, 500), (value, status) => {
-        const begun = performance.now();
+        const begun = cpuMs();
         const failure = classify({ status, body: value }, [KEY]);
         expect(failure).toBeInstanceOf(ProviderError);
         expect(failure.message).not.toBe("");
-        expect(performance.now() - begun).toBeLessThan(1_000);
+        expect(cpuMs() - begun).toBeLessThan(1_000);
       }),
       { numRuns: 500 },
     );

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { redact, redactShapes } from "../../src/redaction/redact";
+import { cpuMs } from "../fakes/cpu-time";
 
 const KEY = `mge_${"0".repeat(26)}_${"A".repeat(43)}`;
 
@@ -35,9 +36,9 @@ it.each(["eyJ-", "a-", "sk-", "AIza-", "AQ.", "ghp_", "a://", "a*", "bearer ", "
   "takes a long text in no time, whatever it repeats: %s",
   (part) => {
     const text = part.repeat(250_000 / part.length);
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     redactShapes(text);
     redact(text, []);
-    expect(performance.now() - startedAt).toBeLessThan(3000);
+    expect(cpuMs() - startedAt).toBeLessThan(3000);
   },
 );

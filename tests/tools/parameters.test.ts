@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { argumentProblem, parameterProblem } from "../../src/tools/parameters";
+import { cpuMs } from "../fakes/cpu-time";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
 
@@ -64,9 +65,9 @@ describe("arguments", () => {
       a: { type: "string", pattern: "^(a+)+$", format: "uri" },
       b: { type: "array", uniqueItems: true, items: { type: "integer" } },
     });
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     const args = { a: `${"a".repeat(50_000)}!`, b: Array.from({ length: 30_000 }, (_, nth) => nth) };
     expect(argumentProblem(schema, args)).toBeNull();
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(cpuMs() - startedAt).toBeLessThan(2_000);
   });
 });

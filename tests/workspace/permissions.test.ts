@@ -10,6 +10,7 @@ import {
   refusalOf,
 } from "../../src/workspace/permissions";
 import type { FileOperation } from "../../src/workspace/types";
+import { cpuMs } from "../fakes/cpu-time";
 
 /** An agent that sees two peers, may read `docs`, may write `site` but not its secrets, and has read what is called `known`. */
 const ACCESS: Access = {
@@ -165,8 +166,8 @@ describe("a protected path", () => {
 
   it("is found in bounded time, however often its wildcards could match", () => {
     const isProtected = protection([`${"**/a/".repeat(PROTECTION_LIMITS.wildcards)}b`]);
-    const before = performance.now();
+    const before = cpuMs();
     expect(isProtected(`${"a/".repeat(39)}c`)).toBe(false);
-    expect(performance.now() - before).toBeLessThan(2_000);
+    expect(cpuMs() - before).toBeLessThan(2_000);
   });
 });
