@@ -72,7 +72,8 @@ export function textIn(got: readonly ModelEvent[], type: "text" | "reasoning"): 
   return got.map((event) => (event.type === type ? event.text : "")).join("");
 }
 
-const CLOSE_WITHIN_MS = 2_000;
+/** It closes within milliseconds; a machine that stalls must not make a test fail. */
+const CLOSE_WITHIN_MS = 10_000;
 
 /** Fails if the provider's side of the last request stays open. */
 export async function closesSoon(server: RawServer): Promise<void> {
