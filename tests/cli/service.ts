@@ -7,7 +7,7 @@ import { type Body, log, SESSION } from "../protocol/builders";
 /**
  * What one connection to the event stream gets. `cut`: the socket is destroyed; `torn`: in the middle of the next frame;
  * `end`: closed normally; `hold`: stays open for what `push` brings; `silence`: open, without heartbeats; `page`: a web page instead of a stream; `slow`: heartbeats
- * alone for half a second, then the rest, cut into pieces in the middle of characters; `quiet`: the same heartbeats, then cut.
+ * alone for a second and a half, then the rest, cut into pieces in the middle of characters; `quiet`: the same heartbeats, then cut.
  */
 export type Connection =
   | { send?: number; ends: "cut" | "torn" | "end" | "hold" | "silence" | "slow" | "quiet" }
@@ -129,7 +129,7 @@ function finish(response: ServerResponse, how: "cut" | "torn" | "end" | "hold" |
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function beat(response: ServerResponse): Promise<void> {
-  for (let beats = 0; beats < 10; beats++) {
+  for (let beats = 0; beats < 30; beats++) {
     response.write(": beat\n\n");
     await pause(50);
   }

@@ -60,7 +60,7 @@ describe("watchTurn", () => {
     },
     { name: "silent, without heartbeats", connections: [{ send: 4, ends: "silence" }], resumes: [null, "4"] },
   ])("comes back with its last id after a connection was $name, without gap or repeat", async ({ connections, resumes }) => {
-    const got = await watched({ connections }, { idleMs: 200 });
+    const got = await watched({ connections }, { idleMs: 1_000 });
     expect(got.display.raws).toEqual(events.map((event) => JSON.stringify(event)));
     expect(got.resumes).toEqual(resumes);
   });
@@ -86,7 +86,7 @@ describe("watchTurn", () => {
 
   it("takes heartbeats for life, and characters in pieces", async () => {
     const story = b.log([...b.story.slice(0, 12), b.answered("anna", "agent1.1", 1, "漢字 😀"), ...b.story.slice(13)]);
-    const got = await watched({ events: story, connections: [{ send: 3, ends: "slow" }] }, { idleMs: 250 });
+    const got = await watched({ events: story, connections: [{ send: 3, ends: "slow" }] }, { idleMs: 1_200 });
     expect(got.resumes).toEqual([null]);
     expect(got.outcome.turn?.attempts[0]?.answers[0]?.content).toBe("漢字 😀");
   });

@@ -278,7 +278,7 @@ describe("a server that failed three times in a row", () => {
   it.each<Failure>([
     { name: "with a 500 is given a rest", path: "/answers?500", rests: true },
     { name: "without an answer is given a rest", path: "/cut", rests: true },
-    { name: "in its time is given a rest", path: "/hangs", set: { timeoutMs: 50 }, rests: true },
+    { name: "in its time is given a rest", path: "/hangs", set: { timeoutMs: 500 }, rests: true },
     { name: "only in what it said is asked again", path: "/missing", rests: false },
     { name: "only in the middle of an answer is asked again", path: "/half", rests: false },
   ])("$name", async ({ path, set = {}, rests }) => {
