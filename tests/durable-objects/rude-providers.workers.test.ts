@@ -22,10 +22,10 @@ it.each([
 it("D20 replies with more headers than the runtime takes fail as what passes", async () => {
   const run = await start({ agents: agentsAt(250, ["quick"]), timeout_settings: { orchestrator_timeout_seconds: 5 } });
   const { events } = await follow(run);
-  const failed = events.filter(({ type }) => type === "call.failed");
+  const failed = events.filter((event) => event.type === "call.failed");
   expect(failed.length).toBeGreaterThan(0);
   // A try that the turn's deadline comes upon is ended by us: it tells nothing of the reply.
-  const ofTheReply = failed.filter((event) => event["class"] !== "cancelled");
+  const ofTheReply = failed.filter((event) => event.class !== "cancelled");
   expect(ofTheReply.length).toBeGreaterThan(0);
   for (const event of ofTheReply) expect(event).toMatchObject({ class: "transient" });
 });
