@@ -37,7 +37,7 @@ export const CONTEXT_MODELS: Readonly<Record<string, Script>> = {
   dawdler: worksOnFiles({
     answer: "42, I would say.",
     last: [["write_file", { path: "/contexts/site/index.html", content: "lost" }]],
-    final: { text: LONG, pace: PACE },
+    final: { text: LONG, pace: { ...PACE, tokensPerSecond: 10 } }, // half a minute: it is cancelled in the middle
   }),
   scribe: worksOnFiles({
     answer: "42.",

@@ -248,13 +248,16 @@ describe("agents with workspaces", () => {
   it("leave nothing in R2 when their session is erased while files are brought there", async () => {
     const bucket = Object.getPrototypeOf(env.BUCKET);
     const { put } = bucket;
+    let isSeen = false;
     const slow = vi.spyOn(bucket, "put").mockImplementation(async function (this: unknown, ...args: unknown[]) {
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      do await new Promise((resolve) => setTimeout(resolve, 400));
+      while (!isSeen); // none is there before it was seen that some are on their way
       return Reflect.apply(put, this, args);
     });
     const run = await start(withFiles(["builder", "critic"]));
     await follow(run);
     expect(await sqlOf(run, "SELECT id FROM file_duties")).not.toEqual([]);
+    isSeen = true;
     expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(204);
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     slow.mockRestore();

@@ -30,7 +30,7 @@ describe("a tenant's gate whose clock goes back", () => {
     const second = gate.start(wish("b"), 1_000);
     await soon(300);
     goBack(HOUR);
-    const answer = await Promise.race([second, soon(4_000).then(() => "still holds")]);
+    const answer = await Promise.race([second, soon(15_000).then(() => "still holds")]);
     expect(answer).toMatchObject({ type: "wait" });
   });
 
@@ -42,13 +42,13 @@ describe("a tenant's gate whose clock goes back", () => {
     await gate.start(wish("a"));
     await evictDurableObject(gate);
     goBack(ms);
-    const back = Date.now();
     const first = await gate.start(wish("b"), 0);
+    const told = Date.now();
     await evictDurableObject(gate);
     await soon(1_500);
     const second = await gate.start(wish("b"), 0);
     if (first.type !== "wait" || second.type !== "wait") throw new Error(`${first.type}, ${second.type}`);
-    expect(first.startsAt - back).toBeLessThanOrEqual(61_500);
+    expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
     expect(second.startsAt).toBe(first.startsAt);
   });
 });
@@ -87,7 +87,9 @@ describe("a tenant's gate", () => {
     expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
   });
 
-  it("holds nobody for ever: who has waited long is told when there may be room, and asks again", async () => {
+  it("holds nobody for ever: who has waited long is told when there may be room, and asks again", {
+    timeout: 3 * HOLD_MS,
+  }, async () => {
     const gate = newGate();
     const startedAt = Date.now();
     await gate.start(wish("a", { tokens: 100 }));

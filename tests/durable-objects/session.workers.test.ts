@@ -12,7 +12,7 @@ const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type:
   events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
 
 async function waitFor(run: Run, type: string): Promise<void> {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (const begun = performance.now(); performance.now() - begun < 25_000; ) {
     const page = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
     const { data } = await page.json<{ data: WireEvent[] }>();
     if (typesOf(data).includes(type)) return;
