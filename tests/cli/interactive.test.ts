@@ -63,7 +63,7 @@ class Somebody {
   }
   async sees(what: string | (() => boolean)): Promise<void> {
     const there = typeof what === "string" ? () => this.seen.includes(what) : what;
-    await expect.poll(there, { timeout: 5_000, message: `${what}` }).toBe(true);
+    await expect.poll(there, { timeout: 10_000, message: `${what}` }).toBe(true);
   }
   ended(): Promise<number> {
     return this.#ended;

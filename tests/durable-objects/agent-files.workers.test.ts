@@ -41,7 +41,7 @@ const sqlOf = <Row extends Record<string, SqlStorageValue>>({ session_id }: Run,
 
 /** Waits until everything of a session's files is where it belongs; gives its part of R2. */
 async function filed(run: Run): Promise<{ prefix: string; keys: () => Promise<string[]> }> {
-  await vi.waitFor(async () => expect(await sqlOf(run, "SELECT body FROM file_duties")).toEqual([]), 5_000);
+  await vi.waitFor(async () => expect(await sqlOf(run, "SELECT body FROM file_duties")).toEqual([]), 10_000);
   const prefix = sessionPrefix(LOCAL_TENANT, run.session_id);
   const keys = async () => (await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length));
   return { prefix, keys };

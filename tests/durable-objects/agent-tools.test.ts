@@ -92,14 +92,14 @@ describe("an agent's tool calls", () => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     return () => log.mock.calls.flat().join(" ");
   };
-  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 3_000);
+  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 10_000);
   afterEach(async () => {
     vi.restoreAllMocks();
     answerAll();
     await vi.waitFor(() => {
       answerAll();
       expect(agent.isOver()).toBe(true);
-    }, 5_000);
+    }, 10_000);
     expect(agent.faults).toEqual([]);
     agent.close();
   });
@@ -118,14 +118,14 @@ describe("an agent's tool calls", () => {
 
   it("on files go on while as many as may wait for servers", async () => {
     const { ended } = working([look("/hangs")], [...times(5, "look"), write("a"), write("b")]);
-    await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 3_000);
-    await vi.waitFor(() => expect(waiting).toHaveLength(3), 3_000);
+    await vi.waitFor(() => expect(ended()).toEqual(["write_file ok", "write_file ok"]), 10_000);
+    await vi.waitFor(() => expect(waiting).toHaveLength(3), 10_000);
   });
 
   it("that wait for their turn keep no place from others", async () => {
     const { ended } = working([clerk, look("/hangs?together=2")], [...times(4, "clerk"), { name: "look" }]);
     // The server answers when it has heard of both.
-    await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 3_000);
+    await vi.waitFor(() => expect(ended()).toEqual(["clerk ok"]), 10_000);
   });
 
   it("let go of what they kept from others when their result is filed, not before", async () => {
@@ -134,7 +134,7 @@ describe("an agent's tool calls", () => {
       [clerk, hoard(filed, () => ({ outcome: "ok", text: "much" }))],
       [{ name: "clerk" }, { name: "hoard" }],
     );
-    await vi.waitFor(() => expect(waiting).toHaveLength(1), 3_000);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
     expect([filed, ended()]).toEqual([[], []]);
     answerAll();
     await isOver();
@@ -147,7 +147,7 @@ describe("an agent's tool calls", () => {
       [clerk, hoard(filed, () => ({ outcome: "ok", text: "" }))],
       [{ name: "clerk" }, { name: "hoard" }],
     );
-    await vi.waitFor(() => expect(waiting).toHaveLength(1), 3_000);
+    await vi.waitFor(() => expect(waiting).toHaveLength(1), 10_000);
     engine().handle({ type: "cancel_requested" });
     await isOver();
     expect(filed).toEqual([""]); // while nothing was settled
@@ -192,7 +192,7 @@ describe("an agent's tool calls", () => {
     silently();
     const failure = new Error("Durable Object storage operation exceeded timeout which caused object to be reset.");
     const { faults } = working([breaking({ acts_outside: false, idempotent: true }, {}, failure)], [{ name: "breaks" }]);
-    await vi.waitFor(() => expect(faults).toContain(failure), 3_000);
+    await vi.waitFor(() => expect(faults).toContain(failure), 10_000);
     faults.length = 0;
     agent.engine().handle({ type: "cancel_requested" });
   });

@@ -70,8 +70,8 @@ describe("a session's containers", () => {
     });
     agent.ask();
   };
-  const begun = (times: number) => vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 3_000);
-  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 3_000);
+  const begun = (times: number) => vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 10_000);
+  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 10_000);
   const settlements = () =>
     agent.events().flatMap(({ type }) => (/^tool\.(completed|interrupted|unknown)$/.test(type) ? [type] : []));
   afterEach(() => {
@@ -109,7 +109,7 @@ describe("a session's containers", () => {
     working("open_container");
     await begun(1);
     const stopped = agent.engine().stop();
-    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 3_000);
+    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
     fleet.letGo(); // what was under way ends, and may have started the container anew
     await stopped;
     expect(fleet.destroyed).toEqual(["s-1", "s-1"]);
@@ -122,11 +122,11 @@ describe("a session's containers", () => {
     await isOver();
     fleet.isDown = true;
     await expect(agent.engine().stop()).rejects.toThrow("Network connection lost.");
-    await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 3_000);
+    await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 10_000);
     fleet.isDown = false;
     await agent.restart(); // the alarm loads an object that is not in memory any more
     await agent.engine().wake();
-    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 5_000);
+    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
     await agent.engine().stop();
   });
 });

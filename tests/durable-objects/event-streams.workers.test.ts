@@ -190,7 +190,7 @@ describe("the streams", () => {
       const opened = await open();
       expect(opened.status).toBe(200);
       return opened;
-    }, 5_000);
+    }, 10_000);
     await post(`/api/sessions/${run.session_id}/cancel`);
     const texts = await Promise.all([...readers.slice(1), next].map((reader) => reader.text()));
     for (const text of texts) expect(text).toContain("event: turn.cancelled");

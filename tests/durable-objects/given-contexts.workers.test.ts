@@ -72,7 +72,8 @@ async function pinsOf({ session_id }: Run): Promise<string[]> {
   return results.map(({ turn, name, version }) => `${turn}: ${name} ${version}`);
 }
 /** What is let go is so soon after the turn. */
-const comesToHold = (run: Run, pins: readonly string[]) => vi.waitFor(async () => expect(await pinsOf(run)).toEqual(pins), 5_000);
+const comesToHold = (run: Run, pins: readonly string[]) =>
+  vi.waitFor(async () => expect(await pinsOf(run)).toEqual(pins), 10_000);
 
 describe("a team that is given contexts", () => {
   it("reads them, and its presenter alone changes what it may, as a change set that can be fetched", async () => {

@@ -112,7 +112,7 @@ it("a turn with 100,000 pieces of text that is cut off is there again soon, goes
   const run = await start(teamOf(["hanging", "unhurried"]));
   const path = `/api/sessions/${run.session_id}`;
   const pieces = () => sqlOf(run, (sql) => sql.exec<{ body: string }>("SELECT body FROM deltas").toArray());
-  await vi.waitFor(async () => expect((await pieces()).length).toBeGreaterThan(0), 5_000);
+  await vi.waitFor(async () => expect((await pieces()).length).toBeGreaterThan(0), 10_000);
   const [{ body } = { body: "" }] = await pieces();
   const { items }: { items: { offset: number; text: string }[] } = JSON.parse(body);
   const head = await sqlOf(run, (sql) => {

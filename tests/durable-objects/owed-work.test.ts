@@ -36,12 +36,12 @@ afterEach(() => {
 
 /** The tenant is told so many times, and does not hear the last of them. */
 async function isDeafTo(times: number): Promise<void> {
-  await vi.waitFor(() => expect(tries).toHaveLength(times), 3_000);
+  await vi.waitFor(() => expect(tries).toHaveLength(times), 10_000);
   tries.at(-1)?.reject(new Error("the tenant is away"));
 }
 
 /** How long until the alarm rings, in ms, once it stands at this distance. */
-const standsAfter = (ms: number) => vi.waitFor(() => expect((agent.alarmAt() ?? 0) - now).toBe(ms), 3_000);
+const standsAfter = (ms: number) => vi.waitFor(() => expect((agent.alarmAt() ?? 0) - now).toBe(ms), 10_000);
 
 it("while a try is under way the alarm is the net below it, and not one that rings at once again", async () => {
   agent.ask();
@@ -49,7 +49,7 @@ it("while a try is under way the alarm is the net below it, and not one that rin
   await standsAfter(1_000);
   now += 1_000;
   await agent.ring();
-  await vi.waitFor(() => expect(tries).toHaveLength(2), 3_000);
+  await vi.waitFor(() => expect(tries).toHaveLength(2), 10_000);
   await standsAfter(WATCHDOG_MS);
   await isDeafTo(2);
   await standsAfter(2_000);
@@ -71,7 +71,7 @@ it("an object that is loaded anew sets the alarm for what waits for its next tim
   await isDeafTo(1);
   await standsAfter(1_000);
   agent.loseAlarm();
-  await vi.waitFor(() => expect(agent.alarmAt()).toBeNull(), 3_000);
+  await vi.waitFor(() => expect(agent.alarmAt()).toBeNull(), 10_000);
   await agent.restart();
   await standsAfter(1_000);
 });

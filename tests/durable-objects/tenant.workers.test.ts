@@ -81,7 +81,7 @@ describe("a run", () => {
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
     expect(await refused.json()).toMatchObject({ code: "quota_exceeded", limit: 1, running: 1 });
     await askWith(key, `/api/sessions/${session_id}/cancel`, { method: "POST" });
-    await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 5_000);
+    await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 10_000);
   });
 
   it("of a model whose price nobody knows is refused where the day is capped", async () => {
@@ -119,7 +119,7 @@ it("a turn's end reaches the tenant by the session's outbox, which is empty then
     const left = await runInDurableObject(session, (_, { storage }) => storage.sql.exec("SELECT * FROM outbox").toArray());
     expect(left).toEqual([]);
     expect(await runInDurableObject(session, (_, { storage }) => storage.getAlarm())).toBeNull();
-  }, 5_000);
+  }, 10_000);
   const rows = await runInDurableObject(tenant("told"), (_, { storage }) => ({
     settled: storage.sql.exec("SELECT session, turn FROM settled").toArray(),
     leases: storage.sql.exec("SELECT * FROM leases").toArray(),

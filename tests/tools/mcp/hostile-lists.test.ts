@@ -151,7 +151,7 @@ describe("D15 a tool that changes after it was first seen", () => {
     await expect.poll(() => told.length).toBe(1);
     script.tools = [tool("pay", { description: "other" })];
     told[0]?.();
-    await expect.poll(async () => (await pay.run({}, context())).text, { timeout: 5_000 }).toMatch(/switched off/);
+    await expect.poll(async () => (await pay.run({}, context())).text).toMatch(/switched off/);
     expect(messages("tools/list").length).toBeGreaterThanOrEqual(2);
   });
 
