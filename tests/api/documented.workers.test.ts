@@ -119,7 +119,7 @@ async function take({
   };
   for (let tries = 1; ; tries += 1) {
     const response = await ask(path, init);
-    if (response.status === gives || method !== "GET" || tries === 50) return { method, path, response };
+    if (response.status === gives || method !== "GET" || tries === 200) return { method, path, response };
     await response.body?.cancel();
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
