@@ -24,6 +24,8 @@ export class Draft {
   readonly #partials: Input["partials"];
   readonly #files: NonNullable<Input["files"]>;
   readonly #usages: NonNullable<Input["usages"]>;
+  /** What was written and what lies in workspaces is told of the attempt that was on before; of one that begins here nobody knows it. */
+  readonly #told: { turn: number; attempt: number } | null;
   #state: SessionState;
 
   constructor(state: SessionState, input: Input) {
@@ -33,6 +35,8 @@ export class Draft {
     this.#partials = input.partials;
     this.#files = input.files ?? {};
     this.#usages = input.usages ?? {};
+    const turn = runningTurn(state);
+    this.#told = turn && { turn: turn.number, attempt: turn.attempt.number };
   }
 
   get state(): SessionState {
@@ -73,14 +77,19 @@ export class Draft {
 
   /** What the agent had written when it was cut, or null. Personas are no answer. */
   partial(index: number): string | null {
-    if (this.agent(index).round?.purpose === "personas") return null;
+    if (!this.#isTold || this.agent(index).round?.purpose === "personas") return null;
     const text = this.#partials[index]?.trim();
     return text ? text : null;
   }
 
   /** How many files the agent's workspace holds; null where it has none, or nobody knows. */
   filesOf(index: number): number | null {
-    return this.#files[index] ?? null;
+    return this.#isTold ? (this.#files[index] ?? null) : null;
+  }
+
+  /** Whether the attempt is the one that was on when the input came. */
+  get #isTold(): boolean {
+    return this.#told?.attempt === this.attempt.number && this.#told.turn === this.turn.number;
   }
 
   /** What a call in flight has reported to have used so far, or null. */

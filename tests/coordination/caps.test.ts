@@ -168,6 +168,21 @@ describe("the cap of 1,000 effects per turn", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
+  it("takes nothing for an answer that was written, or lay in a workspace, before the attempt began", () => {
+    const world = new World({ every: { ...every, workspace: true }, rules: { max_orchestration_restarts: 1 } });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 1);
+    world.does("a", says("hm"));
+    world.does("c", says("The final text."));
+    world.writing = { c: "The final text." };
+    world.files = 0;
+    const events = tell(world.does("c", rejects("No.", "Again.")));
+    expect(events).toContain("attempt.restarted c");
+    expect(events).toContain("agent.failed c effect_cap");
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
+  });
+
   it("leaves the presenter its calls, but no more tools", () => {
     const world = new World({ every });
     world.ask();
