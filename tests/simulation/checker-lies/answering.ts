@@ -21,6 +21,8 @@ const refuses = (code: string, nth: number): Lie =>
 
 const CLEARED = adds("votes.cleared", (event) => [{ ...event, votes: [] }]);
 
+const FIRST = { label: "agent1.1", revision: 1 } as const;
+
 const answersOnceMore = (change: Partial<EventOf<"answer.submitted">>): Lie =>
   adds("agent.failed", ({ at, turn, attempt, agent }) => [
     {
@@ -62,6 +64,28 @@ export const ANSWERING: readonly Row[] = [
     name: "a partial text of an agent that has failed",
     story: "agent-failing",
     lie: answersOnceMore({ origin: "partial" }),
+    invariant: "leaving",
+  },
+  {
+    name: "a partial text that was written before the attempt began",
+    story: "restart-attempt",
+    lie: adds(
+      "attempt.started",
+      ({ at, turn, attempt }) => [
+        {
+          type: "answer.submitted",
+          at,
+          turn,
+          attempt,
+          agent: "ada",
+          ...FIRST,
+          content: "Go.",
+          origin: "partial",
+          snapshot: null,
+        },
+      ],
+      2,
+    ),
     invariant: "leaving",
   },
   { name: "an answer in a judgement", lie: changes("round.started", { purpose: "judgement" }), invariant: "answers" },

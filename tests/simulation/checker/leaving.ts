@@ -9,22 +9,25 @@ const MOST_EFFECTS = 1_000;
 
 /**
  * Nobody is given up without a reason: a round fails for a lost call, a reply that was held back, or a decision that never came; an
- * agent for that, for its first round's time, or at a cap; and only then counts what it wrote as its answer.
+ * agent for that, for its first round's time, or at a cap; and only then counts what it wrote as its answer, in the attempt in which it
+ * wrote it.
  */
 export const leaving: Invariant = {
   id: "leaving",
   watch: () => {
     let before: NumberedEvent | null = null;
     let capped = new Set<string>();
+    let asked = new Set<string>();
     const summaries = new Set<string>();
     return {
       see: (moment) => {
         const { event, board } = moment;
         if (event.type === "stream.delta") return [];
-        if (event.type === "attempt.started") capped = new Set();
+        if (event.type === "attempt.started") [capped, asked] = [new Set(), new Set()];
+        if (event.type === "call.started") asked.add(event.agent);
         if (event.type === "call.started" && event.compacts) summaries.add(event.call);
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
-        const wrong = agent ? left(moment, agent, { before, capped, summaries }) : [];
+        const wrong = agent ? left(moment, agent, { before, capped, asked, summaries }) : [];
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent)) capped.add(agent.id);
         before = event;
         return wrong;
@@ -37,11 +40,13 @@ type Known = {
   before: NumberedEvent | null;
   /** Whose partial text was taken at a cap. */
   capped: ReadonlySet<string>;
+  /** Whose model was asked for anything in this attempt. */
+  asked: ReadonlySet<string>;
   /** Calls that sum up a conversation. */
   summaries: ReadonlySet<string>;
 };
 
-function left({ event, board, next }: Moment, agent: BoardAgent, { before, capped, summaries }: Known): string[] {
+function left({ event, board, next }: Moment, agent: BoardAgent, { before, capped, asked, summaries }: Known): string[] {
   switch (event.type) {
     case "call.started":
     case "tool.started":
@@ -51,7 +56,13 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || agent.round?.nudges === MOST_NUDGES || isAtCap(board, agent);
       const isLastResort = next?.type === "attempt.settled";
-      return unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on");
+      return [
+        ...unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on"),
+        ...unless(
+          event.origin === "tool" || asked.has(agent.id),
+          "a partial text was taken of an agent that wrote nothing in this attempt",
+        ),
+      ];
     }
     case "agent.failed": {
       const isSpent = agent.answers === 0 && (isFirstRoundOver(event, board) || isAtCap(board, agent));
