@@ -93,7 +93,7 @@ describe("the service as it is shipped", () => {
         }
       });
       const enough = acknowledged.length + 4;
-      await expect.poll(() => acknowledged.length, { timeout: 10_000, interval: 5 }).toBeGreaterThanOrEqual(enough);
+      await expect.poll(() => acknowledged.length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(enough);
       await sleep(chance.int(0, 250));
       await service.kill();
       goOn = false;
@@ -101,6 +101,6 @@ describe("the service as it is shipped", () => {
       await service.start();
     }
     expect(acknowledged.length).toBeGreaterThan(9);
-    for (const id of acknowledged) expect(await client.ended(id, 15_000)).toMatchObject({ status: "completed", answer: "Yes." });
+    for (const id of acknowledged) expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", answer: "Yes." });
   });
 });

@@ -6,10 +6,10 @@ import type { WireEvent } from "../../src/protocol/events";
 import { runningService } from "./support/running-service";
 
 /** SIGKILL of the real runtime while a conversation is being summed up, and while a call waits for its backend's limits. */
-const WITHIN_MS = 120_000;
+const WITHIN_MS = 240_000;
 const LONG_ENOUGH = { ttftMs: 1_000 };
 
-const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 1_500 } };
+const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 5_000 } };
 const on = runningService({
   lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
   quick: answersThenVotes({ answer: "Yes." }),
@@ -33,6 +33,8 @@ async function restart(): Promise<void> {
 const summaries = (events: readonly WireEvent[]) =>
   events.flatMap((event) => (event.type === "call.started" && event.compacts ? [event.call] : []));
 const compacted = (events: readonly WireEvent[]) => events.filter(({ type }) => type === "conversation.compacted");
+/** Whether a call of the worker is open at its provider. */
+const isUnderWay = () => on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
 /** The conversations a model was sent that hold a summary of its own, as JSON, in order. */
 const goingOn = () =>
   on.providers
@@ -45,7 +47,7 @@ it(
   async () => {
     const { session_id: id } = await start();
     await until(id, (events) => summaries(events).length === 1);
-    await sleep(300); // under way at the provider
+    while (!isUnderWay()) await sleep(10);
     await restart();
     const turn = await on.client.ended(id, WITHIN_MS);
     expect(turn.status).toBe("completed");

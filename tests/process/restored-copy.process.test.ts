@@ -67,7 +67,7 @@ type Kept = { over: string; seen: Record<string, string>; open: string; acknowle
 
 async function keep(): Promise<Kept> {
   const over = await start([KEEPER]);
-  expect(await on.client.ended(over, 20_000)).toMatchObject({ status: "completed" });
+  expect(await on.client.ended(over, 60_000)).toMatchObject({ status: "completed" });
   const open = await start(STORY_AGENTS);
   const seen = await everything(over);
   const watcher = follow(open);

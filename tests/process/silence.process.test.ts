@@ -3,6 +3,7 @@ import { ServiceProcess } from "../../scripts/service/service-process";
 import { answersThenVotes } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { sessionPath } from "../../src/protocol/api";
+import type { WireEvent } from "../../src/protocol/events";
 import { type FaultServer, startFaultServer, type WireFault } from "../contracts/faults/fault-server";
 import { backendOf, FORMATS, modelOf } from "./support/formats";
 import { LOCAL } from "./support/local";
@@ -39,6 +40,9 @@ const ROWS: readonly { name: string; fault: WireFault; message: RegExp }[] = [
 ];
 const modelFor = (format: (typeof FORMATS)[number], nth: number): string => modelOf(format, `silent-${nth}`);
 
+const firstCallOf = (log: readonly WireEvent[], agent: string): string | undefined =>
+  log.flatMap((event) => (event.type === "call.started" && event.agent === agent ? [event.call] : []))[0];
+
 let service: ServiceProcess;
 let providers: SimulatedProviders;
 let faults: FaultServer;
@@ -74,12 +78,14 @@ it.each(ROWS.map((row, nth) => ({ ...row, nth })))(
     expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", finish_reason: "consensus" });
     const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
     await watcher.ended;
-    const failed = watcher.frames.map(toEvent).flatMap((event) => (event.type === "call.failed" ? [event] : []));
-    expect(failed.map(({ agent }) => agent).sort()).toEqual([...FORMATS].sort());
-    for (const { code, message } of failed) {
-      expect(code).toBe("timeout");
-      expect(message).toMatch(row.message);
-    }
+    const log = watcher.frames.map(toEvent);
+    const failed = log.flatMap((event) => (event.type === "call.failed" ? [event] : []));
+    // A machine that stalls for longer than these short limits ends calls that are served well too, and those are not judged: what
+    // falls silent is the first call of each.
+    const struck = failed.filter(({ call }) => FORMATS.some((format) => firstCallOf(log, format) === call));
+    expect(struck.map(({ agent }) => agent).sort()).toEqual([...FORMATS].sort());
+    for (const { message } of struck) expect(message).toMatch(row.message);
+    for (const { code } of failed) expect(code).toBe("timeout");
     for (const { model } of agents) expect(faults.strikesOf(model)).toBe(1);
   },
   90_000,

@@ -15,8 +15,8 @@ const LONG = Array.from({ length: 12 }, (_, line) => `Line ${line}: the pressure
 
 const answering = (answer: string) => answersThenVotes({ answer, presentation: BEST });
 const MODELS = {
-  // The first byte takes a while, what follows takes longer than twelve of them in four lanes.
-  crowd: paced({ ttftMs: 300, tokensPerSecond: 60 }, answering(LONG)),
+  // The first byte takes a while, what follows takes far longer than twelve of them in four lanes, on a machine that stalls too.
+  crowd: paced({ ttftMs: 300, tokensPerSecond: 15 }, answering(LONG)),
   good: paced({ ttftMs: 100, tokensPerSecond: 200 }, answering(BEST)),
   broken: alwaysFails(500),
   mute: hangs("headers"),
@@ -55,7 +55,7 @@ describe.concurrent("a large team", () => {
 describe.concurrent("a team with one bad member ends with a right answer", () => {
   it.each([
     { name: "that always gets 500", model: "broken", seconds: 600 },
-    { name: "that hangs", model: "mute", seconds: 4 },
+    { name: "that hangs", model: "mute", seconds: 15 },
   ] as const)("$name", async ({ name, model, seconds }) => {
     const question = `When does water boil, you ${name}?`;
     const agents = [
@@ -79,7 +79,7 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     const question = "When does water boil, you who speak?";
     const mute = Array.from({ length: SLOTS }, (_, index) => ({ id: `mute-${index}`, model: "mute" }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
-    const config = { timeout_settings: { initial_round_timeout_seconds: HEADER_PATIENCE_MS / 1_000 + 15 } };
+    const config = { timeout_settings: { initial_round_timeout_seconds: HEADER_PATIENCE_MS / 1_000 + 30 } };
     const { session_id: id } = await on.client.start({
       baseUrl: on.providers.baseUrl,
       agents: [...mute, ...speaking],
@@ -93,7 +93,7 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     const answeredAt = events.flatMap((event) => (event.type === "answer.submitted" ? [event.at - startedAt] : []));
     console.log(`with ${SLOTS} mute of ${SLOTS + 2}: answers after ${answeredAt.join(" and ")} ms`);
     expect(answeredAt).toHaveLength(2);
-    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 5_000);
+    expect(Math.max(...answeredAt)).toBeLessThan(HEADER_PATIENCE_MS + 20_000); // not first when the mute ones' time is up
     const gaveWay = events.filter((event) => event.type === "call.failed" && /gave way/.test(event.message));
     expect(gaveWay).not.toEqual([]);
     expect(peakAwaitingHeaders(requestsFor(question).map(asLetGo))).toBe(SLOTS);

@@ -229,7 +229,7 @@ export const KINDS = {
   /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
   hushed: {
     agents: all([chat("one", "quick"), chat("two", "mute")]),
-    config: { timeout_settings: { initial_round_timeout_seconds: 3 } },
+    config: { timeout_settings: { initial_round_timeout_seconds: 8 } },
     isAskedFor: true,
     ends: ["turn.completed"],
     answer: YES,

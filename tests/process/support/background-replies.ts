@@ -4,12 +4,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * A provider of the Responses format that writes replies in the background: a reply goes on whether or not anyone reads it, and
- * its stream can be read from behind any of its events. One text for everybody, a word at a time.
+ * its stream can be read from behind any of its events. One text for everybody, a word at a time; after half of the words it waits until
+ * it shall go on.
  */
 export type BackgroundReplies = {
   baseUrl: string;
   /** What was asked, in order: `create`, `resume after N`, `cancel`. */
   asked: string[];
+  /** What it has begun, and whatever it begins from now on, it writes to its end. */
+  goOn(): void;
   /** From now on it knows none of the replies it has begun. */
   forget(): void;
   close(): Promise<void>;
@@ -20,6 +23,7 @@ type Stored = { events: string[]; cancelled: boolean };
 export async function startBackgroundReplies(text: string, wordMs: number): Promise<BackgroundReplies> {
   const replies = new Map<string, Stored>();
   const asked: string[] = [];
+  const half = Promise.withResolvers<void>();
 
   const create = (body: Record<string, unknown>, res: ServerResponse) => {
     asked.push("create");
@@ -29,7 +33,7 @@ export async function startBackgroundReplies(text: string, wordMs: number): Prom
     const id = `resp_${replies.size + 1}`;
     const reply: Stored = { events: [], cancelled: false };
     replies.set(id, reply);
-    void write(reply, { id, text, wordMs });
+    void write(reply, { id, text, wordMs, half: half.promise });
     return send(res, reply, 0);
   };
 
@@ -52,8 +56,10 @@ export async function startBackgroundReplies(text: string, wordMs: number): Prom
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
     asked,
+    goOn: () => half.resolve(),
     forget: () => replies.clear(),
     async close() {
+      half.resolve();
       server.closeAllConnections();
       server.close();
       await once(server, "close");
@@ -62,7 +68,10 @@ export async function startBackgroundReplies(text: string, wordMs: number): Prom
 }
 
 /** Writes the reply to its end, whoever reads; each event's sequence number is its place in the list. */
-async function write(reply: Stored, { id, text, wordMs }: { id: string; text: string; wordMs: number }): Promise<void> {
+async function write(
+  reply: Stored,
+  { id, text, wordMs, half }: { id: string; text: string; wordMs: number; half: Promise<void> },
+): Promise<void> {
   const push = (type: string, fields: object) => {
     const sequence_number = reply.events.length;
     reply.events.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`);
@@ -74,7 +83,9 @@ async function write(reply: Stored, { id, text, wordMs }: { id: string; text: st
     output_index: 0,
     item: { id: "msg_1", type: "message", role: "assistant", status: "in_progress", content: [] },
   });
-  for (const word of text.split(/(?<= )/)) {
+  const words = text.split(/(?<= )/);
+  for (const [nth, word] of words.entries()) {
+    if (nth === Math.floor(words.length / 2)) await half;
     if (reply.cancelled) return;
     await sleep(wordMs);
     push("response.output_text.delta", { ...place, delta: word });

@@ -192,11 +192,11 @@ describe("a sandbox as command runner", () => {
   it("is not waited for once the turn is cancelled", async () => {
     const stop = new AbortController();
     const runner = sandboxRunner(sandbox, { root: sandbox.root });
-    const request = { command: "sleep 5", directory: "/workspace", timeoutMs: 10_000, signal: stop.signal };
+    const request = { command: "sleep 60", directory: "/workspace", timeoutMs: 120_000, signal: stop.signal };
     const running = runner.run({ ...request, files: await agentFiles({}) });
     setTimeout(() => stop.abort(new Error("cancelled")), 100);
     const startedAt = performance.now();
     await expect(running).rejects.toThrow("cancelled");
-    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
   });
 });
