@@ -8,6 +8,7 @@ import { compare, seeded, shuffled } from "./support/timings";
 
 /** A3: who guesses a key learns nothing from what is answered, nor from how long it takes. */
 const TRIES = 1_000;
+const LOOKS = 8;
 const WARM_UP = 200;
 
 const [good, revoked, unknown] = [newKey("acme", "run"), newKey("acme", "run"), newKey("acme", "run")];
@@ -78,10 +79,16 @@ describe("A3 keys that open nothing", () => {
     const seed = Date.now();
     const random = seeded(seed);
     for (let nth = 0; nth < WARM_UP; nth += 1) await ask(bearer(swapped));
-    const times = await timesOf([FIRST, ...OTHERS, NO_HEADER], random);
+    const kinds: readonly Asked[] = [FIRST, ...OTHERS, NO_HEADER];
+    const times = new Map<Asked, number[]>(kinds.map((kind) => [kind, []]));
     const toFirst = (kind: Asked) => ({ kind, ...compare(times.get(FIRST) ?? [], times.get(kind) ?? [], random) });
+    let control = toFirst(NO_HEADER);
+    // Where the machine is too busy to see even the control, more is asked: so much the less is left of its noise.
+    for (let nth = 1; nth <= LOOKS && !(control.apartMs > control.noiseMs); nth += 1) {
+      for (const [kind, more] of await timesOf(kinds, random)) times.get(kind)?.push(...more);
+      control = toFirst(NO_HEADER);
+    }
     const found = OTHERS.map(toFirst);
-    const control = toFirst(NO_HEADER);
     console.log(`medians beside that of ${FIRST}, with the seed ${seed}:`, [...found, control]);
     for (const { apartMs, noiseMs } of found) expect(apartMs).toBeLessThan(2 * noiseMs);
     // Nothing is looked up where nothing is shown. If that could not be seen, neither could anything else.
