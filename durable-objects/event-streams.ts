@@ -20,6 +20,14 @@ type Reader = {
   /** Set while it waits for news. */
   wake: (() => void) | null;
   controller: ReadableStreamDefaultController<Uint8Array> | null;
+  /** What its stream asks; the reader keeps it, the stream does not. */
+  source: Source | null;
+};
+
+type Source = {
+  start: (controller: ReadableStreamDefaultController<Uint8Array>) => void;
+  pull: (controller: ReadableStreamDefaultController<Uint8Array>) => Promise<void>;
+  cancel: () => void;
 };
 
 type Options = {
@@ -114,20 +122,20 @@ export class EventStreams {
       behind: 0,
       wake: null,
       controller: null,
+      source: null,
     };
+    const source: Source = {
+      start: (controller) => {
+        reader.controller = controller;
+        controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
+      },
+      pull: (controller) => this.#fill(reader, controller),
+      cancel: () => this.#remove(reader),
+    };
+    reader.source = source;
     this.#readers.add(reader);
     this.#ticker ??= setInterval(() => this.#tick(), STREAM.tickMs);
-    return new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          reader.controller = controller;
-          controller.enqueue(encoder.encode(`retry: ${STREAM.retryMs}\n\n`));
-        },
-        pull: (controller) => this.#fill(reader, controller),
-        cancel: () => this.#remove(reader),
-      },
-      { highWaterMark: 0 },
-    );
+    return streamOf(new WeakRef(source));
   }
 
   async #fill(reader: Reader, controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
@@ -216,6 +224,22 @@ export class EventStreams {
     clearInterval(this.#ticker);
     this.#ticker = null;
   }
+}
+
+/**
+ * A stream that does not keep its source in memory. The runtime (workerd) never lets go of a stream made in JavaScript whose object
+ * is taken down under a reader (`ctx.abort`, a failed write); the source would keep the whole session with it. Stands outside the
+ * class because functions made in one place share all that any of them holds.
+ */
+function streamOf(source: WeakRef<Source>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => source.deref()?.start(controller),
+      pull: (controller) => source.deref()?.pull(controller),
+      cancel: () => source.deref()?.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 /** Whether a turn's reader has been given the turn's end. */

@@ -23,6 +23,17 @@ const SILENCE_MS = 5_000;
  */
 const LOOKS = 4;
 
+const SNAPSHOT_WITHIN_MS = 60_000;
+const ChunkSchema = z.object({ method: z.literal("HeapProfiler.addHeapSnapshotChunk"), params: z.object({ chunk: z.string() }) });
+/** Of V8's heap snapshots, what is needed to count: a node is as many numbers as it has fields, its name the number of a string. */
+const SnapshotSchema = z.object({
+  snapshot: z.object({
+    meta: z.object({ node_fields: z.array(z.string()), node_types: z.tuple([z.array(z.string())], z.unknown()) }),
+  }),
+  nodes: z.array(z.number()),
+  strings: z.array(z.string()),
+});
+
 /** Looks at the memory of a running workerd through its inspector. */
 export class MemoryProbe {
   readonly #socket: WebSocket;
@@ -75,17 +86,34 @@ export class MemoryProbe {
     return seen.length === 0 ? null : Math.min(...seen);
   }
 
+  /** How many objects of the class of that name are alive. Throws if the inspector does not give them away. */
+  async instances(name: string): Promise<number> {
+    const chunks: string[] = [];
+    const listen = ({ data }: MessageEvent): void => {
+      const said = String(data);
+      if (said.startsWith('{"method":"HeapProfiler.addHeap')) chunks.push(ChunkSchema.parse(JSON.parse(said)).params.chunk);
+    };
+    this.#socket.addEventListener("message", listen);
+    try {
+      const taken = await this.#ask("HeapProfiler.takeHeapSnapshot", SNAPSHOT_WITHIN_MS);
+      if (taken === null) throw new Error("The inspector gave no snapshot of the heap.");
+    } finally {
+      this.#socket.removeEventListener("message", listen);
+    }
+    return countIn(chunks.join(""), name);
+  }
+
   close(): void {
     this.#socket.close();
   }
 
   /** What it says, or null: it kept silent. */
-  async #ask(method: string): Promise<string | null> {
+  async #ask(method: string, withinMs = SILENCE_MS): Promise<string | null> {
     this.#asked += 1;
     const id = this.#asked;
     const answer = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
     this.#socket.send(JSON.stringify({ id, method }));
-    const said = await Promise.race([answer, sleep(SILENCE_MS, null, { ref: false })]);
+    const said = await Promise.race([answer, sleep(withinMs, null, { ref: false })]);
     this.#waiting.delete(id);
     return said;
   }
@@ -101,4 +129,15 @@ export function residentOf(pid: number): number {
 function liveIn(said: string): number {
   const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(said)).result;
   return usedSize + backingStorageSize;
+}
+
+function countIn(json: string, name: string): number {
+  const { snapshot, nodes, strings } = SnapshotSchema.parse(JSON.parse(json));
+  const { node_fields: fields, node_types: types } = snapshot.meta;
+  const [typeAt, nameAt, object] = [fields.indexOf("type"), fields.indexOf("name"), types[0].indexOf("object")];
+  let count = 0;
+  for (let node = 0; node < nodes.length; node += fields.length) {
+    if (nodes[node + typeAt] === object && strings[nodes[node + nameAt] ?? -1] === name) count += 1;
+  }
+  return count;
 }
