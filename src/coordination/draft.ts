@@ -24,7 +24,7 @@ export class Draft {
   readonly #partials: Input["partials"];
   readonly #files: NonNullable<Input["files"]>;
   readonly #usages: NonNullable<Input["usages"]>;
-  /** What was written and what lies in workspaces is told of the attempt that was on before; of one that begins here nobody knows it. */
+  /** The attempt that was on before: of it is told what agents wrote. In one that begins here nobody has written anything. */
   readonly #told: { turn: number; attempt: number } | null;
   #state: SessionState;
 
@@ -82,14 +82,14 @@ export class Draft {
     return text ? text : null;
   }
 
-  /** How many files the agent's workspace holds; null where it has none, or nobody knows. */
-  filesOf(index: number): number | null {
-    return this.#isTold ? (this.#files[index] ?? null) : null;
-  }
-
   /** Whether the attempt is the one that was on when the input came. */
   get #isTold(): boolean {
     return this.#told?.attempt === this.attempt.number && this.#told.turn === this.turn.number;
+  }
+
+  /** How many files the agent's workspace holds, as it was told of the attempt that was on before; null where it has none, or nobody knows. */
+  filesOf(index: number): number | null {
+    return this.#files[index] ?? null;
   }
 
   /** What a call in flight has reported to have used so far, or null. */

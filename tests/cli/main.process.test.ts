@@ -290,7 +290,7 @@ describe("Ctrl+C", () => {
     const looks = looksUntil(ask.ended());
     service.push(b.completed("anna", "Just in time."));
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Just in time.\n"]);
-    expect(await looks).toBeLessThan(1_600 / LOOK_EVERY_MS);
+    expect(await looks).toBeLessThan(1_200 / LOOK_EVERY_MS);
   });
 
   it("while it waits for the connection to come back: detaches all the same", async () => {

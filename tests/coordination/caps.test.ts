@@ -168,7 +168,7 @@ describe("the cap of 1,000 effects per turn", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("takes nothing for an answer that was written, or lay in a workspace, before the attempt began", () => {
+  it("takes nothing for an answer that was written before the attempt began", () => {
     const world = new World({ every: { ...every, workspace: true }, rules: { max_orchestration_restarts: 1 } });
     world.ask();
     allAnswer(world);

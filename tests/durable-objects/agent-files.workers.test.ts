@@ -255,12 +255,16 @@ describe("agents with workspaces", () => {
       return Reflect.apply(put, this, args);
     });
     const run = await start(withFiles(["builder", "critic"]));
-    await follow(run);
-    expect(await sqlOf(run, "SELECT id FROM file_duties")).not.toEqual([]);
-    isSeen = true;
-    expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(204);
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
-    slow.mockRestore();
+    try {
+      await follow(run);
+      expect(await sqlOf(run, "SELECT id FROM file_duties")).not.toEqual([]);
+      isSeen = true;
+      expect((await request(`/api/sessions/${run.session_id}`, { method: "DELETE" })).status).toBe(204);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    } finally {
+      isSeen = true;
+      slow.mockRestore();
+    }
     expect((await env.BUCKET.list({ prefix: sessionPrefix(LOCAL_TENANT, run.session_id) })).objects).toEqual([]);
   });
 

@@ -89,7 +89,7 @@ describe("A3 keys that open nothing", () => {
       control = toFirst(NO_HEADER);
     }
     const found = OTHERS.map(toFirst);
-    console.log(`medians beside that of ${FIRST}, with the seed ${seed}:`, [...found, control]);
+    console.log(`lower quartiles beside that of ${FIRST}, with the seed ${seed}:`, [...found, control]);
     for (const { apartMs, noiseMs } of found) expect(apartMs).toBeLessThan(2 * noiseMs);
     // Nothing is looked up where nothing is shown. If that could not be seen, neither could anything else.
     expect(control.apartMs).toBeGreaterThan(control.noiseMs);

@@ -78,7 +78,7 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
     console.log(`next call after a request: ${median(samples)} ms (median), ${Math.round(Math.max(...samples))} ms (most)`);
     expect(Math.min(...samples)).toBeGreaterThan(0); // the request did it, not the alarm
     expect(median(samples)).toBeLessThan(WITH_A_REQUEST_MS);
-    expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS); // by then the alarm has not rung yet
+    expect(Math.max(...samples)).toBeLessThan(2 * WITH_A_REQUEST_MS);
   });
 
   it("without any request the alarm makes it go on within 13 s, and it ends with nobody there", async () => {
@@ -95,8 +95,8 @@ describe(`after SIGKILL and a new start (KILL_SEED=${SEED})`, () => {
       runs.map(async (run) => (await nextRequest(run, killedAt, HEARD_WITHIN_MS)).startedAt - killedAt),
     );
     console.log(`next call by the alarm alone: ${samples.map(Math.round).join(", ")} ms after the kill`);
-    // Nothing runs before the service is back, however long its start takes.
-    expect(median(samples)).toBeLessThan(ALONE_MS + servedAt - killedAt);
+    // The alarm was set before the kill, but nothing rings before the service is back, however long its start takes.
+    expect(median(samples)).toBeLessThan(Math.max(WATCHDOG_MS, servedAt - killedAt) + ALONE_MS - WATCHDOG_MS);
     expect(Math.max(...samples)).toBeLessThan(2 * WATCHDOG_MS); // no alarm was missed: the next would come after that
     await Promise.all(runs.map((run) => presented(run, HEARD_WITHIN_MS)));
     await timeToEnd();

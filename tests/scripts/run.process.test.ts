@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 
 /** `scripts/run.mjs` must be invisible: whatever it runs behaves as if Node had been given the file. */
+
 /** Only against waiting for ever: a busy machine takes seconds to start a process and build what it runs. */
 const HEARD_WITHIN_MS = 60_000;
 let dir = "";

@@ -102,7 +102,7 @@ export const TROUBLES: readonly Trouble[] = [
     name: "R2 is away while files are brought there, and the service is killed",
     kinds: ["files"],
     from: withFailures(failing("r2", "fails", { match: "put", times: EVER })),
-    steps: [{ afterMs: 6_000, kills: true }], // a busy machine comes to its files late,
+    steps: [{ afterMs: 6_000, kills: true }], // a busy machine comes to its files late
   },
   {
     row: "R2 and D1",
