@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, it, vi } from "vitest";
 import { parse } from "yaml";
-import { freePort } from "../../scripts/bridge/ports";
+import { freePort } from "../../scripts/service/loopback";
 import { reply, scriptedServer, text, tool } from "../tools/mcp/scripted-server";
 import { connected, context, server, toolOf } from "../tools/mcp/support";
 
