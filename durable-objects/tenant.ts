@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import type { AuditEntry } from "../src/tenancy/audit";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
-import { judgeTurn, parseLimit, type Quota, type QuotaDecision, type TurnWish, UNLIMITED } from "../src/tenancy/quota";
+import { deploymentQuota, judgeTurn, type Quota, type QuotaDecision, type TurnWish } from "../src/tenancy/quota";
 import type { Env } from "./env";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
 import { TenantTables } from "./tenant-tables";
@@ -47,7 +47,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
   }
 
   async #quotaOf(tenant: string): Promise<Quota> {
-    if (tenant === LOCAL_TENANT) return UNLIMITED;
+    if (tenant === LOCAL_TENANT) return deploymentQuota(this.env, true);
     if (this.#quota && Date.now() < this.#quota.until) return this.#quota.quota;
     const quota = await this.#readQuota(tenant);
     this.#quota = { quota, until: Date.now() + QUOTA_KEPT_MS };
@@ -59,9 +59,12 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
     const row = await this.env.DB.prepare("SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?")
       .bind(tenant)
       .first<{ concurrent_turns: number | null; usd_per_day: number | null }>();
-    return {
-      concurrentTurns: parseLimit(row?.concurrent_turns?.toString() ?? this.env.TENANT_CONCURRENT_TURNS),
-      usdPerDay: parseLimit(row?.usd_per_day?.toString() ?? this.env.TENANT_USD_PER_DAY),
-    };
+    return deploymentQuota(
+      {
+        TENANT_CONCURRENT_TURNS: row?.concurrent_turns?.toString() ?? this.env.TENANT_CONCURRENT_TURNS ?? "",
+        TENANT_USD_PER_DAY: row?.usd_per_day?.toString() ?? this.env.TENANT_USD_PER_DAY ?? "",
+      },
+      false,
+    );
   }
 }

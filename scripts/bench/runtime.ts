@@ -24,9 +24,6 @@ export type Runtime = {
 
 const DIRECT = { unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }] };
 
-/** No tenant's limit shall end a measurement. */
-const VARIABLES = { ...LOCAL_VARIABLES, TENANT_CONCURRENT_TURNS: "0" };
-
 /**
  * `storage`: an existing directory; what the runtime writes lies in a new one below it, until it is stopped. `entry`: a module
  * that stands in for the service's own; `variables`: what it is told besides.
@@ -76,7 +73,7 @@ function options({ service, bare, compatibility }: Bundles, state: string, varia
         durableObjects: Object.fromEntries(objects),
         d1Databases: d1_databases.map(({ binding }) => binding),
         r2Buckets: r2_buckets.map(({ binding }) => binding),
-        bindings: { ...vars, ...VARIABLES, ...variables },
+        bindings: { ...vars, ...LOCAL_VARIABLES, ...variables },
         ...DIRECT,
       },
       {

@@ -69,20 +69,39 @@ export const dayOf = (at: number): string => new Date(at).toISOString().slice(0,
 /** How long until the next UTC day, in whole seconds. */
 export const secondsToNextDay = (now: number): number => Math.ceil((DAY_MS - (now % DAY_MS)) / 1000);
 
-/** A limit as the operator writes it: a number, or nothing (or `0`) for none. Throws for anything else. */
+/** A limit as the operator writes it: a number; `0` means no limit, and so does nothing. Throws for anything else. */
 export function parseLimit(text: string | undefined): number | null {
-  if (text === undefined || text.trim() === "" || Number(text) === 0) return null;
+  if (!isSet(text) || Number(text) === 0) return null;
   const limit = Number(text);
   if (!Number.isFinite(limit) || limit < 0) throw new Error(`"${text}" is no limit: write a number, or 0 for none`);
   return limit;
 }
 
+/** A variable that is empty is not set. */
+const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
+
 /** The variables with the limits of tenants that have none of their own. */
 export const LIMIT_VARIABLES = ["TENANT_CONCURRENT_TURNS", "TENANT_USD_PER_DAY"] as const;
 type LimitVariable = (typeof LIMIT_VARIABLES)[number];
+type LimitVariables = Readonly<Partial<Record<LimitVariable, string>>>;
+
+/** Turns at a time of a tenant with keys, where the deployment sets no limit. */
+const DEFAULT_CONCURRENT_TURNS = "20";
+
+/**
+ * The limits of a tenant that has none of its own, from the deployment's variables. `isLocal`: the tenant of open local access, which
+ * has only the limits that are set. Throws for a variable that is no limit.
+ */
+export function deploymentQuota(variables: LimitVariables, isLocal: boolean): Quota {
+  const turns = variables.TENANT_CONCURRENT_TURNS;
+  return {
+    concurrentTurns: parseLimit(isSet(turns) || isLocal ? turns : DEFAULT_CONCURRENT_TURNS),
+    usdPerDay: parseLimit(variables.TENANT_USD_PER_DAY),
+  };
+}
 
 /** The first of the variables that is no limit; null if all are good. */
-export function badLimit(variables: Readonly<Partial<Record<LimitVariable, string>>>): LimitVariable | null {
+export function badLimit(variables: LimitVariables): LimitVariable | null {
   return LIMIT_VARIABLES.find((name) => !isLimit(variables[name])) ?? null;
 }
 

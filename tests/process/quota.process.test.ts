@@ -4,6 +4,7 @@ import { answersThenVotes, hangs } from "../../scripts/simulated-providers/scrip
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
 import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
 import { bearer, KEYED, newKey } from "./support/keyed";
+import { LOCAL } from "./support/local";
 
 /** What a tenant may use, over a kill: a turn that runs keeps its place, and what was spent stays spent. */
 const [QUICK, MUTE] = ["gpt-6-luna", "gpt-6.2-sol"]; // their prices are known, so dollars can hold them
@@ -28,16 +29,17 @@ afterAll(async () => {
   await providers?.close();
 });
 
+const bodyFor = (model: string) => {
+  const backend = { type: "openai", model, base_url: providers.baseUrls["openai-responses"], api_key: "simulated" };
+  return { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } };
+};
 const ask = (key: string, path: string, method = "GET", body?: unknown) =>
   fetch(service.url + path, {
     method,
     headers: { ...bearer(key), "content-type": "application/json", connection: "close" },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-const start = (key: string, model: string) => {
-  const backend = { type: "openai", model, base_url: providers.baseUrls["openai-responses"], api_key: "simulated" };
-  return ask(key, "/api/runs", "POST", { question: "When does water boil?", config: { agents: [{ id: "a", backend }] } });
-};
+const start = (key: string, model: string) => ask(key, "/api/runs", "POST", bodyFor(model));
 const sessionOf = async (response: Response) => RunResponseSchema.parse(await response.json()).session_id;
 const restart = async () => {
   await service.kill();
@@ -67,5 +69,29 @@ describe("after a kill", () => {
     const refusal = await (await start(frugal.key, QUICK)).json();
     expect(refusal).toMatchObject({ status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY });
     expect(refusal).toMatchObject({ spent_usd: expect.closeTo(spent, 9), reserved_usd: expect.closeTo(USD_PER_DAY - spent, 9) });
+  });
+});
+
+describe("open local access", () => {
+  it("keeps to the limits that its operator has set (F2)", async () => {
+    const limits = { TENANT_CONCURRENT_TURNS: "1", TENANT_USD_PER_DAY: String(USD_PER_DAY) };
+    const local = await ServiceProcess.prepare({ ...LOCAL, ...limits });
+    try {
+      await local.start();
+      const run = () =>
+        fetch(`${local.url}/api/runs`, {
+          method: "POST",
+          headers: { "content-type": "application/json", connection: "close" },
+          body: JSON.stringify(bodyFor(MUTE)),
+        });
+      const session = await sessionOf(await run());
+      expect(await (await run()).json()).toMatchObject({ status: 429, code: "quota_exceeded", limit: 1, running: 1 });
+      await fetch(`${local.url}/api/sessions/${session}/cancel`, { method: "POST" });
+      // The cancelled call is charged in full, and it had reserved what the day has.
+      const refused = { status: 402, code: "spend_exceeded", limit_usd: USD_PER_DAY };
+      await vi.waitFor(async () => expect(await (await run()).json()).toMatchObject(refused), FREE_WITHIN_MS);
+    } finally {
+      await local.stop();
+    }
   });
 });

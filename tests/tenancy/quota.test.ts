@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   badLimit,
   dayOf,
+  deploymentQuota,
   judgeTurn,
   type Lease,
   parseLimit,
@@ -128,4 +129,25 @@ it.each([
   { name: "a sign", variables: { TENANT_CONCURRENT_TURNS: "20", TENANT_USD_PER_DAY: "$5" }, bad: "TENANT_USD_PER_DAY" },
 ])("of the variables with limits, $name: $bad is wrong", ({ variables, bad }) => {
   expect(badLimit(variables)).toBe(bad);
+});
+
+describe("the deployment's variables limit (F2)", () => {
+  it.each([
+    { name: "a tenant with keys to 20 turns, where nothing is set", isLocal: false, variables: {}, turns: 20, usd: null },
+    { name: "open local access by nothing, where nothing is set", isLocal: true, variables: {}, turns: null, usd: null },
+    {
+      name: "open local access by what is set",
+      isLocal: true,
+      variables: { turns: "1", usd: "0.00001" },
+      turns: 1,
+      usd: 0.00001,
+    },
+    { name: "a tenant with keys by what is set", isLocal: false, variables: { turns: "3", usd: "5" }, turns: 3, usd: 5 },
+    { name: "nobody, where 0 is set", isLocal: false, variables: { turns: "0", usd: "0" }, turns: null, usd: null },
+    { name: "as if unset, where a variable is empty", isLocal: false, variables: { turns: " ", usd: "" }, turns: 20, usd: null },
+  ])("$name", ({ isLocal, variables, turns, usd }) => {
+    const { turns: TENANT_CONCURRENT_TURNS = "", usd: TENANT_USD_PER_DAY = "" }: { turns?: string; usd?: string } = variables;
+    const quota = deploymentQuota({ TENANT_CONCURRENT_TURNS, TENANT_USD_PER_DAY }, isLocal);
+    expect(quota).toEqual({ concurrentTurns: turns, usdPerDay: usd });
+  });
 });
