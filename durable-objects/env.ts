@@ -29,6 +29,8 @@ export type Env = {
   VERSION?: WorkerVersionMetadata;
   /** Requests of one key, as wrangler.toml limits them. */
   RATE_LIMITER?: RateLimit;
+  /** Requests of all keys of one tenant together. */
+  TENANT_RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
   /** Secrets for tool servers, each bound to an origin: `NAME=https://api.example.com`, separated by commas. */

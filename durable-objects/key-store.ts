@@ -1,10 +1,12 @@
-import { type KeyRow, USE_NOTED_EVERY_MS } from "../src/tenancy/keys";
+import { type KeyRow, MOST_DEAD_KEYS, MOST_LIVE_KEYS, USE_NOTED_EVERY_MS } from "../src/tenancy/keys";
 
 const COLUMNS = "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
 /** D1 binds at most 100 parameters (edge, autumn 2026), one of which is the time. */
 const MOST_IDS = 90;
-/** Databases that are known to hold keys. No key's row ever goes, so what was seen once stays so. */
+/** Databases that are known to hold keys. The newest row of a tenant is never deleted, so a filled database stays filled. */
 const FILLED = new WeakSet<D1Database>();
+/** `?1` is the time. */
+const IS_LIVE = "(revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1))";
 
 /** The service's keys in D1. Every value is a bound parameter. */
 export class KeyStore {
@@ -27,12 +29,23 @@ export class KeyStore {
     return isEmpty;
   }
 
-  async insert(row: KeyRow): Promise<void> {
+  /**
+   * Adds a key unless its tenant has `MOST_LIVE_KEYS` live ones; returns whether the key was added. One statement, so that of two
+   * requests for the last place one is refused. Of the tenant's revoked and expired keys the newest `MOST_DEAD_KEYS` stay.
+   */
+  async insert(row: KeyRow): Promise<boolean> {
     const { id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at } = row;
-    await this.#db
-      .prepare(`INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-      .bind(id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at)
-      .run();
+    const count = `(SELECT count(*) FROM api_keys WHERE tenant = ?3 AND ${IS_LIVE})`;
+    const insert = `INSERT INTO api_keys (${COLUMNS}) SELECT ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10 WHERE ${count} < ?11`;
+    const dead = `SELECT id FROM api_keys WHERE tenant = ?2 AND NOT ${IS_LIVE} ORDER BY id DESC LIMIT -1 OFFSET ?3`;
+    const now = Date.now();
+    const [inserted] = await this.#db.batch([
+      this.#db
+        .prepare(insert)
+        .bind(now, id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at, MOST_LIVE_KEYS),
+      this.#db.prepare(`DELETE FROM api_keys WHERE id IN (${dead})`).bind(now, tenant, MOST_DEAD_KEYS),
+    ]);
+    return (inserted?.meta.changes ?? 0) > 0;
   }
 
   /** A tenant's keys, newest first, from behind the id `after`; one more than a page if there are more. */

@@ -118,8 +118,11 @@ async function refuse({ env, req }: Call): Promise<never> {
   throw (await env.tenancy.keys.isEmpty()) ? closed(NO_KEYS) : unauthorized(NO_KEY);
 }
 
-async function requireRate({ env }: Call, { keyId }: Principal): Promise<void> {
-  if (keyId !== null && !(await env.tenancy.withinRate(keyId))) throw tooOften("This key asks too often.");
+/** By key first: a key that asks too often does not use up what its tenant's other keys have. */
+async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise<void> {
+  if (keyId === null) return;
+  if (!(await env.tenancy.withinRate(keyId))) throw tooOften("This key asks too often.");
+  if (!(await env.tenancy.withinTenantRate(tenant))) throw tooOften("The keys of this tenant together ask too often.");
 }
 
 const tooOften = (what: string): ApiError =>

@@ -26,7 +26,7 @@ import { ApiError, type ErrorCode } from "./errors";
 import { json, type Operation } from "./operation";
 import { MAX_BODY_BYTES, readBody, readLargeBody } from "./read-body";
 import { inRoom } from "./upload-place";
-import { orRefusal, orRefusalNow, typeOf, uploadBody } from "./read-upload";
+import { orRefusal, typeOf, uploadBody } from "./read-upload";
 
 const TAR = "application/x-tar";
 const GZIP = "application/gzip";
@@ -113,11 +113,19 @@ async function takeManifest(context: Call, owner: { tenant: string; name: string
   const put = (manifest: ContextManifest) => putManifest(env.store, owner, manifest, Date.now());
   if (length !== null && Number(length) <= MAX_BODY_BYTES) return put(await readBody(raw, ContextManifestSchema));
   if (Number(length) > MANIFEST_BYTES) throw new ApiError("body_too_large", MANIFEST_BEYOND);
-  const wanted = { bytes: memoryOf("manifest", length === null ? null : Number(length)), signal: raw.signal };
-  const limit = { mostBytes: MANIFEST_BYTES, beyond: MANIFEST_BEYOND };
-  return inRoom(env.room, wanted, async (goesOn) => {
-    const manifest = await readLargeBody(raw, ContextManifestSchema, { ...limit, came: () => orRefusalNow(goesOn) });
-    goesOn();
+  // What has come counts, not what was announced: a client that is slow to send holds little of the room.
+  const wanted = { tenant: owner.tenant, bytes: memoryOf("manifest", 0), signal: raw.signal };
+  return inRoom(env.room, wanted, async (progress) => {
+    const came = async (bytes: number, inAll: number) => {
+      progress.came(bytes);
+      await progress.holds(memoryOf("manifest", inAll));
+    };
+    const limit = { mostBytes: MANIFEST_BYTES, beyond: MANIFEST_BEYOND, waits: progress.waits };
+    const manifest = await readLargeBody(raw, ContextManifestSchema, {
+      ...limit,
+      came: (bytes, inAll) => orRefusal(came(bytes, inAll)),
+    });
+    progress.goesOn();
     return put(manifest);
   });
 }
@@ -148,14 +156,14 @@ function withRoom<T>(context: Call, kind: UploadKind, work: (body: Counted) => P
   const { raw } = context.req;
   const length = raw.headers.get("content-length");
   const told = length === null ? null : Number(length);
-  const wanted = { bytes: memoryOf(kind, told), signal: raw.signal };
-  return inRoom(context.env.contexts.room, wanted, (goesOn) => {
+  const wanted = { tenant: context.var.principal.tenant, bytes: memoryOf(kind, told), signal: raw.signal };
+  return inRoom(context.env.contexts.room, wanted, (progress) => {
     const tally = new Tally();
-    const count = (bytes: number) => {
-      goesOn();
+    const came = (bytes: number) => {
+      progress.came(bytes);
       tally.received(bytes);
     };
-    return work({ open: () => uploadBody(raw, count), told, tally, goesOn });
+    return work({ open: () => uploadBody(raw, { waits: progress.waits, came }), told, tally, goesOn: progress.goesOn });
   });
 }
 

@@ -32,6 +32,7 @@ const HTTP_STATUS = {
   turn_running: 409,
   event_id_ahead: 409,
   context_changed: 409,
+  too_many_keys: 409,
   body_too_large: 413,
   context_too_large: 413,
   attachments_too_large: 413,

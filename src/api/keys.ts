@@ -10,7 +10,7 @@ import {
   ScopeSchema,
 } from "../protocol/keys";
 import { redactShapes } from "../redaction/redact";
-import { hashSecret, isKeyId, type KeyRow, SECRET_BYTES, toKey } from "../tenancy/keys";
+import { endOfNewKey, hashSecret, isKeyId, type KeyRow, MOST_LIVE_KEYS, SECRET_BYTES, toKey } from "../tenancy/keys";
 import { LOCAL_TENANT } from "../tenancy/principal";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
@@ -67,9 +67,10 @@ const CREATE_OPERATION: Operation = {
   id: "createKey",
   tag: "Keys",
   summary: "Make a key for the same tenant; it is shown once",
+  description: `A tenant has at most ${MOST_LIVE_KEYS} live keys. A key ends no later than the key that makes it, and with it if the request names no end.`,
   request: { body: { "application/json": { schema: KeyRequestSchema, example: { name: "laptop", scopes: ["run"] } } } },
   answers: { 201: json("The key", NewKeySchema, { ...EXAMPLE, last_used_at: null, key: `mge_${EXAMPLE.id}_…` }) },
-  codes: ["bad_json", "body_too_large", "unsupported_media_type", "request_invalid"],
+  codes: ["bad_json", "body_too_large", "unsupported_media_type", "request_invalid", "too_many_keys"],
   handle: createKey,
 };
 
@@ -137,13 +138,32 @@ async function createKey(context: Call): Promise<Response> {
     secret_hash: hashSecret(secret),
     scopes: [...new Set(scopes)].join(","),
     created_at: now,
-    expires_at: expires_in_days === undefined ? null : now + expires_in_days * DAY_MS,
+    expires_at: await endOf(context, expires_in_days === undefined ? null : now + expires_in_days * DAY_MS),
     revoked_at: null,
     last_used_at: null,
   };
-  await context.env.tenancy.keys.insert(row);
+  if (!(await context.env.tenancy.keys.insert(row))) throw tooManyKeys();
   return context.json({ ...toWire(row), key }, 201);
 }
+
+/** When the new key ends. Throws `request_invalid` for an end after that of the key that makes it. */
+async function endOf(context: Call, wished: number | null): Promise<number | null> {
+  const { keyId } = context.var.principal;
+  const minter = keyId === null ? null : await context.env.tenancy.keys.find(keyId);
+  const end = endOfNewKey(wished, minter?.expires_at ?? null);
+  if (end !== "too_late") return end;
+  const detail = "A key ends no later than the key that makes it. Ask for fewer days, or leave this out: then both end together";
+  throw new ApiError("request_invalid", `The request is not valid, at \`/expires_in_days\`: ${detail}.`, {
+    errors: [{ pointer: "/expires_in_days", detail }],
+  });
+}
+
+const tooManyKeys = (): ApiError =>
+  new ApiError(
+    "too_many_keys",
+    `This tenant has ${MOST_LIVE_KEYS} live keys, the most it may have. Revoke one with \`DELETE /api/keys/{key}\` (\`massgen-edge keys revoke\`), then ask again.`,
+    { limit: MOST_LIVE_KEYS },
+  );
 
 /** Names are shown in lists, to whoever may see them. */
 function refuseKeyAsName(name: string): void {

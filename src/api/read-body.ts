@@ -19,14 +19,21 @@ export async function readBody<T>(request: Request, schema: z.ZodType<T>): Promi
   return (await readBodyAndText(request, schema)).value;
 }
 
-/** A limit of its own, in bytes, and what is said beyond it. `came`: called with each piece; what it throws as ApiError ends the reading. */
-export type BodyLimit = { mostBytes: number; beyond: string; came: () => void };
+/**
+ * A limit of its own, in bytes, and what is said beyond it. `waits`: called before each wait for a piece. `came`: called with the
+ * size of each piece and of all so far; what it throws as ApiError ends the reading.
+ */
+export type BodyLimit = {
+  mostBytes: number;
+  beyond: string;
+  waits: () => void;
+  came: (bytes: number, inAll: number) => Promise<void>;
+};
 
 /** The same with a limit of its own. */
 export async function readLargeBody<T>(request: Request, schema: z.ZodType<T>, limit: BodyLimit): Promise<T> {
   requireJson(request.headers);
-  const { mostBytes, beyond, came } = limit;
-  const { text } = await readText(request, mostBytes, () => new ApiError("body_too_large", beyond), came);
+  const { text } = await readText(request, limit);
   return check(parse(text), schema);
 }
 
@@ -37,8 +44,10 @@ export async function readBodyAndText<T>(
   attachedBytes = 0,
 ): Promise<{ value: T; text: string }> {
   requireJson(request.headers);
-  const { text, size } = await readText(request, MAX_BODY_BYTES + attachedBytes);
-  if (size - attachedIn(text, size) > MAX_BODY_BYTES) throw tooLarge(MAX_BODY_BYTES, " without its images and files");
+  const { text, size } = await readText(request, plainLimit(MAX_BODY_BYTES + attachedBytes));
+  if (size - attachedIn(text, size) > MAX_BODY_BYTES) {
+    throw new ApiError("body_too_large", beyondMib(MAX_BODY_BYTES, " without its images and files"));
+  }
   return { value: check(parse(text), schema), text };
 }
 
@@ -49,7 +58,7 @@ export const isYaml = (request: Request): boolean =>
 /** A body that is text to be read elsewhere. */
 export async function readPlainBody(request: Request): Promise<string> {
   requireUncompressed(request.headers);
-  return (await readText(request, MAX_BODY_BYTES)).text;
+  return (await readText(request, plainLimit(MAX_BODY_BYTES))).text;
 }
 
 function check<T>(value: unknown, schema: z.ZodType<T>): T {
@@ -90,8 +99,12 @@ function requireUncompressed(headers: Headers): void {
   if (headers.has("content-encoding")) throw new ApiError("unsupported_media_type", "Send the body without compression.");
 }
 
-const tooLarge = (mostBytes: number, but = ""): ApiError =>
-  new ApiError("body_too_large", `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`);
+const beyondMib = (mostBytes: number, but = ""): string => `The body is larger than ${Math.floor(mostBytes / MIB)} MiB${but}.`;
+
+const plainLimit = (mostBytes: number): BodyLimit => ({
+  ...{ mostBytes, beyond: beyondMib(mostBytes) },
+  ...{ waits: () => undefined, came: async () => undefined },
+});
 
 /** What a value of `data` begins with, and how long one is that has limits of its own. */
 const DATA = /"data"\s*:\s*"/g;
@@ -114,11 +127,9 @@ function attachedIn(text: string, size: number): number {
 
 async function readText(
   request: Request,
-  mostBytes: number,
-  refusal = () => tooLarge(mostBytes),
-  came = () => {},
+  { mostBytes, beyond, waits, came }: BodyLimit,
 ): Promise<{ text: string; size: number }> {
-  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw refusal();
+  if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw new ApiError("body_too_large", beyond);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
   const decode = (chunk?: Uint8Array): string => {
     try {
@@ -130,12 +141,15 @@ async function readText(
   const parts: string[] = [];
   let size = 0;
   try {
+    waits();
     for await (const chunk of request.body ?? []) {
       size += chunk.byteLength;
-      if (size > mostBytes) throw refusal();
-      came();
+      if (size > mostBytes) throw new ApiError("body_too_large", beyond);
+      await came(chunk.byteLength, size);
       parts.push(decode(chunk));
+      waits();
     }
+    await came(0, size); // the service waits for nothing more
   } catch (error) {
     if (error instanceof ApiError) throw error;
     // The client went, or wrote chunks that are none: in the platform's words that is a lost connection, as a restart of ours is.

@@ -1,6 +1,6 @@
 /** How much may be on its way at a time: puts, and bytes held for them. What is larger than that is waited for by itself. */
 const MOST_PUTS = 4;
-export const ON_THEIR_WAY_BYTES = 8_000_000;
+export const ON_THEIR_WAY_BYTES = 4_000_000;
 
 type Put = (hash: string, bytes: Uint8Array) => Promise<void>;
 

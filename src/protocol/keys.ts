@@ -18,7 +18,7 @@ export const KeyRequestSchema = z
       .refine((name) => !/\p{Cc}/u.test(name), "A name has no line breaks or other control characters"),
     /** Each includes the lesser ones: `admin`, `run`, `read`. */
     scopes: z.array(ScopeSchema).min(1).max(3),
-    /** Absent: it does not end by itself. */
+    /** Absent: it ends with the key that makes it, or never. */
     expires_in_days: z.int().min(1).max(MOST_DAYS).optional(),
   })
   .meta({ id: "KeyRequest" });

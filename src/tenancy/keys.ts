@@ -49,6 +49,21 @@ export type KeyRow = {
 export const isLive = ({ expires_at, revoked_at }: Pick<KeyRow, "expires_at" | "revoked_at">, now: number): boolean =>
   revoked_at === null && (expires_at === null || expires_at > now);
 
+/** Keys of one tenant that open something. */
+export const MOST_LIVE_KEYS = 50;
+/** Revoked and expired keys of one tenant that stay listed, the newest first. */
+export const MOST_DEAD_KEYS = 500;
+
+/**
+ * When a new key ends, in unix ms; `null`: never. `wished`: as the request says, `null` if it says nothing. A key never outlives the
+ * key that makes it (`minterEnds`): without a wish it ends with that one. Returns `too_late` if the wish is later.
+ */
+export function endOfNewKey(wished: number | null, minterEnds: number | null): number | null | "too_late" {
+  if (minterEnds === null) return wished;
+  if (wished !== null && wished > minterEnds) return "too_late";
+  return wished ?? minterEnds;
+}
+
 /** Compared with where there is no key of the id, so that both take the same time. */
 const NOBODY = hashSecret("nobody");
 

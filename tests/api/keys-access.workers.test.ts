@@ -199,6 +199,37 @@ describe("a service", () => {
     expect(await response.json()).toMatchObject({ code: "rate_limited" });
   });
 
+  it("refuses a tenant whose keys together ask too often, and no other; one key's excess is not charged to its tenant (M13)", async () => {
+    const app = createApp();
+    const counted: string[] = [];
+    const [one, two, other] = [await makeKey("crowd"), await makeKey("crowd"), await makeKey("quiet")];
+    const tenancy = {
+      ...OPEN_TENANCY,
+      keys,
+      hasMasterKey: true,
+      withinRate: async (id: string) => id !== one.id,
+      withinTenantRate: async (tenant: string) => {
+        counted.push(tenant);
+        return tenant !== "crowd";
+      },
+    };
+    const codeFor = async ({ key }: { key: string }) => {
+      const request = new Request("http://127.0.0.1/api/sessions/x", { headers: { authorization: `Bearer ${key}` } });
+      const response = await app.fetch(request, { ...services({}), tenancy });
+      return (await response.json<{ code: string }>()).code;
+    };
+    expect(await codeFor(one)).toBe("rate_limited");
+    expect(counted).toEqual([]);
+    expect(await codeFor(two)).toBe("rate_limited");
+    expect(await codeFor(other)).toBe("bad_id");
+  });
+
+  it("counts a tenant's requests, five times as many as a key's (M13)", { retry: 2 }, async () => {
+    const [key, limiter] = [crypto.randomUUID(), env.TENANT_RATE_LIMITER];
+    const results = await Promise.all(Array.from({ length: 3_001 }, () => limiter?.limit({ key })));
+    expect(results.filter((result) => result?.success).length).toBe(3_000);
+  });
+
   it("refuses whoever comes too often without a good key, by where they come from", async () => {
     const app = createApp();
     const tenancy = {

@@ -1,3 +1,4 @@
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { AuditListSchema, KeyListSchema, NewKeySchema } from "../../src/protocol/keys";
 import { AUDIT_START, firstBroken } from "../../src/tenancy/audit";
@@ -46,6 +47,44 @@ describe("an admin's key", () => {
     const second = KeyListSchema.parse(await (await askWith(key, `/api/keys?limit=2&after=${first.last_id}`)).json());
     expect([...first.data, ...second.data].map(({ name }) => name)).toEqual(["three", "two", "one", "test"]);
     expect([first.has_more, second.has_more]).toEqual([true, false]);
+  });
+
+  it("makes at most 50 keys that are good, and more once one is revoked (M13)", async () => {
+    const { key } = await makeKey("minter", { scopes: "admin" });
+    const made = await Promise.all(Array.from({ length: 49 }, (_, nth) => create({ name: `key ${nth}`, scopes: ["read"] }, key)));
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+    const refused = await Promise.all([1, 2].map((nth) => create({ name: `over ${nth}`, scopes: ["read"] }, key)));
+    expect(await Promise.all(refused.map(codeOf))).toEqual([
+      [409, "too_many_keys"],
+      [409, "too_many_keys"],
+    ]);
+    const { id } = NewKeySchema.parse(await made[0]?.json());
+    await askWith(key, `/api/keys/${id}`, { method: "DELETE" });
+    const both = await Promise.all([1, 2].map((nth) => create({ name: `again ${nth}`, scopes: ["read"] }, key)));
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect((await create({ name: "another tenant's", scopes: ["read"] }, other.key)).status).toBe(201);
+  });
+
+  it("keeps the newest 500 revoked and expired keys in the list, not all there ever were (M13)", async () => {
+    const past = Date.now() - 1;
+    for (let nth = 0; nth < 503; nth += 1) await makeKey("mortal", { expires_at: past, name: `old ${nth}` });
+    const { key } = await makeKey("mortal", { scopes: "admin" });
+    await create({ name: "fresh", scopes: ["read"] }, key);
+    const count = env.DB.prepare("SELECT count(*) AS n FROM api_keys WHERE tenant = 'mortal'");
+    expect(await count.first("n")).toBe(502);
+    expect((await askWith(key, "/api/keys")).status).toBe(200);
+  });
+
+  it("makes no key that outlives it: without a wish the end is its own, a later one is refused (M13)", async () => {
+    const ends = Date.now() + 10 * 86_400_000;
+    const { key } = await makeKey("mortals", { scopes: "admin", expires_at: ends });
+    const inherited = NewKeySchema.parse(await (await create({ name: "a", scopes: ["admin"] }, key)).json());
+    expect(inherited.expires_at).toBe(ends / 1000);
+    const shorter = NewKeySchema.parse(await (await create({ name: "b", scopes: ["run"], expires_in_days: 9 }, key)).json());
+    expect((shorter.expires_at ?? 0) - shorter.created_at).toBe(9 * 86_400);
+    const refused = await create({ name: "c", scopes: ["run"], expires_in_days: 11 }, key);
+    const problem = await refused.json<{ code: string; errors: { pointer: string }[] }>();
+    expect([refused.status, problem.code, problem.errors[0]?.pointer]).toEqual([422, "request_invalid", "/expires_in_days"]);
   });
 
   it.each([

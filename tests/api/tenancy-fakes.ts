@@ -12,6 +12,7 @@ export const OPEN_TENANCY: TenancyServices = {
   },
   tenant: () => ({ audit: async () => undefined, auditPage: async () => ({ rows: [], hasMore: false }) }),
   withinRate: async () => true,
+  withinTenantRate: async () => true,
   hasMasterKey: false,
   badLimit: null,
   later: () => undefined,

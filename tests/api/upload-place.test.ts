@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { inRoom } from "../../src/api/upload-place";
 import { UploadRoom } from "../../src/contexts/upload-room";
 
-const BYTES = 80_000_000;
+/** One tenant's half of the room. */
+const BYTES = 40_000_000;
 const never = new AbortController().signal;
 const hangs = () => new Promise<never>(() => undefined);
 const failure = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
@@ -14,8 +15,8 @@ describe("an upload that finds no room", () => {
   it("begins when another has ended, also by failing", async () => {
     const room = new UploadRoom();
     const fails = Promise.withResolvers<never>();
-    const first = failure(inRoom(room, { bytes: BYTES, signal: never }, () => fails.promise));
-    const second = inRoom(room, { bytes: BYTES, signal: never }, async () => "done");
+    const first = failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, () => fails.promise));
+    const second = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "done");
     await vi.advanceTimersByTimeAsync(10_000);
     fails.reject(new Error("broken"));
     await vi.advanceTimersByTimeAsync(200);
@@ -24,35 +25,68 @@ describe("an upload that finds no room", () => {
 
   it("is asked to come again after 20 seconds, and leaves its place in the queue", async () => {
     const room = new UploadRoom();
-    const holder = inRoom(room, { bytes: BYTES, signal: never }, async (goesOn) => {
+    const holder = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ goesOn }) => {
       for (let at = 0; at < 30; at += 1) {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         goesOn();
       }
       return "held";
     });
-    const late = failure(inRoom(room, { bytes: 1, signal: never }, hangs));
+    const late = failure(inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs));
     await vi.advanceTimersByTimeAsync(19_900);
-    const next = inRoom(room, { bytes: BYTES, signal: never }, async () => "next");
+    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
     await vi.advanceTimersByTimeAsync(200);
     expect(await late).toMatchObject({ code: "uploads_busy", more: { headers: { "retry-after": "5" } } });
     await vi.advanceTimersByTimeAsync(11_000);
     expect([await holder, await next]).toEqual(["held", "next"]);
   });
 
-  it("is turned away at once where 32 wait", async () => {
+  it("is turned away at once where 16 of its tenant wait; another tenant's is taken in (M8)", async () => {
     const room = new UploadRoom();
-    const all = Array.from({ length: 33 }, () => failure(inRoom(room, { bytes: BYTES, signal: never }, hangs)));
-    await expect(inRoom(room, { bytes: 1, signal: never }, hangs)).rejects.toMatchObject({ code: "uploads_busy" });
+    const all = Array.from({ length: 17 }, () => failure(inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs)));
+    await expect(inRoom(room, { tenant: "a", bytes: 1, signal: never }, hangs)).rejects.toMatchObject({ code: "uploads_busy" });
+    expect(await inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in")).toBe("taken in");
     await vi.advanceTimersByTimeAsync(21_000);
-    expect((await Promise.all(all.slice(1))).map((error) => Object(error).code)).toEqual(Array(32).fill("uploads_busy"));
+    expect((await Promise.all(all.slice(1))).map((error) => Object(error).code)).toEqual(Array(16).fill("uploads_busy"));
+  });
+
+  it("is asked to come again where what it needs beyond its half is wanted by another tenant (M8)", async () => {
+    const room = new UploadRoom();
+    const grown = failure(
+      inRoom(room, { tenant: "a", bytes: 1, signal: never }, async ({ holds }) => {
+        await holds(70_000_000);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await holds(71_000_000);
+      }),
+    );
+    await vi.advanceTimersByTimeAsync(100);
+    const other = inRoom(room, { tenant: "b", bytes: BYTES, signal: never }, async () => "taken in");
+    await vi.advanceTimersByTimeAsync(7_000);
+    expect([await grown, await other]).toMatchObject([{ code: "uploads_busy" }, "taken in"]);
+  });
+
+  it("stops when its client is silent for more than ten seconds, and another then begins (M8)", async () => {
+    const room = new UploadRoom();
+    const wakes = Promise.withResolvers<void>();
+    const slow = failure(
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ waits, came }) => {
+        waits();
+        await wakes.promise;
+        came(1_000);
+      }),
+    );
+    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
+    await vi.advanceTimersByTimeAsync(10_200);
+    expect(await next).toBe("next");
+    wakes.resolve();
+    expect(await slow).toMatchObject({ code: "upload_broken" });
   });
 
   it("waits no longer once its client has gone", async () => {
     const room = new UploadRoom();
-    void inRoom(room, { bytes: BYTES, signal: never }, hangs);
+    void inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, hangs);
     const client = new AbortController();
-    const waiting = failure(inRoom(room, { bytes: 1, signal: client.signal }, hangs));
+    const waiting = failure(inRoom(room, { tenant: "a", bytes: 1, signal: client.signal }, hangs));
     await vi.advanceTimersByTimeAsync(1_000);
     client.abort();
     await vi.advanceTimersByTimeAsync(100);
@@ -64,12 +98,12 @@ describe("an upload that finds no room", () => {
     const client = new AbortController();
     const wakes = Promise.withResolvers<void>();
     const left = failure(
-      inRoom(room, { bytes: BYTES, signal: client.signal }, async (goesOn) => {
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: client.signal }, async ({ goesOn }) => {
         await wakes.promise;
         goesOn();
       }),
     );
-    const next = inRoom(room, { bytes: BYTES, signal: never }, async () => "next");
+    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
     client.abort();
     await vi.advanceTimersByTimeAsync(200);
     wakes.resolve();
@@ -80,13 +114,13 @@ describe("an upload that finds no room", () => {
     const room = new UploadRoom();
     const wakes = Promise.withResolvers<void>();
     const still = failure(
-      inRoom(room, { bytes: BYTES, signal: never }, async (goesOn) => {
+      inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async ({ goesOn }) => {
         await wakes.promise;
         goesOn();
       }),
     );
     await vi.advanceTimersByTimeAsync(45_000);
-    const next = inRoom(room, { bytes: BYTES, signal: never }, async () => "next");
+    const next = inRoom(room, { tenant: "a", bytes: BYTES, signal: never }, async () => "next");
     await vi.advanceTimersByTimeAsync(16_000);
     wakes.resolve();
     expect([await next, await still]).toMatchObject(["next", { code: "upload_broken" }]);
