@@ -29,6 +29,7 @@ export const LAYERS = [
   "src/outgoing",
   "src/providers",
   "src/redaction",
+  "src/patterns",
   "src/tenancy",
   "r2-layout",
   "src/coordination",
@@ -89,19 +90,30 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
   "src/contexts": { uses: ["src/workspace", "r2-layout", "src/protocol"], packages: ["fflate", "modern-tar", "zod"] },
-  "src/evals": { uses: ["src/config", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
+  "src/evals": { uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
   // Tools too: which there are, and what the rules must know of them.
   "src/config": {
-    uses: ["src/tools", "src/workspace", "src/outgoing", "src/providers", "src/redaction", "src/coordination", "src/protocol"],
+    uses: [
+      "src/tools",
+      "src/workspace",
+      "src/outgoing",
+      "src/providers",
+      "src/redaction",
+      "src/patterns",
+      "src/coordination",
+      "src/protocol",
+    ],
   },
-  "src/tools": { uses: ["src/workspace", "src/redaction", "src/coordination", "src/protocol"] },
+  "src/tools": { uses: ["src/workspace", "src/redaction", "src/patterns", "src/coordination", "src/protocol"] },
   "src/prompts": { uses: ["src/coordination", "src/protocol"] },
   // Pure: what of a provider's quota is spent, and who waits for more.
   "src/limits": { uses: ["src/providers", "src/protocol"], packages: [] },
-  "src/workspace": { uses: ["src/coordination", "src/protocol"] },
+  "src/workspace": { uses: ["src/patterns", "src/coordination", "src/protocol"] },
   "src/providers": { uses: ["src/redaction", "src/coordination", "src/protocol"] },
   "src/outgoing": { uses: ["src/redaction"] },
   "src/redaction": { uses: [], packages: [] },
+  // Patterns of users and models, and what matching them may cost.
+  "src/patterns": { uses: [], packages: ["re2js"] },
   // Rules of keys and quotas; its hashes are made at once, inside transactions.
   "src/tenancy": { uses: [], packages: ["node:crypto"] },
   "r2-layout": { uses: ["src/protocol"] },
@@ -114,6 +126,11 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
 
 /** Modules that only some paths may import. Tests and scripts drive the runtime themselves, so nothing is closed to them. */
 export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
+  {
+    module: /^re2js$/,
+    only: /^src\/patterns\//,
+    why: "each match of a pattern is charged to a budget, which only its wrapper does",
+  },
   {
     module: /^cloudflare:/,
     only: /^(src\/worker\.ts|durable-objects\/)/,

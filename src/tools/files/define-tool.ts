@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { PatternError } from "../../patterns";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import type { Tool, ToolContext, ToolResult } from "../tool";
@@ -33,7 +34,7 @@ export function defineFileTool<Schema extends z.ZodObject>(definition: FileToolD
         const result = await definition.run(parsed.data, context.files, context);
         return typeof result === "string" ? { outcome: "ok", text: result } : result;
       } catch (error) {
-        if (error instanceof FileError) return failed(error.message);
+        if (error instanceof FileError || error instanceof PatternError) return failed(error.message);
         throw error;
       }
     },

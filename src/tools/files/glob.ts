@@ -1,23 +1,30 @@
-import { RE2JS } from "re2js";
+import { compilePattern, type Pattern, PatternError, quotePattern, type WorkBudget } from "../../patterns";
 import { FileError } from "../../workspace/types";
 
-/**
- * Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`, `{a,b}`. Matched by an automaton, so that
- * no pattern takes longer than the path is long.
- */
+/** Patterns of paths: `*` and `?` within a name, `**` over any number of directories, `[abc]`, `{a,b}`. */
 
-/** Longest pattern that is taken, in UTF-16 units; its automaton is about as large. */
+/** Longest pattern that is taken, in UTF-16 units. */
 const LONGEST = 1_000;
 
 /**
- * Whether a path, relative to where the search begins, matches. A pattern without a slash is about the last name only. Throws
- * `FileError` `pattern_invalid`.
+ * Which of these paths match, each taken relative to `root`, where the search begins. A pattern without a slash is about the last
+ * name only. Charges the work to the budget and pauses in between. Throws `FileError` `pattern_invalid`, `PatternError`
+ * `pattern_too_costly`, and the signal's reason.
  */
-export function globMatcher(pattern: string): (path: string) => boolean {
+export async function matchingPaths(
+  { pattern, paths, root }: { pattern: string; paths: readonly string[]; root: string },
+  budget: WorkBudget,
+  signal: AbortSignal,
+): Promise<string[]> {
   const anchored = pattern.replace(/^\.?\//, "");
   const whole = anchored.includes("/") ? anchored : `**/${anchored}`;
-  const matcher = compilePattern(`^(?:${toExpression(whole)})$`, pattern, { ignoreCase: false });
-  return (path) => matcher.test(path);
+  const compiled = compileTyped(`^(?:${toExpression(whole)})$`, pattern, { ignoreCase: false, budget });
+  const matching: string[] = [];
+  for (const path of paths) {
+    if (compiled.test(below(path, root), budget)) matching.push(path);
+    if (budget.isPauseDue) await budget.pause(signal);
+  }
+  return matching;
 }
 
 /** A file's path relative to the directory, or the file, that a search begins at: what patterns are held against. */
@@ -26,15 +33,20 @@ export function below(file: string, root: string): string {
   return relative === "" ? file.slice(file.lastIndexOf("/") + 1) : relative;
 }
 
-/** A regular expression in RE2's grammar. Throws `FileError` `pattern_invalid`, telling what is wrong with it. */
-export function compilePattern(expression: string, typed: string, { ignoreCase }: { ignoreCase: boolean }): RE2JS {
+type Compiling = { ignoreCase: boolean; budget: WorkBudget };
+
+/**
+ * A regular expression in RE2's grammar; `typed` is what the model wrote. Throws `FileError` `pattern_invalid` with what is wrong
+ * with it, `PatternError` `pattern_too_costly`.
+ */
+export function compileTyped(expression: string, typed: string, { ignoreCase, budget }: Compiling): Pattern {
   if (typed.length > LONGEST) throw new FileError("pattern_invalid", `The pattern is longer than ${LONGEST} characters.`);
   try {
-    return RE2JS.compile(expression, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    return compilePattern(expression, budget, { ignoreCase });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof PatternError) || error.code !== "pattern_invalid") throw error;
     const hint = "Look-around and back-references are not supported; to search for a text as it is, set literal.";
-    throw new FileError("pattern_invalid", `The pattern ${typed} cannot be used: ${reason}. ${hint}`);
+    throw new FileError("pattern_invalid", `The pattern ${typed} cannot be used: ${error.message}. ${hint}`);
   }
 }
 
@@ -69,7 +81,7 @@ function partExpression(part: string, inBraces: boolean): string {
     case ",":
       return inBraces ? "|" : ",";
     default:
-      return part.length > 1 ? classExpression(part) : RE2JS.quote(part);
+      return part.length > 1 ? classExpression(part) : quotePattern(part);
   }
 }
 

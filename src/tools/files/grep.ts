@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { type Pattern, WorkBudget } from "../../patterns";
 import type { AgentFiles } from "../../workspace/agent-files";
 import { beforePair, showControls } from "../results";
 import type { Tool, ToolContext } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { below, compilePattern, globMatcher } from "./glob";
+import { compileTyped, matchingPaths } from "./glob";
 import { fittingInto, type FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 import { decodeText, linesOf } from "./text";
@@ -22,7 +23,7 @@ const schema = z.strictObject({
 });
 type Args = z.infer<typeof schema>;
 
-/** `grep`: lines that match, in time that grows with the size of the files only. */
+/** `grep`: lines that match. Work with its patterns is bounded, and it pauses between lines. */
 export const grepTool = (limits: FileToolLimits): Tool =>
   defineFileTool({
     name: "grep",
@@ -30,7 +31,9 @@ export const grepTool = (limits: FileToolLimits): Tool =>
     schema,
     async run(args, files, context) {
       const room = fittingInto(limits, context);
-      const found = await search({ files, args, limits: room, signal: context.signal }, lineMatcher(args));
+      const budget = new WorkBudget();
+      const matcher = lineMatcher(args, budget);
+      const found = await search({ files, args, limits: room, signal: context.signal, budget }, matcher);
       return reportOf(found, args, files.resolve(args.path ?? "/workspace"), room);
     },
   });
@@ -41,19 +44,31 @@ type LineMatcher = {
   positionIn(line: string): number;
 };
 
-function lineMatcher({ pattern, literal, ignore_case }: Args): LineMatcher {
+function lineMatcher({ pattern, literal, ignore_case }: Args, budget: WorkBudget): LineMatcher {
   const ignoreCase = ignore_case ?? false;
-  if (literal && !ignoreCase) return { matches: (line) => line.includes(pattern), positionIn: (line) => line.indexOf(pattern) };
+  if (literal && !ignoreCase) return literalMatcher(pattern, budget);
   const expression = literal ? pattern.replaceAll(/[\\^$.|?*+()[\]{}]/g, "\\$&") : pattern;
-  const compiled = compilePattern(expression, pattern, { ignoreCase });
-  const positionIn = (line: string): number => {
-    const matcher = compiled.matcher(line);
-    return matcher.find() ? matcher.start() : 0;
+  const compiled: Pattern = compileTyped(expression, pattern, { ignoreCase, budget });
+  return {
+    matches: (line) => compiled.test(line, budget),
+    positionIn: (line) => compiled.find(line, budget)?.[0] ?? 0,
   };
-  return { matches: (line) => compiled.test(line), positionIn };
 }
 
-type Search = { files: AgentFiles; args: Args; limits: FileToolLimits; signal: ToolContext["signal"] };
+/** Work of looking for a literal in a line: so much for the line, and one for so many characters. */
+const LITERAL_WORK = { line: 8, charsAtOnce: 32 };
+
+function literalMatcher(wanted: string, budget: WorkBudget): LineMatcher {
+  return {
+    matches(line) {
+      budget.spend(LITERAL_WORK.line + Math.ceil(line.length / LITERAL_WORK.charsAtOnce));
+      return line.includes(wanted);
+    },
+    positionIn: (line) => line.indexOf(wanted),
+  };
+}
+
+type Search = { files: AgentFiles; args: Args; limits: FileToolLimits; signal: ToolContext["signal"]; budget: WorkBudget };
 type Found = {
   /** Lines to show, and how many of them match. */
   lines: string[];
@@ -64,10 +79,10 @@ type Found = {
   cut: string | null;
 };
 
-async function search({ files, args, limits, signal }: Search, matcher: LineMatcher): Promise<Found> {
+async function search({ files, args, limits, signal, budget }: Search, matcher: LineMatcher): Promise<Found> {
   const root = files.resolve(args.path ?? "/workspace");
-  const isWanted = args.glob === undefined ? () => true : globMatcher(args.glob);
   const { paths, more } = files.walk(root, limits.searchedFiles);
+  const wanted = args.glob === undefined ? paths : await matchingPaths({ pattern: args.glob, paths, root }, budget, signal);
   const found: Found = {
     lines: [],
     matches: 0,
@@ -76,27 +91,28 @@ async function search({ files, args, limits, signal }: Search, matcher: LineMatc
     cut: more ? `only the first ${limits.searchedFiles} files` : null,
   };
   let bytes = 0;
-  for (const path of paths.filter((file) => isWanted(below(file, root)))) {
+  for (const path of wanted) {
     signal.throwIfAborted();
     bytes += files.stat(path).size;
     if (bytes > limits.searchedBytes) found.cut = `only ${limits.searchedBytes} bytes of files`;
     if (found.matches >= limits.entries) found.cut = `only until ${limits.entries} lines matched`;
     if (bytes > limits.searchedBytes || found.matches >= limits.entries) break;
-    addMatches(found, path, decodeText(await files.read(path)), { args, limits, matcher });
+    await addMatches(found, path, decodeText(await files.read(path)), { args, limits, matcher, signal, budget });
   }
   return found;
 }
 
-type Matching = { args: Args; limits: FileToolLimits; matcher: LineMatcher };
+type Matching = Omit<Search, "files"> & { matcher: LineMatcher };
 
-function addMatches(found: Found, path: string, text: string | null, { args, limits, matcher }: Matching): void {
+async function addMatches(found: Found, path: string, text: string | null, matching: Matching): Promise<void> {
+  const { args, limits, matcher } = matching;
   found.searched++;
   if (text === null) {
     found.binary++;
     return;
   }
   const lines = linesOf(text);
-  const hits = lines.flatMap((line, index) => (matcher.matches(line.replace(/\r$/, "")) ? [index] : []));
+  const hits = await matchingLines(lines, matching);
   if (hits.length === 0) return;
   const shown = hits.slice(0, limits.entries - found.matches);
   if (shown.length < hits.length) found.cut = `only until ${limits.entries} lines matched`;
@@ -106,6 +122,16 @@ function addMatches(found: Found, path: string, text: string | null, { args, lim
     found.lines.push(
       ...withContext(lines, shown, args.context_lines ?? 0).map(shownLine({ path, lines, most: limits.shownLine, matcher })),
     );
+}
+
+/** Indexes of the lines that match. */
+async function matchingLines(lines: readonly string[], { matcher, budget, signal }: Matching): Promise<number[]> {
+  const hits: number[] = [];
+  for (const [index, line] of lines.entries()) {
+    if (matcher.matches(line.replace(/\r$/, ""))) hits.push(index);
+    if (budget.isPauseDue) await budget.pause(signal);
+  }
+  return hits;
 }
 
 type Shown = { index: number; isMatch: boolean } | "gap";

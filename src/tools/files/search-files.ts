@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { WorkBudget } from "../../patterns";
 import type { Tool } from "../tool";
 import { defineFileTool } from "./define-tool";
-import { below, globMatcher } from "./glob";
+import { matchingPaths } from "./glob";
 import { fittingInto, type FileToolLimits } from "./limits";
 import { fittingLines } from "./page";
 
@@ -20,10 +21,9 @@ export const searchFilesTool = (limits: FileToolLimits): Tool =>
     description: "Finds files whose paths match a pattern. To search in their contents, use grep.",
     schema,
     async run({ pattern, path }, files, context) {
-      const matches = globMatcher(pattern);
       const root = files.resolve(path ?? "/workspace");
       const { paths, more } = files.walk(root, limits.searchedFiles);
-      const found = paths.filter((file) => matches(below(file, root)));
+      const found = await matchingPaths({ pattern, paths, root }, new WorkBudget(), context.signal);
       if (found.length === 0) return `No file in ${root} matches ${pattern}.${more ? notAll(limits) : ""}`;
       const { text, left } = fittingLines(found.slice(0, limits.entries), fittingInto(limits, context).resultBytes);
       const hidden = left + Math.max(0, found.length - limits.entries);
