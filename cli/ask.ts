@@ -9,7 +9,7 @@ import type { Io } from "./io";
 import { Leave } from "./leave";
 import { type OutputOptions, requireWritable, writeAnswer } from "./output";
 import { type RequestContext, warningLines } from "./problem";
-import { exitCodeOf, printFailure, printRest, printSources } from "./report";
+import { exitCodeOf, printTroubles, printRest, printSources } from "./report";
 import { escapeJson } from "./sanitize";
 import type { TurnRequest } from "./schema";
 import { finalText } from "./summary";
@@ -114,7 +114,7 @@ async function finish(turn: TurnView, place: Place, { options, io }: { options: 
   const shown = showsProgress(output, io);
   if (shown && io.stderr.isTTY) io.stderr.write("\n");
   await printResult(turn, place, { options, io });
-  if (!shown) return printFailure(turn, io);
+  if (!shown) return printTroubles(turn, io);
   if (turn.final && output.form === "answer") printSources(turn, io);
   if (turn.final && output.file !== null) io.stderr.write(`answer  ${output.file}\n`);
   printRest(turn, urlOf(place.sessionId, context), io);

@@ -1,8 +1,9 @@
+import { participantsOfTurn } from "../src/protocol/participation";
 import type { TurnView } from "../src/protocol/view";
 import type { TurnDisplay } from "./display";
 import { formatUsd, plural } from "./format";
 import { toLine } from "./sanitize";
-import { finalText } from "./summary";
+import { finalText, warningsOf, winnerVotes } from "./summary";
 import type { Output } from "./terminal";
 
 /**
@@ -42,7 +43,8 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
       : [];
   return [
     "",
-    ...(turn.winner === null || turn.failure ? [] : [`WINNER: ${toLine(turn.winner)}`]),
+    ...winnerLines(turn),
+    ...warningsOf(turn).map((text) => `WARNING: ${text}`),
     ...(answer === "" ? [] : [where]),
     `DURATION: ${duration}`,
     `COST: ${formatUsd(turn.costUsd)}`,
@@ -51,8 +53,22 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
       : [`ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`]),
     ...ended,
     "",
-    `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${plural(turn.agents.length, "agent")}, ${duration} total`,
+    `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${agentWords(turn)}, ${duration} total`,
   ];
+}
+
+function winnerLines(turn: TurnView): string[] {
+  if (turn.winner === null || turn.failure) return [];
+  const votes = winnerVotes(turn);
+  return [`WINNER: ${toLine(turn.winner)}`, ...(votes === null ? [] : [`VOTES: ${votes}`])];
+}
+
+/** `3 agents`; where some have no part in the result, `1 of 3 agents`. */
+function agentWords(turn: TurnView): string {
+  const participants = participantsOfTurn(turn);
+  const missing = participants.filter(({ tookPart, error }) => !tookPart && error !== null).length;
+  const all = plural(participants.length, "agent");
+  return turn.status === "completed" && missing > 0 ? `${participants.length - missing} of ${all}` : all;
 }
 
 /** A line for each new attempt, as MassGen prints it; the rest is what `below` shows. */

@@ -2,6 +2,7 @@ import type { EventOf, WireEvent } from "../src/protocol/events";
 import type { TurnView } from "../src/protocol/view";
 import { formatDuration, formatProgress, plural } from "./format";
 import { didUse } from "./hosted-words";
+import { voteResult, voteWords } from "../src/protocol/vote-result";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
 
@@ -36,7 +37,7 @@ function tell(event: WireEvent, turn: TurnView): Told {
     case "attempt.restarted":
     case "presentation.started":
     case "presentation.completed":
-      return tellAttempt(event);
+      return tellAttempt(event, turn);
     case "answer.submitted":
     case "answer.refused":
     case "vote.cast":
@@ -67,17 +68,12 @@ type AttemptEvent = EventOf<
   "attempt.started" | "attempt.settled" | "attempt.restarted" | "presentation.started" | "presentation.completed"
 >;
 
-function tellAttempt(event: AttemptEvent): Told {
+function tellAttempt(event: AttemptEvent, turn: TurnView): Told {
   switch (event.type) {
     case "attempt.started":
       return event.attempt === 1 ? null : { text: `attempt ${event.attempt} begins: ${event.feedback?.reason ?? ""}` };
-    case "attempt.settled": {
-      const votes = event.label === null ? undefined : event.tally[event.label];
-      const by = event.ended_by === "skipped" ? "without coordination" : `by ${event.ended_by}`;
-      const won = event.label === null ? "nobody has an answer" : `${event.label} wins with ${plural(votes ?? 0, "vote")}`;
-      if (event.ended_by === "skipped") return null;
-      return { text: `settled ${by}: ${won}${event.tie ? " (a tie: the earlier answer)" : ""}`, tone: "good" };
-    }
+    case "attempt.settled":
+      return event.ended_by === "skipped" ? null : { text: `settled: ${settlement(event, turn)}`, tone: "good" };
     case "attempt.restarted":
       return { text: `rejects its final answer: ${event.reason}`, tone: "bad" };
     case "presentation.started":
@@ -85,6 +81,13 @@ function tellAttempt(event: AttemptEvent): Told {
     case "presentation.completed":
       return event.fallback === null ? null : { text: `could not present (${event.fallback}); its answer stands`, tone: "bad" };
   }
+}
+
+function settlement({ attempt, label, winner, tie, ended_by: endedBy }: EventOf<"attempt.settled">, turn: TurnView): string {
+  const settled = turn.attempts.findLast(({ number }) => number === attempt);
+  const result = settled ? voteResult(settled, turn.agents.length) : null;
+  if (label === null || !result) return "no agent has an answer";
+  return `${label} wins, ${voteWords(result, { winner, endedBy })}${tie ? " (a tie: the earlier answer)" : ""}`;
 }
 
 type DecisionEvent = EventOf<
@@ -204,7 +207,7 @@ function tellWork(event: WorkEvent): Told {
     case "hosted_tool.completed":
       return { text: didUse(event), ...(event.outcome === "ok" ? {} : { tone: "bad" }) };
     case "agent.failed":
-      return { text: `fails: ${event.message}`, tone: "bad" };
+      return { text: `drops out: ${event.message}`, tone: "bad" };
     case "agent.abstained":
       return { text: `takes no further part: ${event.message}` };
   }

@@ -4,7 +4,7 @@ import { EXIT, type ExitCode } from "./exit-codes";
 import type { Io } from "./io";
 import { type Line, paint } from "./paint";
 import type { RequestContext } from "./problem";
-import { failureLines, finalText, partialText, sourceLines, summaryLines } from "./summary";
+import { failureLines, finalText, partialText, sourceLines, summaryLines, warningLines } from "./summary";
 import { wantsColor } from "./terminal";
 
 type Sinks = Pick<Io, "stdout" | "stderr" | "env">;
@@ -35,11 +35,11 @@ export function printRest(turn: TurnView, url: string, io: Sinks): void {
   printLines(summaryLines(turn, url), io);
 }
 
-/** Why there is no answer, for those who want to know nothing else. */
-export function printFailure(turn: TurnView, io: Sinks): void {
+/** Why there is no answer, or who of the team has no part in it: all that a run without a display says on stderr. */
+export function printTroubles(turn: TurnView, io: Sinks): void {
   const partial = partialText(turn);
   if (partial) io.stderr.write(`What there is so far:\n${partial}\n`);
-  printLines(failureLines(turn), io);
+  printLines([...failureLines(turn), ...warningLines(turn)], io);
 }
 
 function printLines(lines: Line[], { stderr, env }: Sinks): void {

@@ -43,9 +43,24 @@ export type SessionFacts = z.infer<typeof SessionFactsSchema>;
 const VoteFactsSchema = z.object({ agent: z.string(), label: z.string(), reason: z.string(), valid: z.boolean() });
 const UsageFactsSchema = z.object({ input_tokens: z.number(), output_tokens: z.number() });
 
+/** Defaults: what an older service does not send. */
+const ParticipantFactsSchema = z.object({
+  agent: z.string(),
+  status: z.string().default(""),
+  took_part: z.boolean().default(true),
+  error: z.object({ code: z.string(), message: z.string() }).nullish(),
+});
+const VoteResultFactsSchema = z.object({
+  votes: z.number(),
+  of: z.number(),
+  voters: z.array(z.string()).default([]),
+  unanimous: z.boolean().default(false),
+});
+
 const AttemptFactsSchema = z.object({
   /** The answer that won. */
   label: z.string().nullish(),
+  vote_result: VoteResultFactsSchema.nullish(),
   finish_reason: z.string().nullish(),
   answers: z.array(z.object({ agent: z.string(), label: z.string() })).default([]),
 });
@@ -61,6 +76,7 @@ export const TurnFactsSchema = z.object({
   winner: z.string().nullable(),
   label: z.string().nullish(),
   finish_reason: z.string().optional(),
+  agents: z.array(ParticipantFactsSchema).default([]),
   votes: z.array(VoteFactsSchema).default([]),
   attempts: z.array(AttemptFactsSchema).default([]),
   citations: z.array(z.object({ url: z.string(), title: z.string() })).default([]),

@@ -1,4 +1,6 @@
+import { participantsOfTurn, participationWarnings } from "../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
+import { voteResult, voteWords } from "../src/protocol/vote-result";
 import { totalTokens } from "../src/protocol/usage";
 import { formatTokens, formatUsd } from "./format";
 import { type Line, segment } from "./paint";
@@ -10,6 +12,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
   return [
     ...(attempt ? voteLines(attempt) : []),
     ...failureLines(turn),
+    ...warningLines(turn),
     ...(turn.winner === null || turn.failure
       ? []
       : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
@@ -63,11 +66,31 @@ function winner(turn: TurnView, attempt: AttemptView | undefined): string {
   const name = toLine(turn.winner ?? "");
   const label = attempt?.settlement?.label;
   if (!attempt || !label) return name;
-  const tally = Object.entries(tallyOf(attempt)).map(([voted, count]) => `${voted}: ${count}`);
-  const counts = tally.length > 0 ? `, votes ${tally.join(", ")}` : "";
-  const by = turn.status === "cancelled" ? "" : `, by ${attempt.settlement?.endedBy ?? "consensus"}`;
-  return `${name} with ${label}${by}${counts}`;
+  return [`${name} with ${label}`, ...voteFacts(turn, attempt)].join(", ");
 }
+
+/** How far the winning answer won; with the count of each answer where agents disagree. */
+function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
+  const words = winnerVotes(turn);
+  const counts = Object.entries(tallyOf(attempt)).map(([label, count]) => `${label}: ${count}`);
+  return words === null ? [] : [`${words}${counts.length > 1 ? ` (${counts.join(", ")})` : ""}`];
+}
+
+/** `4 of 12 votes`; null where no answer won. */
+export function winnerVotes(turn: TurnView): string | null {
+  const attempt = turn.attempts.at(-1);
+  const result = attempt ? voteResult(attempt, turn.agents.length) : null;
+  return result && voteWords(result, { winner: turn.winner, endedBy: attempt?.settlement?.endedBy ?? null });
+}
+
+/** Agents that dropped out, and how many took part. */
+export function warningsOf(turn: TurnView): string[] {
+  return participationWarnings(participantsOfTurn(turn), turn.status).map(toLine);
+}
+
+/** The same as lines for people. */
+export const warningLines = (turn: TurnView): Line[] =>
+  warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(text)]);
 
 /** Why a turn has no final answer; none where it has. */
 export function failureLines({ failure, status, agents }: TurnView): Line[] {

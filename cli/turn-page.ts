@@ -1,3 +1,5 @@
+import { participationWarnings } from "../src/protocol/participation";
+import { voteWords } from "../src/protocol/vote-result";
 import { formatTokens, formatUsd } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";
@@ -27,6 +29,7 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...turn.votes
       .filter(({ valid }) => valid)
       .map(({ agent, label, reason }) => fact("vote", `${toLine(agent)} → ${toLine(label)}: ${toLine(reason)}`)),
+    ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
     ...(turn.winner === null || turn.error ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
     ...answerLines(turn),
     fact("tokens", `in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)}`),
@@ -38,8 +41,15 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
 function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
   const attempt = attempts.at(-1);
   const answer = attempt?.label ?? label;
-  const by = status === "cancelled" ? null : attempt?.finish_reason;
-  return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${by ? `, by ${toLine(by)}` : ""}`;
+  const result = attempt?.vote_result;
+  const endedBy = status === "cancelled" ? null : (attempt?.finish_reason ?? null);
+  const votes = result ? `, ${toLine(voteWords(result, { winner, endedBy }))}` : "";
+  return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
+}
+
+function warningsOf({ agents, status }: TurnFacts): string[] {
+  const participants = agents.map(({ agent, took_part, error }) => ({ agent, tookPart: took_part, error: error ?? null }));
+  return participationWarnings(participants, status);
 }
 
 function failureLines({ error }: TurnFacts): Line[] {

@@ -32,6 +32,17 @@ const VOTE = {
   valid: true,
   voided_by: null,
 };
+const VOTE_RESULT = { votes: 2, of: 2, voters: ["analyst", "critic"], unanimous: false };
+const AGENTS = [
+  { agent: "analyst", status: "completed", took_part: true, error: null },
+  { agent: "critic", status: "completed", took_part: true, error: null },
+  {
+    agent: "builder",
+    status: "error",
+    took_part: false,
+    error: { code: "bad_credentials", message: "Incorrect API key provided (401)." },
+  },
+];
 const TURN = {
   turn: 1,
   parent_turn: null,
@@ -123,7 +134,13 @@ export const STATUS = {
       hosted_uses: {},
     },
   },
-  results: { votes: { "agent1.1": 3 }, winner: "analyst", final_answer_preview: ANSWER, finish_reason: "consensus" },
+  results: {
+    votes: { "agent1.1": 2 },
+    vote_result: VOTE_RESULT,
+    winner: "analyst",
+    final_answer_preview: ANSWER,
+    finish_reason: "consensus",
+  },
   turns: [{ ...TURN, question_preview: QUESTION }],
   usage: USAGE,
   cost_usd: 0.0312,
@@ -137,15 +154,18 @@ export const TURN_RESPONSE = {
   winner: "analyst",
   label: "agent1.1",
   citations: [],
+  agents: AGENTS.map((agent) => ({ ...agent, provider: "custom", model: `model-of-${agent.agent}` })),
   hosted_uses: {},
   votes: [VOTE],
   attempts: [
     {
       attempt: 1,
+      agents: AGENTS,
       winner: "analyst",
       label: "agent1.1",
-      tally: { "agent1.1": 3 },
+      tally: { "agent1.1": 2 },
       tie: false,
+      vote_result: VOTE_RESULT,
       finish_reason: "consensus",
       answers: [{ agent: "analyst", label: "agent1.1", revision: 1, origin: "tool" }],
       votes: [VOTE],

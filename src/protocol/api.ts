@@ -156,6 +156,20 @@ export const FinishReasonSchema = z.enum([...EndedBySchema.options, "error", "in
 /** How often tools that the provider runs were used, by tool; those never used are left out. */
 const HostedUsesSchema = z.partialRecord(HostedToolNameSchema, z.int());
 
+/** How far the winning answer won. `null` before the attempt is settled and where no answer won. */
+const VoteResultSchema = z
+  .object({
+    /** Votes for the winning answer. */
+    votes: z.int(),
+    /** All votes that were counted. */
+    of: z.int(),
+    /** Agents whose vote was counted. */
+    voters: z.array(z.string()),
+    /** Whether every agent of the team voted, all for the winning answer. `finish_reason` is `consensus` also where they disagree. */
+    unanimous: z.boolean(),
+  })
+  .meta({ id: "VoteResult" });
+
 export const AgentStateSchema = z
   .object({
     status: AgentStatusSchema,
@@ -215,6 +229,7 @@ export const SessionStatusSchema = z
     agents: z.record(z.string(), AgentStateSchema),
     results: z.object({
       votes: z.record(z.string(), z.int()),
+      vote_result: VoteResultSchema.nullable(),
       winner: z.string().nullable(),
       final_answer_preview: z.string().nullable(),
       finish_reason: FinishReasonSchema,
@@ -237,13 +252,27 @@ export const VoteSchema = z
   })
   .meta({ id: "Vote" });
 
+/** How an agent stands in an attempt. It took part if it has an accepted answer or a valid vote there. */
+export const ParticipantSchema = z
+  .object({
+    agent: z.string(),
+    status: AgentStatusSchema,
+    took_part: z.boolean(),
+    /** Why it dropped out or has no part; `null` if it stayed to the end. */
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  })
+  .meta({ id: "Participant" });
+
 export const AttemptSchema = z
   .object({
     attempt: z.int(),
+    /** All agents of the team, in the config's order. */
+    agents: z.array(ParticipantSchema),
     winner: z.string().nullable(),
     label: z.string().nullable(),
     tally: z.record(z.string(), z.int()),
     tie: z.boolean(),
+    vote_result: VoteResultSchema.nullable(),
     finish_reason: EndedBySchema.nullable(),
     answers: z.array(z.object({ agent: z.string(), label: z.string(), revision: z.int(), origin: z.enum(["tool", "partial"]) })),
     votes: z.array(VoteSchema),
@@ -271,6 +300,8 @@ export const TurnResponseSchema = TurnSummarySchema.omit({ question_preview: tru
     label: z.string().nullable(),
     /** Sources of the final answer, each address once; none where an answer stands in for its presentation. */
     citations: z.array(CitationSchema),
+    /** All agents of the team, as the latest attempt left them. */
+    agents: z.array(ParticipantSchema.extend({ provider: z.string(), model: z.string() }).meta({ id: "TurnAgent" })),
     /** By agent. */
     hosted_uses: z.record(z.string(), HostedUsesSchema),
     /** Of the latest attempt, voided ones among them. */

@@ -3,11 +3,13 @@ import type {
   AgentStateSchema,
   AttemptSchema,
   FinishReasonSchema,
+  ParticipantSchema,
   SessionStatus,
   TurnResponse,
   TurnSummarySchema,
   VoteSchema,
 } from "./api";
+import { type Participant, participantsOf, participantsOfTurn } from "./participation";
 import { addUsage, NO_USAGE } from "./usage";
 import {
   type AgentView,
@@ -19,6 +21,7 @@ import {
   turnOf,
   type VoteView,
 } from "./view";
+import { voteResult } from "./vote-result";
 
 /** Views as the API shows them: MassGen's field names, times in seconds as MassGen writes them. */
 
@@ -44,6 +47,7 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
     agents: Object.fromEntries(turn.agents.map((agent) => [agent.id, toAgentState(turn, agent)])),
     results: {
       votes: tallyOfTurn(turn),
+      vote_result: resultOfTurn(turn),
       winner: turn.winner,
       final_answer_preview: turn.final && preview(turn.final.text, FINAL_PREVIEW_CHARS),
       finish_reason: finishReason(turn),
@@ -59,7 +63,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
   const turn = turnOf(view, number);
   if (!turn) return null;
   const { question_preview: _, ...summary } = toSummary(turn);
-  const attempts = turn.attempts.map(toAttempt);
+  const attempts = turn.attempts.map((attempt) => toAttempt(turn, attempt));
   return {
     ...summary,
     session_id: view.sessionId,
@@ -69,6 +73,7 @@ export function toTurn(view: SessionView, number: number): TurnResponse | null {
     winner: turn.winner,
     label: turn.final?.label ?? null,
     citations: [...citationsOf(turn)],
+    agents: participantsOfTurn(turn).map((one) => ({ ...toParticipant(one), ...modelOf(turn, one.agent) })),
     hosted_uses: Object.fromEntries(turn.agents.map(({ id, hostedUses }) => [id, { ...hostedUses }])),
     votes: attempts.at(-1)?.votes ?? [],
     attempts,
@@ -146,14 +151,28 @@ function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
   };
 }
 
-function toAttempt(attempt: AttemptView): z.infer<typeof AttemptSchema> {
+const toParticipant = ({ agent, status, tookPart, error }: Participant): z.infer<typeof ParticipantSchema> => ({
+  agent,
+  status,
+  took_part: tookPart,
+  error,
+});
+
+function modelOf(turn: TurnView, id: string): { provider: string; model: string } {
+  const agent = turn.agents.find((one) => one.id === id);
+  return { provider: agent?.provider ?? "", model: agent?.model ?? "" };
+}
+
+function toAttempt(turn: TurnView, attempt: AttemptView): z.infer<typeof AttemptSchema> {
   const { settlement, presentation } = attempt;
   return {
     attempt: attempt.number,
+    agents: participantsOf(turn, attempt).map(toParticipant),
     winner: settlement?.winner ?? null,
     label: settlement?.label ?? null,
     tally: tallyOf(attempt),
     tie: settlement?.tie ?? false,
+    vote_result: voteResult(attempt, turn.agents.length),
     finish_reason: settlement?.endedBy ?? null,
     answers: attempt.answers.map(({ agent, label, revision, origin }) => ({ agent, label, revision, origin })),
     votes: attempt.votes.map((vote) => toVote(attempt, vote)),
@@ -177,6 +196,11 @@ const authorOf = (attempt: AttemptView | undefined, label: string): string =>
 function tallyOfTurn(turn: TurnView): Record<string, number> {
   const attempt = turn.attempts.at(-1);
   return attempt ? tallyOf(attempt) : {};
+}
+
+function resultOfTurn(turn: TurnView): ReturnType<typeof voteResult> {
+  const attempt = turn.attempts.at(-1);
+  return attempt ? voteResult(attempt, turn.agents.length) : null;
 }
 
 /** By characters, not code units, so that no surrogate pair is cut. */

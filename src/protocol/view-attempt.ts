@@ -1,5 +1,6 @@
 import type { EventOf } from "./events";
 import type { Citation } from "./hosted-tools";
+import { endOf } from "./participation";
 import { resetAgent } from "./view-agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./view-types";
 
@@ -82,6 +83,8 @@ export function retire(agent: AgentView, status: AgentStatus): void {
 const isOpen = (status: AgentStatus): boolean => status === "waiting" || status === "streaming" || status === "restarting";
 
 function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void {
+  const before = turn.attempts.at(-1);
+  if (before) before.agentEnds = turn.agents.map(endOf);
   turn.attempts.push({
     number: event.attempt,
     startedAt: event.at,

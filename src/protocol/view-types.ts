@@ -71,6 +71,16 @@ export type AttemptView = {
   citations: Citation[];
   /** Why its presenter rejected it. */
   restart: { agent: string; reason: string; instructions: string } | null;
+  /** The agents as the attempt left them, set when the next attempt begins; `turn.agents` has those of the latest attempt. */
+  agentEnds?: AgentEnd[];
+};
+
+/** An agent at the end of an attempt. `error`: why it failed, `callError`: why its latest call failed though it did not. */
+export type AgentEnd = {
+  id: string;
+  status: AgentStatus;
+  error: { code: string; message: string } | null;
+  callError: { code: string; message: string } | null;
 };
 
 export type AnswerView = {

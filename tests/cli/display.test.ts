@@ -122,7 +122,7 @@ describe("what an event means to somebody who watches", () => {
       body: b.callFailed("anna", "c1", b.START + 1_300),
       line: "00:00  anna has a call fail, next try in 1.0 s: The model is overloaded.",
     },
-    { body: b.agentFailed("anna"), line: "00:00  anna fails: It cannot go on." },
+    { body: b.agentFailed("anna"), line: "00:00  anna drops out: It cannot go on." },
     {
       body: { type: "answer.refused", ...inRound, tool_call: "t", code: "empty_answer", message: "It is empty." },
       line: "00:00  anna has an answer refused: It is empty.",
@@ -150,7 +150,7 @@ describe("what an event means to somebody who watches", () => {
       body: b.progressed("anna", 4, "reads", null),
       line: "00:00  anna mcp__box__ask: 4, reads (https://box.example.com)",
     },
-    { body: b.settled("anna", "agent1.1"), line: "00:00  settled by consensus: agent1.1 wins with 2 votes" },
+    { body: b.settled("anna", "agent1.1"), line: "00:00  settled: agent1.1 wins, 2 of 2 votes, unanimous" },
     { body: b.presenting("anna", "agent1.1"), line: "00:00  anna presents the final answer" },
     { body: b.completed("anna", "x"), line: "00:00  turn 1 is complete" },
     { body: b.failed("anna"), line: "00:00  turn 1 failed: No agent gave an answer." },
@@ -182,7 +182,7 @@ describe("the summary of a turn", () => {
     expect(text(b.story)).toEqual([
       "vote    anna → agent1.1: because of agent1.1",
       "vote    ben → agent1.1: because of agent1.1",
-      "winner  anna with agent1.1, by consensus, votes agent1.1: 2",
+      "winner  anna with agent1.1, 2 of 2 votes, unanimous",
       "tokens  1,200 (in 1,000, out 200)",
       "cost    $2.25 reported, $2.50 at most: calls that were cut off report nothing",
       `run     ${url}`,
@@ -193,7 +193,35 @@ describe("the summary of a turn", () => {
       0,
       b.story.findIndex(({ type }) => type === "presentation.started"),
     );
-    expect(text([...open, b.cancelled("so far")])).toContain("ahead   anna with agent1.1, votes agent1.1: 2");
+    expect(text([...open, b.cancelled("so far")])).toContain("ahead   anna with agent1.1, 2 of 2 votes, unanimous");
+  });
+  it("counts the votes where agents disagree, and never says consensus (A6)", () => {
+    const votes = [
+      b.answered("anna", "agent1.1", 1),
+      b.answered("ben", "agent2.1", 2),
+      b.voted("anna", "agent1.1"),
+      b.voted("ben", "agent2.1"),
+    ];
+    const tally = { "agent1.1": 1, "agent2.1": 1 };
+    const story = [...base, ...votes, { ...b.settled("anna", "agent1.1", "consensus", tally), tie: true } as b.Body];
+    const lines = text([...story, b.completed("anna", "x")]);
+    expect(lines).toContain("winner  anna with agent1.1, 1 of 2 votes (agent1.1: 1, agent2.1: 1)");
+    const events = b.log(story);
+    const [event, turn] = [events.at(-1), turnOf(b.view(events))];
+    const line = event && turn ? describeEvent(event, turn) : null;
+    expect(paint(line ?? [], { width: 200, color: false })).toBe(
+      "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer)",
+    );
+  });
+  it("warns of an agent that dropped out, and calls no lone survivor a winner of votes (A1)", () => {
+    const story = [...base, b.agentFailed("ben"), b.answered("anna", "agent1.1", 1), b.voted("anna", "agent1.1")];
+    const ended = [b.settled("anna", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("anna", "x")];
+    expect(text([...story, ...ended])).toEqual(
+      expect.arrayContaining([
+        "warning  ben dropped out: It cannot go on. 1 of 2 agents took part.",
+        "winner  anna with agent1.1, no other agent voted",
+      ]),
+    );
   });
   it("names each agent's reason when the turn failed", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runLinks } from "../../src/protocol/api";
+import { toTurn } from "../../src/protocol/status";
 import * as b from "../protocol/builders";
 import { Ask } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";
@@ -31,7 +32,7 @@ describe("asking", () => {
     expect(ask.stdout).toBe("Use quicksort.\n");
     expect(ask.stderr).toContain("00:01  anna answers: agent1.1 (15 characters)\n");
     expect(ask.stderr).toContain(
-      "vote    ben → agent1.1: because of agent1.1\nwinner  anna with agent1.1, by consensus, votes agent1.1: 2\n",
+      "vote    ben → agent1.1: because of agent1.1\nwinner  anna with agent1.1, 2 of 2 votes, unanimous\n",
     );
     expect(ask.stderr).toContain(
       `$2.50 at most: calls that were cut off report nothing\nrun     ${service.url}/api/sessions/${b.SESSION}\n`,
@@ -98,6 +99,36 @@ describe("asking", () => {
     const ask = new Ask(["--attach", b.SESSION, "--server", service.url]);
     expect([await ask.ended(), ask.stdout]).toEqual([0, "Use quicksort.\n"]);
     expect(service.requests.map(({ method }) => method)).toEqual(["GET", "GET"]);
+  });
+
+  const forms: { flags: string[] }[] = ["", "--verbose", "--json", "--json-stream", "--automation", "-o answer.md"].map(
+    (words) => ({
+      flags: words === "" ? [] : words.split(" "),
+    }),
+  );
+  it.each(forms)("warns on stderr of an agent that dropped out, with $flags (A1)", async ({ flags }) => {
+    const story = [
+      ...[b.created("good", "other"), b.turnStarted("good", "other"), b.attemptStarted(), b.agentFailed("other")],
+      ...[b.answered("good", "agent1.1", 1), b.voted("good", "agent1.1")],
+      ...[b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("good", "SQLite.")],
+    ];
+    const log = b.log(story);
+    const turn = { status: 200, body: toTurn(b.view(log), 1) };
+    await using service = await start({ events: log, answers: { [`/api/sessions/${b.SESSION}/turns/1`]: turn } });
+    const ask = new Ask(["q", ...flags, "--server", service.url], { cwd: folder });
+    expect(await ask.ended()).toBe(0);
+    expect(ask.stderr).toMatch(/^warning +other dropped out: It cannot go on\. 1 of 2 agents took part\.$/m);
+    if (flags.includes("--automation"))
+      expect(ask.stdout).toContain("WARNING: other dropped out: It cannot go on. 1 of 2 agents took part.\n");
+    if (flags.includes("--json"))
+      expect(JSON.parse(ask.stdout).agents).toEqual([
+        expect.objectContaining({ agent: "good", took_part: true, error: null }),
+        expect.objectContaining({
+          agent: "other",
+          took_part: false,
+          error: expect.objectContaining({ code: "bad_credentials" }),
+        }),
+      ]);
   });
 
   it("strips control sequences from the answer and from all that is shown", async () => {

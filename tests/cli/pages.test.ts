@@ -31,6 +31,7 @@ describe("MassGen's lines for programs", () => {
     expect(endLines(turnAfter(b.story), { url })).toEqual([
       "",
       "WINNER: anna",
+      "VOTES: 2 of 2 votes, unanimous",
       `ANSWER_URL: ${url}`,
       "DURATION: 2.9s",
       "COST: $2.50",
@@ -38,6 +39,12 @@ describe("MassGen's lines for programs", () => {
       "",
       "COMPLETED: 2 agents, 2.9s total",
     ]);
+  });
+  it("name an agent that dropped out, and count those that took part (A1)", () => {
+    const team = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted(), b.agentFailed("ben")];
+    const lines = endLines(turnAfter([...team, b.answered("anna", "agent1.1", 1), b.completed("anna", "x")]), { url });
+    expect(lines).toContain("WARNING: ben dropped out: It cannot go on. 1 of 2 agents took part.");
+    expect(lines.at(-1)).toMatch(/^COMPLETED: 1 of 2 agents, /);
   });
   it("name the file that has the answer, and cut a long one", () => {
     const lines = endLines(turnAfter([...base, b.completed("anna", `${"x".repeat(199)}😀y`)]), { file: "a.md" });
@@ -67,7 +74,19 @@ describe("a turn as a page", () => {
       { agent: "ben", label: "agent1.1", reason: "clear", valid: true },
       { agent: "ben", label: "agent2.1", reason: "old", valid: false },
     ],
-    attempts: [{ label: "agent1.1", finish_reason: "consensus", answers: [{ agent: "anna", label: "agent1.1" }] }],
+    agents: [
+      { agent: "anna", status: "voted", took_part: true, error: null },
+      { agent: "ben", status: "voted", took_part: true, error: null },
+      { agent: "carl", status: "error", took_part: false, error: { code: "bad_credentials", message: "No\x1b[2J key" } },
+    ],
+    attempts: [
+      {
+        label: "agent1.1",
+        finish_reason: "consensus",
+        vote_result: { votes: 1, of: 2, voters: ["anna", "ben"], unanimous: false },
+        answers: [{ agent: "anna", label: "agent1.1" }],
+      },
+    ],
     citations: [{ url: "https://a.example/", title: "A" }],
     usage: { input_tokens: 10, output_tokens: 20_000 },
     cost_usd: 0.5,
@@ -86,7 +105,8 @@ describe("a turn as a page", () => {
       "",
       "source   A  https://a.example/",
       "vote     ben → agent1.1: clear",
-      "winner   anna with agent1.1, by consensus",
+      "warning  carl dropped out: No key. 2 of 3 agents took part.",
+      "winner   anna with agent1.1, 1 of 2 votes",
       "answers  agent1.1 (--answer <label> shows one)",
       "tokens   in 10, out 20.0k",
       "cost     $0.5000",
@@ -95,7 +115,7 @@ describe("a turn as a page", () => {
   it("names nobody a winner whose answer there is not", () => {
     const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
-    expect(winner({ status: "cancelled" })).toEqual(["ahead    anna with agent1.1"]);
+    expect(winner({ status: "cancelled" })).toEqual(["ahead    anna with agent1.1, 1 of 2 votes"]);
   });
   it("says why there is no answer, and what there is", () => {
     const failed = {

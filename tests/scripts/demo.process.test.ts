@@ -61,7 +61,7 @@ describe("npm run demo", () => {
       "judge votes for agent3.1 before it has seen agent1.1, agent2.2: not counted",
       "judge is shown agent1.1, agent2.2",
       "judge votes for agent2.2:",
-      "settled by consensus: agent2.2 wins with 3 votes",
+      "settled: agent2.2 wins, 3 of 3 votes, unanimous",
       "sprinter presents the final answer",
       "sprinter searched the web: PostgreSQL superuser_reserved_connections default",
       "PostgreSQL Documentation: Connections and Authentication",

@@ -1,0 +1,79 @@
+import type { AgentEnd, AttemptView, TurnView } from "./view-types";
+
+/** Who took part in an attempt, and why the others did not. API and command line say it with the same words. */
+
+/** One agent's part in one attempt. */
+export type Participant = {
+  agent: string;
+  status: AgentEnd["status"];
+  tookPart: boolean;
+  /** Why the agent dropped out, or why it has no part; `null` if it stayed to the end. */
+  error: { code: string; message: string } | null;
+};
+
+/**
+ * All agents of the turn, in the config's order, as they stand in `attempt` or stood when it ended. An agent took part if it has
+ * an accepted answer or a valid vote there; without coordination, if it presents. Empty for an earlier attempt of a turn that was
+ * stored before attempts kept their agents.
+ */
+export function participantsOf(turn: TurnView, attempt: AttemptView): Participant[] {
+  const isLatest = attempt === turn.attempts.at(-1);
+  const agents = isLatest ? turn.agents.map(endOf) : (attempt.agentEnds ?? []);
+  return agents.map((agent) => {
+    const tookPart = hasPart(attempt, agent.id);
+    const blamed = isLatest ? turn.failure?.agents.find((one) => one.agent === agent.id) : undefined;
+    const error = agent.error ?? (blamed && { code: blamed.code, message: blamed.message }) ?? null;
+    return { agent: agent.id, status: agent.status, tookPart, error: error ?? (tookPart ? null : silenceOf(attempt, agent)) };
+  });
+}
+
+/** Those of the turn: of its latest attempt. */
+export function participantsOfTurn(turn: TurnView): Participant[] {
+  const attempt = turn.attempts.at(-1);
+  return attempt ? participantsOf(turn, attempt) : turn.agents.map(({ id, status }) => ({ ...NO_PART, agent: id, status }));
+}
+const NO_PART = { tookPart: false, error: null };
+
+/** What is kept of an agent when the next attempt makes it fresh. */
+export function endOf({ id, status, out, lastError, callError }: TurnView["agents"][number]): AgentEnd {
+  if (out !== "failed" || lastError === null) return { id, status, error: null, callError: callError && withoutTime(callError) };
+  const cause = callError === null || callError.code === lastError.code ? "" : ` Its last call failed: ${callError.message}`;
+  return { id, status, error: { code: lastError.code, message: `${lastError.message}${cause}` }, callError: null };
+}
+const withoutTime = ({ code, message }: { code: string; message: string }) => ({ code, message });
+
+function hasPart({ answers, votes, settlement, presentation }: AttemptView, id: string): boolean {
+  if (settlement?.endedBy === "skipped") return presentation?.agent === id;
+  return answers.some(({ agent }) => agent === id) || votes.some(({ voter, valid }) => valid && voter === id);
+}
+
+/** Ends of an attempt that come before an agent that still works has answered. */
+const TOO_LATE = new Map([
+  ["deadline", "Time ran out before its first answer."],
+  ["budget", "The budget ran out before its first answer."],
+]);
+
+function silenceOf({ settlement }: AttemptView, { callError }: AgentEnd): Participant["error"] {
+  const message = settlement && TOO_LATE.get(settlement.endedBy);
+  if (!settlement || message === undefined) return null;
+  const cause = callError === null ? "" : ` Its last call failed: ${callError.message}`;
+  return { code: settlement.endedBy, message: `${message}${cause}` };
+}
+
+/**
+ * A sentence for each agent that dropped out; once the turn is completed, the last one adds how many took part. None for a failed
+ * turn, whose failure names every agent's reason.
+ */
+export function participationWarnings(participants: readonly Omit<Participant, "status">[], status: string): string[] {
+  if (status === "failed") return [];
+  const dropped = participants.filter(({ error }) => error !== null);
+  const took = participants.filter(({ tookPart }) => tookPart).length;
+  const count = status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
+  return dropped.map(({ agent, tookPart, error }, index) => {
+    const when = tookPart ? " after its answer" : "";
+    return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? count : ""}`;
+  });
+}
+
+/** Providers' messages end with a full stop, or not. */
+const asSentence = (message: string): string => (/[.!?…]$/.test(message.trimEnd()) ? message.trimEnd() : `${message.trimEnd()}.`);

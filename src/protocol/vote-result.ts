@@ -1,0 +1,54 @@
+import { tallyOf } from "./view-attempt";
+import type { AttemptView } from "./view-types";
+
+/** What the count of an attempt's votes says of its winner. */
+export type VoteResult = {
+  /** Votes for the winning answer. */
+  votes: number;
+  /** All votes that were counted. */
+  of: number;
+  /** Agents whose vote was counted, in the order of their votes. */
+  voters: string[];
+  /** Every agent of the team voted, all for the winning answer. Never of an agent alone. */
+  unanimous: boolean;
+};
+
+/** `null` before the attempt is settled and where no answer won. `teamSize` counts agents that dropped out too. */
+export function voteResult(attempt: AttemptView, teamSize: number): VoteResult | null {
+  const label = attempt.settlement?.label;
+  if (label == null) return null;
+  const tally = tallyOf(attempt);
+  const votes = tally[label] ?? 0;
+  const of = Object.values(tally).reduce((sum, count) => sum + count, 0);
+  const isUnanimous = attempt.settlement?.endedBy === "consensus" && votes === of && of === teamSize && teamSize > 1;
+  return { votes, of, voters: votersOf(attempt, tally), unanimous: isUnanimous };
+}
+
+/** Without a valid vote the rules count last votes whose answer is still the newest of its author. */
+function votersOf({ votes }: AttemptView, tally: Readonly<Record<string, number>>): string[] {
+  const valid = votes.filter(({ valid }) => valid);
+  if (valid.length > 0) return valid.map(({ voter }) => voter);
+  const last = votes.filter(({ voter }, index) => !votes.slice(index + 1).some((later) => later.voter === voter));
+  return last.filter(({ label }) => Object.hasOwn(tally, label)).map(({ voter }) => voter);
+}
+
+/** Ends that cut the voting short. */
+const CUT_SHORT = new Map([
+  ["deadline", ", when time ran out"],
+  ["budget", ", when the budget ran out"],
+  ["no_agents", ", when no agent was left"],
+]);
+
+/**
+ * `4 of 12 votes`, `3 of 3 votes, unanimous`. One agent's vote for its own answer is no vote of a team and does not read like one.
+ * `endedBy`: the attempt's end, as the wire names it.
+ */
+export function voteWords(result: VoteResult, { winner, endedBy }: { winner: string | null; endedBy: string | null }): string {
+  return `${countWords(result, winner)}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
+}
+
+function countWords({ votes, of, voters, unanimous }: VoteResult, winner: string | null): string {
+  if (of === 0) return "no votes";
+  if (of === 1) return voters[0] === winner ? "no other agent voted" : "1 vote";
+  return `${votes} of ${of} votes${unanimous ? ", unanimous" : ""}`;
+}
