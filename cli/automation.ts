@@ -1,7 +1,7 @@
 import { participantsOfTurn } from "../src/protocol/participation";
 import type { TurnView } from "../src/protocol/view";
-import type { TurnDisplay } from "./display";
-import { formatUsd, plural } from "./format";
+import { costWords, type TurnDisplay } from "./display";
+import { plural } from "./format";
 import { toLine } from "./sanitize";
 import { finalText, warningsOf, winnerVotes } from "./summary";
 import type { Output } from "./terminal";
@@ -47,7 +47,7 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
     ...warningsOf(turn).map((text) => `WARNING: ${text}`),
     ...(answer === "" ? [] : [where]),
     `DURATION: ${duration}`,
-    `COST: ${formatUsd(turn.costUsd)}`,
+    `COST: ${costWords(turn)}`,
     ...(answer === ""
       ? []
       : [`ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`]),

@@ -1,7 +1,7 @@
 import type { WireEvent } from "../src/protocol/events";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
-import { formatDuration, formatProgress, formatTokens, formatUsd, plural } from "./format";
+import { formatDuration, formatCost, formatProgress, formatUsed, plural } from "./format";
 import { doesUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
@@ -51,8 +51,8 @@ function teamLine(turn: TurnView, now: number): Line {
     formatDuration((turn.endedAt ?? now) - turn.startedAt),
     plural(attempt?.answers.length ?? 0, "answer"),
     plural(countValid(attempt), "vote"),
-    `${formatTokens(totalTokens(turn.usage))} tokens`,
-    formatUsd(turn.costUsd),
+    formatUsed({ reported: totalTokens(turn.usage), reserved: turn.reservedTokens }, "tokens"),
+    costWords(turn),
   ];
   if (attempt && attempt.number > 1) parts.unshift(`attempt ${attempt.number}`);
   return [segment(turn.status === "running" ? turn.phase : turn.status, "bold"), segment(`  ${parts.join(" · ")}`, "dim")];
@@ -68,10 +68,14 @@ function cells(agent: AgentView): string[] {
     `round ${agent.round}`,
     agent.latestLabel === null ? plural(agent.answers, "answer") : `${plural(agent.answers, "answer")} (${agent.latestLabel})`,
     agent.vote ? `→ ${agent.vote.label}` : "no vote",
-    `${formatTokens(agent.tokens)} tok`,
-    formatUsd(agent.costUsd),
+    formatUsed({ reported: agent.reportedTokens, reserved: agent.reservedTokens }, "tok"),
+    costWords(agent),
   ];
 }
+
+/** What a turn or an agent has cost. */
+export const costWords = ({ costUsd, isCostWhole }: Pick<TurnView, "costUsd" | "isCostWhole">): string =>
+  formatCost(isCostWhole ? costUsd : null, costUsd);
 
 const pad = (row: string[], widths: number[]): string[] => row.map((cell, column) => padTo(cell, widths[column] ?? 0));
 

@@ -3,7 +3,7 @@ import { EVALS_PATH, evalRunPath, evalRunsPath } from "../src/protocol/evals";
 import { CliError, EXIT } from "./exit-codes";
 import { errorFrom, type RequestContext } from "./problem";
 import { type Answer, reach, request } from "./request";
-import { parseJson } from "./schema";
+import { costFacts, parseJson } from "./schema";
 
 /** What the service says of evaluations; everything here throws CliError. */
 
@@ -17,7 +17,7 @@ const CountsSchema = z.object({
   passed: z.number(),
   failed: z.number(),
   errored: z.number(),
-  cost_usd: z.number(),
+  ...costFacts,
 });
 export type Counts = z.infer<typeof CountsSchema>;
 
@@ -26,7 +26,7 @@ const ResultSchema = z.object({
   outcome: z.string(),
   detail: z.string(),
   session_id: z.string(),
-  cost_usd: z.number(),
+  ...costFacts,
   duration_ms: z.number(),
 });
 const RunSchema = CountsSchema.extend({ results: z.array(ResultSchema) });

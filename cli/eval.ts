@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Counts, type Run, readRun, startSuite, type Suites } from "./eval-client";
 import { CliError, EXIT } from "./exit-codes";
-import { formatDuration, formatUsd } from "./format";
+import { formatCost, formatDuration } from "./format";
 import type { Io } from "./io";
 import type { RequestContext } from "./problem";
 import type { Answer } from "./request";
@@ -63,7 +63,7 @@ export function printRun(suite: string, run: Run, { stdout, stderr }: Pick<Io, "
   const rows = run.results.map((one) => [
     one.case,
     one.outcome,
-    formatUsd(one.cost_usd),
+    formatCost(one.cost_usd, one.cost_usd_known),
     formatDuration(one.duration_ms),
     one.session_id,
     one.detail,
@@ -73,12 +73,12 @@ export function printRun(suite: string, run: Run, { stdout, stderr }: Pick<Io, "
 }
 
 /** `2 of 3 passed, 1 failed, $0.0213, 00:59`. */
-export function sumOf({ cases, passed, failed, errored, cost_usd, started_at, ended_at }: Counts): string {
+export function sumOf({ cases, passed, failed, errored, cost_usd, cost_usd_known, started_at, ended_at }: Counts): string {
   const parts = [
     `${passed} of ${cases} passed`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(errored > 0 ? [`${errored} without an answer`] : []),
-    formatUsd(cost_usd),
+    formatCost(cost_usd, cost_usd_known),
     ...(ended_at === null ? ["still running"] : [formatDuration((ended_at - started_at) * 1000)]),
   ];
   return parts.join(", ");

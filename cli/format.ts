@@ -12,6 +12,23 @@ export function formatTokens(tokens: number): string {
 /** Four decimals below a dollar: calls cost fractions of a cent. */
 export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
+/** A cost in US dollars; `null` if any part has no known price, then `known` is the sum of the rest. */
+export function formatCost(usd: number | null, known: number): string {
+  if (usd !== null) return formatUsd(usd);
+  return known > 0 ? `unknown, at least ${formatUsd(known)}` : "unknown";
+}
+
+/** Tokens that providers reported, and those that calls without a report had reserved. */
+export const formatUsed = ({ reported, reserved }: { reported: number; reserved: number }, unit: string): string =>
+  `${formatTokens(reported)} ${unit}${reserved > 0 ? ` + ${formatTokens(reserved)} reserved` : ""}`;
+
+/** What a turn has used, with its input and output. */
+export function tokenWords(usage: { input_tokens: number; output_tokens: number }, reserved: number): string {
+  const { input_tokens: input, output_tokens: output } = usage;
+  const rest = reserved > 0 ? `, and ${formatTokens(reserved)} reserved by calls that reported nothing` : "";
+  return `${formatTokens(input + output)} (in ${formatTokens(input)}, out ${formatTokens(output)})${rest}`;
+}
+
 /** `mm:ss`, with hours where there are any. */
 export function formatDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));

@@ -15,6 +15,9 @@ export const HealthSchema = z.object({ status: z.string(), version: z.string().o
 /** Of the OpenAPI document, what tells the service's version. */
 export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });
 
+/** `cost_usd`: `null` if any part has no known price; `cost_usd_known`: the sum of the rest. */
+export const costFacts = { cost_usd: z.number().nullable().default(0), cost_usd_known: z.number().default(0) };
+
 const AgentFactsSchema = z.object({
   status: z.string(),
   answer_count: z.number(),
@@ -36,7 +39,7 @@ export const SessionFactsSchema = z.object({
       question_preview: z.string().default(""),
     }),
   ),
-  cost_usd: z.number().default(0),
+  ...costFacts,
 });
 export type SessionFacts = z.infer<typeof SessionFactsSchema>;
 
@@ -81,7 +84,8 @@ export const TurnFactsSchema = z.object({
   attempts: z.array(AttemptFactsSchema).default([]),
   citations: z.array(z.object({ url: z.string(), title: z.string() })).default([]),
   usage: UsageFactsSchema,
-  cost_usd: z.number(),
+  reserved_tokens: z.number().default(0),
+  ...costFacts,
   error: z
     .object({ message: z.string(), agents: z.array(z.object({ agent: z.string(), message: z.string() })).default([]) })
     .nullish(),

@@ -1,8 +1,8 @@
 import { participantsOfTurn, participationWarnings } from "../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
 import { voteResult, voteWords } from "../src/protocol/vote-result";
-import { totalTokens } from "../src/protocol/usage";
-import { formatTokens, formatUsd } from "./format";
+import { costWords } from "./display";
+import { formatUsd, tokenWords } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";
 
@@ -16,10 +16,7 @@ export function summaryLines(turn: TurnView, url: string): Line[] {
     ...(turn.winner === null || turn.failure
       ? []
       : [fact(turn.status === "cancelled" ? "ahead" : "winner", winner(turn, attempt))]),
-    fact(
-      "tokens",
-      `${formatTokens(totalTokens(turn.usage))} (in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)})`,
-    ),
+    fact("tokens", tokenWords(turn.usage, turn.reservedTokens)),
     fact("cost", cost(turn)),
     fact("run", url),
   ];
@@ -57,8 +54,9 @@ function voteLines(attempt: AttemptView): Line[] {
 }
 
 /** A call that was cut off is charged what it had reserved: the most it can have cost, which may be far more than it did. */
-function cost({ costUsd, unreportedUsd }: TurnView): string {
-  if (unreportedUsd === 0) return formatUsd(costUsd);
+function cost(turn: TurnView): string {
+  const { costUsd, unreportedUsd, isCostWhole } = turn;
+  if (unreportedUsd === 0 || !isCostWhole) return costWords(turn);
   return `${formatUsd(Math.max(0, costUsd - unreportedUsd))} reported, ${formatUsd(costUsd)} at most: calls that were cut off report nothing`;
 }
 

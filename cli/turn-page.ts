@@ -1,6 +1,6 @@
 import { participationWarnings } from "../src/protocol/participation";
 import { voteWords } from "../src/protocol/vote-result";
-import { formatTokens, formatUsd } from "./format";
+import { formatCost, tokenWords } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";
 import type { SessionFacts, TurnFacts } from "./schema";
@@ -32,8 +32,8 @@ export function turnLinesOf(turn: TurnFacts): Line[] {
     ...warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(toLine(text))]),
     ...(turn.winner === null || turn.error ? [] : [fact(turn.status === "cancelled" ? "ahead" : "winner", winnerWords(turn))]),
     ...answerLines(turn),
-    fact("tokens", `in ${formatTokens(turn.usage.input_tokens)}, out ${formatTokens(turn.usage.output_tokens)}`),
-    fact("cost", formatUsd(turn.cost_usd)),
+    fact("tokens", tokenWords(turn.usage, turn.reserved_tokens)),
+    fact("cost", formatCost(turn.cost_usd, turn.cost_usd_known)),
   ];
 }
 
@@ -69,7 +69,7 @@ function answerLines({ attempts }: TurnFacts): Line[] {
 
 /** A session as it is now. */
 export function sessionLinesOf(session: SessionFacts): Line[] {
-  const { coordination, agents, turns, cost_usd } = session;
+  const { coordination, agents, turns, cost_usd, cost_usd_known } = session;
   const latest = turns.at(-1);
   const phase =
     coordination && latest?.status === "running"
@@ -78,7 +78,7 @@ export function sessionLinesOf(session: SessionFacts): Line[] {
   return [
     fact("turn", latest ? `${latest.turn}: ${toLine(latest.status)}${phase}` : "none yet"),
     ...Object.entries(agents).map(([id, agent]) => fact("agent", `${toLine(id)} ${agentWords(agent)}`)),
-    fact("cost", formatUsd(cost_usd)),
+    fact("cost", formatCost(cost_usd, cost_usd_known)),
   ];
 }
 

@@ -1,11 +1,12 @@
 import { z } from "zod";
 import { type EventOf, type SessionEvent, SessionEventSchema, type Usage } from "../src/protocol/events";
+import { addCosts, type Cost, costOfFields, FREE } from "../src/protocol/cost";
 import { addUsage, NO_USAGE } from "../src/protocol/usage";
 import { parseJson } from "../src/providers/json";
 import { type LogRow, toJson } from "./frames";
 
 /** What a turn has cost; `settles` are the facts that end its calls still in flight, for which the bill already holds. */
-type Bill = { usage: Usage; costUsd: number; settles: EventOf<"call.failed">[] };
+type Bill = { usage: Usage; cost: Cost; settles: EventOf<"call.failed">[] };
 
 const SettledCallSchema = z.looseObject({ type: z.enum(["call.completed", "call.failed"]), call: z.string() });
 
@@ -16,7 +17,7 @@ const SettledCallSchema = z.looseObject({ type: z.enum(["call.completed", "call.
  */
 export function billOf(rows: Iterable<LogRow>, at: number): Bill {
   const open = new Map<string, EventOf<"call.started">>();
-  let [usage, costUsd] = [NO_USAGE, 0];
+  let [usage, cost] = [NO_USAGE, FREE];
   for (const row of rows) {
     const json = parseJson(toJson(row, ""));
     const settled = SettledCallSchema.safeParse(json).data;
@@ -24,11 +25,12 @@ export function billOf(rows: Iterable<LogRow>, at: number): Bill {
     const event = SessionEventSchema.safeParse(json).data;
     if (event?.type === "call.started") open.set(event.call, event);
     if (!isCharged(event)) continue;
-    costUsd += event.cost_usd;
-    if (event.usage) usage = addUsage(usage, event.usage);
+    cost = addCosts(cost, costOfFields(event));
+    const isReported = event.type === "call.failed" || !event.unreported;
+    if (event.usage && isReported) usage = addUsage(usage, event.usage);
   }
   const settles = [...open.values()].map((started) => givenUp(started, at));
-  return { usage, costUsd: settles.reduce((sum, call) => sum + call.cost_usd, costUsd), settles };
+  return { usage, cost: settles.reduce((sum, call) => addCosts(sum, costOfFields(call)), cost), settles };
 }
 
 const isCharged = (event: SessionEvent | undefined): event is EventOf<"call.completed" | "call.failed"> =>

@@ -102,7 +102,8 @@ export class EvalCases {
     const late = errored(`not done within ${this.#run.suite.timeout_seconds} seconds`, { hasRun: true });
     const result = judge(asked.turn, one.grader);
     const wasCut = asked.turn.status === "cancelled";
-    this.#end(nth, wasCut || !result ? { ...late, costUsd: result?.costUsd ?? 0, durationMs: result?.durationMs ?? 0 } : result);
+    const { costUsd = 0, durationMs = 0, unpriced } = result ?? {};
+    this.#end(nth, wasCut || !result ? { ...late, costUsd, durationMs, ...(unpriced && { unpriced }) } : result);
   }
 
   /** Given up, and there is no session: it never had a place, or was erased. */

@@ -4,18 +4,22 @@ import type { StoredRun } from "./eval-run-store";
 import { evalSessionId } from "./eval-session-id";
 import { confirmSession, forgetUnlessLive, toPreview } from "./session-index";
 
-const RUN_FIELDS = "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd";
-const RESULT_FIELDS = "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at";
+const RUN_FIELDS = "origin, scheduled_at, started_at, ended_at, cases, passed, failed, errored, cost_usd, unpriced";
+const RESULT_FIELDS =
+  "case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at, unpriced";
 const SHOWN_FIELDS = `${RESULT_FIELDS}, erased`;
 /** Runs of one suite and tenant that are kept; older ones go with their results. */
 const KEPT_RUNS = 500;
 
-type RunRow = Omit<EvalRun, "status">;
-type ResultRow = Omit<EvalCaseResult, "case" | "pass" | "answer_is_cut" | "erased"> & {
-  case_id: string;
-  answer_is_cut: number;
-  erased: number;
-};
+/** `cost_usd`: the part with a known price; `unpriced`: 1 if there is another. */
+type CostRow = { cost_usd: number; unpriced: number };
+type RunRow = Omit<EvalRun, "status" | "cost_usd" | "cost_usd_known"> & CostRow;
+type ResultRow = Omit<EvalCaseResult, "case" | "pass" | "answer_is_cut" | "erased" | "cost_usd" | "cost_usd_known"> &
+  CostRow & {
+    case_id: string;
+    answer_is_cut: number;
+    erased: number;
+  };
 
 /** Evaluation runs and results in D1: written by the runs' objects, read by the API. */
 export class EvalRecords {
@@ -64,9 +68,10 @@ export class EvalRecords {
   }
 
   #runStatement({ tenant, suite, id, origin, scheduledAt, startedAt }: StoredRun, state: RunState): D1PreparedStatement {
-    const { cases, passed, failed, errored, costUsd, endedAt } = summarize(state);
-    const sql = `INSERT OR REPLACE INTO eval_runs (tenant, suite, id, ${RUN_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
-    const values = [tenant, suite.name, id, origin, scheduledAt, startedAt, endedAt, cases, passed, failed, errored, costUsd];
+    const { cases, passed, failed, errored, costUsd, unpriced, endedAt } = summarize(state);
+    const sql = `INSERT OR REPLACE INTO eval_runs (tenant, suite, id, ${RUN_FIELDS}) VALUES (${marks(13)})`;
+    const counts = [cases, passed, failed, errored, costUsd, unpriced ? 1 : 0];
+    const values = [tenant, suite.name, id, origin, scheduledAt, startedAt, endedAt, ...counts];
     return this.#db.prepare(sql).bind(...values);
   }
 
@@ -74,11 +79,11 @@ export class EvalRecords {
     const done = state.cases[nth];
     const one = run.suite.cases[nth];
     if (done?.status !== "done" || !one) return [];
-    const { hasRun, outcome, detail, answer, isCut, costUsd, durationMs } = done.result;
-    const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    const { hasRun, outcome, detail, answer, isCut, costUsd, unpriced, durationMs } = done.result;
+    const sql = `INSERT INTO eval_results (tenant, suite, run, nth, ${RESULT_FIELDS}) VALUES (${marks(15)}) ON CONFLICT DO NOTHING`;
     const session = sessionOf(run, nth);
     const place = [run.tenant, run.suite.name, run.id, nth, one.id, previewOf(run, nth), session];
-    const values = [...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt];
+    const values = [...place, outcome, detail, answer, isCut ? 1 : 0, costUsd, durationMs, done.endedAt, unpriced ? 1 : 0];
     const written = this.#db.prepare(sql).bind(...values);
     if (!hasRun) return [written];
     return [written, confirmSession(this.#db, run.tenant, session), forgetUnlessLive(this.#db, run.tenant, session)];
@@ -99,18 +104,24 @@ export const sessionOf = ({ suite, id, scheduledAt }: StoredRun, nth: number): s
 
 const previewOf = ({ suite }: StoredRun, nth: number): string => toPreview(suite.cases[nth]?.question ?? "");
 
+const marks = (count: number): string => Array.from({ length: count }, () => "?").join(", ");
+
+const toCost = ({ cost_usd, unpriced }: CostRow) => ({ cost_usd: unpriced === 1 ? null : cost_usd, cost_usd_known: cost_usd });
+
 const toSeconds = (ms: number): number => ms / 1000;
 
-const toRun = ({ scheduled_at, started_at, ended_at, ...row }: RunRow): EvalRun => ({
+const toRun = ({ scheduled_at, started_at, ended_at, cost_usd, unpriced, ...row }: RunRow): EvalRun => ({
   ...row,
+  ...toCost({ cost_usd, unpriced }),
   status: ended_at === null ? "running" : "completed",
   scheduled_at: toSeconds(scheduled_at),
   started_at: toSeconds(started_at),
   ended_at: ended_at === null ? null : toSeconds(ended_at),
 });
 
-const toResult = ({ case_id, answer_is_cut, erased, ended_at, ...row }: ResultRow): EvalCaseResult => ({
+const toResult = ({ case_id, answer_is_cut, erased, ended_at, cost_usd, unpriced, ...row }: ResultRow): EvalCaseResult => ({
   ...row,
+  ...toCost({ cost_usd, unpriced }),
   case: case_id,
   pass: row.outcome === "passed",
   answer_is_cut: answer_is_cut === 1,

@@ -1,4 +1,5 @@
 import type { RoundRecord } from "../src/agents/records";
+import { knownUsd } from "../src/protocol/cost";
 import type { ResumePoint } from "../src/providers/provider";
 import { type DeltaItem, type EventOf, isTerminal, type SessionEvent } from "../src/protocol/events";
 import { BEGINS_AGAIN } from "../src/providers/platform-words";
@@ -87,7 +88,7 @@ export class Journal {
       this.calls.append(entry.events.at(-1)?.turn ?? 0, entry.records);
       entry.writeFiles?.();
       this.queries.note(facts, ended?.turn ?? null);
-      if (ended) this.outbox.add({ session: sessionId, turn: ended.turn, costUsd: ended.cost_usd, at: ended.at });
+      if (ended) this.outbox.add({ session: sessionId, turn: ended.turn, costUsd: knownUsd(ended), at: ended.at });
       for (const event of entry.events) if (isCallEnd(event)) this.points.forget(event.call);
       return [...deltas, ...facts];
     });

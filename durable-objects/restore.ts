@@ -1,4 +1,5 @@
 import { emptySession, evolve, type SessionState } from "../src/coordination";
+import { toCostFields } from "../src/protocol/cost";
 import type { SessionEvent } from "../src/protocol/events";
 import type { TeamRules } from "../src/protocol/team";
 import { billOf } from "./bill";
@@ -37,7 +38,7 @@ function fold(log: SessionLog, sessionId: string, from: SessionState, range: Ran
 
 /** What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has failed. */
 export function brokenEnd(log: SessionLog, { turn, firstSeq }: TurnPlace, at: number): SessionEvent[] {
-  const { usage, costUsd, settles } = billOf(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }), at);
+  const { usage, cost, settles } = billOf(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }), at);
   const message = "The log of this turn was written by another version of the service and cannot be continued.";
-  return [...settles, { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, cost_usd: costUsd }];
+  return [...settles, { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, ...toCostFields(cost) }];
 }

@@ -15,6 +15,7 @@ export const RUN_EXAMPLE: EvalRun = {
   failed: 1,
   errored: 0,
   cost_usd: 0.0213,
+  cost_usd_known: 0.0213,
 };
 
 export const SUITE_EXAMPLE: EvalSuite = {
@@ -38,6 +39,7 @@ export const RESULT_EXAMPLE: EvalCaseResult = {
   answer_is_cut: false,
   erased: false,
   cost_usd: 0.0071,
+  cost_usd_known: 0.0071,
   duration_ms: 9_400,
   ended_at: 1_796_018_412.5,
 };

@@ -10,6 +10,7 @@ const STARTED = 1_795_000_000;
 const YAML =
   "agents:\n  - id: analyst\n    backend: {type: chatcompletion, model: model-a, base_url: https://models.example.com/v1}\n";
 const USAGE = { input_tokens: 5_210, output_tokens: 1_480, reasoning_tokens: 610, cached_tokens: 2_048 };
+const SPENT = { tokens: 6_690, reported_tokens: 6_690, reserved_tokens: 0 };
 const WARNING = {
   pointer: "/ui/display_type",
   line: 9,
@@ -51,7 +52,9 @@ const TURN = {
   ended_at: STARTED + 41.5,
   finish_reason: "consensus",
   usage: USAGE,
+  ...SPENT,
   cost_usd: 0.0312,
+  cost_usd_known: 0.0312,
   unreported_cost_usd: 0,
 };
 
@@ -130,7 +133,10 @@ export const STATUS = {
       round: 2,
       stale_votes: 0,
       tokens: 2_210,
+      reported_tokens: 2_210,
+      reserved_tokens: 0,
       cost_usd: 0.0041,
+      cost_usd_known: 0.0041,
       hosted_uses: {},
     },
   },
@@ -143,7 +149,9 @@ export const STATUS = {
   },
   turns: [{ ...TURN, question_preview: QUESTION }],
   usage: USAGE,
+  ...SPENT,
   cost_usd: 0.0312,
+  cost_usd_known: 0.0312,
 };
 
 export const TURN_RESPONSE = {

@@ -1,4 +1,5 @@
 import type { Purpose, Usage } from "../protocol/events";
+import { type Cost, isPriced } from "../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../protocol/team";
 import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "./limits";
 import { type HostedGrant, type HostedUses, mostUses } from "./hosted-tools";
@@ -10,16 +11,18 @@ import { candidates, type TurnState } from "./state";
  */
 type Amount = { tokens: number; usd: number };
 
-type Reservation = { maxOutputTokens: number; hostedTools: HostedGrant[]; tokens: number; costUsd: number };
+type Reservation = { maxOutputTokens: number; hostedTools: HostedGrant[]; tokens: number; cost: Cost };
 
 const PER_MILLION = 1_000_000;
 /** No UTF-16 code unit takes more bytes than this. */
 const BYTES_PER_UNIT = 3;
 
-/** US dollars for a usage at an agent's prices; what has no known price counts as 0. */
-export function costOf({ price, hosted_tools = [] }: AgentRules, usage: Usage): number {
+/** What a usage costs at an agent's prices. */
+export function costOf(agent: AgentRules, usage: Usage): Cost {
+  const { price, hosted_tools = [] } = agent;
   const hosted = hosted_tools.map(({ name, usd_per_use }) => (usage.hosted_uses?.[name] ?? 0) * (usd_per_use ?? 0));
-  return hosted.reduce((sum, usd) => sum + usd, price ? costOfTokens(price, usage) : 0);
+  const usd = hosted.reduce((sum, one) => sum + one, price ? costOfTokens(price, usage) : 0);
+  return { usd, isWhole: isPriced(agent, usage) };
 }
 
 function costOfTokens(price: Price, usage: Usage): number {
@@ -69,7 +72,9 @@ export function reserve(turn: TurnState, { agent, purpose, usable, inputTokens, 
   const output = fair >= FAIR_OUTPUT_TOKENS ? fair : Math.min(outputThatFits(free, agent, intake), FAIR_OUTPUT_TOKENS);
   if (output < Math.min(MIN_OUTPUT_TOKENS, agent.max_output_tokens)) return null;
   const hostedTools = uses.map(({ tool, count }) => ({ name: tool.name, max_uses: count }));
-  return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, costUsd: bound(agent.price, intake, output) };
+  const isWhole = agent.price !== null && uses.every(({ tool }) => tool.usd_per_use !== null);
+  const cost = { usd: bound(agent.price, intake, output), isWhole };
+  return { maxOutputTokens: output, hostedTools, tokens: intake.tokens + output, cost };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SessionEvent, Usage } from "../protocol/events";
 import type { AgentRules } from "../protocol/team";
-import { NO_USAGE } from "../protocol/usage";
+import { type CostFields, FREE, toCostFields } from "../protocol/cost";
+import { NO_USAGE, totalTokens } from "../protocol/usage";
 import { costOf, reserve } from "./budget";
 import { toolEffectId } from "./effects";
 import type { Draft } from "./draft";
@@ -10,7 +11,7 @@ import type { InputBody } from "./inputs";
 import { COMPACTION_OUTPUT_TOKENS, LIMITS } from "./limits";
 import { offersOf } from "./offers";
 import { owed } from "./owed";
-import type { InFlight } from "./state";
+import { type InFlight, reservedCost } from "./state";
 
 /** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
 
@@ -46,7 +47,7 @@ export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, 
     max_output_tokens: reservation.maxOutputTokens,
     ...(compacts ? { compacts } : {}),
     ...(hostedTools.length > 0 ? { hosted_tools: hostedTools } : {}),
-    reserved: { tokens: reservation.tokens, cost_usd: reservation.costUsd },
+    reserved: { tokens: reservation.tokens, ...toCostFields(reservation.cost) },
   });
 }
 
@@ -82,12 +83,15 @@ export function reservationOf(draft: Draft, effectId: string): Extract<InFlight,
   return entry?.type === "model_call" ? entry : null;
 }
 
+export type Charge = CostFields & { tokens: number };
+export const NO_CHARGE: Charge = { tokens: 0, ...toCostFields(FREE) };
+
 /** What a call is charged: the reported usage, or everything it reserved if nothing was reported. */
-export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): { tokens: number; cost_usd: number } {
+export function chargeFor(draft: Draft, effectId: string, usage: Usage | null): Charge {
   const entry = reservationOf(draft, effectId);
-  if (!entry) return { tokens: 0, cost_usd: 0 };
-  if (!usage) return { tokens: entry.reservedTokens, cost_usd: entry.reservedUsd };
-  return { tokens: usage.input_tokens + usage.output_tokens, cost_usd: costOf(draft.rulesOf(entry.agent), usage) };
+  if (!entry) return NO_CHARGE;
+  if (!usage) return { tokens: entry.reservedTokens, ...toCostFields(reservedCost(entry)) };
+  return { tokens: totalTokens(usage), ...toCostFields(costOf(draft.rulesOf(entry.agent), usage)) };
 }
 
 /** Usage of a reply whose provider reported none: the reservation, as output, so that totals add up. */

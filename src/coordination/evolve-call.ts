@@ -1,5 +1,6 @@
 import type { CallEvent, EventOf, ToolEvent, Usage } from "../protocol/events";
-import { addUsage, tellsLength } from "../protocol/usage";
+import { chargedCost, type CostFields, costOfFields } from "../protocol/cost";
+import { addUsage, tellsLength, totalTokens } from "../protocol/usage";
 import { toolEffectId } from "./effects";
 import { isFinal } from "./compaction";
 import { isResearch } from "./hosted-tools";
@@ -48,11 +49,13 @@ export function evolveCall(turn: TurnState, event: CallEvent | ToolEvent | Event
 }
 
 function callStarted(turn: TurnState, agent: number, event: EventOf<"call.started">): TurnState {
+  const reserved = costOfFields(event.reserved);
   const entry: InFlight = {
     type: "model_call",
     agent,
     reservedTokens: event.reserved.tokens,
-    reservedUsd: event.reserved.cost_usd,
+    reservedUsd: reserved.usd,
+    ...(!reserved.isWhole && { unpriced: true }),
     ...(isResearch(event) && { research: true }),
     ...(event.compacts && { compacts: true }),
   };
@@ -63,8 +66,8 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
 
 function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
   const compacts = isCompaction(turn, event.call);
-  const tokens = event.usage.input_tokens + event.usage.output_tokens;
-  const charged = charge(settled(turn, event.call), { usage: event.usage, tokens, usd: event.cost_usd });
+  const tokens = totalTokens(event.usage);
+  const charged = charge(settled(turn, event.call), agent, { ...event, tokens });
   const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({
     id: tool_call,
     name,
@@ -85,7 +88,7 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
 }
 
 function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed">): TurnState {
-  const charged = charge(settled(turn, event.call), { usage: event.usage, tokens: event.tokens, usd: event.cost_usd });
+  const charged = charge(settled(turn, event.call), agent, event);
   const interrupted = event.class === "interrupted";
   const compacts = isCompaction(turn, event.call);
   return withCall(charged, agent, (call) => ({
@@ -158,12 +161,17 @@ function settled(turn: TurnState, id: string): TurnState {
   return { ...turn, inFlight };
 }
 
-function charge(turn: TurnState, { usage, tokens, usd }: { usage: Usage | null; tokens: number; usd: number }): TurnState {
+type Charge = CostFields & { tokens: number; usage: Usage | null; unreported?: true | undefined };
+
+function charge(turn: TurnState, agent: number, charged: Charge): TurnState {
+  const { usage, tokens, unreported } = charged;
+  const { usd, isWhole } = chargedCost(turn.rules.agents[agent], charged);
   return {
     ...turn,
     spentTokens: turn.spentTokens + tokens,
     spentUsd: turn.spentUsd + usd,
-    usage: usage ? addUsage(turn.usage, usage) : turn.usage,
+    ...(!isWhole && { unpriced: true }),
+    usage: usage && !unreported ? addUsage(turn.usage, usage) : turn.usage,
   };
 }
 

@@ -1,4 +1,4 @@
-import { chargeFor, reservationOf, retryDelayMs } from "./calls";
+import { chargeFor, NO_CHARGE, reservationOf, retryDelayMs } from "./calls";
 import { canDoWithout, mayCompact, wordsFor } from "./compaction";
 import type { Draft } from "./draft";
 import type { CallFailure } from "./inputs";
@@ -19,7 +19,7 @@ export function callFailed(draft: Draft, effectId: string, failure: CallFailure)
   if (!entry) return;
   const index = entry.agent;
   const consequence = consequenceOf(draft, entry, failure);
-  const charge = failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : { tokens: 0, cost_usd: 0 };
+  const charge = failure.reached || failure.usage ? chargeFor(draft, effectId, failure.usage) : NO_CHARGE;
   const { code, message } = failure;
   const why = wordsFor(failure, entry, draft.round(index).call);
   draft.add({

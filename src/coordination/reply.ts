@@ -44,7 +44,7 @@ function tellHosted(draft: Draft, index: number, { call, reply }: { call: string
 }
 
 function completeCall(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
-  const charge = chargeFor(draft, effectId, reply.usage);
+  const { tokens, ...cost } = chargeFor(draft, effectId, reply.usage);
   const { provider, model } = draft.rulesOf(index);
   draft.add({
     type: "call.completed",
@@ -53,8 +53,9 @@ function completeCall(draft: Draft, index: number, { effectId, reply }: { effect
     provider,
     model,
     stop_reason: reply.stopReason,
-    usage: usageOrReserved(reply.usage, charge.tokens),
-    cost_usd: charge.cost_usd,
+    usage: usageOrReserved(reply.usage, tokens),
+    ...(reply.usage ? {} : { unreported: true as const }),
+    ...cost,
     tools: reply.tools.map(({ toolCall, name }) => ({ tool_call: toolCall, name })),
     decisions: reply.tools.length > 0 ? reply.decisions.map(bounded) : [],
   });

@@ -1,5 +1,6 @@
 import type { Attachment } from "../protocol/attachments";
 import type { Decision, EndedBy, ListedTool, PinnedContext, Purpose, Usage } from "../protocol/events";
+import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
 
 /**
@@ -36,7 +37,11 @@ export type TurnState = {
   contexts?: readonly PinnedContext[];
   budget: Budget;
   spentTokens: number;
+  /** The part with a known price. */
   spentUsd: number;
+  /** Something was charged that has no known price; absent: nothing was. */
+  unpriced?: true;
+  /** As providers reported it. */
   usage: Usage;
   /** Calls and tools started so far. */
   effects: number;
@@ -55,7 +60,10 @@ export type InFlight =
       type: "model_call";
       agent: number;
       reservedTokens: number;
+      /** The part with a known price. */
       reservedUsd: number;
+      /** Part of what it may use has no known price; absent: all has one. */
+      unpriced?: true;
       /** A research call; absent: it is none. */
       research?: true;
       /** Sums up its agent's conversation; absent: it does not. */
@@ -225,3 +233,12 @@ export function indexOf(turn: TurnState, id: string): number {
   if (index < 0) throw new Error(`no agent with id ${id}`);
   return index;
 }
+
+/** What a call in flight has reserved, in US dollars. */
+export const reservedCost = ({ reservedUsd, unpriced }: { reservedUsd: number; unpriced?: true }): Cost => ({
+  usd: reservedUsd,
+  isWhole: unpriced === undefined,
+});
+
+/** What a turn's calls have been charged so far, in US dollars. */
+export const spentCost = ({ spentUsd, unpriced }: TurnState): Cost => ({ usd: spentUsd, isWhole: unpriced === undefined });

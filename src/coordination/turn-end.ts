@@ -1,9 +1,10 @@
 import type { EventOf, SessionEvent } from "../protocol/events";
+import { addCosts, type Cost, FREE, toCostFields } from "../protocol/cost";
 import { jsonBytes, jsonPrefix } from "./byte-length";
 import { cancelEffects } from "./calls";
 import { Draft } from "./draft";
 import { LIMITS } from "./limits";
-import { runningTurn, type SessionState, type TurnState } from "./state";
+import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "./state";
 import { count } from "./tally";
 
 /** The ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
@@ -83,7 +84,7 @@ export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">[
   });
 }
 
-const spent = (draft: Draft) => ({ usage: draft.turn.usage, cost_usd: draft.turn.spentUsd });
+const spent = (draft: Draft) => ({ usage: draft.turn.usage, ...toCostFields(spentCost(draft.turn)) });
 
 /** The events that end a running turn after a fault of our own; none if no turn runs. Never throws. */
 export function failInternally(state: SessionState, at: number): SessionEvent[] {
@@ -100,22 +101,21 @@ export function failInternally(state: SessionState, at: number): SessionEvent[] 
       message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
       agents: [],
       usage: turn.usage,
-      cost_usd: settled.costUsd,
+      ...toCostFields(settled.cost),
     },
   ];
 }
 
-function settledInFlight(state: SessionState, at: number): { events: SessionEvent[]; costUsd: number } {
+function settledInFlight(state: SessionState, at: number): { events: SessionEvent[]; cost: Cost } {
   const draft = new Draft(state, { type: "clock", at, seed: 0, partials: {} });
   try {
     cancelEffects(draft, null, "internal");
-    return { events: draft.events, costUsd: draft.turn.spentUsd };
+    return { events: draft.events, cost: spentCost(draft.turn) };
   } catch {
     // The fault lies in the state itself: the turn must end all the same, and is charged what it had reserved.
-    return { events: [], costUsd: draft.turn.spentUsd + reservedUsd(draft.turn) };
+    return { events: [], cost: addCosts(spentCost(draft.turn), reservedBy(draft.turn)) };
   }
 }
 
-function reservedUsd({ inFlight }: TurnState): number {
-  return Object.values(inFlight).reduce((sum, entry) => sum + (entry.type === "model_call" ? entry.reservedUsd : 0), 0);
-}
+const reservedBy = ({ inFlight }: TurnState): Cost =>
+  Object.values(inFlight).reduce((sum, entry) => (entry.type === "model_call" ? addCosts(sum, reservedCost(entry)) : sum), FREE);

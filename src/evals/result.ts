@@ -11,7 +11,10 @@ export type CaseResult = {
   /** The beginning of the answer; null without one. */
   answer: string | null;
   isCut: boolean;
+  /** The sum of all parts with a known price. */
   costUsd: number;
+  /** Part of it has no known price; absent: all has one. */
+  unpriced?: true;
   durationMs: number;
 };
 
@@ -19,7 +22,8 @@ export type CaseResult = {
 export type TurnEnd = {
   status: "running" | "completed" | "failed" | "cancelled";
   answer: string | null;
-  cost_usd: number;
+  cost_usd: number | null;
+  cost_usd_known: number;
   started_at: number;
   ended_at: number | null;
   error: { code: string; message: string; agents: readonly { agent: string; message: string }[] } | null;
@@ -31,7 +35,8 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   const { answer } = turn;
   const spent = {
     hasRun: true,
-    costUsd: turn.cost_usd,
+    costUsd: turn.cost_usd_known,
+    ...(turn.cost_usd === null && { unpriced: true as const }),
     durationMs: Math.max(0, Math.round(((turn.ended_at ?? turn.started_at) - turn.started_at) * 1000)),
   };
   if (turn.status !== "completed" || answer === null) return { ...errored(reasonOf(turn)), ...spent };

@@ -90,7 +90,10 @@ export type RunSummary = {
   passed: number;
   failed: number;
   errored: number;
+  /** The sum of all parts with a known price. */
   costUsd: number;
+  /** Whether part of it has no known price. */
+  unpriced: boolean;
   /** Unix ms; null while it runs. */
   endedAt: number | null;
 };
@@ -104,6 +107,7 @@ export function summarize(state: RunState): RunSummary {
     failed: count("failed"),
     errored: count("errored"),
     costUsd: done.reduce((sum, { result }) => sum + result.costUsd, 0),
+    unpriced: done.some(({ result }) => result.unpriced === true),
     endedAt: isOver(state) ? Math.max(state.startedAt, ...done.map(({ endedAt }) => endedAt)) : null,
   };
 }

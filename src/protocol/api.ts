@@ -170,6 +170,16 @@ const VoteResultSchema = z
   })
   .meta({ id: "VoteResult" });
 
+const tokenFields = {
+  tokens: z.int().describe("Input and output: `reported_tokens` and `reserved_tokens` together"),
+  reported_tokens: z.int().describe("As providers reported them"),
+  reserved_tokens: z.int().describe("Of calls that reported no usage: what they had reserved, the most they can have taken"),
+};
+const costFields = {
+  cost_usd: z.number().nullable().describe("null if any part has no known price"),
+  cost_usd_known: z.number().describe("The sum of the parts with a known price"),
+};
+
 export const AgentStateSchema = z
   .object({
     status: AgentStatusSchema,
@@ -185,8 +195,8 @@ export const AgentStateSchema = z
     model: z.string(),
     round: z.int(),
     stale_votes: z.int(),
-    tokens: z.int(),
-    cost_usd: z.number(),
+    ...tokenFields,
+    ...costFields,
     hosted_uses: HostedUsesSchema,
   })
   .meta({ id: "AgentState" });
@@ -201,8 +211,9 @@ export const TurnSummarySchema = z
     ended_at: seconds.nullable(),
     finish_reason: FinishReasonSchema,
     usage: UsageSchema,
-    cost_usd: z.number(),
-    /** The part of `cost_usd` that calls cut off had reserved; what they really cost is not known. */
+    ...tokenFields,
+    ...costFields,
+    /** The part of `cost_usd_known` that calls cut off had reserved; what they really cost is not known. */
     unreported_cost_usd: z.number(),
   })
   .meta({ id: "TurnSummary" });
@@ -236,7 +247,8 @@ export const SessionStatusSchema = z
     }),
     turns: z.array(TurnSummarySchema),
     usage: UsageSchema,
-    cost_usd: z.number(),
+    ...tokenFields,
+    ...costFields,
   })
   .meta({ id: "SessionStatus" });
 export type SessionStatus = z.infer<typeof SessionStatusSchema>;

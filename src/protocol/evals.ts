@@ -18,7 +18,8 @@ export const EvalRunSchema = z
     passed: z.int(),
     failed: z.int().describe("Answered, but not rightly"),
     errored: z.int().describe("Not answered"),
-    cost_usd: z.number(),
+    cost_usd: z.number().nullable().describe("null if any part has no known price"),
+    cost_usd_known: z.number().describe("The sum of the parts with a known price"),
   })
   .meta({ id: "EvalRun" });
 export type EvalRun = z.infer<typeof EvalRunSchema>;
@@ -34,7 +35,8 @@ export const EvalCaseResultSchema = z
     answer: z.string().nullable().describe("Its beginning; null without one"),
     answer_is_cut: z.boolean(),
     erased: z.boolean().describe("Its session has been erased since, and with it the answer and what was said of it"),
-    cost_usd: z.number(),
+    cost_usd: z.number().nullable().describe("null if any part has no known price"),
+    cost_usd_known: z.number().describe("The sum of the parts with a known price"),
     duration_ms: z.number(),
     ended_at: seconds,
   })

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { AttachmentSchema } from "./attachments";
+import { COST_FIELDS } from "./cost";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
 import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
 import { InputRequiredSchema, ToolProgressSchema } from "./tool-news";
@@ -184,7 +185,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     hosted_tools: z.array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() })).optional(),
     /** A call that sums up the older part of the agent's conversation; absent: it does not. */
     compacts: z.literal(true).optional(),
-    reserved: z.object({ tokens: z.number().int(), cost_usd: z.number() }),
+    reserved: z.object({ tokens: z.number().int(), ...COST_FIELDS }),
   }),
   z.object({
     type: z.literal("call.deferred"),
@@ -214,7 +215,9 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     model: z.string(),
     stop_reason: StopReasonSchema,
     usage: UsageSchema,
-    cost_usd: z.number(),
+    /** The provider reported no usage: `usage.output_tokens` is what the call had reserved. Absent: it reported. */
+    unreported: z.literal(true).optional(),
+    ...COST_FIELDS,
     /** Calls of the agent's own tools in this reply, in order. */
     tools: z.array(z.object({ tool_call: z.string(), name: z.string() })),
     /** Decisions of a reply that also calls tools: judged when the tools have run. */
@@ -230,7 +233,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     retry_at: z.number().nullable(),
     usage: UsageSchema.nullable(),
     /** What the failed try is charged: reported usage, its whole reservation if its fate is unknown, 0 if it never reached the model. */
-    cost_usd: z.number(),
+    ...COST_FIELDS,
     tokens: z.number().int(),
   }),
   /** The older part of a round's conversation has given way to what this call wrote; comes right after its `call.completed`. */
@@ -330,7 +333,7 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     answer: z.string(),
     finish_reason: EndedBySchema,
     usage: UsageSchema,
-    cost_usd: z.number(),
+    ...COST_FIELDS,
   }),
   z.object({
     type: z.literal("turn.failed"),
@@ -339,14 +342,14 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     message: z.string(),
     agents: z.array(z.object({ agent, code: z.string(), message: z.string() })),
     usage: UsageSchema,
-    cost_usd: z.number(),
+    ...COST_FIELDS,
   }),
   z.object({
     type: z.literal("turn.cancelled"),
     ...base,
     partial: z.object({ winner: agent.nullable(), answer: z.string().nullable(), text: z.string().nullable() }),
     usage: UsageSchema,
-    cost_usd: z.number(),
+    ...COST_FIELDS,
   }),
 ]);
 

@@ -10,7 +10,8 @@ import type {
   VoteSchema,
 } from "./api";
 import { type Participant, participantsOf, participantsOfTurn } from "./participation";
-import { addUsage, NO_USAGE } from "./usage";
+import { addCosts, type Cost, FREE } from "./cost";
+import { addUsage, NO_USAGE, totalTokens } from "./usage";
 import {
   type AgentView,
   type AttemptView,
@@ -54,7 +55,8 @@ export function toStatus(view: SessionView, meta: StatusMeta): SessionStatus | n
     },
     turns: view.turns.map(toSummary),
     usage: view.turns.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
-    cost_usd: view.turns.reduce((sum, { costUsd }) => sum + costUsd, 0),
+    ...toTokens(sumOf(view.turns.map(tokensOfTurn))),
+    ...toCost(view.turns.reduce<Cost>((sum, turn) => addCosts(sum, costOfView(turn)), FREE)),
   };
 }
 
@@ -126,8 +128,8 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     model: agent.model,
     round: agent.round,
     stale_votes: agent.staleVotes,
-    tokens: agent.tokens,
-    cost_usd: agent.costUsd,
+    ...toTokens({ reported: agent.reportedTokens, reserved: agent.reservedTokens }),
+    ...toCost(costOfView(agent)),
     hosted_uses: { ...agent.hostedUses },
   };
 }
@@ -146,7 +148,8 @@ function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     ended_at: turn.endedAt === null ? null : toSeconds(turn.endedAt),
     finish_reason: finishReason(turn),
     usage: { ...turn.usage },
-    cost_usd: turn.costUsd,
+    ...toTokens(tokensOfTurn(turn)),
+    ...toCost(costOfView(turn)),
     unreported_cost_usd: turn.unreportedUsd,
   };
 }
@@ -202,6 +205,29 @@ function resultOfTurn(turn: TurnView): ReturnType<typeof voteResult> {
   const attempt = turn.attempts.at(-1);
   return attempt ? voteResult(attempt, turn.agents.length) : null;
 }
+
+type Tokens = { reported: number; reserved: number };
+
+const tokensOfTurn = ({ usage, reservedTokens }: TurnView): Tokens => ({
+  reported: totalTokens(usage),
+  reserved: reservedTokens,
+});
+
+const sumOf = (all: readonly Tokens[]): Tokens =>
+  all.reduce((a, b) => ({ reported: a.reported + b.reported, reserved: a.reserved + b.reserved }), { reported: 0, reserved: 0 });
+
+const toTokens = ({ reported, reserved }: Tokens) => ({
+  tokens: reported + reserved,
+  reported_tokens: reported,
+  reserved_tokens: reserved,
+});
+
+const costOfView = ({ costUsd, isCostWhole }: Pick<TurnView, "costUsd" | "isCostWhole">): Cost => ({
+  usd: costUsd,
+  isWhole: isCostWhole,
+});
+
+const toCost = ({ usd, isWhole }: Cost) => ({ cost_usd: isWhole ? usd : null, cost_usd_known: usd });
 
 /** By characters, not code units, so that no surrogate pair is cut. */
 const preview = (text: string, chars: number): string => {

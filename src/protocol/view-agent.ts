@@ -1,3 +1,4 @@
+import { costOfFields } from "./cost";
 import type { CallEvent, EventOf, ToolEvent } from "./events";
 import { emptyStream } from "./view-stream";
 import type { AgentView } from "./view-types";
@@ -32,8 +33,10 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   vote: null,
   staleVotes: 0,
   restarts: 0,
-  tokens: 0,
+  reportedTokens: 0,
+  reservedTokens: 0,
   costUsd: 0,
+  isCostWhole: true,
   hostedUses: {},
   call: null,
   retryAt: null,
@@ -48,8 +51,9 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
 
 /** A new attempt: the agent is fresh, only what it has used stays. */
 export function resetAgent(agent: AgentView, at: number): void {
-  const { id, alias, provider, model, tokens, costUsd, hostedUses } = agent;
-  Object.assign(agent, newAgent(id, alias, at), { provider, model, tokens, costUsd, hostedUses });
+  const { id, alias, provider, model, reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses } = agent;
+  const used = { reportedTokens, reservedTokens, costUsd, isCostWhole, hostedUses };
+  Object.assign(agent, newAgent(id, alias, at), { provider, model, ...used });
 }
 
 /** Changes `agent`. */
@@ -142,7 +146,13 @@ function applyCall(agent: AgentView, event: CallEvent): void {
     case "call.started":
       agent.provider = event.provider;
       agent.model = event.model;
-      agent.call = { id: event.call, purpose: event.purpose, try: event.try, startedAt: event.at };
+      agent.call = {
+        id: event.call,
+        purpose: event.purpose,
+        try: event.try,
+        startedAt: event.at,
+        reserved: { tokens: event.reserved.tokens, ...costOfFields(event.reserved) },
+      };
       agent.stream = emptyStream(event.call);
       agent.retryAt = null;
       agent.status = "streaming";
@@ -154,13 +164,9 @@ function applyCall(agent: AgentView, event: CallEvent): void {
     case "call.completed":
       agent.call = null;
       agent.callError = null;
-      agent.tokens += event.usage.input_tokens + event.usage.output_tokens;
-      agent.costUsd += event.cost_usd;
       return;
     case "call.failed":
       agent.call = null;
-      agent.tokens += event.tokens;
-      agent.costUsd += event.cost_usd;
       agent.retryAt = event.retry_at;
       agent.lastError = { code: event.code, message: event.message, at: event.at };
       agent.callError = agent.lastError;

@@ -1,4 +1,5 @@
 import type { Attachment } from "./attachments";
+import type { Cost } from "./cost";
 import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
 import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
@@ -47,8 +48,14 @@ export type TurnView = {
   finishReason: EndedBy | null;
   failure: { code: string; message: string; agents: { agent: string; code: string; message: string }[] } | null;
   partial: { winner: string | null; answer: string | null; text: string | null } | null;
+  /** As providers reported it. */
   usage: Usage;
+  /** Of calls that reported no usage: what they had reserved, the most they can have taken. */
+  reservedTokens: number;
+  /** The sum of all parts with a known price. */
   costUsd: number;
+  /** Whether there is no part without a known price. */
+  isCostWhole: boolean;
   /** The part of `costUsd` nobody reported: reservations of calls that were cut off, so the most they can have cost. */
   unreportedUsd: number;
 };
@@ -139,9 +146,14 @@ export type AgentView = {
   staleVotes: number;
   /** How often it was given newer answers or began a fresh round. */
   restarts: number;
-  /** Input and output, as charged. */
-  tokens: number;
+  /** Input and output, as providers reported them. */
+  reportedTokens: number;
+  /** Of calls that reported no usage: what they had reserved, the most they can have taken. */
+  reservedTokens: number;
+  /** The sum of all parts with a known price. */
   costUsd: number;
+  /** Whether there is no part without a known price. */
+  isCostWhole: boolean;
   /** How often it used tools that its provider runs. */
   hostedUses: Partial<Record<HostedToolName, number>>;
   /** The call in flight. */
@@ -162,7 +174,14 @@ export type AgentView = {
   lastActivityAt: number;
 };
 
-export type CallView = { id: string; purpose: Purpose; try: number; startedAt: number };
+export type CallView = {
+  id: string;
+  purpose: Purpose;
+  try: number;
+  startedAt: number;
+  /** What it is charged if its fate stays unknown. */
+  reserved: Cost & { tokens: number };
+};
 
 /** `latest` is the kind of the newest piece, `tool` the name of the tool it is for. */
 export type StreamView = { call: string; latest: DeltaKind | null; tool: string | null } & Record<DeltaKind, StreamedText>;

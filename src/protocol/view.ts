@@ -1,7 +1,10 @@
 import type { EventOf, EventType, WireEvent } from "./events";
-import { addUsage, NO_USAGE } from "./usage";
+import type { AgentRules } from "./team";
+import { NO_USAGE } from "./usage";
+import { knownUsd } from "./cost";
 import { applyWork, newAgent, type WorkEvent } from "./view-agent";
 import { type AttemptEvent, agentById, applyAttempt, retire } from "./view-attempt";
+import { addCharge, chargeIn } from "./view-charges";
 import { appendDelta } from "./view-stream";
 import type { AgentView, SessionView, TurnView } from "./view-types";
 
@@ -36,7 +39,7 @@ export function apply(view: SessionView, event: WireEvent): SessionView {
     view.turns.push(newTurn(view, event));
   } else {
     const turn = view.turns.findLast(({ number }) => number === event.turn);
-    if (turn) applyToTurn(turn, event);
+    if (turn) applyToTurn(turn, event, view);
   }
   return view;
 }
@@ -47,7 +50,7 @@ export const turnOf = (view: SessionView, number?: number): TurnView | undefined
 
 type TurnEvent = EventOf<Exclude<EventType, "session.created" | "turn.started">>;
 
-function applyToTurn(turn: TurnView, event: TurnEvent): void {
+function applyToTurn(turn: TurnView, event: TurnEvent, view: SessionView): void {
   switch (event.type) {
     case "stream.delta":
       for (const item of event.items) appendDelta(agentIn(turn, item.agent, event.at), item);
@@ -90,7 +93,7 @@ function applyToTurn(turn: TurnView, event: TurnEvent): void {
     case "agent.failed":
     case "agent.abstained":
     case "presentation.started":
-      work(turn, event);
+      work(turn, event, view);
       return;
     case "files.accessed":
     case "tools.listed":
@@ -107,13 +110,12 @@ function inAttempt(turn: TurnView, event: AttemptEvent): void {
   advancePhase(turn);
 }
 
-function work(turn: TurnView, event: WorkEvent): void {
-  applyWork(agentIn(turn, event.agent, event.at), event);
-  if (event.type === "call.completed" || (event.type === "call.failed" && event.usage)) {
-    if (event.usage) turn.usage = addUsage(turn.usage, event.usage);
+function work(turn: TurnView, event: WorkEvent, view: SessionView): void {
+  const agent = agentIn(turn, event.agent, event.at);
+  applyWork(agent, event);
+  if (event.type === "call.completed" || event.type === "call.failed") {
+    addCharge(turn, agent, chargeIn(event, rulesOf(view, event.agent)));
   }
-  if (event.type === "call.completed" || event.type === "call.failed") turn.costUsd += event.cost_usd;
-  if (event.type === "call.failed" && event.usage === null) turn.unreportedUsd += event.cost_usd;
   if (event.type === "round.started" && event.labels.length > 0) beginVoting(turn);
   if (event.type === "presentation.started") turn.phase = "presentation";
   if (event.type === "agent.failed" || event.type === "agent.abstained") advancePhase(turn);
@@ -154,13 +156,17 @@ function newTurn(view: SessionView, event: EventOf<"turn.started">): TurnView {
     failure: null,
     partial: null,
     usage: NO_USAGE,
+    reservedTokens: 0,
     costUsd: 0,
+    isCostWhole: true,
     unreportedUsd: 0,
   };
 }
 
+const rulesOf = (view: SessionView, id: string): AgentRules | undefined => view.rules?.agents.find((agent) => agent.id === id);
+
 function modelOf(view: SessionView, id: string): { provider: string; model: string } | undefined {
-  const rules = view.rules?.agents.find((agent) => agent.id === id);
+  const rules = rulesOf(view, id);
   return rules && { provider: rules.provider, model: rules.model };
 }
 
@@ -175,12 +181,14 @@ function agentIn(turn: TurnView, id: string, at: number): AgentView {
 
 type EndEvent = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 
-/** The terminal event's usage and cost are the bill: they also hold what was still in flight. */
+/** The terminal event's usage and cost are the bill: they also hold what was still in flight, which nobody reported. */
 function turnEnded(turn: TurnView, event: EndEvent): void {
+  for (const agent of turn.agents) if (agent.call) addCharge(turn, agent, { ...agent.call.reserved, usage: null });
   turn.endedAt = event.at;
   turn.phase = "done";
   turn.usage = { ...event.usage };
-  turn.costUsd = event.cost_usd;
+  turn.costUsd = knownUsd(event);
+  if (event.cost_usd === null) turn.isCostWhole = false;
   const blamed = new Set(event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : []);
   for (const agent of turn.agents) retire(agent, blamed.has(agent.id) ? "error" : "completed");
   switch (event.type) {

@@ -27,9 +27,9 @@ describe("the lines of a turn", () => {
       b.story.findIndex(({ type }) => type === "attempt.settled"),
     );
     expect(drawn(story)).toEqual([
-      "enforcement  01:05 · 3 answers · 2 votes · 240 tokens · $1.25",
-      "anna  voted  round 2  1 answer (agent1.1)   → agent1.1  120 tok  $0.5000",
-      "ben   voted  round 2  2 answers (agent2.2)  → agent1.1  160 tok  $0.7500",
+      "enforcement  01:05 · 3 answers · 2 votes · 240 tokens + 40 reserved · $1.25",
+      "anna  voted  round 2  1 answer (agent1.1)   → agent1.1  120 tok                $0.5000",
+      "ben   voted  round 2  2 answers (agent2.2)  → agent1.1  120 tok + 40 reserved  $0.7500",
     ]);
   });
 
@@ -183,7 +183,7 @@ describe("the summary of a turn", () => {
       "vote    anna → agent1.1: because of agent1.1",
       "vote    ben → agent1.1: because of agent1.1",
       "winner  anna with agent1.1, 2 of 2 votes, unanimous",
-      "tokens  1,200 (in 1,000, out 200)",
+      "tokens  1,200 (in 1,000, out 200), and 40 reserved by calls that reported nothing",
       "cost    $2.25 reported, $2.50 at most: calls that were cut off report nothing",
       `run     ${url}`,
     ]);

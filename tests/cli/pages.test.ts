@@ -108,7 +108,7 @@ describe("a turn as a page", () => {
       "warning  carl dropped out: No key. 2 of 3 agents took part.",
       "winner   anna with agent1.1, 1 of 2 votes",
       "answers  agent1.1 (--answer <label> shows one)",
-      "tokens   in 10, out 20.0k",
+      "tokens   20.0k (in 10, out 20.0k)",
       "cost     $0.5000",
     ]);
   });

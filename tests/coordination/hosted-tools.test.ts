@@ -1,3 +1,4 @@
+import { knownUsd } from "../../src/protocol/cost";
 import { describe, expect, it } from "vitest";
 import type { Reply } from "../../src/coordination";
 import type { Purpose } from "../../src/protocol/events";
@@ -23,7 +24,7 @@ function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: W
   const [event] = world.starts("a");
   if (event?.type !== "call.started") return event?.type;
   const uses = Object.fromEntries((event.hosted_tools ?? []).map(({ name, max_uses }) => [name, max_uses]));
-  return { uses, output: event.max_output_tokens, tokens: event.reserved.tokens, usd: event.reserved.cost_usd };
+  return { uses, output: event.max_output_tokens, tokens: event.reserved.tokens, usd: knownUsd(event.reserved) };
 }
 const usd = (value: number): unknown => expect.closeTo(value, 12);
 

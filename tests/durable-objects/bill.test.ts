@@ -41,7 +41,7 @@ it.each([
   },
 ])("bills a turn where $name", ({ rows, costs, used, open }) => {
   const bill = billOf(rows, 7);
-  expect(bill.costUsd).toBeCloseTo(costs, 9);
+  expect([bill.cost.usd, bill.cost.isWhole]).toEqual([expect.closeTo(costs, 9), true]);
   expect(bill.usage).toEqual(used);
   expect(bill.settles.map(({ call }) => call)).toEqual(open);
   for (const event of bill.settles) expect(event).toMatchObject({ at: 7, tokens: 5_000, cost_usd: 0.01, usage: null });

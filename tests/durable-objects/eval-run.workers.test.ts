@@ -268,7 +268,7 @@ describe("a run whose object is torn down", () => {
     const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 502)";
     const old = `${numbers} SELECT 'local', 'many', 'run_20200101t000000z_' || printf('%04d', i)`;
     await env.DB.batch([
-      env.DB.prepare(`INSERT INTO eval_runs ${old}, 'cron', 0, 0, 0, 1, 1, 0, 0, 0 FROM n`),
+      env.DB.prepare(`INSERT INTO eval_runs ${old}, 'cron', 0, 0, 0, 1, 1, 0, 0, 0, 0 FROM n`),
       env.DB.prepare(
         `INSERT INTO eval_results (tenant, suite, run, nth, case_id, question, session_id, outcome, detail, answer, answer_is_cut, cost_usd, duration_ms, ended_at) ${old}, 0, 'a', 'Q?', 's', 'passed', '', NULL, 0, 0, 0, 0 FROM n`,
       ),

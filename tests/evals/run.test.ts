@@ -78,7 +78,7 @@ describe("a run", () => {
 
   it("counts what came of its cases", () => {
     const state = fold(run(), claimed(0), ended(0, 5), claimed(1), ended(1, 9, "failed"), claimed(2), ended(2, 7, "errored"));
-    expect(summarize(state)).toEqual({ cases: 3, passed: 1, failed: 1, errored: 1, costUsd: 1.5, endedAt: 9 });
+    expect(summarize(state)).toEqual({ cases: 3, passed: 1, failed: 1, errored: 1, costUsd: 1.5, unpriced: false, endedAt: 9 });
     expect(summarize(run()).endedAt).toBeNull();
   });
 
@@ -160,6 +160,7 @@ describe("what came of a case", () => {
     status: "completed",
     answer: "It is 42.",
     cost_usd: 0.25,
+    cost_usd_known: 0.25,
     started_at: 100,
     ended_at: 101.5,
     error: null,

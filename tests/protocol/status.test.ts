@@ -68,7 +68,10 @@ describe("toStatus", () => {
       round: 2,
       stale_votes: 0,
       tokens: 160,
+      reported_tokens: 120,
+      reserved_tokens: 40,
       cost_usd: 0.75,
+      cost_usd_known: 0.75,
       hosted_uses: {},
     });
   });

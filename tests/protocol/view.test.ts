@@ -105,7 +105,7 @@ describe("what an agent has done", () => {
     {
       name: "adds up tokens and cost of completed and failed calls",
       after: [b.callCompleted("anna", "c1"), b.callFailed("anna", "c2")],
-      has: { tokens: 160, costUsd: 0.75 },
+      has: { reportedTokens: 120, reservedTokens: 40, costUsd: 0.75 },
     },
     {
       name: "names the call in flight",
@@ -134,7 +134,7 @@ describe("what an agent has done", () => {
     {
       name: "keeps tokens and cost over attempts, nothing else",
       after: [b.callCompleted("anna", "c1"), b.answered("anna", "agent1.1", 1), b.attemptStarted(2)],
-      has: { tokens: 120, costUsd: 0.5, answers: 0, latestLabel: null, round: 0 },
+      has: { reportedTokens: 120, costUsd: 0.5, answers: 0, latestLabel: null, round: 0 },
     },
     {
       name: "is known by its alias, provider and model from the start",

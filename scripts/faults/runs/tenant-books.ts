@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { knownUsd } from "../../../src/protocol/cost";
 import { isTerminal } from "../../../src/protocol/events";
 import { toEvent } from "../../../tests/process/support/verdict";
 import type { Run } from "./run";
@@ -32,7 +33,7 @@ export function toPlayed({ runs, problems }: { runs: readonly Watched[]; problem
 function endsIn(frames: readonly Buffer[]): { turn: number; usd: number }[] {
   return frames
     .map(toEvent)
-    .flatMap((event) => (isTerminal(event.type) && "cost_usd" in event ? [{ turn: event.turn, usd: event.cost_usd }] : []));
+    .flatMap((event) => (isTerminal(event.type) && "cost_usd" in event ? [{ turn: event.turn, usd: knownUsd(event) }] : []));
 }
 
 /** A sum of many cents in another order. */

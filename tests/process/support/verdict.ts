@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { charges, type RecordedRequest } from "../../../scripts/simulated-providers/ledger";
+import { knownUsd } from "../../../src/protocol/cost";
 import type { SessionStatus } from "../../../src/protocol/api";
 import { emptySession, evolve, owed, runningTurn } from "../../../src/coordination";
 import { isTerminal, type WireEvent, WireEventSchema } from "../../../src/protocol/events";
@@ -98,7 +99,7 @@ function chargedByLog(log: readonly WireEvent[], agents: ReadonlySet<string>): {
   for (const event of log) {
     if ((event.type !== "call.completed" && event.type !== "call.failed") || !agents.has(event.agent)) continue;
     tokens += event.type === "call.failed" ? event.tokens : event.usage.input_tokens + event.usage.output_tokens;
-    usd += event.cost_usd;
+    usd += knownUsd(event);
   }
   return { tokens, usd };
 }

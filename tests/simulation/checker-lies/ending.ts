@@ -235,6 +235,16 @@ function failsAtLast(code: string): Lie {
     log.map((event): NumberedEvent => {
       if (event.type !== "turn.completed") return event;
       const { at, turn, sequence_number, usage, cost_usd } = event;
-      return { type: "turn.failed", sequence_number, at, turn, code, message: "", agents: [], usage, cost_usd: cost_usd + 1 };
+      return {
+        type: "turn.failed",
+        sequence_number,
+        at,
+        turn,
+        code,
+        message: "",
+        agents: [],
+        usage,
+        cost_usd: (cost_usd ?? 0) + 1,
+      };
     });
 }

@@ -1,6 +1,6 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { agentOf, type Board, type BoardAgent, standing } from "./board";
-import { type Amount, mostFor, plus } from "./price";
+import { type Amount, mostFor, plus, usdOf } from "./price";
 import { type Invariant, unless } from "./types";
 
 /** A call that can pay for a reply of this length need not wait. */
@@ -36,7 +36,7 @@ function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Boa
   const answers = standing(board);
   if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
-  const taken = plus(takenSoFar(board), { tokens: reserved.tokens, usd: reserved.cost_usd });
+  const taken = plus(takenSoFar(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
   const input = bytesToPresent(board);
   return answers.every(({ agent }) => {
     const rules = agentOf(board, agent)?.rules;
@@ -49,7 +49,7 @@ function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Boa
 /** What the turn's calls were charged, and what those in flight have reserved. */
 function takenSoFar({ spent, openCalls }: Board): Amount {
   let taken = spent;
-  for (const { reserved } of openCalls.values()) taken = plus(taken, { tokens: reserved.tokens, usd: reserved.cost_usd });
+  for (const { reserved } of openCalls.values()) taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
   return taken;
 }
 

@@ -1,3 +1,4 @@
+import { usdOf } from "./price";
 import type { EventOf, Usage } from "../../../src/protocol/events";
 import { agentOf, type Board } from "./board";
 import { type Invariant, type NumberedEvent, unless } from "./types";
@@ -93,14 +94,17 @@ export const totals: Invariant = {
   watch: () => {
     let usage = NOTHING;
     let cost = 0;
+    let isKnown = true;
     return {
       see: ({ event }) => {
-        if (event.type === "turn.started") [usage, cost] = [NOTHING, 0];
+        if (event.type === "turn.started") [usage, cost, isKnown] = [NOTHING, 0, true];
         if (event.type === "call.completed" || event.type === "call.failed") {
-          usage = event.usage ? plus(usage, event.usage) : usage;
-          cost += event.cost_usd;
+          const isReported = event.usage !== null && !("unreported" in event && event.unreported);
+          usage = event.usage && isReported ? plus(usage, event.usage) : usage;
+          cost += usdOf(event);
+          isKnown &&= event.cost_usd !== null;
         }
-        return isEnd(event) ? sums(event, { usage, cost }) : [];
+        return isEnd(event) ? sums(event, { usage, cost, isKnown }) : [];
       },
     };
   },
@@ -109,11 +113,14 @@ export const totals: Invariant = {
 type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
 const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } => TERMINAL.includes(event.type);
 
-function sums(event: End, { usage, cost }: { usage: Usage; cost: number }): string[] {
+type Sum = { usage: Usage; cost: number; isKnown: boolean };
+
+function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
   const same = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
   return [
     ...unless(same, "the turn's usage is not the sum of its calls"),
-    ...unless(Math.abs(event.cost_usd - cost) < 1e-9, `the turn's cost is ${event.cost_usd}, its calls cost ${cost}`),
+    ...unless(Math.abs(usdOf(event) - cost) < 1e-9, `the turn's cost is ${usdOf(event)}, its calls cost ${cost}`),
+    ...unless((event.cost_usd !== null) === isKnown, "the turn's cost is known, though a call's is not, or the other way round"),
   ];
 }
 

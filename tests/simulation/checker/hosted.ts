@@ -1,3 +1,4 @@
+import { usdOf } from "./price";
 import type { EventOf } from "../../../src/protocol/events";
 import type { HostedToolRule } from "../../../src/protocol/team";
 import { agentOf, type Board } from "./board";
@@ -52,7 +53,7 @@ function granted(event: EventOf<"call.started">, grants: Grants, board: Board): 
     ),
     ...unless(event.max_output_tokens >= useful, "cut the reply short before giving up uses of hosted tools"),
     ...unless(event.reserved.tokens >= event.max_output_tokens + results, "reserved no room for what hosted tools find"),
-    ...unless(event.reserved.cost_usd >= price, "reserved less than its hosted tools cost"),
+    ...unless(usdOf(event.reserved) >= price, "reserved less than its hosted tools cost"),
   ];
 }
 

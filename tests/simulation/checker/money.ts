@@ -1,6 +1,6 @@
 import type { EventOf } from "../../../src/protocol/events";
 import type { Board } from "./board";
-import { type Amount, chargeOf, NOTHING, plus, priceOf } from "./price";
+import { type Amount, chargeOf, hasUnknownPart, NOTHING, plus, priceOf, usdOf } from "./price";
 import { type Invariant, type LedgerEntry, unless } from "./types";
 
 const EPSILON = 1e-9;
@@ -12,7 +12,7 @@ export const caps: Invariant = {
     see: ({ event, board }) => {
       switch (event.type) {
         case "call.started": {
-          const reserved = { tokens: event.reserved.tokens, usd: event.reserved.cost_usd };
+          const reserved = { tokens: event.reserved.tokens, usd: usdOf(event.reserved) };
           return [...within(board, plus(board.spent, reserved)), ...priced(event, board)];
         }
         case "call.completed":
@@ -27,7 +27,7 @@ export const caps: Invariant = {
 
 function within(board: Board, soFar: Amount): string[] {
   let total = soFar;
-  for (const { reserved } of board.openCalls.values()) total = plus(total, { tokens: reserved.tokens, usd: reserved.cost_usd });
+  for (const { reserved } of board.openCalls.values()) total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
   const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
   return [
     ...unless(total.tokens <= max_tokens, `${total.tokens} tokens are spent or reserved, the cap is ${max_tokens}`),
@@ -51,21 +51,30 @@ function charged(event: EventOf<"call.completed" | "call.failed">, board: Board)
   const charge = chargeOf(event);
   const cost = event.usage ? priceOf(rulesOf(board, event.agent), event.usage) : null;
   const whole =
-    event.type === "call.completed" && charge.usd === started.reserved.cost_usd && charge.tokens === started.reserved.tokens;
+    event.type === "call.completed" && charge.usd === usdOf(started.reserved) && charge.tokens === started.reserved.tokens;
   return [
+    ...unless(
+      (event.cost_usd === null) === isUnknown(event, board, charge.tokens),
+      `${event.call} costs ${event.cost_usd}, although its price ${event.cost_usd === null ? "is" : "is not"} known`,
+    ),
     ...unless(
       charge.tokens <= started.reserved.tokens,
       `${event.call} is charged ${charge.tokens} tokens, more than it reserved`,
     ),
-    ...unless(
-      charge.usd <= started.reserved.cost_usd + EPSILON,
-      `${event.call} is charged $${charge.usd}, more than it reserved`,
-    ),
+    ...unless(charge.usd <= usdOf(started.reserved) + EPSILON, `${event.call} is charged $${charge.usd}, more than it reserved`),
     ...unless(
       cost === null || whole || Math.abs(cost - charge.usd) < EPSILON,
       `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
     ),
   ];
+}
+
+/** Without a report it may have been all that was granted. */
+function isUnknown(event: EventOf<"call.completed" | "call.failed">, board: Board, tokens: number): boolean {
+  const granted = board.openCalls.get(event.call)?.hosted_tools ?? [];
+  const isReported = event.usage !== null && !("unreported" in event && event.unreported);
+  const uses = isReported ? event.usage?.hosted_uses : Object.fromEntries(granted.map(({ name, max_uses }) => [name, max_uses]));
+  return hasUnknownPart(rulesOf(board, event.agent), tokens, uses);
 }
 
 /**

@@ -7,11 +7,24 @@ export const NOTHING: Amount = { tokens: 0, usd: 0 };
 
 export const plus = (a: Amount, b: Amount): Amount => ({ tokens: a.tokens + b.tokens, usd: a.usd + b.usd });
 
+type Costly = { cost_usd: number | null; cost_usd_known?: number | undefined };
+
+/** Dollars with a known price. */
+export const usdOf = ({ cost_usd, cost_usd_known }: Costly): number => cost_usd ?? cost_usd_known ?? 0;
+
 /** What a call was charged, by the log. */
 export const chargeOf = (event: EventOf<"call.completed" | "call.failed">): Amount =>
   event.type === "call.failed"
-    ? { tokens: event.tokens, usd: event.cost_usd }
-    : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: event.cost_usd };
+    ? { tokens: event.tokens, usd: usdOf(event) }
+    : { tokens: event.usage.input_tokens + event.usage.output_tokens, usd: usdOf(event) };
+
+/** Whether a usage, or a reservation where there is none, has a part without a known price. */
+export function hasUnknownPart(agent: AgentRules | undefined, tokens: number, uses: Usage["hosted_uses"]): boolean {
+  if (!agent || tokens === 0) return false;
+  return (
+    agent.price === null || (agent.hosted_tools ?? []).some((tool) => tool.usd_per_use === null && (uses?.[tool.name] ?? 0) > 0)
+  );
+}
 
 /** What a usage costs at an agent's prices, worked out apart from the rules' own arithmetic. Unknown prices count as 0. */
 export function priceOf(agent: AgentRules | undefined, usage: Usage): number {

@@ -155,6 +155,13 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "I11-ledger",
   },
   {
+    name: "what has no known price costs nothing",
+    file: "src/protocol/cost.ts",
+    find: "isWhole ? { cost_usd: usd }",
+    replace: "isWhole || usd === 0 ? { cost_usd: usd }",
+    invariant: "I11",
+  },
+  {
     name: "the presentation may not spend what was kept for it",
     file: `${RULES}/budget.ts`,
     find: "const kept = isCoordinating(purpose) ? presentationReserve(turn) : { tokens: 0, usd: 0 };",
