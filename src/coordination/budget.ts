@@ -1,5 +1,6 @@
 import type { Purpose, Usage } from "../protocol/events";
-import { type Cost, isPriced } from "../protocol/cost";
+import { isPriced } from "../protocol/charged-cost";
+import type { Cost } from "../protocol/cost";
 import type { AgentRules, HostedToolRule, Price } from "../protocol/team";
 import { FAIR_OUTPUT_TOKENS, MIN_OUTPUT_TOKENS, PRESENTATION_OUTPUT_TOKENS, PRESENTATION_OVERHEAD_TOKENS } from "./limits";
 import { type HostedGrant, type HostedUses, mostUses } from "./hosted-tools";

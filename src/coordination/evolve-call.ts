@@ -1,5 +1,6 @@
 import type { CallEvent, EventOf, ToolEvent, Usage } from "../protocol/events";
-import { chargedCost, type CostFields, costOfFields } from "../protocol/cost";
+import { chargedCost } from "../protocol/charged-cost";
+import { type CostFields, costOfFields } from "../protocol/cost";
 import { addUsage, tellsLength, totalTokens } from "../protocol/usage";
 import { toolEffectId } from "./effects";
 import { isFinal } from "./compaction";

@@ -1,4 +1,5 @@
-import { chargedCost, type Cost } from "./cost";
+import { chargedCost } from "./charged-cost";
+import type { Cost } from "./cost";
 import type { EventOf, Usage } from "./events";
 import type { AgentRules } from "./team";
 import { addUsage, totalTokens } from "./usage";
