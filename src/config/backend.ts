@@ -9,6 +9,7 @@ import { checkKeys } from "./check-keys";
 import { readEndpoint } from "./endpoint";
 import type { ConfigContext } from "./context";
 import { BACKEND_KEYS, OTHER_TYPES_KEYS } from "./backend-keys";
+import { checkModelName } from "./model-name";
 import { oneOf, read, type Section } from "./fields";
 import { readAskedTools, readHostedTools } from "./hosted-tools";
 import { checkParams, readOutputCap, readParams } from "./params";
@@ -46,6 +47,7 @@ export function readBackend(section: Section, context: ConfigContext, offersFunc
   const key = readApiKey(section, { host, baseUrl: endpoint.baseUrl, context });
   const seller = sellerOf(host, endpoint.baseUrl);
   const facts = modelFacts(model, seller.id);
+  if (!type.facts.versions) checkModelName(section, { model, host: seller }); // a deployment may be called anything
   const price = priceOf(section, { facts, host: seller, model, params });
   const rates = readRates(section, { host: host.id, hostName: host.name, model });
   return {

@@ -11,6 +11,7 @@ export type ProblemCode =
   | "old_keyword"
   | "not_served"
   | "missing"
+  | "model_unknown"
   | "wrong_type"
   | "out_of_range"
   | "not_allowed"

@@ -28,6 +28,13 @@ export function modelFacts(model: string, host = UNKNOWN_HOST.id): ModelFacts {
   return factsOf(model, host) ?? factsOf(model.replace(DATED, ""), host) ?? UNKNOWN_MODEL;
 }
 
+/** Whether any host lists this model. */
+export const isListed = (model: string): boolean => modelFacts(model) !== UNKNOWN_MODEL;
+
+/** Ids of the models that are listed for a host; none for a host whose models nobody listed. */
+export const modelsOf = (host: string): string[] =>
+  MODEL_GROUPS.filter((group) => group.host === host).flatMap(({ rows }) => Object.keys(rows));
+
 function factsOf(id: string, host: string): ModelFacts | null {
   const holds = ({ rows }: ModelGroup) => Object.hasOwn(rows, id);
   const here = MODEL_GROUPS.find((group) => group.host === host && holds(group));

@@ -1,0 +1,48 @@
+import { describe, expect, it } from "vitest";
+import { MODEL_GROUPS } from "../../src/providers/model-rows";
+import { SERVED_TYPES } from "../../src/providers/registry";
+import { teamWith, warningsOf } from "./teams";
+
+const about = (backend: string) => warningsOf(teamWith(backend)).filter((line) => line.startsWith("model_unknown"));
+
+describe("the name of a model (A1)", () => {
+  it.each([
+    {
+      backend: "model: gpt-6-lunna",
+      says: "OpenAI has no model gpt-6-lunna that this service knows. Did you mean `gpt-6-luna`?",
+    },
+    {
+      backend: "type: openai\nmodel: GPT-6-Luna",
+      says: "OpenAI has no model GPT-6-Luna that this service knows. Did you mean `gpt-6-luna`?",
+    },
+    {
+      backend: "type: claude\nmodel: claude-sonet-5-5",
+      says: "Anthropic has no model claude-sonet-5-5 that this service knows. Did you mean `claude-sonnet-5-5`?",
+    },
+  ])("$backend is questioned where its provider's models are known", ({ backend, says }) => {
+    expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);
+  });
+
+  it.each([
+    { name: "that is known", backend: "model: gpt-6-luna" },
+    { name: "of another version", backend: "model: gpt-5-codex" },
+    { name: "with a date behind", backend: "model: gpt-6-luna-2026-11-01" },
+    { name: "that is like none", backend: "type: openai\nmodel: ft:acme:support:7p4lURel" },
+    { name: "of a host whose models are not known", backend: "type: openrouter\nmodel: openai/gpt-6-lunna" },
+    { name: "of one's own server", backend: "type: ollama\nmodel: gpt-6-lunna" },
+    {
+      name: "of a deployment, which may be called anything",
+      backend:
+        "type: azure_openai\nmodel: gpt-6-lunna\nbase_url: https://acme.openai.azure.com/openai/v1\napi_key: ${AZURE_OPENAI_API_KEY}",
+    },
+  ])("a model $name is not", ({ backend }) => {
+    expect(about(backend)).toEqual([]);
+  });
+
+  it("no known model is questioned at its own host", () => {
+    expect(SERVED_TYPES).toContain("openai");
+    const known = MODEL_GROUPS.filter(({ host }) => host === "openai").flatMap(({ rows }) => Object.keys(rows));
+    expect(known.length).toBeGreaterThan(20);
+    expect(known.flatMap((model) => about(`type: openai\nmodel: ${model}`))).toEqual([]);
+  });
+});
