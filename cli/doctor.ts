@@ -62,7 +62,7 @@ async function examineService(connection: Known): Promise<Finding[]> {
     const version = health.data.version ?? (await documentVersion(connection));
     return [
       finding("service", "good", `${where} answers in ${Date.now() - startedAt} ms${version ? `, version ${version}` : ""}`),
-      examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
+      ...examineClock(response.headers.get("date"), (startedAt + Date.now()) / 2),
     ];
   } catch (error) {
     if (error instanceof CliError) return [finding("service", "bad", error.message, error.exitCode)];
@@ -75,15 +75,14 @@ async function documentVersion(connection: Connection): Promise<string | null> {
   return DocumentSchema.safeParse(parseJson(await response.text())).data?.info.version ?? null;
 }
 
-/** `now` is this machine's time when the service answered. */
-export function examineClock(date: string | null, now: number): Finding {
+/** `now` is this machine's time when the service answered. No finding without a date: a service on this machine sends none. */
+export function examineClock(date: string | null, now: number): Finding[] {
   const there = date === null ? Number.NaN : Date.parse(date);
-  if (Number.isNaN(there))
-    return finding("clock", "note", "the service does not tell its time, so the clocks cannot be compared");
+  if (Number.isNaN(there)) return [];
   const skewMs = Math.round(now - there);
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return finding("clock", "good", "agrees with the service's");
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return [finding("clock", "good", "agrees with the service's")];
   const how = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? "ahead of" : "behind"}`;
-  return finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config);
+  return [finding("clock", "bad", `this machine's is ${how} the service's: set it right`, EXIT.config)];
 }
 
 async function examineKey(connection: Known): Promise<Finding> {
@@ -119,15 +118,31 @@ async function examineConfig(connection: Connection | null, io: Place): Promise<
   if (connection === null) return finding("config", "note", `${team.described}, not checked: the service does not answer`);
   const { data } = await validateConfig(team.source.text, connection);
   if (data.runnable) return finding("config", "good", `${team.described} can run`);
+  const missing = [...data.errors, ...data.refusals];
+  if (lacksOnlyKeys(missing)) {
+    return finding("config", "note", `${team.described} is right and cannot run yet. ${missing[0]?.detail ?? ""}`);
+  }
   const advice = commandLineOf("config", "validate");
   return finding("config", "bad", `${team.described} cannot run, ${advice} tells why`, EXIT.config);
 }
 
+/** Keys of providers are the operator's to set: without them a service is healthy and cannot answer yet. */
+const lacksOnlyKeys = (missing: readonly { code?: string | undefined }[]): boolean =>
+  missing.length > 0 && missing.every(({ code }) => code === "key_not_set");
+
 /** Where there is no config, a question goes to the service's own team, which may lack its keys. */
 async function examineUsualTeam(connection: Connection | null): Promise<Finding> {
-  const usual = connection && (await listTeams(connection)).data.data.find((team) => team.default);
+  const teams = connection ? (await listTeams(connection)).data.data : [];
+  const usual = teams.find((team) => team.default);
   if (!usual) return finding("config", "good", "none here: the service's usual team is asked");
   if (usual.runnable) return finding("config", "good", `none here: the service's usual team is asked, ${usual.name}`);
   const lacks = usual.missing[0]?.detail ?? "it is not ready";
-  return finding("config", "bad", `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`, EXIT.config);
+  if (!lacksOnlyKeys(usual.missing))
+    return finding("config", "bad", `none here, and the service's usual team, ${usual.name}, cannot run: ${lacks}`, EXIT.config);
+  const ready = teams.filter(({ runnable }) => runnable).map(({ name }) => name);
+  const others =
+    ready.length > 0
+      ? `Ready now: ${ready.map((name) => `--config ${name}`).join(", ")}.`
+      : "The service is healthy, and can answer once a provider's key is set.";
+  return finding("config", "note", `none here; the service's usual team, ${usual.name}, cannot run yet. ${lacks} ${others}`);
 }

@@ -8,7 +8,7 @@ import type { Io } from "./io";
 import { readEntry, type Typed } from "./line-editor";
 import type { OutputOptions } from "./output";
 import { toQuestion } from "./question";
-import { asCommand, complete, type Outcome, perform } from "./slash-commands";
+import { asCommand, bareCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "./team-choice";
 import { tellUploads } from "./uploads";
 
@@ -57,6 +57,8 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   if (text.trim() === "") return "done";
   const command = asCommand(text);
   if (command !== null) return perform(command, conversation, io);
+  const bare = bareCommand(text);
+  if (bare !== null) throw new CliError(EXIT.config, `Did you mean ${bare}? To ask it as a question, put it in quotes.`);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const asked = nextTurn(conversation, question);
   const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);

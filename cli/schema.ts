@@ -116,7 +116,7 @@ export const TeamListSchema = listOf(
     agents: z.array(z.object({ id: z.string(), model: z.string().default("") })).default([]),
     default: z.boolean().default(false),
     runnable: z.boolean().default(true),
-    missing: z.array(z.object({ detail: z.string() })).default([]),
+    missing: z.array(z.object({ detail: z.string(), code: z.string().optional() })).default([]),
   }),
 );
 export type TeamList = z.infer<typeof TeamListSchema>;

@@ -42,6 +42,13 @@ export function asCommand(text: string): SlashCommand | null {
   return name === undefined ? null : { name: name.toLowerCase(), argument: argument.trim() };
 }
 
+/** The command, with its slash, that `text` names without one; null for a question. */
+export function bareCommand(text: string): string | null {
+  const name = text.trim().toLowerCase();
+  const isOne = name.length > 1 && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+  return isOne ? `/${ALIASES[name] ?? name}` : null;
+}
+
 /** Does what it says. Throws CliError. */
 export async function perform({ name, argument }: SlashCommand, conversation: Conversation, io: Io): Promise<Outcome> {
   const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;

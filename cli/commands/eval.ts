@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { type ConnectionFlags, connect } from "../connection";
-import { allPassed, printRun, printSuites, runSuite } from "../eval";
+import { isSuccess, printRun, printSuites, runSuite } from "../eval";
 import { listSuites } from "../eval-client";
 import { EXIT } from "../exit-codes";
 import { withConnection } from "../flags";
@@ -26,7 +26,7 @@ export const registerEval: Register = (program, { io, end }) => {
   );
   command.addCommand(
     withConnection(new Command("run"))
-      .description("run a suite and wait for its results; 0 when the run ended, whatever came of it")
+      .description("run a suite and wait for its results; ends with 2 if a case has no answer")
       .argument("<suite>", "its name")
       .option("--strict", "end with 2 unless every case passed")
       .option("--json", "print the service's answer")
@@ -34,7 +34,7 @@ export const registerEval: Register = (program, { io, end }) => {
         const { data, raw } = await runSuite(suite, await connect(flags, io), io);
         if (flags.json) printJson(raw, io);
         else printRun(suite, data, io);
-        end(flags.strict && !allPassed(data) ? EXIT.execution : EXIT.ok);
+        end(isSuccess(data, flags.strict === true) ? EXIT.ok : EXIT.execution);
       }),
   );
   program.addCommand(command);

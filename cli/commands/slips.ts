@@ -1,5 +1,6 @@
 import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
+import { OTHER_TOOLS } from "./other-tools";
 
 export const COMMANDS = [
   "ask",
@@ -18,22 +19,45 @@ export const COMMANDS = [
   "doctor",
 ] as const;
 
+/** What only a command takes: a session's id, or the shell that `completion` is for. */
+const ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
+
 /**
- * Words that are, or nearly are, a command were hardly meant as a question, and asking them would cost money. Throws CliError that
- * says how to do either. Not for those who wrote `ask` themselves.
+ * Throws CliError for a word that is a command here or in other tools, or nearly one: asked as a question it would cost money.
+ * Several words are a question, and so is a text with spaces, unless a command is followed by what only a command takes. Not for
+ * those who wrote `ask` themselves.
  */
 export function refuseSlips(words: readonly string[]): void {
-  const [word = "", ...rest] = words;
-  const command = COMMANDS.find((name) => name === word);
+  const [word = "", argument = ""] = words;
+  const isCalled = words.length === 2 && ARGUMENT.test(argument);
+  if (words.length !== 1 && !isCalled) return;
+  if (word.length < 2 || /[\s?]/.test(word)) return;
+  const written = word.toLowerCase();
+  const command = COMMANDS.find((name) => name === written);
   if (command) throw new CliError(EXIT.config, `Options come after the command: ${commandLineOf(command, "… [options]")}`);
-  if (rest.length > 0 || word.length < 3) return;
-  const meant = COMMANDS.find((name) => distance(word.toLowerCase(), name) <= (name.length > 4 ? 2 : 1));
-  if (meant === undefined) return;
-  const ask = commandLineOf("ask", `"${word}"`);
-  throw new CliError(
-    EXIT.config,
-    `There is no command ${word}. Did you mean ${commandLineOf(meant)}? To ask it as a question: ${ask}`,
-  );
+  const instead = elsewhere(written) ?? slip(written);
+  if (instead !== null) throw refusal(words, instead);
+}
+
+type Instead = { command: string; sentence: string | null };
+
+/** A word as other tools have it. */
+const elsewhere = (word: string): Instead | null => OTHER_TOOLS.get(word) ?? null;
+
+/** A slip of a command, of this program before those of others. */
+function slip(word: string): Instead | null {
+  if (word.length < 3) return null;
+  const own = COMMANDS.find((name) => distance(word, name) <= (name.length > 4 ? 2 : 1));
+  if (own !== undefined) return { command: own, sentence: null };
+  const other = [...OTHER_TOOLS.keys()].find((name) => name.length > 3 && distance(word, name) <= 1);
+  return other === undefined ? null : elsewhere(other);
+}
+
+function refusal(words: readonly string[], { command, sentence }: Instead): CliError {
+  const meant = sentence ?? `Did you mean ${commandLineOf(command)}?`;
+  const also = sentence === null ? "" : ` To check the service: ${commandLineOf(command)}.`;
+  const ask = commandLineOf("ask", `"${words.join(" ")}"`);
+  return new CliError(EXIT.config, `There is no command ${words[0]}. ${meant}${also} To ask it as a question: ${ask}`);
 }
 
 /** How many letters must be added, taken away or changed. */

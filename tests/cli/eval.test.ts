@@ -79,6 +79,8 @@ describe("eval run", () => {
   });
 
   it.each([
+    { name: "2 when a case has no answer (A20)", args: [], shown: run({ passed: 1, failed: 0, errored: 1 }), code: 2 },
+    { name: "2 when no case has one (A20)", args: [], shown: run({ passed: 0, failed: 0, errored: 2 }), code: 2 },
     { name: "0 although a case failed", args: [], shown: run(), code: 0 },
     { name: "2 for that with --strict", args: ["--strict"], shown: run(), code: 2 },
     { name: "0 with --strict when all passed", args: ["--strict"], shown: run({ passed: 2, failed: 0 }), code: 0 },

@@ -125,6 +125,18 @@ describe("a conversation at a terminal", () => {
     expect([await somebody.ended(), stage.service.requests.length]).toEqual([0, 1]);
   });
 
+  it("takes the bare name of a command for no question, and in quotes for one (A7)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("exit\r", 1);
+    await somebody.sees("Did you mean /quit? To ask it as a question, put it in quotes.");
+    await somebody.types('"exit"\r', 2);
+    await somebody.types("/quit\r", 3);
+    expect(await somebody.ended()).toBe(0);
+    const questions = service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
+    expect(questions).toEqual(['"exit"']);
+  });
+
   it("leaves at the second Ctrl+C on an empty line; on a line that is not, it empties the line", async () => {
     await using stage = await talk();
     const { somebody } = stage;

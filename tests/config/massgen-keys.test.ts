@@ -172,3 +172,11 @@ describe("a refusal", () => {
     expect(checkTeam(source, bare).refusals.map(({ need }) => need)).toEqual(["OPENAI_API_KEY", "ANTHROPIC_API_KEY"]);
   });
 });
+
+it("no warning promises a page that is not there; each says that there are event streams (A9)", () => {
+  const terminal = "ui: {display_type: rich_terminal, logging_enabled: true}\norchestrator: {interactive_mode: true}\n";
+  const { warnings } = checkTeam(`${terminal}agents:\n  - id: a\n    backend: {type: openai}\n`, FULL_CONTEXT);
+  const details = warnings.filter(({ code }) => code === "no_effect").map(({ detail }) => detail);
+  expect(details).toHaveLength(3);
+  expect(details.filter((detail) => /\bpage\b/.test(detail) || !detail.includes("event streams"))).toEqual([]);
+});

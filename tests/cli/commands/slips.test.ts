@@ -1,23 +1,60 @@
 import { describe, expect, it } from "vitest";
-import { refuseSlips } from "../../../cli/commands/slips";
+import { OTHER_TOOLS } from "../../../cli/commands/other-tools";
+import { COMMANDS, refuseSlips } from "../../../cli/commands/slips";
+import { commandLine } from "../../../cli/program";
+import { nobody } from "./terminal";
 
 describe("words that were hardly meant as a question", () => {
   it.each([
     { words: ["sesions"], says: "Did you mean npm run ask -- sessions?" },
     { words: ["Doctr"], says: "Did you mean npm run ask -- doctor?" },
     { words: ["key"], says: "Did you mean npm run ask -- keys?" },
+    { words: ["show"], says: "Options come after the command: npm run ask -- show" },
     { words: ["show", "session_01jd"], says: "Options come after the command: npm run ask -- show" },
-  ])("$words are refused: $says", ({ words, says }) => {
+    { words: ["lst"], says: "There is no command lst. Did you mean npm run ask -- sessions?" },
+    { words: ["ls"], says: 'To ask it as a question: npm run ask -- ask "ls"' },
+    { words: ["Resume"], says: "There is no command Resume. Did you mean npm run ask -- attach <session>?" },
+    { words: ["resume", "session_01m7y9056benq60tp4hq1b3dey"], says: "Did you mean npm run ask -- attach <session>?" },
+    { words: ["completion", "bash"], says: "There is no command completion. Did you mean npm run ask -- --help?" },
+    { words: ["serve"], says: "The service starts with `npm start` in its folder. To check the service: npm run ask -- doctor." },
+  ])("$words are refused: $says (A7)", ({ words, says }) => {
     expect(() => refuseSlips(words)).toThrow(says);
   });
+
+  const issue = "resume continue list ls history completion update version diff share export files run serve".split(" ");
+  it.each(issue)("%s, a command of other tools, is never a question by itself (A7)", (word) => {
+    expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
+  });
+
   it.each([
     { words: [] },
     { words: ["-"] },
     { words: ["why?"] },
+    { words: ["Fibonacci"] },
+    { words: ["history?"] },
     { words: ["why", "keys?"] },
     { words: ["what is a session?"] },
     { words: ["showcase of what?"] },
+    { words: ["log out"] },
+    { words: ["list", "primes"] },
+    { words: ["resume", "x"] },
+    { words: ["run", "bash", "safely"] },
+    { words: ["delete", "old", "files"] },
+    { words: ["show", "me", "primes"] },
   ])("$words may be asked", ({ words }) => {
     expect(() => refuseSlips(words)).not.toThrow();
+  });
+
+  it("each of them names a command that this program has, and is none itself", () => {
+    const program = commandLine({ io: nobody(), end: () => undefined });
+    const paths = program.commands.flatMap((command) => [
+      command.name(),
+      ...command.commands.map((inner) => `${command.name()} ${inner.name()}`),
+    ]);
+    const known = [...paths, "--help", "--version"];
+    const named = [...OTHER_TOOLS.values()].map(({ command }) => command.replace(/ ["<].*$| --session.*$/, ""));
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter((command) => !known.includes(command))).toEqual([]);
+    expect([...OTHER_TOOLS.keys()].filter((word) => COMMANDS.some((name) => name === word))).toEqual([]);
   });
 });

@@ -1,0 +1,64 @@
+/**
+ * Words that are commands of git, gh, npm, docker, ollama, of coding agents or of MassGen, and not of this program, with the command
+ * line here that comes nearest (`HELP` where none does). Data only.
+ */
+const HELP = "--help";
+const SESSIONS = "sessions";
+const SHOW = "show <session>";
+const ATTACH = "attach <session>";
+const FILES = "pull --session <session>";
+const UNPUSHED = "push <directory>";
+const TEAMS = "config list";
+
+const WORDS: Readonly<Record<string, string>> = {
+  [SESSIONS]: "list ls ll ps session history log logs recent threads conversations chats projects issues stats stat usage cost",
+  [ATTACH]: "resume continue watch follow tail connect open join reconnect fork branch rewind checkout undo redo restore reopen",
+  [SHOW]:
+    "diff share export view cat print inspect info status report result results transcript summary votes answers answer blame",
+  [FILES]: "files download fetch clone apply patch get merge checkpoint",
+  [UNPUSHED]: "upload add commit import sync mount copy attachments",
+  [TEAMS]: "teams team agents agent models model providers presets templates examples samples quickstart",
+  "config init": "init new create setup configure configuration settings set edit",
+  "config validate": "validate check lint verify",
+  login: "auth authenticate signin account whoami user token setup-token logon",
+  logout: "signout logoff",
+  "keys list": "secret secrets credentials tokens",
+  "cancel <session>": "stop kill abort interrupt pause quit exit down halt",
+  "delete <session>": "remove rm prune clean clear reset erase purge rename tag stash",
+  "eval list": "evals evaluate test tests bench benchmark",
+  doctor: "diagnose health ping debug env",
+  "--version": "version about",
+  'ask "…"': "run exec execute prompt query chat talk question interactive repl shell start",
+  [HELP]:
+    "completion completions autocomplete man usage commands options plugin plugins mcp extension extensions hooks skills alias",
+};
+
+/** What is not done with a command of this program. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  serve: "The service starts with `npm start` in its folder.",
+  server: "The service starts with `npm start` in its folder.",
+  web: "The service starts with `npm start` in its folder.",
+  dev: "The service starts with `npm start` in its folder.",
+  up: "The service starts with `npm start` in its folder.",
+  demo: "The demo starts with `npm run demo` in the service's folder; the team of that name is asked with `--config demo`.",
+  deploy: "The service is deployed with `npm run deploy` in its folder.",
+  publish: "The service is deployed with `npm run deploy` in its folder.",
+  bridge: "The bridge to tool servers starts with `npm run bridge` in the service's folder.",
+  install: "Nothing is left to install.",
+  uninstall: "Delete the program's file to remove it.",
+  build: "The program is built with `npm run build:cli` in the service's folder.",
+  update: "Build the program again from newer sources: `npm run build:cli`.",
+  upgrade: "Build the program again from newer sources: `npm run build:cli`.",
+};
+
+export type OtherTool = { word: string; command: string; sentence: string | null };
+
+/** By word. */
+export const OTHER_TOOLS: ReadonlyMap<string, OtherTool> = new Map(
+  [
+    ...Object.entries(WORDS).flatMap(([command, words]) =>
+      words.split(" ").map((word): OtherTool => ({ word, command, sentence: null })),
+    ),
+    ...Object.entries(SENTENCES).map(([word, sentence]): OtherTool => ({ word, command: "doctor", sentence })),
+  ].map((tool) => [tool.word, tool]),
+);
