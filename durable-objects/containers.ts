@@ -1,7 +1,9 @@
 import type { Team } from "../src/config/team";
 import {
+  CommandFilter,
   type CommandPlace,
   type CommandRunner,
+  filtered,
   hasCommands,
   justBashRunner,
   placeUnder,
@@ -37,10 +39,12 @@ export class Containers {
     const name = this.#nameOf(agent);
     const where = placeUnder(team.rules.agents[agent]?.tools ?? [], place);
     const sandbox = where === "service" ? null : this.#sandbox(name);
-    if (!sandbox) return justBashRunner(() => Date.now());
+    const patterns = team.agents[agent]?.workspace?.commands;
+    const filter = patterns ? new CommandFilter(patterns) : null;
+    if (!sandbox) return justBashRunner(() => Date.now(), { filter });
     const runner = this.#runners.get(name) ?? sandboxRunner(sandbox, { actsOutside: where === "open_container" });
     this.#runners.set(name, runner);
-    return runner;
+    return filter ? filtered(runner, filter) : runner;
   }
 
   /** What is to be done before nothing is left of them: for every agent that can have had one. */

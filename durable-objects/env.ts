@@ -43,6 +43,9 @@ export type Env = {
   SANDBOX?: Namespace<SandboxClient>;
   /** `none`: these containers reach no network, so that a command may run twice. */
   SANDBOX_NETWORK?: string;
+  /** Most memory and processors that one of them has, as its `instance_type` says: configs that ask for less are refused. */
+  SANDBOX_MEMORY_MB?: string;
+  SANDBOX_CPUS?: string;
   /** Makes workers of agents' JavaScript, which is run only where `JAVASCRIPT` says so; absent: none is. */
   LOADER?: WorkerLoader;
   /** `on`: agents with a shell may have JavaScript run, where `LOADER` is bound. */

@@ -3,7 +3,6 @@ import { BACKEND, keysOf } from "./settings";
 
 /** The keys of a `backend` section; provider parameters come from the wire formats (`providers/format-params.ts`). */
 
-const OWN_SHELL = "commands run in a shell of the service's own, over the agent's files";
 const NOBODY_ASKED = "nobody is asked while a run goes on";
 const KNOWN_PROVIDER = "the provider is known from `base_url`";
 
@@ -36,7 +35,6 @@ export const BACKEND_KEYS: KeyRules = {
     copilot_system_message_mode: "system messages are always complete",
     use_default_prompt: "the system prompt is the coordination's own",
     concurrent_tool_execution: "independent calls of one reply always run side by side",
-    "command_line_*": OWN_SHELL,
     media_max_file_size_mb: "what is uploaded has limits of its own",
     disallowed_tools: "it names tools of a command line agent, which does not run here",
     direct_mcp_servers: "the tools of all servers are called directly here",
@@ -49,8 +47,9 @@ export const BACKEND_KEYS: KeyRules = {
     tool_search: ["enable_tool_search", "tool_search_variant", "enable_strict_tool_use"],
     python_custom_tool: ["custom_tools_path", "auto_discover_custom_tools"],
     structured_output: ["output_schema"],
+    container_settings: ["command_line_docker_*", "command_line_srt_*"],
   },
-  only: { tool_search_variant: "enable_tool_search" },
+  only: { tool_search_variant: "enable_tool_search", "command_line_docker_*": "command_line_execution_mode: docker" },
   byValue: ["upload_files", "hooks"],
   elsewhere: "A parameter of the provider's own goes under extra_body.",
   misplaced: { append_system_prompt: "write it into the agent's `system_message`" },

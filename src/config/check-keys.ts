@@ -48,10 +48,18 @@ function refuseKey(
   const at = [...section.path, key];
   const { findings, values } = section;
   if (isOff(value)) return;
-  const feature = ownOf(only, key);
-  if (feature !== undefined && isOff(values.get(feature)))
-    return findings.warn("no_effect", at, `\`${key}\` is ignored: it has no effect without \`${feature}: true\`.`, "key");
+  const feature = Object.entries(only ?? {}).find(([pattern]) => matches(pattern, key))?.[1];
+  if (feature !== undefined && !isOn(values, feature)) {
+    const wanted = feature.includes(": ") ? feature : `${feature}: true`;
+    return findings.warn("no_effect", at, `\`${cut(key)}\` is ignored: it has no effect without \`${wanted}\`.`, "key");
+  }
   if (!refuseOffWord(section, at, value)) findings.refuse({ need, path: at, subject: `\`${cut(key)}\`` });
+}
+
+/** `feature`: a key that is not off, or `key: value`. */
+function isOn(values: Section["values"], feature: string): boolean {
+  const [key = "", value] = feature.split(": ");
+  return value === undefined ? !isOff(values.get(key)) : values.get(key) === value;
 }
 
 function refuseByValue(section: Section, key: string, value: unknown): void {

@@ -19,6 +19,8 @@ export type ConfigContext = {
   repeatableTools?: readonly string[];
   /** Where agents' commands run; absent: in the service. */
   commands?: CommandPlace;
+  /** What the operator says that a container has at most: MB of memory, processors; null, or absent: nothing is said. */
+  containers?: { memoryMb: number | null; cpus: number | null };
   /** Whether agents with a shell may have JavaScript run; absent: they may not. */
   javascript?: boolean;
   /** Names of what the caller has uploaded; absent: not known here, so that any name may be one. */

@@ -12,7 +12,7 @@ export type KeyRules = {
   ignored: Readonly<Record<string, string>>;
   /** Need that is not served → its keys. Refused, unless the value switches the feature off. */
   later: Readonly<Partial<Record<NeedId, readonly string[]>>>;
-  /** Of the keys in `later`, settings of a feature, and the key that switches it on: without it they ask for nothing. */
+  /** Of the keys in `later`, settings of a feature, and the key that switches it on, or `key: value`: without it they ask for nothing. */
   only?: Readonly<Record<string, string>>;
   /** Keys whose value says what it needs; `value-needs.ts` reads them. */
   byValue?: readonly string[];

@@ -82,8 +82,23 @@ export const NEEDS = {
   shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),
   shell_docker: {
     what: "a shell in Docker",
-    why: "there is no Docker here",
-    way: "Remove `command_line_execution_mode` for the shell that is here, which has no network and installs nothing; `enable_code_execution` runs code at providers that offer it.",
+    why: "this service has no containers; an operator can bind some as SANDBOX",
+    way: "Write `command_line_execution_mode: local` for the shell that is here, which has no network and installs nothing; `enable_code_execution` runs code at providers that offer it.",
+  },
+  container_isolation: {
+    what: "containers that are closed off or limited more than these are",
+    why: "the operator says what containers may reach and use (SANDBOX_NETWORK, SANDBOX_MEMORY_MB, SANDBOX_CPUS), for all of them alike",
+    way: "Ask for no more than that, or have the operator limit them.",
+  },
+  container_network: {
+    what: "containers with a network",
+    why: "those here have none, as the operator says with SANDBOX_NETWORK",
+    way: "Remove the key to run the team without.",
+  },
+  container_settings: {
+    what: "containers of its own making",
+    why: "which image they run, as which user and with what, is the operator's to say",
+    way: "Remove these keys.",
   },
   skills: notYet("skills"),
   persistent_memory: notYet("memory across conversations", "Remove `memory`; the turns of one session are remembered anyway."),

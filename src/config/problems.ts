@@ -59,6 +59,9 @@ export type Refusal = { path: Path; target?: "key" | "value"; subject: string } 
   | { need: string; code?: ProblemCode; say: (subjects: readonly string[]) => string }
 );
 
+/** Needs that are told with another one, where that is there too. */
+const WITHIN: Readonly<Record<string, NeedId>> = { container_settings: "shell_docker" };
+
 /** Collects what is found while a config is read, so that one answer names everything at once. */
 export class Findings {
   readonly errors: ConfigProblem[] = [];
@@ -101,7 +104,8 @@ export class Findings {
 
   /** One for each need. */
   get refusals(): ConfigProblem[] {
-    return [...this.#refusals.values()].flatMap((all) => this.#refusal(this.#asWritten(all)) ?? []);
+    const needed = [...this.#refusals].filter(([need]) => !this.#refusals.has(WITHIN[need] ?? ""));
+    return needed.flatMap(([, all]) => this.#refusal(this.#asWritten(all)) ?? []);
   }
 
   #refusal(all: readonly Refusal[]): ConfigProblem | undefined {

@@ -1,4 +1,4 @@
-import { flag, integer, type Kind, mapping, oneOf, read, type Section, text } from "./fields";
+import { flag, integer, type Kind, mapping, number, oneOf, read, type Section, text, texts } from "./fields";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_TEXT_CHARS, MAX_TIMEOUT_SECONDS, MAX_URL_CHARS } from "./limits";
 
 /** The keys that are obeyed: what each takes, what holds without it, what it does. The JSON Schema is made of the same rows. */
@@ -39,6 +39,14 @@ const MODEL: Kind<string> = {
 /** As `api-key.ts` reads it: a name in braces and nothing else, or what can stand in a header and is no name. */
 const KEY_TEXT = "^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$|^(?!\\$[A-Za-z_]|.*\\$\\{)[!-~]+$";
 const KEY: Kind<string> = { ...text(MAX_KEY_CHARS), schema: { type: "string", maxLength: MAX_KEY_CHARS, pattern: KEY_TEXT } };
+
+/** As Docker has it: bytes, or a number with b, k, m or g. */
+const MEMORY: Kind<string> = {
+  ...text(32),
+  expected: "an amount of memory, such as `512m` or `2g`",
+  accepts: (value): value is string => typeof value === "string" && /^\d+(\.\d+)?[bkmg]?$/i.test(value),
+  schema: { type: "string", pattern: "^\\d+(\\.\\d+)?[bkmgBKMG]?$" },
+};
 
 export const ORCHESTRATOR = {
   snapshots: setting(
@@ -171,6 +179,42 @@ export const BACKEND = {
     flag,
     false,
     "Whether the agent runs commands over its files, in a shell without network. Switches its workspace on.",
+  ),
+  allowedCommands: setting(
+    "command_line_allowed_commands",
+    texts,
+    null,
+    "Patterns of RE2: only commands that match one from their beginning run, the whole line and each command in it.",
+  ),
+  blockedCommands: setting(
+    "command_line_blocked_commands",
+    texts,
+    null,
+    "Patterns of RE2: no command runs that matches one from its beginning.",
+  ),
+  commandMode: setting(
+    "command_line_execution_mode",
+    oneOf(["local", "docker"]),
+    null,
+    "`docker`: commands run in a container, where the operator has bound some. `local`: where the operator has them run.",
+  ),
+  containerNetwork: setting(
+    "command_line_docker_network_mode",
+    oneOf(["none", "bridge"]),
+    null,
+    "Whether a container must have no network, or needs one; the operator's containers are either.",
+  ),
+  containerMemory: setting(
+    "command_line_docker_memory_limit",
+    MEMORY,
+    null,
+    "Most memory that a container may have, as `512m` or `2g`; the operator's have as much as they have.",
+  ),
+  containerCpus: setting(
+    "command_line_docker_cpu_limit",
+    number(0.01, 1024),
+    null,
+    "Most processors that a container may have; the operator's have as many as they have.",
   ),
   noFileTools: setting(
     "exclude_file_operation_mcps",

@@ -4,6 +4,7 @@ import type { Format } from "../providers/registry";
 import type { RateLimits } from "../providers/rate-limits";
 import type { HttpToolDefinition } from "../tools/http/definition";
 import type { McpTools } from "../tools/mcp/server";
+import type { CommandPatterns } from "../tools/shell";
 
 /**
  * A team ready to run, as plain data: what `parseTeam` makes of a config. `rules` goes into the public log; the rest stays in
@@ -37,6 +38,8 @@ export type TeamAgent = {
 export type WorkspaceSettings = {
   fileTools: boolean;
   shell: boolean;
+  /** Which commands may run in it, as patterns; absent: all. */
+  commands?: CommandPatterns;
   /** Whether files that the agent did not write must have been read before they may be deleted. */
   readBeforeDelete: boolean;
   /** What the user uploaded and the agent sees, each name once. */

@@ -7,6 +7,7 @@ import { CONTEXT_PATH_KEYS } from "./known-keys";
 import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";
 import { listed, refusalOf } from "./needs";
 import { cut } from "./problems";
+import { readShell } from "./shell";
 import { BACKEND, ORCHESTRATOR, readSetting, type Setting } from "./settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
 import { type Entry, entriesOf, quoted } from "./value-needs";
@@ -35,7 +36,7 @@ const isOn = (value: unknown): boolean =>
 /** `asks`: whether the team asks for this agent, because nobody does for itself. null: the agent has no files. */
 export function readWorkspace(backend: Section, team: TeamFiles, context: ConfigContext): WorkspaceSettings | null {
   const named = switchesOn(backend, BACKEND.cwd);
-  const shell = readShell(backend);
+  const { shell, commands } = readShell(backend, context);
   const contexts = readContexts(backend, context);
   const noFileTools = readSetting(backend, BACKEND.noFileTools);
   const readBeforeDelete = readSetting(backend, BACKEND.readFirst);
@@ -48,7 +49,10 @@ export function readWorkspace(backend: Section, team: TeamFiles, context: Config
       "`exclude_file_operation_mcps` leaves the agent no way to its files: it needs `enable_mcp_command_line: true` too.";
     backend.findings.error("not_allowed", [...backend.path, BACKEND.noFileTools.key], detail, "key");
   }
-  return { fileTools: !noFileTools, shell, readBeforeDelete, contexts: together(team.contexts, contexts) };
+  return {
+    ...{ fileTools: !noFileTools, shell, readBeforeDelete, contexts: together(team.contexts, contexts) },
+    ...(commands && { commands }),
+  };
 }
 
 /** What the agent says of a context counts before what the team says; what the team protects stays protected. */
@@ -81,14 +85,6 @@ function switchesOn(section: Section, setting: Setting<string, null>): boolean {
   findings.refuse({ need: "workspace", path, subject: `\`${key}\`` });
   const detail = `\`${key}\` only switches workspaces on: each agent has its own here, and the path itself means nothing.`;
   if (findings.serves("workspace")) findings.warn("no_effect", path, detail, "key");
-  return true;
-}
-
-function readShell(backend: Section): boolean {
-  if (!readSetting(backend, BACKEND.shell)) return false;
-  const inDocker = backend.values.get("command_line_execution_mode") === "docker";
-  const place = { path: [...backend.path, BACKEND.shell.key], subject: `\`${BACKEND.shell.key}\`` };
-  backend.findings.refuse({ need: inDocker ? "shell_docker" : "shell", ...place });
   return true;
 }
 

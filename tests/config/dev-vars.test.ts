@@ -18,6 +18,8 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   REPEATABLE_TOOLS: "offered",
   MCP_SAFE_TOOLS: "offered",
   SANDBOX_NETWORK: "offered",
+  SANDBOX_MEMORY_MB: "offered",
+  SANDBOX_CPUS: "offered",
   JAVASCRIPT: "offered",
   MAX_READERS: "offered",
   BACKGROUND_REPLIES: "offered",

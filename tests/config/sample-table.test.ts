@@ -26,7 +26,7 @@ it("shows files that run, then those that run if somebody sees to it, then those
     "  weather.yaml          runs with `npm run bridge`",
     "  site-and-memory.yaml  refused: persistent_memory (this service does not have that yet); else it runs once its files are pushed",
     "  tools/program.yaml    refused: claude_code (no backend that runs in a service); else it runs where the operator allows its models' address",
-    "  tools/shell.yaml      refused: shell_docker (there is no Docker here), skills (this service does not have that yet)",
+    "  tools/shell.yaml      refused: shell_docker (this service has no containers; an operator can bind some as SANDBOX), skills (this service does not have that yet)",
     "  video.yaml            refused: upload_files (video is not taken yet, and what has an address without https must be downloaded first)",
   ]);
 });
@@ -41,6 +41,6 @@ it("is a document too, with the same words in rows of a table", () => {
   expect(page.trim().split("\n").slice(-3)).toEqual([
     "| `one.yaml` | runs |",
     "| `weather.yaml` | runs with `npm run bridge` |",
-    "| `shell.yaml` | refused: shell_docker (there is no Docker here) |",
+    "| `shell.yaml` | refused: shell_docker (this service has no containers; an operator can bind some as SANDBOX) |",
   ]);
 });

@@ -145,7 +145,7 @@ describe("people are told", () => {
     {
       name: "that there is no Docker, and which shell there is",
       lines: { a: "enable_mcp_command_line: true, command_line_execution_mode: docker" },
-      says: "Remove `command_line_execution_mode` for the shell that is here",
+      says: "Write `command_line_execution_mode: local` for the shell that is here",
     },
   ])("$name", ({ lines, says }) => expect(told(lines).join("\n")).toContain(says));
 

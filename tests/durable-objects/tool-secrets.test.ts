@@ -20,16 +20,29 @@ describe("a secret for tools", () => {
   });
 });
 
+const NOTHING_SAID = { memoryMb: null, cpus: null };
+
 it("configs may know names and addresses of what is set, and where commands run", () => {
   expect(toolFacts(ENV)).toEqual({
     toolSecrets: [{ name: "WEATHER", origins: ["https://api.weather.net"] }],
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
     commands: "service",
+    containers: NOTHING_SAID,
     javascript: false,
   });
-  expect(toolFacts({})).toEqual({ toolSecrets: [], repeatableTools: [], commands: "service", javascript: false });
+  expect(toolFacts({})).toEqual({
+    toolSecrets: [],
+    repeatableTools: [],
+    commands: "service",
+    containers: NOTHING_SAID,
+    javascript: false,
+  });
   const bound = { SANDBOX: {} as never };
   expect(toolFacts(bound).commands).toBe("open_container");
+  expect(toolFacts({ ...bound, SANDBOX_MEMORY_MB: "4096", SANDBOX_CPUS: "-1" }).containers).toEqual({
+    memoryMb: 4096,
+    cpus: null,
+  });
   expect(toolFacts({ ...bound, SANDBOX_NETWORK: "none" }).commands).toBe("closed_container");
 });
 

@@ -1,5 +1,6 @@
 import type { Bash } from "just-bash/browser";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
+import { type CommandFilter, guardedCommands, parserOf } from "./command-filter";
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff } from "./bounded-diff";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
@@ -13,13 +14,22 @@ const WATCH_MS = 200;
  * Commands in a bash that is written in TypeScript and runs here, over an agent's files. Nothing runs that this bash does not bring,
  * and nothing reaches the network. Loaded when the first command is run, since it is large.
  */
-export function justBashRunner(now: () => number, limits: ShellLimits = SHELL_LIMITS): CommandRunner {
-  return { description: SHELL_DESCRIPTION, staysInside: true, run: (request) => run(request, now, limits) };
+export function justBashRunner(now: () => number, { limits = SHELL_LIMITS, filter = null }: JustBashOptions = {}): CommandRunner {
+  const description = `${SHELL_DESCRIPTION}${filter?.description ?? ""}`;
+  return { description, staysInside: true, run: (request) => run(request, now, { limits, filter }) };
 }
 
-async function run(request: CommandRequest, now: () => number, limits: ShellLimits): Promise<CommandOutcome> {
+/** `filter`: which commands may run; null: all. */
+export type JustBashOptions = { limits?: ShellLimits; filter?: CommandFilter | null };
+
+async function run(request: CommandRequest, now: () => number, options: Required<JustBashOptions>): Promise<CommandOutcome> {
+  const { limits, filter } = options;
   request.signal.throwIfAborted();
-  const { Bash, InMemoryFs, defineCommand } = await import("just-bash/browser");
+  const shell = await import("just-bash/browser");
+  const { Bash, InMemoryFs, defineCommand } = shell;
+  const own = [...lackingCommands(defineCommand), boundedDiff(defineCommand)];
+  const names = shell.getCommandNames();
+  await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
   const meter = new StepMeter({ ...limits, timeoutMs }, now);
   const scratch = new InMemoryFs({}, { maxTotalBytes: limits.scratchBytes });
@@ -30,7 +40,7 @@ async function run(request: CommandRequest, now: () => number, limits: ShellLimi
     fs,
     cwd: request.directory,
     env: { HOME: "/workspace", TMPDIR: "/tmp", LANG: "C.UTF-8" },
-    customCommands: [...lackingCommands(defineCommand), boundedDiff(defineCommand)],
+    customCommands: filter ? guardedCommands(filter, { define: defineCommand, own, names }) : own,
     // It patches globals of the whole isolate, which other sessions share.
     defenseInDepth: false,
     executionLimitProfile: "hardened",

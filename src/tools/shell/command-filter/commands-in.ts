@@ -1,0 +1,146 @@
+import { innerCommands } from "./runners";
+import { guidesTheShell, guidingArgument, secondEvaluation, takesUnknownNames } from "./second-evaluation";
+import { evaluatedText, isShell, shellSource, type ShellSource, wordsOf } from "./shells";
+import { isNode, listOf, type Pieces, wholeText } from "./text";
+
+/** Turns a command line into the shell's syntax tree; throws where it cannot. */
+export type Parse = (script: string) => unknown;
+
+/** A command line that cannot be checked; the message says why, as a clause. */
+export class Uncheckable extends Error {
+  override readonly name = "Uncheckable";
+}
+
+export type FoundCommand = { words: readonly Pieces[]; name: string };
+
+type Options = {
+  parse: Parse;
+  /** Names of commands that are checked again as they run, with all their words known; null: none is. */
+  checkedAgain: ReadonlySet<string> | null;
+};
+
+const MOST_COMMANDS = 1_000;
+const MOST_DEPTH = 8;
+const MOST_CHARS = 128 * 1024;
+const SUBSTITUTION = /[`]|[$<>]\(/;
+
+/** All simple commands that a command line may run, those in substitutions, functions and other shells included. Throws `Uncheckable`. */
+export function commandsIn(script: string, options: Options): FoundCommand[] {
+  const reader = new Reader(options);
+  reader.script(script, 0);
+  return reader.found;
+}
+
+class Reader {
+  readonly found: FoundCommand[] = [];
+  readonly #options: Options;
+  #chars = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  script(text: string, depth: number): void {
+    this.#chars += text.length;
+    if (depth > MOST_DEPTH || this.#chars > MOST_CHARS)
+      throw new Uncheckable("it is too long, or holds too many shells in one another");
+    if (text.includes("\0")) throw new Uncheckable("it holds a character that no shell takes");
+    this.#walk(this.#parsed(text), depth);
+  }
+
+  #parsed(text: string): unknown {
+    try {
+      return this.#options.parse(text);
+    } catch (error) {
+      throw new Uncheckable(`it cannot be parsed (${error instanceof Error ? error.message : String(error)})`);
+    }
+  }
+
+  #walk(root: unknown, depth: number): void {
+    const open: unknown[] = [root];
+    while (open.length > 0) {
+      const node = open.pop();
+      if (!isNode(node)) continue;
+      this.#check(node, depth);
+      for (const part of Object.values(node)) open.push(part);
+    }
+  }
+
+  #check(node: Readonly<Record<string, unknown>>, depth: number): void {
+    if (isNode(node["deferredError"])) throw new Uncheckable(`it cannot be parsed (${String(node["deferredError"]["message"])})`);
+    this.#checkLaterEvaluation(node);
+    switch (node["type"]) {
+      case "SimpleCommand":
+        return this.#command(wordsOf(node), listOf(node["redirections"]), depth);
+      case "ArithCommandSubst":
+        return this.script(String(node["command"]), depth + 1);
+      case "BadSubstitution":
+      case "LengthSliceError":
+      case "ArithSyntaxError":
+        throw new Uncheckable("it holds an expansion that cannot be parsed");
+      case "Assignment":
+      case "For":
+        return this.#variable(String(node["name"] ?? node["variable"]));
+      case "ParameterExpansion":
+        if (isNode(node["operation"]) && node["operation"]["type"] === "AssignDefault") this.#variable(String(node["parameter"]));
+        return this.#unparsed(node["parameter"]);
+      default:
+        return this.#unparsed(node["content"]);
+    }
+  }
+
+  /** A text that the parser leaves as it is. */
+  #unparsed(text: unknown): void {
+    if (typeof text === "string" && SUBSTITUTION.test(text))
+      throw new Uncheckable("it holds a substitution within a subscript or an expression");
+  }
+
+  #variable(name: string): void {
+    if (guidesTheShell(name)) throw new Uncheckable(`it sets ${name}, which says what commands mean`);
+    this.#unparsed(name);
+  }
+
+  #checkLaterEvaluation(node: Readonly<Record<string, unknown>>): void {
+    const reason = this.#options.checkedAgain ? null : secondEvaluation(node);
+    if (reason !== null) throw new Uncheckable(`it holds ${reason}, where a shell evaluates values as commands`);
+  }
+
+  #command(words: readonly Pieces[], redirections: readonly unknown[], depth: number): void {
+    const [first, ...args] = words;
+    if (!first) return;
+    const name = wholeText(first);
+    if (name === null) throw new Uncheckable("which command it runs is known only when it runs: write its name out");
+    if (this.found.length >= MOST_COMMANDS) throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
+    this.found.push({ words, name });
+    const base = name.slice(name.lastIndexOf("/") + 1);
+    this.#checkVariables(base, args);
+    if (isShell(base)) return this.#shell(base, shellSource(args, redirections), depth);
+    if (base === "." || base === "source") return this.#shell(base, { kind: "unseen", what: "a script file" }, depth);
+    if (base === "eval" || base === "trap") {
+      const text = evaluatedText(base, args);
+      if (text === null) throw new Uncheckable(`\`${base}\` gets a text that is known only when it runs`);
+      return this.script(text, depth + 1);
+    }
+    const inner = innerCommands(base, args);
+    if (inner.kind === "unknown" || (/^(mapfile|readarray)$/.test(base) && hasCallback(args)))
+      throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
+    if (inner.kind === "commands") for (const command of inner.commands) this.#command(command, redirections, depth);
+  }
+
+  #checkVariables(name: string, args: readonly Pieces[]): void {
+    const variable = guidingArgument(name, args);
+    if (variable !== undefined) throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
+    if (!this.#options.checkedAgain && takesUnknownNames(name, args))
+      throw new Uncheckable(
+        `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], or name them`,
+      );
+  }
+
+  #shell(name: string, source: ShellSource, depth: number): void {
+    if (source.kind === "text") return this.script(source.text, depth + 1);
+    if (!this.#options.checkedAgain) throw new Uncheckable(`\`${name}\` runs ${source.what}, which is not checked`);
+  }
+}
+
+const hasCallback = (args: readonly Pieces[]): boolean =>
+  args.some((word) => word[0] === null || word[0]?.startsWith("-C") === true);

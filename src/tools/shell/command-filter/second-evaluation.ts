@@ -1,0 +1,75 @@
+import { isNode, listOf, type Pieces, wholeText } from "./text";
+
+/**
+ * What a shell evaluates a second time when it runs: the values of variables in arithmetic, subscripts, prompts. A value can hold a
+ * command (`a[$(rm x)]`) that stands nowhere in the command line, so this is refused where commands are checked beforehand only.
+ */
+
+const PLAIN_ARITHMETIC = new Set([
+  "ArithNumber",
+  "ArithBinary",
+  "ArithUnary",
+  "ArithTernary",
+  "ArithGroup",
+  "ArithmeticExpression",
+]);
+const WRAPPERS = new Set(["ArithmeticExpansion", "ArithmeticCommand"]);
+const COMPARES_NUMBERS = /^-(eq|ne|lt|le|gt|ge)$/;
+const SUBSCRIPT = /\[(?!(\d+|@|\*)\]$)/;
+
+/** Why a node of the syntax tree is refused; null: it is not. */
+export function secondEvaluation(node: Readonly<Record<string, unknown>>): string | null {
+  const type = String(node["type"]);
+  if (type.startsWith("Arith") && !WRAPPERS.has(type) && !PLAIN_ARITHMETIC.has(type)) return "arithmetic with more than numbers";
+  if (type === "Transform" && node["operator"] === "P") return "${name@P}";
+  if (type === "Indirection") return "${!name}";
+  if (type === "ParameterExpansion" && SUBSCRIPT.test(String(node["parameter"]))) return "a subscript that is no number";
+  if (type === "Assignment" && (SUBSCRIPT.test(String(node["name"])) || hasSubscripts(node)))
+    return "a subscript that is no number";
+  if (type === "CondUnary" && /^-[vR]$/.test(String(node["operator"]))) return "a test of a variable's name";
+  if (type === "CondBinary" && COMPARES_NUMBERS.test(String(node["operator"]))) return "a comparison of numbers in [[ ]]";
+  return null;
+}
+
+function hasSubscripts({ array }: Readonly<Record<string, unknown>>): boolean {
+  return listOf(array).some((word) => {
+    const [first] = isNode(word) ? listOf(word["parts"]) : [];
+    return isNode(first) && `${String(first["value"] ?? "")}${String(first["pattern"] ?? "")}`.startsWith("[");
+  });
+}
+
+/** Commands of the shell itself that take names of variables, with subscripts. */
+const TAKE_NAMES = new Set(
+  "test [ let unset read readarray mapfile declare typeset local export readonly getopts wait printf".split(" "),
+);
+
+/** Whether a command of the shell takes words for names that are not known, or have subscripts. */
+export function takesUnknownNames(name: string, args: readonly Pieces[]): boolean {
+  if (!TAKE_NAMES.has(name)) return false;
+  if (name === "printf" && /^[^-]|^-[^v]/.test(args[0]?.[0] ?? "")) return false;
+  const words = name === "[" ? args.slice(0, -1) : args;
+  const isTest = name === "test" || name === "[";
+  const options = isTest ? [] : words.map((word) => word[0] ?? "").filter((word) => /^[-+]/.test(word));
+  if (options.some((option) => /[in]/.test(option)) && DECLARES.has(name)) return true;
+  const evaluates = options.some((option) => /[aA]/.test(option));
+  return words.some((word) => {
+    if (/^\w+\+?=/.test(word[0] ?? "") && !evaluates && !["let", "test", "["].includes(name)) return false;
+    const text = wholeText(word);
+    return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
+  });
+}
+
+/** With `-i` they make a variable's later values arithmetic, with `-n` another variable's name. */
+const DECLARES = new Set("declare typeset local export readonly".split(" "));
+
+const GUIDING =
+  /^(PATH|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_\w+|DYLD_\w+|GCONV_PATH|SHELL|PAGER|EDITOR|VISUAL)$/;
+
+/** Variables that say which programs run, or how the shell reads. */
+export const guidesTheShell = (name: string): boolean => GUIDING.test(name);
+
+const SET = new Set("export declare typeset local readonly read readarray mapfile getopts printf env sudo".split(" "));
+
+/** The variable that guides the shell which a command's arguments set; undefined: none. */
+export const guidingArgument = (name: string, args: readonly Pieces[]): string | undefined =>
+  SET.has(name) ? args.map((word) => /^-?v?(\w+)/.exec(word[0] ?? "")?.[1] ?? "").find(guidesTheShell) : undefined;

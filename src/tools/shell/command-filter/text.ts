@@ -1,0 +1,48 @@
+/** A word, or a command, as far as it is known before it runs: texts, and null for each part that the shell or its input decides. */
+export type Pieces = readonly (string | null)[];
+
+/** `known`: what it certainly begins with; `isWhole`: whether that is all. */
+export type Text = { known: string; isWhole: boolean };
+
+/** The text of a whole word; null if not all of it is known. */
+export const wholeText = (word: Pieces): string | null => (word.includes(null) ? null : word.join(""));
+
+/** Words as one command: with one space between them, as the shell sees them once quotes are gone. */
+export function textOf(words: readonly Pieces[]): Text {
+  let known = "";
+  for (const [index, word] of words.entries()) {
+    if (index > 0) known += " ";
+    for (const piece of word) {
+      if (piece === null) return { known, isWhole: false };
+      known += piece;
+    }
+  }
+  return { known, isWhole: true };
+}
+
+/** A word of which nothing is known. */
+export const UNKNOWN: Pieces = [null];
+
+type Node = Readonly<Record<string, unknown>>;
+export const isNode = (value: unknown): value is Node => typeof value === "object" && value !== null;
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+/** The pieces of a word of the shell's syntax tree. */
+export function piecesOf(word: unknown): Pieces {
+  if (!isNode(word)) return UNKNOWN;
+  return listOf(word["parts"]).flatMap((part) => pieceOf(part));
+}
+
+function pieceOf(part: unknown): Pieces {
+  if (!isNode(part)) return UNKNOWN;
+  switch (part["type"]) {
+    case "Literal":
+    case "SingleQuoted":
+    case "Escaped":
+      return typeof part["value"] === "string" ? [part["value"]] : UNKNOWN;
+    case "DoubleQuoted":
+      return piecesOf(part);
+    default:
+      return UNKNOWN;
+  }
+}
