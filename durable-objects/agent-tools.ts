@@ -202,14 +202,12 @@ export class AgentTools {
   }
 
   /** What does not fit into a row is put into R2 before anything names it. */
-  async #settle({ effect, turn, signal }: Call, done: Done): Promise<void> {
+  async #settle({ effect, signal }: Call, done: Done): Promise<void> {
     const { engine } = this.#options;
-    const { workspaces } = engine;
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
-    const workspaceFiles = workspaces.count(turn, effect.agent, staged);
     engine.handle(
-      { type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses },
+      { type: "tool_settled", effect: effect.id, outcome, accesses },
       {
         toolResult: { toolCall: effect.toolCall, text },
         files: staged || results.length > 0 ? { toolCall: effect.toolCall, staged, results } : null,

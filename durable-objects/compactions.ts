@@ -69,7 +69,6 @@ export class Compactions {
       decisions: [],
       verdict: null,
       personas: null,
-      workspaceFiles: null,
     };
     const isWithheld = reply.stopReason === "content_filter" || reply.stopReason === "refusal";
     if (!turn || isWithheld || reply.text.trim() === "") return { told, brought: {} };

@@ -165,15 +165,9 @@ export class Engine {
     const cutOff = inFlight(this.#state);
     logInfo("resumed", this.facts.sessionId, `boot ${this.facts.boot}`, `${cutOff.length} effects interrupted`);
     for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {
-      this.handle({ type: "effect_interrupted", effect, workspaceFiles: this.#filesOf(effect) });
+      this.handle({ type: "effect_interrupted", effect });
     }
     this.handle({ type: "clock" });
-  }
-
-  #filesOf(effect: string): number | null {
-    const turn = runningTurn(this.#state);
-    const entry = turn?.inFlight[effect];
-    return turn && entry ? this.workspaces.count(turn, entry.agent, null) : null;
   }
 
   /** Goes on with a call whose reply the provider has been writing all the while; to the rules nothing has happened. */
@@ -204,7 +198,7 @@ export class Engine {
       at: this.#clock.now(),
       seed: randomSeed(),
       partials: this.#written.partials(before),
-      files: this.workspaces.counts(before, "effect" in body ? body.effect : null, brought.files?.staged ?? null),
+      files: this.workspaces.facts(before, "effect" in body ? body.effect : null, brought.files?.staged ?? null),
       usages: Object.fromEntries(this.#usages),
     };
     this.#toldAt = Math.max(this.#toldAt, input.at);

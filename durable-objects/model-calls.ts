@@ -255,10 +255,8 @@ export class ModelCalls implements Performer {
   }
 
   #replied(effect: ModelCallEffect, reply: CompleteReply): void {
-    const turn = runningTurn(this.#engine.state);
     const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
-    const workspaceFiles = turn && this.#engine.workspaces.count(turn, effect.agent, null);
-    const told = toReply(reply, { purpose: effect.purpose, ownTools, workspaceFiles });
+    const told = toReply(reply, { purpose: effect.purpose, ownTools });
     const brought = { reply: { agent: effect.agent, items: [...reply.items] } };
     this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }

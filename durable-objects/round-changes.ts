@@ -1,4 +1,5 @@
 import type { Basis, Staged } from "../src/workspace/agent-files";
+import { isHandedOver } from "../src/workspace/handed-over";
 import { EMPTY_TREE, mergeChanges, sameEntry } from "../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../src/workspace/types";
 import type { RoundPlace } from "./call-store";
@@ -17,6 +18,7 @@ type Round = { changes: Changes; contexts: ReadonlyMap<string, TreeChanges>; mar
 export type ContextEdits = ReadonlyMap<string, TreeChanges>;
 
 const OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
+const DROP_CHANGE = `DELETE FROM file_changes WHERE ${OF_ROUND} AND path = ?`;
 const WORKSPACE = "/workspace/";
 const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
 
@@ -32,6 +34,7 @@ export class RoundChanges {
     this.#sql = sql;
   }
 
+  /** What is at every path of the workspace that the round wrote or removed, also where that is what it began with. */
   of(place: RoundPlace): ReadonlyMap<string, FileEntry | null> {
     return this.#of(place).changes;
   }
@@ -61,13 +64,20 @@ export class RoundChanges {
     };
   }
 
-  /** Inside the transaction of the call's end. */
-  write(place: RoundPlace, staged: Staged, edits: ContextEdits): void {
+  /**
+   * Inside the transaction of the call's end. `isKnown`: the round began with a file at the path, or its author's previous answer has
+   * one.
+   */
+  write(
+    place: RoundPlace,
+    staged: Staged,
+    { edits, isKnown }: { edits: ContextEdits; isKnown: (path: string) => boolean },
+  ): void {
     const { changes, contexts, marks } = this.#of(place);
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const [path, entry] of staged.workspace) {
-      this.#put(place, path, entry);
-      changes.set(path, entry);
+      if (entry === null && !isKnown(path) && isNeedless(path, changes)) this.#drop(place, path);
+      else this.#put(place, path, entry);
     }
     for (const [name, after] of edits) this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
     const next = marksAfter(marks, staged, { changes, edits });
@@ -86,15 +96,25 @@ export class RoundChanges {
     const key = [place.turn, place.attempt, place.agent, place.round];
     for (const path of before.keys()) {
       if (after.has(path)) continue;
-      this.#sql.exec(`DELETE FROM file_changes WHERE ${OF_ROUND} AND path = ?`, ...key, inContext(name, path));
+      this.#sql.exec(DROP_CHANGE, ...key, inContext(name, path));
     }
     for (const [path, entry] of after) {
       const was = before.get(path);
-      if (was === undefined || !sameEntry(was, entry)) this.#put(place, inContext(name, path), entry);
+      if (was === undefined || !sameEntry(was, entry)) this.#store(place, inContext(name, path), entry);
     }
   }
 
-  #put({ turn, attempt, agent, round }: RoundPlace, path: string, entry: FileEntry | null): void {
+  #put(place: RoundPlace, path: string, entry: FileEntry | null): void {
+    this.#store(place, path, entry);
+    this.#of(place).changes.set(path, entry);
+  }
+
+  #drop(place: RoundPlace, path: string): void {
+    if (!this.#of(place).changes.delete(path)) return;
+    this.#sql.exec(DROP_CHANGE, place.turn, place.attempt, place.agent, place.round, path);
+  }
+
+  #store({ turn, attempt, agent, round }: RoundPlace, path: string, entry: FileEntry | null): void {
     const columns = [entry?.hash ?? null, entry?.size ?? 0, entry?.executable ? 1 : 0];
     const sql = "INSERT OR REPLACE INTO file_changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
     this.#sql.exec(sql, turn, attempt, agent, round, path, ...columns);
@@ -122,6 +142,16 @@ export class RoundChanges {
     this.#rounds.set(keyOf(place), round);
     return round;
   }
+}
+
+/**
+ * Whether nothing depends on the record of a file that came and went. A round that did nothing else has changed files all the same,
+ * so its last such record stays.
+ */
+function isNeedless(path: string, changes: ReadonlyMap<string, unknown>): boolean {
+  if (!isHandedOver(path)) return true;
+  for (const other of changes.keys()) if (other !== path && isHandedOver(other)) return true;
+  return false;
 }
 
 const keyOf = ({ turn, attempt, agent, round }: RoundPlace): string => `${turn} ${attempt} ${agent} ${round}`;

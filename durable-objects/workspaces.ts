@@ -1,5 +1,14 @@
 import type { WorkspaceSettings } from "../src/config/team";
-import { BASE, evolve, indexOf, runningTurn, agentAt, type SessionState, type TurnState } from "../src/coordination";
+import {
+  BASE,
+  evolve,
+  indexOf,
+  runningTurn,
+  agentAt,
+  type SessionState,
+  type TurnState,
+  type WorkspaceFacts,
+} from "../src/coordination";
 import { isTerminal, type SessionEvent } from "../src/protocol/events";
 import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../src/protocol/contexts";
@@ -8,6 +17,7 @@ import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts"
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
+import { workspaceFacts } from "../src/workspace/workspace-facts";
 import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "./call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
@@ -36,7 +46,7 @@ type Options = {
 
 type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
 type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
-type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits };
+type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits; isKnown: (path: string) => boolean };
 /** What is decided and not written yet: an answer may be given and presented in one decision. */
 type AboutToBe = { changed: Changed | null; frozen: readonly Frozen[] };
 const NOTHING: AboutToBe = { changed: null, frozen: [] };
@@ -109,25 +119,31 @@ export class Workspaces {
   }
 
   /**
-   * How many files each agent's workspace holds, by its index, with what the call of a tool (`effect`) has staged. Nothing is counted
-   * before it is read; read it at once.
+   * Each agent's workspace, by its index, with what the call of a tool (`effect`) has staged. Nothing is looked at before it is read;
+   * read it at once.
    */
-  counts(state: SessionState, effect: string | null, staged: Staged | null): Readonly<Record<number, number | null>> {
-    const view: Record<number, number | null> = {};
+  facts(state: SessionState, effect: string | null, staged: Staged | null): Readonly<Record<number, WorkspaceFacts | null>> {
+    const view: Record<number, WorkspaceFacts | null> = {};
     const turn = runningTurn(state);
     const author = effect === null ? undefined : turn?.inFlight[effect]?.agent;
     for (const { index } of turn?.attempt.agents ?? []) {
       const own = index === author ? staged : null;
-      Object.defineProperty(view, index, { enumerable: true, get: () => turn && this.count(turn, index, own) });
+      Object.defineProperty(view, index, { enumerable: true, get: () => turn && this.#factsOf(turn, index, own) });
     }
     return view;
   }
 
-  /** How many files the workspace holds, with what is staged; null where the agent has none. */
-  count(turn: TurnState, agent: number, staged: Staged | null): number | null {
+  /** The agent's workspace with what is staged; null where it has none. */
+  #factsOf(turn: TurnState, agent: number, staged: Staged | null): WorkspaceFacts | null {
     if (!this.has(turn, agent)) return null;
-    const tree = this.#working(turn, agent, NOTHING);
-    return handedOver(staged ? applyChanges(tree, staged.workspace) : tree).size;
+    const touched = new Map([...this.#options.changes.of(placeOf(turn, agent)), ...(staged?.workspace ?? [])]);
+    return workspaceFacts({ base: this.#base(turn, agent, []), touched, previous: this.#previous(turn, agent) });
+  }
+
+  /** The files of the agent's newest answer in the attempt; null: it has none. */
+  #previous({ number: turn, attempt }: TurnState, agent: number): Tree | null {
+    const { snapshot } = agentAt(attempt, agent);
+    return snapshot === null ? null : this.#frozenTree({ turn, attempt: attempt.number, label: snapshot });
   }
 
   /** The files of an answer as they were with it; null: those of the turn's result. */
@@ -229,7 +245,7 @@ export class Workspaces {
     const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
     if (changed) {
       blobs.add(changed.staged.blobs);
-      changes.write(changed.place, changed.staged, changed.edits);
+      changes.write(changed.place, changed.staged, changed);
     }
     blobs.add(contentsOf(results.map(({ result }) => result)));
     for (const one of results) outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
@@ -287,7 +303,9 @@ export class Workspaces {
       const tree = mount.writable ? contexts.tree(mount) : null;
       return tree ? [[mount.name, tree]] : [];
     });
-    return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)) };
+    const known = [this.#base(turn, place.agent, []), this.#previous(turn, place.agent)];
+    const isKnown = (path: string) => known.some((tree) => tree?.has(path));
+    return { place, staged, edits: changes.editsWith(place, staged, new Map(trees)), isKnown };
   }
 
   /** What the presenter has made of the contexts it may change; `changed`: with what is about to be written. */

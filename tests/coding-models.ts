@@ -35,6 +35,11 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     answer: "It is 42.",
     improved: "It is 42: run src/sum.sh to see it for yourself, six rows of seven make it so, and no other number does.",
   }),
+  diarist: worksOnFiles({
+    first: [["run_command", { command: "echo 42 > note-$(ls | wc -l).txt" }]],
+    answer: "It is 42: see the new note.",
+    improved: "It is 42: see the new note, which says so in as many words as that takes, namely one, and no other number does.",
+  }),
   waster: worksOnFiles({
     first: [["run_command", { command: "if [ -f a.txt ]; then cat a.txt && rm a.txt; else echo 42 > a.txt; fi" }]],
     answer: "It is 42, as a.txt says, or said until it was thrown away with all that it said.",

@@ -23,11 +23,9 @@ type ReplyContext = {
   purpose: Purpose;
   /** Names of the agent's own tools. */
   ownTools: readonly string[];
-  /** How many files the agent's workspace holds; null where it has none. */
-  workspaceFiles: number | null;
 };
 
-export function toReply(reply: CompleteReply, { purpose, ownTools, workspaceFiles }: ReplyContext): Reply {
+export function toReply(reply: CompleteReply, { purpose, ownTools }: ReplyContext): Reply {
   const calls = reply.items.filter((item) => item.type === "tool_call");
   const decides = (call: ToolCall) => purpose === "coordination" && (call.name === "new_answer" || call.name === "vote");
   const uses = purpose === "coordination" || purpose === "presentation";
@@ -41,7 +39,6 @@ export function toReply(reply: CompleteReply, { purpose, ownTools, workspaceFile
     decisions: decisionsOf(calls.filter(decides), reply.stopReason === "length"),
     verdict: purpose === "judgement" ? verdictOf(calls) : null,
     personas: purpose === "personas" ? personasOf(calls) : null,
-    workspaceFiles,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Decision } from "../protocol/events";
 import { byteLength, truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
+import { handOver, leftOutBy } from "./handed-files";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { novelty } from "./novelty";
@@ -14,21 +15,21 @@ type Refusal = { code: string; message: string };
 /** `refused` counts as a nudge; `at_limit` does not. */
 export type Verdict = "accepted" | "refused" | "at_limit";
 
-export function proposeAnswer(draft: Draft, index: number, proposed: NewAnswer, workspaceFiles: number | null): Verdict {
+export function proposeAnswer(draft: Draft, index: number, { content, tool_call }: NewAnswer): Verdict {
   const limit = answerLimit(draft.turn, draft.agent(index));
-  const refusal = unusable(proposed.content) ?? limit ?? notNew(draft, draft.agent(index), proposed.content);
+  const refusal = unusable(content) ?? limit ?? notNew(draft, draft.agent(index), content);
   if (!refusal) {
-    submitAnswer(draft, index, { content: proposed.content, origin: "tool", workspaceFiles });
+    submitAnswer(draft, index, { content, origin: "tool", tool_call });
     return "accepted";
   }
-  draft.add({ type: "answer.refused", ...draft.inRound(index), tool_call: proposed.tool_call, ...refusal });
+  draft.add({ type: "answer.refused", ...draft.inRound(index), tool_call, ...refusal });
   return refusal === limit ? "at_limit" : "refused";
 }
 
-type Submission = { content: string; origin: "tool" | "partial"; workspaceFiles: number | null };
+type Submission = { content: string; origin: "tool"; tool_call: string } | { content: string; origin: "partial" };
 
 /** Accepts an answer: next revision and label, a snapshot of its files, and no vote is valid any more. */
-function submitAnswer(draft: Draft, index: number, { content, origin, workspaceFiles }: Submission): void {
+function submitAnswer(draft: Draft, index: number, submission: Submission): void {
   const label = answerLabel(index, draft.agent(index).answers + 1);
   const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
     vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],
@@ -39,28 +40,27 @@ function submitAnswer(draft: Draft, index: number, { content, origin, workspaceF
     ...draft.of(index),
     label,
     revision,
-    content,
-    origin,
-    snapshot: snapshotOf(draft, index, { label, workspaceFiles }),
+    ...submission,
+    ...filesWith(draft, index, label),
   });
   if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by: label, votes });
 }
 
 /**
- * An empty workspace never replaces files: its author's of before stand, or those that the turn began with. `null` files: their
- * number is not known.
+ * The files that go with an answer. Where the round changed none, those of its author's answer before stay, or, with a first answer
+ * of an attempt, those that the turn began with.
  */
-function snapshotOf(draft: Draft, index: number, taken: { label: string; workspaceFiles: number | null }): string | null {
-  if (!draft.rulesOf(index).workspace) return null;
-  return taken.workspaceFiles === 0 ? (draft.agent(index).snapshot ?? BASE) : taken.label;
+function filesWith(draft: Draft, index: number, label: string) {
+  if (!draft.rulesOf(index).workspace) return { snapshot: null };
+  const earlier = draft.agent(index).snapshot ?? BASE;
+  return { ...handOver(draft, index, { label, earlier }), ...leftOutBy(draft, index) };
 }
 
 /** What the agent wrote before it was cut becomes its answer, if there is anything and it may still answer. */
 export function submitPartial(draft: Draft, index: number): boolean {
   const content = draft.partial(index);
   if (content === null) return false;
-  const workspaceFiles = draft.filesOf(index);
-  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial", workspaceFiles });
+  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" });
   return true;
 }
 

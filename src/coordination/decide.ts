@@ -45,20 +45,20 @@ function judge(draft: Draft, input: Input): void {
     case "tool_told":
       return tellNews(draft, input);
     case "tool_settled":
-      return goOn(draft, settleTool(draft, input), input.workspaceFiles);
+      return goOn(draft, settleTool(draft, input));
     case "tools_listed":
       return listTools(draft, input);
     case "effect_interrupted":
       callInterrupted(draft, input.effect);
-      return goOn(draft, draft.running ? interruptTool(draft, input.effect) : null, input.workspaceFiles);
+      return goOn(draft, draft.running ? interruptTool(draft, input.effect) : null);
     case "clock":
       return;
   }
 }
 
 /** `index`: the agent whose tools have all settled, if that happened. */
-function goOn(draft: Draft, index: number | null, workspaceFiles: number | null): void {
-  if (index !== null) afterTools(draft, index, workspaceFiles);
+function goOn(draft: Draft, index: number | null): void {
+  if (index !== null) afterTools(draft, index);
 }
 
 /** Everything that follows by itself, until nothing more does. */

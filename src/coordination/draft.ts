@@ -1,7 +1,7 @@
 import type { SessionEvent, Usage } from "../protocol/events";
 import type { AgentRules } from "../protocol/team";
 import { evolve } from "./evolve";
-import type { Input } from "./inputs";
+import type { Input, WorkspaceFacts } from "./inputs";
 import { createRandom, type Random } from "./random";
 import {
   type AgentState,
@@ -24,8 +24,11 @@ export class Draft {
   readonly #partials: Input["partials"];
   readonly #files: NonNullable<Input["files"]>;
   readonly #usages: NonNullable<Input["usages"]>;
-  /** The attempt that was on before: of it is told what agents wrote. In one that begins here nobody has written anything. */
-  readonly #told: { turn: number; attempt: number } | null;
+  /**
+   * The attempt that was on before, with each agent's last round: of these is told what agents wrote. In an attempt that begins here
+   * no agent has written anything.
+   */
+  readonly #told: { turn: number; attempt: number; rounds: readonly number[] } | null;
   #state: SessionState;
 
   constructor(state: SessionState, input: Input) {
@@ -36,7 +39,8 @@ export class Draft {
     this.#files = input.files ?? {};
     this.#usages = input.usages ?? {};
     const turn = runningTurn(state);
-    this.#told = turn && { turn: turn.number, attempt: turn.attempt.number };
+    const rounds = turn?.attempt.agents.map((agent) => agent.rounds) ?? [];
+    this.#told = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
   }
 
   get state(): SessionState {
@@ -87,9 +91,11 @@ export class Draft {
     return this.#told?.attempt === this.attempt.number && this.#told.turn === this.turn.number;
   }
 
-  /** How many files the agent's workspace holds, as it was told of the attempt that was on before; null where it has none, or nobody knows. */
-  filesOf(index: number): number | null {
-    return this.#files[index] ?? null;
+  /** The agent's workspace; null if it has none, or if it is not known. In a round that begins here nothing has changed yet. */
+  filesOf(index: number): WorkspaceFacts | null {
+    const facts = this.#files[index] ?? null;
+    const isSameRound = this.#isTold && this.#told?.rounds[index] === this.agent(index).rounds;
+    return facts && !isSameRound ? { files: facts.files, changed: false } : facts;
   }
 
   /** What a call in flight has reported to have used so far, or null. */

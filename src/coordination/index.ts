@@ -12,7 +12,7 @@ export {
 } from "./effects";
 export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./hosted-tools";
-export type { CallFailure, Input, InputBody, Reply } from "./inputs";
+export type { CallFailure, Input, InputBody, Reply, WorkspaceFacts } from "./inputs";
 export { BASE } from "./labels";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";

@@ -3,6 +3,7 @@ import type {
   Dropped,
   FailureClass,
   FileAccess,
+  LeftOut,
   PinnedContext,
   StopReason,
   ToolsListing,
@@ -21,8 +22,8 @@ export type Input = InputBody & {
   seed: number;
   /** By agent index: the partial text of agents without an answer, and of the presenter. */
   partials: Readonly<Record<number, string>>;
-  /** By agent index: how many files its workspace holds when this input is written; null: it has none. Absent: nobody knows. */
-  files?: Readonly<Record<number, number | null>>;
+  /** By agent index: its workspace when this input is written; null: the agent has none. Absent: not known. */
+  files?: Readonly<Record<number, WorkspaceFacts | null>>;
   /**
    * By effect id: what calls in flight have reported so far. A call that this input makes needless is charged that, and without
    * it all that it reserved.
@@ -60,14 +61,13 @@ export type InputBody =
       type: "tool_settled";
       effect: string;
       outcome: "ok" | "error" | "unknown";
-      workspaceFiles: number | null;
       /** What it did to files, or tried to; absent: nothing. */
       accesses?: readonly FileAccess[];
     }
   /** What tool servers have for the agent at this index, at first or anew. */
   | { type: "tools_listed"; agent: number; servers: readonly ToolsListing[] }
   /** Found started and not settled at boot. */
-  | { type: "effect_interrupted"; effect: string; workspaceFiles: number | null }
+  | { type: "effect_interrupted"; effect: string }
   | { type: "clock" };
 
 /** A complete reply, its tool calls told apart. Which fields can be set depends on what the call was for. */
@@ -88,8 +88,16 @@ export type Reply = {
   personas: Readonly<Record<string, string>> | null;
   /** Of a call that sums up: what of the conversation gives way to its text; absent: it gave no summary. */
   dropped?: Dropped;
-  /** How many files the agent's workspace holds; null where it has none. */
-  workspaceFiles: number | null;
+};
+
+/** An agent's workspace, as far as it is handed over. The round is the agent's open one, or its last if none is open. */
+export type WorkspaceFacts = {
+  /** Files in it. */
+  files: number;
+  /** Whether tools of the round wrote, moved or deleted a file. Equal bytes are a change too. */
+  changed: boolean;
+  /** Files of the agent's previous answer in the attempt that are missing and that the round did not delete. Absent: none. */
+  leftOut?: LeftOut;
 };
 
 export type CallFailure = {

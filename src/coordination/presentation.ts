@@ -3,6 +3,7 @@ import { byteLength, truncateTo } from "./byte-length";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
+import { handOver, keepFiles } from "./handed-files";
 import { BASE, finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isUnaffordable } from "./owed";
@@ -62,8 +63,7 @@ export function presentationReplied(draft: Draft, index: number, reply: Reply): 
   const problem = unusable(reply);
   if (problem) return fallBack(draft, problem);
   if (reply.tools.length > 0) return requestTools(draft, index);
-  const { text: content, workspaceFiles } = reply;
-  present(draft, index, { content, source: "presentation", fallback: null }, workspaceFiles);
+  present(draft, index, { content: reply.text, source: "presentation", fallback: null });
 }
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {
@@ -95,17 +95,21 @@ export function fallBack(draft: Draft, problem: Problem): void {
 
 type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
 
-/** As with answers, an empty workspace never replaces files. `null` files: their number is not known, or does not count. */
-function present(draft: Draft, index: number, presented: Presented, workspaceFiles: number | null = null): void {
+function present(draft: Draft, index: number, presented: Presented): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
   const label = finalLabel(index);
-  const begunWith = workspaceOf(draft, index);
-  const isOwn = presented.source === "presentation" && begunWith !== null && workspaceFiles !== 0;
-  const snapshot = isOwn ? label : begunWith;
-  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, snapshot });
+  const files = filesWith(draft, index, { label, isOwn: presented.source === "presentation" });
+  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
   draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });
+}
+
+/** As with answers, files that the presenter did not change stay. `isOwn`: the text is its own, and no other stands in for it. */
+function filesWith(draft: Draft, index: number, { label, isOwn }: { label: string; isOwn: boolean }) {
+  const earlier = workspaceOf(draft, index);
+  if (earlier === null) return { snapshot: null };
+  return isOwn ? handOver(draft, index, { label, earlier }) : keepFiles(earlier);
 }
 
 /** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */

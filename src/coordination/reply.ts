@@ -97,11 +97,11 @@ function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
   if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);
   if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);
   if (reply.tools.length === 0) {
-    judgeDecisions(draft, index, { decisions: reply.decisions, workspaceFiles: reply.workspaceFiles });
+    judgeDecisions(draft, index, reply.decisions);
     return;
   }
   requestTools(draft, index);
-  if (draft.round(index).status === "calling") afterTools(draft, index, reply.workspaceFiles);
+  if (draft.round(index).status === "calling") afterTools(draft, index);
 }
 
 function cutReplied(draft: Draft, index: number, { decisions }: Reply): void {
@@ -112,17 +112,15 @@ function cutReplied(draft: Draft, index: number, { decisions }: Reply): void {
 }
 
 /** All tools of a reply have their results: now its decision counts, or the agent goes on, perhaps with news. */
-export function afterTools(draft: Draft, index: number, workspaceFiles: number | null): void {
+export function afterTools(draft: Draft, index: number): void {
   const { decisions, purpose } = draft.round(index);
   if (purpose !== "coordination") return;
-  if (decisions.length > 0) judgeDecisions(draft, index, { decisions, workspaceFiles });
+  if (decisions.length > 0) judgeDecisions(draft, index, decisions);
   else inject(draft, index, "tool_result");
 }
 
-type Judged = { decisions: readonly Decision[]; workspaceFiles: number | null };
-
-function judgeDecisions(draft: Draft, index: number, judged: Judged): void {
-  switch (judge(draft, index, judged)) {
+function judgeDecisions(draft: Draft, index: number, decisions: readonly Decision[]): void {
+  switch (judge(draft, index, decisions)) {
     case "refused":
       return nudge(draft, index);
     case "at_limit":
@@ -135,7 +133,7 @@ function judgeDecisions(draft: Draft, index: number, judged: Judged): void {
 
 type Outcome = "accepted" | "refused" | "at_limit" | "stale";
 
-function judge(draft: Draft, index: number, { decisions, workspaceFiles }: Judged): Outcome {
+function judge(draft: Draft, index: number, decisions: readonly Decision[]): Outcome {
   const answers = decisions.filter((decision) => toolOf(decision) === "new_answer");
   const votes = decisions.filter((decision) => toolOf(decision) === "vote");
   if (answers.length > 0 && votes.length > 0) {
@@ -147,7 +145,7 @@ function judge(draft: Draft, index: number, { decisions, workspaceFiles }: Judge
   const decision = answers[0] ?? votes.at(-1);
   switch (decision?.name) {
     case "new_answer":
-      return proposeAnswer(draft, index, decision, workspaceFiles);
+      return proposeAnswer(draft, index, decision);
     case "vote":
       return proposeVote(draft, index, decision);
     case "invalid":

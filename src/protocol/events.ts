@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { AttachmentSchema } from "./attachments";
+import { FileAccessSchema, HandedFilesSchema, LeftOutSchema } from "./file-events";
 import { COST_FIELDS } from "./cost";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
 import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
 import { InputRequiredSchema, ToolProgressSchema } from "./tool-news";
+
+export type { FileAccess, HandedFiles, LeftOut } from "./file-events";
 
 /**
  * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
@@ -63,18 +66,6 @@ const DecisionSchema = z.discriminatedUnion("name", [
   z.object({ name: z.literal("invalid"), tool: z.enum(["new_answer", "vote"]), tool_call: z.string(), problem: z.string() }),
 ]);
 export type Decision = z.infer<typeof DecisionSchema>;
-
-/** One line of the audit trail. */
-const FileAccessSchema = z.object({
-  operation: z.enum(["read", "list", "write", "delete"]),
-  /** As the agent sees it, resolved: `/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`. */
-  path: z.string(),
-  /** null: it was done; else the stable code of what kept it from being done. `not_kept`: it was, and dropped, as its call went wrong. */
-  refused: z.string().nullable(),
-  /** For how many this line stands, where a call has more than an event may hold: `path` is then a directory above them, with a slash at its end. */
-  files: z.number().int().optional(),
-});
-export type FileAccess = z.infer<typeof FileAccessSchema>;
 
 /** A context as it was uploaded when the turn began: what is uploaded later changes nothing for the turn. */
 const PinnedContextSchema = z.object({
@@ -270,11 +261,17 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     content: z.string(),
     /** `partial`: taken from a reply that was cut, because time, tries or calls ran out. */
     origin: z.enum(["tool", "partial"]),
+    /** The call of `new_answer`. Absent: there was none, or the log is from before this field. */
+    tool_call: z.string().optional(),
     /**
-     * Whose files go with it: by its own label its own; else, as its author left none, the label of the author's earlier snapshot, or
-     * `base` for what the turn began with. null: the agent has no files.
+     * Whose files go with it: by its own label its own; else, as its author changed none, the label of the author's earlier snapshot,
+     * or `base` for what the turn began with. null: the agent has no files.
      */
     snapshot: z.string().nullable(),
+    /** Absent: the agent has no files, or the log is from before this field. */
+    files: HandedFilesSchema.optional(),
+    /** Absent: none. */
+    left_out: LeftOutSchema.optional(),
   }),
   z.object({ type: z.literal("answer.refused"), ...ofRound, tool_call: z.string(), code: z.string(), message: z.string() }),
   z.object({ type: z.literal("votes.cleared"), ...inAttempt, by: label, votes: z.array(LabelledVote) }),
@@ -318,10 +315,13 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** Tools the presenter executed, which a fallen or rejected presentation cannot take back. */
     tools: z.array(z.string()),
     /**
-     * Whose files go with it: by its own label its own; else what the presenter began with, as it left none or another text stands in: the
-     * label of the winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent: not told.
+     * Whose files go with it: by its own label its own; else what the presenter began with, as it changed none or another text stands
+     * in: the label of the winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent:
+     * not told.
      */
     snapshot: z.string().nullable().optional(),
+    /** Absent: the presenter has no files, or the log is from before this field. */
+    files: HandedFilesSchema.optional(),
   }),
   z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
   z.object({

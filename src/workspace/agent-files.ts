@@ -55,6 +55,7 @@ export type AgentFiles = {
 };
 
 export type Staged = {
+  /** What is at every path that the call wrote or removed, also where that is what was there before. */
   workspace: TreeChanges;
   contexts: ReadonlyMap<string, TreeChanges>;
   /** New contents, by hash. */

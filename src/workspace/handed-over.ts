@@ -1,10 +1,17 @@
 import type { Tree } from "./types";
 
-/** Where results lie that were too large for the conversation, relative to the workspace. */
+/** Results of tools that are too large for the conversation, relative to the workspace. */
 export const RESULTS_DIRECTORY = ".tool_results";
+/** The to-do list of an agent that plans its tasks. Hidden, since many projects have a directory `tasks` of their own. */
+export const TASKS_DIRECTORY = ".tasks";
 
-/** Whether others get to see a file of a workspace, by its path in it: not what tools gave that was not for the conversation. */
-export const isHandedOver = (path: string): boolean => !path.startsWith(`${RESULTS_DIRECTORY}/`);
+const PRIVATE = [RESULTS_DIRECTORY, TASKS_DIRECTORY];
 
-/** What others get to see of a workspace. */
+/**
+ * Whether an answer hands this file over, by its path in the workspace. Files that are not handed over belong to the agent's own
+ * round: no other agent sees them, and they are no change of the workspace.
+ */
+export const isHandedOver = (path: string): boolean => !PRIVATE.some((directory) => path.startsWith(`${directory}/`));
+
+/** The files of a workspace that an answer hands over. */
 export const handedOver = (tree: Tree): Tree => new Map([...tree].filter(([path]) => isHandedOver(path)));

@@ -143,7 +143,7 @@ export class StagedFiles implements AgentFiles {
       this.#trees.get(`/contexts/${name}`)?.changes() ?? EMPTY_TREE,
     ]);
     return {
-      workspace: this.#trees.get("/workspace")?.changes() ?? EMPTY_TREE,
+      workspace: this.#trees.get("/workspace")?.touched() ?? EMPTY_TREE,
       contexts: new Map(contexts.filter(([, changes]) => changes.size > 0)),
       blobs: this.#blobs.all(),
       ...this.#marks.changed(),

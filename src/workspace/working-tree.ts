@@ -3,6 +3,9 @@ import { ancestorsOf, parentOf } from "./paths";
 import { byPath, sameEntry, treeStats } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";
 
+/** A script may make and delete any number of files: so many of these are remembered. */
+const MOST_VANISHED = 1_000;
+
 /**
  * A tree with changes that are not kept yet, seen as a file system sees it: with directories, which are there because something is in
  * them or because they were made. Knows no permissions and no limits; whoever changes it has asked.
@@ -10,6 +13,10 @@ import type { FileEntry, Tree, TreeChanges } from "./types";
 export class WorkingTree {
   readonly #base: Tree;
   readonly #changes = new Map<string, FileEntry | null>();
+  /** Paths that were written or removed, whatever is there now. */
+  readonly #touched = new Set<string>();
+  /** How many of these are files that came and went. */
+  #vanished = 0;
   readonly #directories: Directories;
   /** Directories that stay although nothing is in them. */
   readonly #made = new Set<string>();
@@ -115,6 +122,14 @@ export class WorkingTree {
     return byPath(this.#changes);
   }
 
+  /**
+   * What is at every path that was written or removed, in order: `changes`, and also files that were written with equal bytes or came
+   * and went again. Of the last it holds `MOST_VANISHED` at most.
+   */
+  touched(): TreeChanges {
+    return byPath([...this.#touched].map((path) => [path, this.file(path)]));
+  }
+
   /** Directories that would be gone if nothing said that they stay, in order. */
   emptyDirectories(): string[] {
     return [...this.#made].filter((path) => this.#directories.filesBelow(path) === 0).sort();
@@ -125,7 +140,20 @@ export class WorkingTree {
   }
 
   #set(path: string, entry: FileEntry | null): void {
+    this.#touch(path, entry);
     if (sameEntry(this.#base.get(path), entry)) this.#changes.delete(path);
     else this.#changes.set(path, entry);
+  }
+
+  #touch(path: string, entry: FileEntry | null): void {
+    const wasVanished = this.#touched.has(path) && !this.file(path) && !this.#base.has(path);
+    if (wasVanished) this.#vanished -= 1;
+    this.#touched.add(path);
+    if (entry !== null || this.#base.has(path)) return;
+    this.#vanished += 1;
+    if (this.#vanished > MOST_VANISHED) {
+      this.#touched.delete(path);
+      this.#vanished -= 1;
+    }
   }
 }

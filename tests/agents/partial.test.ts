@@ -50,7 +50,6 @@ function firstAnswer(state: SessionState): SessionState {
     tools: [],
     verdict: null,
     personas: null,
-    workspaceFiles: null,
   };
   const decisions = [{ name: "new_answer" as const, tool_call: "t", content: "Mine." }];
   return step(step(state, { type: "call_ready", effect, inputTokens: 1 }), {

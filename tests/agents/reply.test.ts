@@ -8,7 +8,7 @@ import { call } from "./team-run";
 const usage = { input_tokens: 1, output_tokens: 2, reasoning_tokens: 0, cached_tokens: 0 };
 
 function read(items: ReplyItem[], purpose: Purpose = "coordination", stopReason: StopReason = "tool_calls") {
-  return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"], workspaceFiles: 3 });
+  return toReply({ items, text: "", stopReason, usage }, { purpose, ownTools: ["read_file"] });
 }
 const decisionOf = (name: string, args: unknown, stopReason?: StopReason) =>
   read([call(name, args, "id")], "coordination", stopReason).decisions[0];
@@ -133,14 +133,14 @@ describe("a coordination reply", () => {
       { toolCall: "t2", name: "made_up" },
     ]);
     expect(reply.decisions).toEqual([{ name: "vote", tool_call: "v", alias: "agent1", reason: "r" }]);
-    expect(reply).toMatchObject({ verdict: null, personas: null, workspaceFiles: 3, usage, stopReason: "tool_calls" });
+    expect(reply).toMatchObject({ verdict: null, personas: null, usage, stopReason: "tool_calls" });
   });
 
   it("never takes text for a decision", () => {
     const text = 'vote(agent_id="agent1", reason="x") <tool_call>{"name":"new_answer","arguments":{"content":"A"}}</tool_call>';
     const reply = toReply(
       { items: [{ type: "text", text }], text, stopReason: "stop", usage: null },
-      { purpose: "coordination", ownTools: [], workspaceFiles: null },
+      { purpose: "coordination", ownTools: [] },
     );
     expect(reply).toMatchObject({ text, tools: [], decisions: [], verdict: null, personas: null });
   });
@@ -174,7 +174,7 @@ describe("what hosted tools did", () => {
   const use = { name: "web_search", input: "passes", outcome: "ok", output: "three" } as const;
   const citation = { url: "https://a.example/", title: "A" };
   const reply = { items: [], text: "", stopReason: "stop", usage } as const;
-  const context = { purpose: "coordination", ownTools: [], workspaceFiles: null } as const;
+  const context = { purpose: "coordination", ownTools: [] } as const;
 
   it("is no decision and no tool of the agent's own", () => {
     const read = toReply({ ...reply, hosted: [use], citations: [citation] }, context);

@@ -113,7 +113,7 @@ export class TeamRun {
     const usage = { input_tokens: 10, output_tokens: 10, reasoning_tokens: 0, cached_tokens: 0 };
     const reply = toReply(
       { ...scripted, items, text, stopReason: scripted.stopReason ?? "stop", usage },
-      { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent), workspaceFiles: null },
+      { purpose: effect.purpose, ownTools: this.#toolNames(effect.agent) },
     );
     this.#handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items } });
   }
@@ -122,7 +122,7 @@ export class TeamRun {
     this.#handle({ type: "tool_ready", effect: effect.id });
     const text = this.#options.toolText?.(effect.agent, effect.name) ?? "tool output";
     const toolResult = { toolCall: effect.toolCall, text };
-    this.#handle({ type: "tool_settled", effect: effect.id, outcome: "ok", workspaceFiles: null }, { toolResult });
+    this.#handle({ type: "tool_settled", effect: effect.id, outcome: "ok" }, { toolResult });
   }
 
   #request(effect: ModelCallEffect, offer: Offer): ModelRequest {

@@ -1,4 +1,4 @@
-import type { CallFailure, InputBody, Reply } from "../../src/coordination";
+import type { CallFailure, InputBody, Reply, WorkspaceFacts } from "../../src/coordination";
 import type { Decision, ToolsListing, Usage } from "../../src/protocol/events";
 import type { AgentRules, TeamRules, ToolRule } from "../../src/protocol/team";
 import type { ToolNews, ToolProgress } from "../../src/protocol/tool-news";
@@ -41,6 +41,15 @@ export const tool = (name: string, changes: Partial<ToolRule> = {}): ToolRule =>
   idempotent: false,
   ...changes,
 });
+
+/** A workspace that holds so many files, some of them from this round. */
+export const wrote = (files: number, changes: Partial<WorkspaceFacts> = {}): WorkspaceFacts => ({
+  files,
+  changed: true,
+  ...changes,
+});
+/** A workspace that is as its round began. */
+export const changedNothing = (files = 0): WorkspaceFacts => ({ files, changed: false });
 
 /** What a tool server has; null: it cannot be reached. */
 export const listing = (server: string, tools: readonly ToolRule[] | null): ToolsListing => ({
@@ -92,7 +101,6 @@ const reply = (changes: Partial<Reply>): Outcome => ({
       decisions: [],
       verdict: null,
       personas: null,
-      workspaceFiles: null,
       ...changes,
     },
   },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answers, fails, rejects, says, tool, used, uses, votes } from "./builders";
+import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "./builders";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World } from "./world";
@@ -176,11 +176,20 @@ describe("the cap of 1,000 effects per turn", () => {
     world.does("a", says("hm"));
     world.does("c", says("The final text."));
     world.writing = { c: "The final text." };
-    world.files = 0;
+    world.files = changedNothing();
     const events = tell(world.does("c", rejects("No.", "Again.")));
     expect(events).toContain("attempt.restarted c");
     expect(events).toContain("agent.failed c effect_cap");
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
+  });
+
+  it("gives a partial text no files of a round that was lost before the round in which it counts (D1)", () => {
+    const world = new World({ every: { ...every, workspace: true } });
+    world.ask();
+    useEffects(world, 1);
+    world.writing = { a: "so far" };
+    const events = tell(world.does("a", fails({ class: "quota", code: "quota" }), wrote(3)));
+    expect(events).toEqual(expect.arrayContaining(["round.failed a quota", "answer.submitted a agent1.1 partial with base"]));
   });
 
   it("leaves the presenter its calls, but no more tools", () => {

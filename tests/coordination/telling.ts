@@ -48,6 +48,8 @@ function details(event: SessionEvent): string[] {
         event.label,
         ...(event.origin === "partial" ? ["partial"] : []),
         ...(event.snapshot ? [`with ${event.snapshot}`] : []),
+        ...(event.files === "workspace_cleared" ? ["cleared"] : []),
+        ...(event.left_out ? [`without ${event.left_out.paths.join(" ")}`] : []),
       ];
     case "votes.cleared":
       return ["by", event.by, ...event.votes.map((vote) => `${vote.agent}→${vote.label}`)];

@@ -253,9 +253,9 @@ describe("an input that comes too late", () => {
   const bodies = [
     { type: "call_ready", effect: "call_1_1_1_1_1_1", inputTokens: 1 },
     { type: "tool_ready", effect: "tool_1_1_1_1_x" },
-    { type: "tool_settled", effect: "tool_1_1_1_1_x", outcome: "ok", workspaceFiles: null },
-    { type: "effect_interrupted", effect: "call_1_1_1_1_1_1", workspaceFiles: null },
-    { type: "effect_interrupted", effect: "__proto__", workspaceFiles: null },
+    { type: "tool_settled", effect: "tool_1_1_1_1_x", outcome: "ok" },
+    { type: "effect_interrupted", effect: "call_1_1_1_1_1_1" },
+    { type: "effect_interrupted", effect: "__proto__" },
     { type: "cancel_requested" },
     { type: "clock" },
   ] as const;

@@ -11,6 +11,7 @@ import {
   runningTurn,
   type SessionState,
   type TurnState,
+  type WorkspaceFacts,
 } from "../../src/coordination";
 import {
   type EventOf,
@@ -67,7 +68,10 @@ export class World {
   /** How many input tokens a call asks room for. */
   inputTokens = 1_000;
   toolMs = 100;
-  files: number | null = null;
+  /** Every agent's workspace; null: not known. */
+  files: WorkspaceFacts | null = null;
+  /** The same by agent index, where a test has real workspaces. */
+  filesBy: ((body: InputBody) => Input["files"]) | null = null;
   readonly #budget: Budget;
   readonly #contexts: readonly PinnedContext[];
   #seed: number;
@@ -103,7 +107,7 @@ export class World {
 
   give(body: InputBody): SessionEvent[] {
     const partials = Object.fromEntries(Object.entries(this.writing).map(([id, text]) => [this.ids.indexOf(id), text]));
-    const files = this.ids.map(() => this.files);
+    const files = this.filesBy?.(body) ?? this.ids.map(() => this.files);
     const input: Input = { ...body, at: this.now, seed: this.#seed++, partials, files, usages: this.reported };
     const events = decide(this.state, input);
     const before = this.state;
@@ -114,9 +118,10 @@ export class World {
     return events;
   }
 
-  /** The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed. */
-  does(id: string, move: Move): SessionEvent[] {
+  /** The agent's call, sent if it was not yet, comes to this end now. Tools it asks for stay owed. `files`: from now on. */
+  does(id: string, move: Move, files?: WorkspaceFacts): SessionEvent[] {
     this.starts(id);
+    if (files) this.files = files;
     const effect = this.callOf(id);
     const { what } = move(this.#acting(id));
     if (!what) return [];
@@ -133,7 +138,7 @@ export class World {
   /** Settles the tool an agent has running, or starts and settles the next it is owed. */
   tool(id: string, outcome: "ok" | "error" | "unknown" = "ok", accesses?: readonly FileAccess[]): SessionEvent[] {
     const effect = this.#inFlightOf(id, "tool_call") ?? this.startsTool(id);
-    return this.give({ type: "tool_settled", effect, outcome, workspaceFiles: this.files, ...(accesses && { accesses }) });
+    return this.give({ type: "tool_settled", effect, outcome, ...(accesses && { accesses }) });
   }
 
   /** The tool an agent has running, or else the next it is owed, tells people something. */
@@ -158,9 +163,7 @@ export class World {
   }
 
   interrupt(): SessionEvent[] {
-    return inFlight(this.state).flatMap((effect) =>
-      this.give({ type: "effect_interrupted", effect, workspaceFiles: this.files }),
-    );
+    return inFlight(this.state).flatMap((effect) => this.give({ type: "effect_interrupted", effect }));
   }
 
   /** Time passes, with a `clock` at each timer on the way and at the end. */
@@ -243,7 +246,7 @@ export class World {
 
   #sendTool(effect: Effect): void {
     this.give({ type: "tool_ready", effect: effect.id });
-    const settled: InputBody = { type: "tool_settled", effect: effect.id, outcome: "ok", workspaceFiles: this.files };
+    const settled: InputBody = { type: "tool_settled", effect: effect.id, outcome: "ok" };
     this.#pending.push({ at: this.now + this.toolMs, effect, deliver: () => settled });
   }
 

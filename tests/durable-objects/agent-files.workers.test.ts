@@ -104,26 +104,55 @@ describe("agents with workspaces", () => {
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });
 
-  it("E15 keep what the turn began with where the winner left nothing of it: so does the result, and the next turn", async () => {
-    const run = await start(withFiles(["waster", "keeper"]));
+  it("keep the files of their earlier answer with one that changes text only, in every turn (D1)", async () => {
+    const run = await start(withFiles(["diarist", "critic"]));
     await follow(run);
+    const note = (turn: number) => ({ path: `note-${turn - 1}.txt` });
     for (const turn of [2, 3]) {
       expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status).toBe(202);
       const { events } = await follow({ ...run, turn });
       expect(events.at(-1)).toMatchObject({ type: "turn.completed", winner: "a0" });
-      expect(trail(events, "a0")).toContain("delete /workspace/a.txt");
-      expect(trail(events, "a1").some((line) => /^read \/peers\/agent[12]\/a\.txt$/.test(line))).toBe(true);
-      const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
-      expect([answer?.label, answer?.snapshot]).toEqual(["agent1.1", "base"]);
-      expect(ofType(events, "presentation.started")).toMatchObject([{ workspace: "base" }]);
+      const answers = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
+      expect(answers).toMatchObject([
+        { label: "agent1.1", snapshot: "agent1.1", files: "workspace" },
+        { label: "agent1.2", snapshot: "agent1.1", files: "kept" },
+      ]);
+      const notes = Array.from({ length: turn }, (_, nth) => note(nth + 1));
       const path = `/api/sessions/${run.session_id}/turns/${turn}`;
-      const result = await (await request(`${path}/files`)).json<SessionFiles>();
-      expect(result).toMatchObject({ label: "agent1.final", data: [{ path: "a.txt" }] });
-      const files = await (await request(`${path}/answers/agent1.1/files`)).json<SessionFiles>();
-      expect(files).toMatchObject({ label: "agent1.1", data: result.data });
+      for (const place of ["/answers/agent1.2/files", "/files"])
+        expect(await (await request(`${path}${place}`)).json()).toMatchObject({ data: notes });
     }
+  });
+
+  it("hand over nothing where the round itself deleted all: so does the result, and the next turn begins with none (D1)", async () => {
+    const run = await start(withFiles(["waster", "keeper"]));
+    await follow(run);
+    expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status).toBe(202);
+    const { events } = await follow({ ...run, turn: 2 });
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed", winner: "a0" });
+    expect(trail(events, "a0")).toContain("delete /workspace/a.txt");
+    const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
+    expect(answer).toMatchObject({ label: "agent1.1", snapshot: "agent1.1", files: "workspace_cleared" });
+    const path = `/api/sessions/${run.session_id}/turns`;
+    for (const place of ["2/files", "2/answers/agent1.1/files"])
+      expect(await (await request(`${path}/${place}`)).json()).toMatchObject({ files: 0, data: [] });
+    expect((await post(path, { question: "And now?" })).status).toBe(202);
+    const third = await follow({ ...run, turn: 3 });
+    expect(trail(third.events, "a0")).toContain("write /workspace/a.txt"); // it only writes where there is no such file
     const { prefix } = await filed(run);
     expect((await readStoredSnapshots(env.BUCKET, prefix)).problems).toEqual([]);
+  });
+
+  it("have files of their own with an answer where they only wrote the same bytes again (D1)", async () => {
+    const run = await start(withFiles(["builder", "critic"]));
+    await follow(run);
+    expect((await post(`/api/sessions/${run.session_id}/turns`, { question: "And now?" })).status).toBe(202);
+    const { events } = await follow({ ...run, turn: 2 });
+    const path = `/api/sessions/${run.session_id}/turns/2`;
+    const answers = ofType(events, "answer.submitted");
+    // The same bytes again are a change, so this answer has its own files.
+    expect(answers.find(({ agent }) => agent === "a0")).toMatchObject({ snapshot: "agent1.1", files: "workspace" });
+    expect(await (await request(`${path}/files`)).json()).toMatchObject({ data: [{ path: "NOTES.md" }, { path: "src/sum.sh" }] });
   });
 
   it("I10 have the snapshots of all their answers in R2, as the API lists them, and only the result at hand", async () => {

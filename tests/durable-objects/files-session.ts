@@ -100,11 +100,14 @@ export class FilesSession {
   readonly #shelf: Shelf;
   readonly #settings: WorkspaceSettings;
   #workspaces: Workspaces;
+  /** Of the tool that settles now. */
+  #staged: Staged | null = null;
 
   constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
     createTables(this.#storage.sql);
     [this.#world, this.#shelf, this.#settings] = [world, shelf, settings];
     this.#workspaces = this.#make();
+    world.filesBy = (body) => this.#workspaces.facts(world.state, "effect" in body ? body.effect : null, this.#staged);
   }
 
   get workspaces(): Workspaces {
@@ -133,7 +136,9 @@ export class FilesSession {
       staged = null;
     }
     const before = this.#world.state;
+    this.#staged = staged;
     const events = this.#world.tool(id, problem === null ? "ok" : "error");
+    this.#staged = null;
     const ended = events.find((event) => event.type === "tool.completed");
     const brought = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
     this.#workspaces.write(this.#workspaces.entry(before, events, brought));

@@ -141,7 +141,7 @@ function replied(engine: Engine, effect: ModelCallEffect, calls: readonly ToolCa
   const reply = {
     ...{ stopReason: calls.length === 0 ? ("stop" as const) : ("tool_calls" as const), usage: used(100, 10), text },
     tools: calls.map(({ name }, nth) => ({ toolCall: `${id}${nth}`, name })),
-    ...{ decisions: [], verdict: null, personas: null, workspaceFiles: 0 },
+    ...{ decisions: [], verdict: null, personas: null },
   };
   const all: ReplyItem[] = text === "" ? items : [{ type: "text", text }];
   engine.handle({ type: "call_replied", effect: effect.id, reply }, { reply: { agent: effect.agent, items: all } });

@@ -118,30 +118,46 @@ describe("a presenter that begins with the winning files", () => {
     session.does("a", votes("a"));
   });
 
-  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; left: number; result: string[]; snapshot: string }>([
+  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; result: string[]; snapshot: string; files: string }>([
     {
       name: "hands over what it made of them",
       does: async (files) => {
         await write("final")(files);
         await remove("answer")(files);
       },
-      left: 1,
+      files: "workspace",
       result: ["final"],
       snapshot: "agent1.final",
     },
     {
-      name: "hands over those, and the log says so, where it left none",
+      name: "hands over none, and the log says so, where it deleted all",
       does: remove("answer"),
-      left: 0,
+      files: "workspace_cleared",
+      result: [],
+      snapshot: "agent1.final",
+    },
+    {
+      name: "hands over those, and the log says so, where it changed none",
+      does: (files) => files.read("answer"),
+      files: "kept",
       result: ["answer"],
       snapshot: "agent1.1",
     },
-  ])("$name", async ({ does: work, left, result, snapshot }) => {
+    {
+      name: "hands over what it was where it wrote equal bytes",
+      does: write("answer"),
+      files: "workspace",
+      result: ["answer"],
+      snapshot: "agent1.final",
+    },
+  ])("$name (D1)", async ({ does: work, files, result, snapshot }) => {
     await does(work);
-    session.does("a", says("Done.", { workspaceFiles: left }));
-    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot }]);
+    session.restart();
+    session.does("a", says("Done."));
+    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot, files }]);
     expect(resultOf(1)).toEqual(result);
-    expect(session.workspaces.frozen(1, { attempt: 1, label: "agent1.final", snapshot: "agent1.final" }).tree).toHaveLength(1);
+    const final = { attempt: 1, label: "agent1.final", snapshot: "agent1.final" };
+    expect(session.workspaces.frozen(1, final).tree).toHaveLength(result.length);
     expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
   });
 });

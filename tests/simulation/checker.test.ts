@@ -103,10 +103,11 @@ describe("the checker with records from outside", () => {
     });
   });
 
-  it("notices an empty workspace that took the place of a snapshot, and a snapshot that was lost", () => {
+  it("notices an unchanged workspace that took the place of a snapshot, and a snapshot that was lost", () => {
     const log = logOf("improved-answer-with-injection").map((event) => withWorkspace(event));
     const answers = log.flatMap((event) => (event.type === "answer.submitted" ? [event] : []));
-    const leaving = (none: string) => new Map(answers.map((one) => [one.sequence_number, one.label.endsWith(none) ? 0 : 3]));
+    const leaving = (none: string) =>
+      new Map(answers.map((one) => [one.sequence_number, { files: 3, changed: !one.label.endsWith(none) }]));
     for (const files of [leaving(".1"), leaving(".2")])
       expect(new Set(check(log, { files }).map(({ invariant }) => invariant))).toEqual(new Set(["I10"]));
     const lost = log.map((event) => (event.type === "answer.submitted" ? { ...event, snapshot: null } : event));
@@ -116,7 +117,7 @@ describe("the checker with records from outside", () => {
 
 /** As if every agent had a workspace, and every answer its own snapshot. */
 function withWorkspace(event: NumberedEvent): NumberedEvent {
-  if (event.type === "answer.submitted") return { ...event, snapshot: event.label };
+  if (event.type === "answer.submitted") return { ...event, snapshot: event.label, files: "workspace" };
   if (event.type === "presentation.started") return { ...event, workspace: event.label };
   if (event.type !== "session.created") return event;
   return { ...event, rules: { ...event.rules, agents: event.rules.agents.map((agent) => ({ ...agent, workspace: true })) } };

@@ -63,18 +63,19 @@ describe("what lies in R2", () => {
     const met = new Set<string>();
     for (let seed = 1; seed <= 12; seed += 1) {
       const { log, platform, stored } = await play({ ...SITUATION, seed, habits: ["tools", "second_turn"] });
-      const { trees, counts, problems } = witnessFiles(log, platform.providers.reached);
+      const { trees, workspaces, problems } = witnessFiles(log, platform.providers.reached);
       expect(problems).toEqual([]);
       expect(stored.trees).toEqual(asStored(trees));
       const calls = platform.providers.reached.flatMap((one) => one.calls.map(({ name }) => name));
       for (const event of log) {
         if (event.type === "tool.completed" && event.outcome === "ok" && calls.includes(event.name)) met.add(event.name);
-        if (event.type === "answer.submitted" && event.snapshot !== event.label) met.add("an empty workspace");
+        if (event.type === "answer.submitted" && event.snapshot !== event.label) met.add("an unchanged workspace");
+        if (event.type === "answer.submitted" && event.left_out) met.add("something left out");
       }
       for (const [name, tree] of trees) if (name.endsWith(".final") && tree.size > 0) met.add("a final with files");
-      if ([...counts.values()].some((count) => count > 1)) met.add("several files");
+      if ([...workspaces.values()].some(({ files }) => files > 1)) met.add("several files");
     }
-    const due = ["write_file", "delete_file", "copy_file", "an empty workspace", "a final with files", "several files"];
+    const due = ["write_file", "delete_file", "copy_file", "an unchanged workspace", "a final with files", "several files"];
     expect([...met]).toEqual(expect.arrayContaining(due));
   });
 });

@@ -101,7 +101,7 @@ export class KeptFiles {
     const edits = changes.editsWith(place, staged, new Map(writable.map((name) => [name, this.#pinned(name)])));
     storage.transactionSync(() => {
       blobs.add(staged.blobs);
-      changes.write(place, staged, edits);
+      changes.write(place, staged, { edits, isKnown: () => true });
     });
     if (ends === "settled") return this.#lasting.toDisk();
     this.#lasting.disk.crash();

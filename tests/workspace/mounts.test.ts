@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { pathsAsShown, peersOf } from "../../src/workspace/mounts";
-import { answers, tool, uses, votes } from "../coordination/builders";
+import { answers, changedNothing, tool, uses, votes, wrote } from "../coordination/builders";
 import { allAnswer } from "../coordination/table";
 import { World } from "../coordination/world";
 
@@ -71,12 +71,13 @@ describe("an agent's peers", () => {
       sees: { a: { a: "agent1.1", b: "agent2.1" } },
     },
     {
-      name: "keep a snapshot that an empty workspace did not replace",
+      name: "keep a snapshot that an unchanged workspace does not replace",
       given: (world) => {
         world.does("a", answers("A"));
-        world.does("b", answers("B", { workspaceFiles: 3 }));
+        world.does("b", answers("B"), wrote(3));
         world.does("c", answers("C"));
-        world.does("b", answers("B2", { workspaceFiles: 0 }));
+        world.does("b", answers("B2"), changedNothing());
+        world.files = null;
         world.does("c", uses(["search"]));
         world.tool("c");
         expect(world.agent("c").seen).toBe(4);
@@ -84,10 +85,10 @@ describe("an agent's peers", () => {
       sees: { c: FIRST },
     },
     {
-      name: "are what the turn began with where an author left nothing",
+      name: "are what the turn began with where an author changed nothing",
       given: (world) => {
-        world.does("a", answers("A", { workspaceFiles: 0 }));
-        world.does("b", answers("B"));
+        world.does("a", answers("A"), changedNothing());
+        world.does("b", answers("B"), wrote(1));
         world.does("c", answers("C"));
       },
       sees: { c: { ...FIRST, a: "base" } },

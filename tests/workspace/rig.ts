@@ -2,6 +2,7 @@ import type { Basis } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/hash";
 import type { Protected } from "../../src/workspace/permissions";
 import { StagedFiles } from "../../src/workspace/staged-files";
+import { mergeChanges } from "../../src/workspace/tree";
 import type { FileEntry, Tree, TreeChanges } from "../../src/workspace/types";
 
 type Texts = Readonly<Record<string, string>>;
@@ -79,11 +80,13 @@ export class Rig {
     });
   }
 
-  /** What is staged, in words: contents by their text, `*` for what may be run; without what is empty. */
+  /** What is staged, in words: contents by their text, `*` for what may be run; without what is empty, and what is as before. */
   told(files: StagedFiles): Record<string, unknown> {
     const { workspace, contexts, blobs, read, own, foreign, directories } = files.staged();
     const texts = new Map([...this.#texts, ...[...blobs].map(([hash, bytes]) => [hash, decoder.decode(bytes)] as const)]);
-    const all = { workspace: inWords(workspace, texts), read, own, foreign, directories };
+    const before = this.#tree(this.#given.workspace);
+    const changes = mergeChanges(before, new Map(), workspace);
+    const all = { workspace: inWords(changes, texts), read, own, foreign, directories };
     const named = [...contexts].map(([name, changes]) => [name, inWords(changes, texts)] as const);
     return Object.fromEntries([...Object.entries(all), ...named].filter(([, value]) => Object.keys(value).length > 0));
   }

@@ -39,7 +39,7 @@ export function describeBrokenArguments(wire: Wire): void {
         const items = stop?.type === "stop" ? stop.items : [];
         const reply = toReply(
           { items, text: "", stopReason: "tool_calls", usage: null },
-          { purpose: "coordination", ownTools: ["read_file"], workspaceFiles: null },
+          { purpose: "coordination", ownTools: ["read_file"] },
         );
         expect(reply.decisions.some((decision) => decision.name === "new_answer")).toBe(decides && heard.error === undefined);
         const ids = items.flatMap((item) => (item.type === "tool_call" ? [item.id] : []));

@@ -131,7 +131,7 @@ async function problemsAfter(wire: Wire, events: readonly ModelEvent[]): Promise
   const items = uniqueCallIds(stop.items, takenCallIds(ASKED.messages));
   const text = items.map((item) => (item.type === "text" ? item.text : "")).join("");
   const reply = { items, text, stopReason: stop.reason, usage: stop.usage };
-  toReply(reply, { purpose: "coordination", ownTools: ["read_file"], workspaceFiles: null });
+  toReply(reply, { purpose: "coordination", ownTools: ["read_file"] });
   const { messages } = toMessages([
     { kind: "start", system: "be brief", user: "hello" },
     { kind: "reply", items },

@@ -1,6 +1,6 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { adds, all, changes, endsAt, hides, type Lie, membered, repeats, rewrites } from "../checker/lies";
-import type { Row } from "./row";
+import { logOf, type Row } from "./row";
 
 const RESTART = "restart-attempt";
 const FAILING = "agent-failing";
@@ -16,9 +16,18 @@ const withFiles = (snapshots: readonly (string | null)[]): Lie => {
   return (log) => {
     const left = [...snapshots];
     const told = membered({ workspace: true })(log);
-    return rewrites("answer.submitted", (event) => ({ ...event, snapshot: left.shift() ?? null }))(told);
+    const ofAnswers = rewrites("answer.submitted", (event) => {
+      const snapshot = left.shift() ?? null;
+      return { ...event, snapshot, files: snapshot === event.label ? "workspace" : "kept" };
+    });
+    const ofFinals = rewrites("presentation.completed", (event) => ({ ...event, snapshot: event.label, files: "workspace" }));
+    return ofFinals(ofAnswers(told));
   };
 };
+
+const finals = logOf().filter(({ type }) => type === "presentation.completed");
+const UNCHANGED = { files: 7, changed: false };
+const left = (files: number) => ({ files, changed: true });
 
 /** Lies about tries, what is lost, whose files go with an answer, and what it all costs. */
 export const TRYING: readonly Row[] = [
@@ -111,50 +120,68 @@ export const TRYING: readonly Row[] = [
     lie: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
     outside: {
       files: new Map([
-        [11, 1],
-        [13, 1],
-        [15, 1],
+        [11, left(1)],
+        [13, left(1)],
+        [15, left(1)],
       ]),
     },
     invariant: "I10",
   },
   {
-    name: "an empty workspace that does not keep the turn's beginning",
+    name: "an unchanged workspace that does not keep the turn's beginning",
     lie: withFiles(["base", "agent2.1", "agent3.1"]),
     outside: {
       files: new Map([
-        [11, 0],
-        [13, 0],
-        [15, 0],
+        [11, UNCHANGED],
+        [13, UNCHANGED],
+        [15, UNCHANGED],
       ]),
     },
     invariant: "I10",
   },
   {
-    name: "an empty workspace that does not keep the one before",
+    name: "an unchanged workspace that does not keep the one before",
     story: "stale-vote",
     lie: withFiles(["agent1.1", "agent2.1", "base"]),
     outside: {
       files: new Map([
-        [9, 2],
-        [11, 2],
-        [17, 0],
+        [9, left(2)],
+        [11, left(2)],
+        [17, UNCHANGED],
       ]),
     },
     invariant: "I10",
   },
   {
-    name: "an empty workspace that keeps what an earlier attempt left",
+    name: "an unchanged workspace that keeps what an earlier attempt left",
     story: RESTART,
     lie: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
     outside: {
       files: new Map([
-        [9, 2],
-        [11, 2],
-        [35, 0],
-        [37, 2],
+        [9, left(2)],
+        [11, left(2)],
+        [35, UNCHANGED],
+        [37, left(2)],
       ]),
     },
+    invariant: "I10",
+  },
+  {
+    name: "a workspace that its round emptied, told as any other",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map([[11, left(0)]]) },
+    invariant: "I10",
+  },
+  {
+    name: "an answer that does not name what it leaves out",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map([[11, { ...left(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
+    invariant: "I10",
+  },
+  {
+    name: "a final text with the files of a presenter that changed none",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map(finals.map(({ sequence_number }) => [sequence_number, UNCHANGED])) },
     invariant: "I10",
   },
   {

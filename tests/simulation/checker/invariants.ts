@@ -16,7 +16,8 @@ import { presentation } from "./presentation";
 import { research } from "./research";
 import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
 import { settlement } from "./settlement";
-import { atMostOnce, oneKey, snapshots, unknownOnlyIfCut } from "./tool-servers";
+import { snapshots } from "./snapshots";
+import { atMostOnce, oneKey, unknownOnlyIfCut } from "./tool-servers";
 import type { Invariant } from "./types";
 import { recount, votes } from "./votes";
 

@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, type Board, toolOf } from "./board";
+import { type Board, toolOf } from "./board";
 import { type Invariant, type ReachedTool, unless } from "./types";
 
 /** What tool servers themselves saw, against the log: the log may be wrong about what it caused. */
@@ -102,37 +102,6 @@ export const oneKey: Invariant = {
       });
     },
   }),
-};
-
-/**
- * I10: an answer's snapshot is its own, except that an empty workspace keeps the one before, or else what the turn began with;
- * without a workspace there is none.
- */
-export const snapshots: Invariant = {
-  id: "I10",
-  watch: ({ files }) => {
-    let kept = new Map<string, string>();
-    return {
-      see: ({ event, board }) => {
-        if (event.type === "attempt.started") kept = new Map();
-        if (event.type !== "answer.submitted") return [];
-        const agent = agentOf(board, event.agent);
-        const before = kept.get(event.agent);
-        if (event.snapshot !== null) kept.set(event.agent, event.snapshot);
-        if (agent?.rules.workspace !== true) return unless(event.snapshot === null, "a snapshot of an agent without a workspace");
-        const count = files?.get(event.sequence_number);
-        const due = count === 0 ? (before ?? "base") : event.label;
-        const known = count !== undefined;
-        return [
-          ...unless(event.snapshot !== null, `${event.label} lost its snapshot`),
-          ...unless(
-            !known || event.snapshot === due,
-            `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`,
-          ),
-        ];
-      },
-    };
-  },
 };
 
 const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>

@@ -20,6 +20,9 @@ export type ReachedTool = {
   answered?: boolean;
 };
 
+/** `changed`: a tool of the round wrote, moved or deleted a file. `leftOut`: of the author's answer before, and not deleted. */
+export type Workspace = { files: number; changed: boolean; leftOut?: { count: number; paths: readonly string[] } };
+
 /** Records the log's writer has no hand in. */
 export type Outside = {
   ledger?: readonly LedgerEntry[];
@@ -27,8 +30,8 @@ export type Outside = {
   tools?: readonly ReachedTool[];
   /** Where the log ended each time that the process died. */
   diedAfter?: readonly number[];
-  /** How many files an agent's workspace held when it answered, by the answer's number in the log; null: unknown. */
-  files?: ReadonlyMap<number, number | null>;
+  /** An agent's workspace when it answered or presented, by the event's number in the log; null: unknown. */
+  files?: ReadonlyMap<number, Workspace | null>;
   /** Highest sequence number at the moment the user asked to cancel, of a cancel that was confirmed. */
   cancelAskedAfter?: number;
   /** Where the log ended each time that somebody asked to cancel, confirmed or not; absent: nobody knows who asked when. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { EventOf } from "../../../src/protocol/events";
 import type { StoredSnapshots } from "../../builders/stored-snapshots";
 import type { NumberedEvent } from "../checker";
+import type { Workspace } from "../checker/types";
 import type { Reached } from "./providers";
 
 /**
@@ -11,8 +12,8 @@ import type { Reached } from "./providers";
 export type WitnessedFiles = {
   /** By `{turn}/{attempt}/{label}`, of every answer and final that has a snapshot of its own. */
   trees: ReadonlyMap<string, Tree>;
-  /** How many files an agent's workspace held when it answered, by the answer's number in the log. */
-  counts: ReadonlyMap<number, number>;
+  /** Each agent's workspace when it answered or presented, by the event's number in the log. */
+  workspaces: ReadonlyMap<number, Workspace>;
   /** Calls that succeeded and cannot have. */
   problems: readonly string[];
 };
@@ -23,10 +24,12 @@ type Asked = Reached["calls"][number];
 type Answer = { agent: string; tree: Tree };
 type Desk = {
   working: Tree;
+  /** Paths that tools of the round wrote or deleted. */
+  touched: Set<string>;
   /** What the presenter's round began with. */
   start: Tree;
-  /** The files of its newest answer; before that, what the turn began with. */
-  kept: Tree;
+  /** The files of its newest answer; null before that. */
+  kept: Tree | null;
   /** Labels of the newest answers it was shown, by author. */
   shown: Map<string, string>;
   /** Calls of tools that it was not told the end of, by their ids. */
@@ -60,7 +63,7 @@ export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["tre
 
 class Witness implements WitnessedFiles {
   readonly trees = new Map<string, Tree>();
-  readonly counts = new Map<number, number>();
+  readonly workspaces = new Map<number, Workspace>();
   readonly problems: string[] = [];
   readonly #calls: ReadonlyMap<string, Reached["calls"]>;
   readonly #owners = new Set<string>();
@@ -90,7 +93,7 @@ class Witness implements WitnessedFiles {
         this.#desks = new Map();
         return;
       case "round.started":
-        this.#desk(event.agent).working = this.#base;
+        Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
       case "answers.injected":
         return this.#show(event);
@@ -112,7 +115,14 @@ class Witness implements WitnessedFiles {
   #desk(agent: string): Desk {
     const known = this.#desks.get(agent);
     if (known) return known;
-    const desk: Desk = { working: this.#base, start: this.#base, kept: this.#base, shown: new Map(), asked: new Map() };
+    const desk: Desk = {
+      working: this.#base,
+      touched: new Set(),
+      start: this.#base,
+      kept: null,
+      shown: new Map(),
+      asked: new Map(),
+    };
     this.#desks.set(agent, desk);
     return desk;
   }
@@ -147,12 +157,17 @@ class Witness implements WitnessedFiles {
     const path = (args["path"] ?? args["destination"] ?? "").slice(WORKSPACE.length);
     switch (name) {
       case "write_file":
+        desk.touched.add(path);
         return tree.set(path, args["content"] ?? "");
       case "delete_file":
+        desk.touched.add(path);
         if (!tree.delete(path)) this.problems.push(`${path} was deleted where there is no such file`);
         return tree;
       case "copy_file":
-        for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) tree.set(`${path}/${below}`, contents);
+        for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) {
+          desk.touched.add(`${path}/${below}`);
+          tree.set(`${path}/${below}`, contents);
+        }
         return tree;
       default:
         return tree;
@@ -167,15 +182,22 @@ class Witness implements WitnessedFiles {
     return answer?.tree ?? EMPTY;
   }
 
-  /** An empty workspace freezes nothing: the files of before stand. */
+  /** The workspace as it is; `before`: the files of the author's previous answer, null if it has none or presents. */
+  #workspace({ working, touched }: Desk, before: Tree | null): Workspace {
+    const paths = [...(before?.keys() ?? [])].filter((path) => !working.has(path) && !touched.has(path)).sort();
+    const known = { files: working.size, changed: touched.size > 0 };
+    return known.changed && paths.length > 0 ? { ...known, leftOut: { count: paths.length, paths: paths.slice(0, 20) } } : known;
+  }
+
+  /** A round that changed nothing freezes nothing: the files of before stay. */
   #submits({ sequence_number, turn, attempt, agent, label }: EventOf<"answer.submitted"> & NumberedEvent): void {
     const desk = this.#desk(agent);
-    const { working } = desk;
-    const tree = working.size === 0 ? desk.kept : working;
+    const { working, touched, kept } = desk;
+    const tree = touched.size === 0 ? (kept ?? this.#base) : working;
     this.#answers.set(label, { agent, tree });
     if (!this.#owners.has(agent)) return;
-    this.counts.set(sequence_number, working.size);
-    if (working.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
+    this.workspaces.set(sequence_number, this.#workspace(desk, kept));
+    if (touched.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
     desk.kept = tree;
   }
 
@@ -184,14 +206,16 @@ class Witness implements WitnessedFiles {
     const desk = this.#desk(agent);
     desk.start = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
     desk.working = desk.start;
+    desk.touched = new Set();
     for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
   }
 
   /** What a fallen presentation made of the files is dropped. */
-  #presents({ turn, attempt, agent, label, source }: EventOf<"presentation.completed">): void {
+  #presents({ sequence_number, turn, attempt, agent, label, source }: EventOf<"presentation.completed"> & NumberedEvent): void {
     if (!this.#owners.has(agent)) return;
-    const { working, start } = this.#desk(agent);
-    const tree = source === "presentation" && working.size > 0 ? working : start;
+    const desk = this.#desk(agent);
+    this.workspaces.set(sequence_number, this.#workspace(desk, null));
+    const tree = source === "presentation" ? desk.working : desk.start;
     this.trees.set(`${turn}/${attempt}/${label}`, tree);
     this.#result = tree;
   }

@@ -283,7 +283,7 @@ export const ofLog = (run: RunRecord): Violation[] => {
   return check(run.log, {
     ledger: ledgerOf(run),
     tools: platform.tools.reached,
-    files: witnessFiles(run.log, platform.providers.reached).counts,
+    files: witnessFiles(run.log, platform.providers.reached).workspaces,
     cancelsAsked: run.cancelsAsked,
     waitsAsked: new Map(platform.providers.reached.map(({ call, asksToWaitMs }) => [call, asksToWaitMs])),
     diedAfter: platform.deaths.map(({ head }) => head),

@@ -183,9 +183,8 @@ export class Performer {
       if (reached) reached.answered = outcome !== "unknown";
       const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
       if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
-      const workspaceFiles = this.#world.files(effect.agent);
       const accesses = [{ operation: "write", path: `/workspace/${effect.name}`, refused: null }] as const;
-      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, workspaceFiles, accesses });
+      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, accesses });
     });
     this.#running.set(effect.id, { stop: cancel });
     this.#freeSlot();

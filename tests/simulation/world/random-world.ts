@@ -1,4 +1,4 @@
-import type { Effect, ModelCallEffect } from "../../../src/coordination";
+import type { Effect, ModelCallEffect, WorkspaceFacts } from "../../../src/coordination";
 import type { ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
 import { drawFailure } from "./failing";
@@ -37,7 +37,7 @@ export function randomWorld(situation: Situation): World {
     }),
     listing: (_, rules) => ({ afterMs: chance.latency(1, 20_000), servers: drawListings(chance, rules) }),
     relisting: (_, rules) => (chance.is(0.1) ? drawListings(chance, rules) : null),
-    files: () => chance.pick([null, 0, 1, 7]),
+    files: () => drawFacts(chance),
     diesNow: () => chance.is(deathRate),
     clockLagMs: () => (has("clock_jumps") && chance.is(0.1) ? chance.latency(1, 3_600_000) : 0),
     alarmLateMs: () => (has("late_alarms") && chance.is(0.5) ? chance.latency(1, 600_000) : 0),
@@ -53,6 +53,13 @@ export function randomWorld(situation: Situation): World {
     inputs.set(effect.id, tokens);
     return tokens;
   }
+}
+
+/** What an answer leaves out does not follow from the rest: here no agent has real files. */
+function drawFacts(chance: Chance): WorkspaceFacts | null {
+  const changed = chance.is(0.6);
+  const leftOut = changed && chance.is(0.3) ? { leftOut: { count: 2, paths: ["a.txt", "b.txt"] } } : {};
+  return chance.is(0.1) ? null : { files: chance.pick([0, 1, 7]), changed, ...leftOut };
 }
 
 function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {

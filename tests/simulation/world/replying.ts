@@ -12,7 +12,6 @@ type Drawing = { temper: Temper; seen: Seen; effect: ModelCallEffect };
 export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): Reply {
   const drawing = { temper, seen, effect };
   const { chance, has } = temper;
-  const workspace = seen.state.turn?.rules.agents[effect.agent]?.workspace ?? false;
   const base: Reply = {
     stopReason: "stop",
     usage: null,
@@ -22,7 +21,6 @@ export function drawReply(temper: Temper, effect: ModelCallEffect, seen: Seen): 
     decisions: [],
     verdict: null,
     personas: null,
-    workspaceFiles: workspace ? chance.pick([0, 1, 5]) : null,
   };
   const isWithheld = has("withheld_replies") && chance.is(0.15);
   // As often as not there is something in it that would count if it were not held back.

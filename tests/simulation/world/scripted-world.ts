@@ -15,7 +15,6 @@ const silence: Reply = {
   decisions: [],
   verdict: null,
   personas: null,
-  workspaceFiles: null,
 };
 
 /** A world in which everything happens as written, at the same times and with the same draws. */

@@ -9,6 +9,7 @@ import {
   owed,
   runningTurn,
   type SessionState,
+  type WorkspaceFacts,
 } from "../../../src/coordination";
 import type { SessionEvent } from "../../../src/protocol/events";
 import type { LedgerEntry, NumberedEvent } from "../checker";
@@ -34,8 +35,8 @@ export class Shell {
   readonly ledger: LedgerEntry[] = [];
   /** What reached tool servers, by their own account. */
   readonly tools: ReachedTool[] = [];
-  /** Files an agent had when it answered, by the answer's number. */
-  readonly files = new Map<number, number | null>();
+  /** Each agent's workspace when it answered or presented, by the event's number. */
+  readonly files = new Map<number, WorkspaceFacts | null>();
   readonly timeline = new Timeline();
   /** Highest number in the log when the user asked to cancel. */
   cancelAskedAfter: number | undefined;
@@ -92,32 +93,34 @@ export class Shell {
     const lag = body.type === "clock" ? 0 : this.#world.clockLagMs();
     const at = this.now - lag;
     this.#heardAt = Math.max(this.#heardAt ?? at, at);
-    const counted = this.#counts();
+    const seen = this.#workspaces();
     const events = decide(this.state, {
       ...body,
       at,
       seed: this.#world.seed(),
       partials: this.#performer.partials(),
-      files: counted.view,
+      files: seen.view,
       usages: this.#performer.usages(),
     });
     if (events.length === 0) return this.#performer.sync();
-    const told = filesOf(body);
+    const begun = new Set<string>();
     for (const [nth, event] of events.entries()) {
-      if (event.type !== "answer.submitted") continue;
-      const files = event.origin === "tool" ? told : counted.read.get(event.agent);
-      if (files !== undefined) this.files.set(this.log.length + nth + 1, files);
+      if (event.type === "round.started") begun.add(event.agent);
+      if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
+      const files = seen.read.get(event.agent);
+      const isFresh = files && begun.has(event.agent);
+      if (files !== undefined) this.files.set(this.log.length + nth + 1, isFresh ? { files: 0, changed: false } : files);
     }
     this.state = this.append(events);
     if (this.#world.diesNow()) this.crash();
     else this.#performer.sync();
   }
 
-  /** What agents' workspaces hold, asked of the world only where the rules ask, and what it said. */
-  #counts(): { view: Record<number, number | null>; read: Map<string, number | null> } {
-    const view: Record<number, number | null> = {};
-    const read = new Map<string, number | null>();
-    const look = (index: number, id: string): number | null => {
+  /** Agents' workspaces, asked of the world only where the rules ask, and what it said. */
+  #workspaces(): { view: Record<number, WorkspaceFacts | null>; read: Map<string, WorkspaceFacts | null> } {
+    const view: Record<number, WorkspaceFacts | null> = {};
+    const read = new Map<string, WorkspaceFacts | null>();
+    const look = (index: number, id: string): WorkspaceFacts | null => {
       const known = read.get(id);
       if (known !== undefined) return known;
       const files = this.#world.files(index);
@@ -151,11 +154,7 @@ export class Shell {
     const stored: SessionEvent[] = JSON.parse(JSON.stringify(this.log));
     this.state = stored.reduce(evolve, emptySession);
     this.#recovered(lost, this.state);
-    for (const effect of inFlight(this.state)) {
-      const entry = runningTurn(this.state)?.inFlight[effect];
-      if (!entry) continue;
-      this.input({ type: "effect_interrupted", effect, workspaceFiles: this.#world.files(entry.agent) });
-    }
+    for (const effect of inFlight(this.state)) this.input({ type: "effect_interrupted", effect });
     this.#performer.sync();
   }
 
@@ -197,10 +196,4 @@ export class Shell {
     const next = nextTimerAt(this.state, this.now);
     if (this.state === before && next !== null && next <= this.now) this.faults.push(`the timer at ${next} rings for ever`);
   }
-}
-
-/** What an input says of the agent's workspace; undefined where it says nothing. */
-function filesOf(body: InputBody): number | null | undefined {
-  if (body.type === "call_replied") return body.reply.workspaceFiles;
-  return body.type === "tool_settled" || body.type === "effect_interrupted" ? body.workspaceFiles : undefined;
 }

@@ -6,6 +6,7 @@ import type {
   SessionState,
   ToolCallEffect,
   ToolListingEffect,
+  WorkspaceFacts,
 } from "../../../src/coordination";
 import type { EventOf, ToolsListing, Usage } from "../../../src/protocol/events";
 import type { AgentRules } from "../../../src/protocol/team";
@@ -25,8 +26,8 @@ export type World = {
   listing(effect: ToolListingEffect, rules: AgentRules): { afterMs: number; servers: ToolsListing[] };
   /** What they say anew while a tool runs; null: nothing. */
   relisting(agent: number, rules: AgentRules): ToolsListing[] | null;
-  /** Files in the agent's workspace; null where it has none. */
-  files(agent: number): number | null;
+  /** The agent's workspace; null: not known. */
+  files(agent: number): WorkspaceFacts | null;
   /** Whether the process dies right after this commit. */
   diesNow(): boolean;
   /** How far the clock is behind when this input is read, in ms. */

@@ -1,0 +1,26 @@
+import type { WorkspaceFacts } from "../coordination/inputs";
+import { handedOver, isHandedOver } from "./handed-over";
+import { applyChanges } from "./tree";
+import type { Tree, TreeChanges } from "./types";
+
+type RoundFiles = {
+  /** What the round began with. */
+  base: Tree;
+  /** What is at every path that tools of the round wrote or removed. */
+  touched: TreeChanges;
+  /** The files of the author's previous answer in the attempt; null: it has none. */
+  previous: Tree | null;
+};
+
+/** So many of the left-out paths are named: an event must fit into a row. */
+const MOST_NAMED = 20;
+
+/** What the coordination rules need to know of a workspace. Pure: it follows from stored rows, so a restart changes nothing. */
+export function workspaceFacts({ base, touched, previous }: RoundFiles): WorkspaceFacts {
+  const tree = handedOver(applyChanges(base, touched));
+  const changed = [...touched.keys()].some(isHandedOver);
+  if (!changed || previous === null) return { files: tree.size, changed };
+  const leftOut = [...previous.keys()].filter((path) => !tree.has(path) && touched.get(path) !== null);
+  if (leftOut.length === 0) return { files: tree.size, changed };
+  return { files: tree.size, changed, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
+}

@@ -1,0 +1,115 @@
+import { describe, expect, it } from "vitest";
+import type { AgentFiles } from "../../src/workspace/agent-files";
+import { isHandedOver } from "../../src/workspace/handed-over";
+import type { Tree } from "../../src/workspace/types";
+import { workspaceFacts } from "../../src/workspace/workspace-facts";
+import { Rig } from "./rig";
+import { bytes } from "./staged-files-table";
+
+/** What the rules are told of a workspace: whether the round changed it, and what it leaves out. */
+
+const tree = (...paths: string[]): Tree => new Map(paths.map((path) => [path, { hash: path, size: 1 }]));
+
+const BASE = { "a.txt": "A", "b.txt": "B" };
+
+describe("a round has changed its workspace", () => {
+  it.each<{ name: string; does: (files: AgentFiles) => unknown; changed: boolean }>([
+    { name: "not if it only reads", does: (files) => files.read("a.txt"), changed: false },
+    { name: "if it writes", does: (files) => files.write("c.txt", bytes("C")), changed: true },
+    { name: "if it writes equal bytes", does: (files) => files.write("a.txt", bytes("A")), changed: true },
+    {
+      name: "if it deletes",
+      does: async (files) => {
+        await files.read("a.txt");
+        files.remove("a.txt");
+      },
+      changed: true,
+    },
+    { name: "if it moves", does: (files) => files.move("a.txt", "c.txt"), changed: true },
+    {
+      name: "if it moves a file and moves it back",
+      does: (files) => {
+        files.move("a.txt", "c.txt");
+        files.move("c.txt", "a.txt");
+      },
+      changed: true,
+    },
+    {
+      name: "if it makes a file and deletes it",
+      does: async (files) => {
+        await files.write("c.txt", bytes("C"));
+        files.remove("c.txt");
+      },
+      changed: true,
+    },
+    { name: "if it copies a file of a peer", does: (files) => files.copy("/peers/agent2/p.txt", "p.txt"), changed: true },
+    {
+      name: "not if a write is refused",
+      does: (files) => files.write("/peers/agent2/p.txt", bytes("P")).catch(() => {}),
+      changed: false,
+    },
+    { name: "not if it makes a directory", does: (files) => files.makeDirectory("empty"), changed: false },
+    { name: "not if it keeps a large result", does: (files) => files.write(".tool_results/x.txt", bytes("X")), changed: false },
+    { name: "not if it plans its tasks", does: (files) => files.write(".tasks/plan.json", bytes("[]")), changed: false },
+    {
+      name: "if it writes into a directory `tasks` of the project",
+      does: (files) => files.write("tasks/a.yml", bytes("-")),
+      changed: true,
+    },
+    {
+      name: "if it moves a file away to where results are",
+      does: async (files) => {
+        await files.read("a.txt");
+        files.move("a.txt", ".tool_results/a.txt");
+      },
+      changed: true,
+    },
+  ])("$name (D1)", async ({ does, changed }) => {
+    const rig = await Rig.of({ workspace: BASE, peers: { agent2: { "p.txt": "P" } } });
+    const files = rig.open();
+    await does(files);
+    const touched = files.staged().workspace;
+    expect(workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null }).changed).toBe(changed);
+    expect([...touched.keys()].some(isHandedOver)).toBe(changed);
+  });
+});
+
+describe("an answer leaves out", () => {
+  const entry = { hash: "new", size: 1 };
+
+  it.each([
+    {
+      name: "nothing if it has all of the answer before",
+      touched: new Map([["c.txt", entry]]),
+      previous: tree("a.txt"),
+      leftOut: undefined,
+    },
+    {
+      name: "the files of the answer before that are missing",
+      touched: new Map([["c.txt", entry]]),
+      previous: tree("a.txt", "x.txt", "y.txt"),
+      leftOut: { count: 2, paths: ["x.txt", "y.txt"] },
+    },
+    {
+      name: "nothing that the round deleted",
+      touched: new Map([["x.txt", null]]),
+      previous: tree("x.txt", "y.txt"),
+      leftOut: { count: 1, paths: ["y.txt"] },
+    },
+    {
+      name: "nothing if the round changed no file, since the files of before stay",
+      touched: new Map([[".tool_results/r.txt", entry]]),
+      previous: tree("x.txt"),
+      leftOut: undefined,
+    },
+    { name: "nothing with a first answer", touched: new Map([["c.txt", entry]]), previous: null, leftOut: undefined },
+    {
+      name: "so many files that only the first are named",
+      touched: new Map([["c.txt", entry]]),
+      previous: tree(...Array.from({ length: 5_000 }, (_, nth) => `f${String(nth).padStart(4, "0")}`)),
+      leftOut: { count: 5_000, paths: Array.from({ length: 20 }, (_, nth) => `f${String(nth).padStart(4, "0")}`) },
+    },
+  ])("$name (D1)", ({ touched, previous, leftOut }) => {
+    expect(workspaceFacts({ base: tree("a.txt"), touched, previous }).leftOut).toEqual(leftOut);
+  });
+});
