@@ -1,36 +1,63 @@
+import { parseArgs } from "node:util";
 import { isLoopbackHost } from "../src/outgoing/addresses";
 
-/** What would let others in: the way itself, a debugger, another machine, or another name for requests, by which the service tells its own machine. */
-const OPENING = /^(--(host|local-?upstream|tunnel|inspector-?ip|remote)|-r$)/i;
+export const START_USAGE = `npm start [-- --port N] [--ip ADDRESS] [--env-file FILE] [--persist-to FOLDER]
+
+Runs the service on this machine, for this machine only, until Ctrl+C.
+
+  --port N             the port; 8787 if omitted
+  --ip ADDRESS         the loopback address: 127.0.0.1 if omitted, or another 127.x.x.x, ::1, localhost
+  --env-file FILE      variables and keys are read from this file instead of .dev.vars; may be repeated
+  --persist-to FOLDER  where sessions, contexts and keys are stored; .wrangler/state if omitted`;
+
+export type StartOptions = { help: boolean; ip: string; port: number; envFiles: string[]; persistTo: string };
+
+const OPTIONS = {
+  help: { type: "boolean" },
+  port: { type: "string" },
+  ip: { type: "string" },
+  "env-file": { type: "string", multiple: true },
+  "persist-to": { type: "string" },
+} as const;
+
+export const DEFAULT_PORT = 8787;
+export const DEFAULT_STATE = ".wrangler/state";
+const LAST_PORT = 65_535;
 
 /**
- * The arguments of wrangler for `npm start`. Throws if they would open the service to other machines: open access on loopback
- * trusts that only this machine can reach it.
+ * What `npm start` was asked for. Throws an error that names the argument if it is not one of the
+ * four, if it has no value, or if it would open the service to other machines: without keys the
+ * service trusts everybody who reaches it.
  */
-export function startArguments(args: readonly string[]): string[] {
-  const opening = args.find((arg) => OPENING.test(arg));
-  if (opening !== undefined) throw new Error(refusal(`${opening.split("=")[0]} does not fit that.`));
-  const addresses = valuesOf("--ip", args);
-  const open = addresses.find((address) => !isLoopback(address));
-  if (open !== undefined) throw new Error(refusal(`--ip ${open} would open it to others; leave it out, or name 127.0.0.1.`));
-  const ip = addresses.length > 0 ? [] : ["--ip", "127.0.0.1"];
-  const port = valuesOf("--port", args).length > 0 ? [] : ["--port", "8787"];
-  return ["dev", "--show-interactive-dev-session=false", ...ip, ...port, ...args];
+export function startOptions(args: readonly string[]): StartOptions {
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true });
+  const values = { help: false, port: String(DEFAULT_PORT), ip: "127.0.0.1", "persist-to": DEFAULT_STATE };
+  const envFiles: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") continue;
+    if (token.kind === "positional") throw unknown(token.value);
+    if (!isKnown(token.name)) throw unknown(token.rawName);
+    if (token.name === "help") values.help = true;
+    else if (!token.value) throw new Error(`${token.rawName} needs a value.\n\n${START_USAGE}`);
+    else if (token.name === "env-file") envFiles.push(token.value);
+    else values[token.name] = token.name === "ip" ? loopbackOf(token.value) : token.value;
+  }
+  return { help: values.help, ip: values.ip, port: portOf(values.port), envFiles, persistTo: values["persist-to"] };
 }
 
-/** The files that the service will find its variables in. */
-export function variableFiles(args: readonly string[]): string[] {
-  const named = valuesOf("--env-file", args);
-  return named.length > 0 ? named : [".dev.vars"];
+const isKnown = (name: string): name is keyof typeof OPTIONS => Object.hasOwn(OPTIONS, name);
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= LAST_PORT) return port;
+  throw new Error(`--port ${text} is not a port: it is a whole number from 1 to ${LAST_PORT}.`);
 }
 
-/** What a flag is given, each time it stands there. */
-const valuesOf = (flag: string, args: readonly string[]): string[] =>
-  args.flatMap((arg, index) => {
-    if (arg === flag) return [args[index + 1] ?? ""];
-    return arg.startsWith(`${flag}=`) ? [arg.slice(flag.length + 1)] : [];
-  });
+function loopbackOf(address: string): string {
+  if (isLoopbackHost(address.includes(":") ? `[${address}]` : address)) return address;
+  throw new Error(
+    `The service is for this machine only: --ip ${address} would open it to others. Omit --ip, or write 127.0.0.1. For others, deploy it: npm run deploy.`,
+  );
+}
 
-const isLoopback = (address: string): boolean => isLoopbackHost(address.includes(":") ? `[${address}]` : address);
-
-const refusal = (why: string): string => `Without keys the service is for this machine only: ${why}`;
+const unknown = (argument: string): Error => new Error(`npm start has no argument ${argument}.\n\n${START_USAGE}`);

@@ -1,18 +1,45 @@
+import { access } from "node:fs/promises";
+import { startLocalService } from "./local/local-service";
+import { readyMessage } from "./local/ready-message";
+import type { LogLine } from "./local/runtime-log";
 import { ensureSetup } from "./local-setup";
-import { reportKeys } from "./provider-keys";
-import { startArguments, variableFiles } from "./start-arguments";
-import { wrangler } from "./wrangler";
+import { START_USAGE, type StartOptions, startOptions } from "./start-arguments";
 
-/**
- * `npm start [-- --port 9000]`: the service on this machine, reachable from this machine only. Says first which providers it has
- * keys for. Further arguments go to `wrangler dev`.
- */
+/** `npm start [-- --port 9000]`: the service on this machine, reachable from this machine only, until Ctrl+C. */
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+const say = (text: string): void => console.log(text);
+const print = ({ isProblem, text }: LogLine): void => (isProblem ? console.error(text) : say(text));
+
+/** Serves until a signal ends the process. Throws if the service does not start, or ends by itself. */
+async function serve({ envFiles, persistTo, ip, port }: StartOptions): Promise<never> {
+  for (const file of envFiles) await requireFile(file);
+  say("Starting the service …");
+  await ensureSetup(say, { persistTo, withDevVars: envFiles.length === 0 });
+  const service = await startLocalService({ ip, port, envFiles, persistTo, variables: {}, onLine: print });
+  say(readyMessage({ url: service.url, port, files: envFiles.length > 0 ? envFiles : [".dev.vars"] }));
+  return service.failure;
+}
+
+async function requireFile(file: string): Promise<void> {
+  await access(file).catch(() => {
+    throw new Error(`--env-file ${file}: there is no such file.`);
+  });
+}
+
+/** What ends the process also ends the runtime and removes its sockets: `local-service.ts` does so at `exit`. */
+for (const [signal, code] of Object.entries(EXIT_CODES)) {
+  process.on(signal, () => {
+    say("Stopped. Turns that were running continue at the next start.");
+    process.exit(code);
+  });
+}
+
 try {
-  const args = startArguments(process.argv.slice(2));
-  await ensureSetup((line) => console.log(line));
-  for (const line of await reportKeys(variableFiles(args))) console.log(line);
-  process.exitCode = await wrangler(args);
+  const options = startOptions(process.argv.slice(2));
+  if (options.help) say(START_USAGE);
+  else await serve(options);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-  process.exitCode = 1;
+  process.exit(1);
 }

@@ -5,13 +5,6 @@ import path from "node:path";
 const BIN = path.resolve("node_modules/wrangler/bin/wrangler.js");
 const QUIET = { WRANGLER_SEND_METRICS: "false", CLOUDFLARE_CF_FETCH_ENABLED: "false", WRANGLER_HIDE_BANNER: "true" };
 
-/** The same for scripts that keep the process in their own hands. */
-export const wranglerCommand = (args: string[]) => ({
-  file: process.execPath,
-  args: [BIN, ...args],
-  env: { ...QUIET, ...process.env },
-});
-
 /** Runs wrangler on this terminal until it ends, passing on what would end us. Returns its exit code. */
 export function wrangler(args: string[]): Promise<number> {
   const child = spawn(process.execPath, [BIN, ...args], { stdio: "inherit", env: { ...QUIET, ...process.env } });

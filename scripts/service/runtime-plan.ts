@@ -1,9 +1,9 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
 import { wranglerQuietly } from "../wrangler";
+import { catchRuntime, workerdPath } from "./catch-runtime";
 import { WranglerConfigSchema } from "./schema";
 
 export type PlanOptions = {
@@ -47,40 +47,15 @@ export async function planRuntime({
     "--outdir",
     bundle,
   ]);
-  const caught = path.join(dir, "caught");
-  await mkdir(caught);
   const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
   await migrate(options, statements);
-  const miniflare = await whileCaught(caught, port, async () => new Miniflare(await miniflareOptions(options)));
-  const args = (await readFile(path.join(caught, "args"), "utf8")).split("\n");
+  const caught = await catchRuntime({ dir: path.join(dir, "caught"), port, options: await miniflareOptions(options) });
   return {
     file: workerdPath(),
-    args: args.filter((arg) => arg !== "" && !arg.startsWith("--control-fd")),
-    config: await readFile(path.join(caught, "config")),
-    dispose: () => miniflare.dispose(), // it also owns a folder and a socket that the configuration names
+    args: caught.args.filter((arg) => !arg.startsWith("--control-fd")),
+    config: caught.config,
+    dispose: () => caught.miniflare.dispose(), // it also owns a folder and a socket that the configuration names
   };
-}
-
-/** Takes workerd's place: keeps what it is told, says that it listens, and lives no longer than who started it. */
-const catcher = (caught: string, port: number): string => `#!/bin/sh
-printf '%s\\n' "$@" > '${caught}/args'
-cat > '${caught}/config'
-echo '{"event":"listen","socket":"entry","port":${port}}' >&3
-while kill -0 $PPID; do sleep 1; done
-`;
-
-async function whileCaught(caught: string, port: number, start: () => Promise<Miniflare>): Promise<Miniflare> {
-  const script = path.join(caught, "workerd");
-  await writeFile(script, catcher(caught, port));
-  await chmod(script, 0o755);
-  process.env["MINIFLARE_WORKERD_PATH"] = script;
-  try {
-    const miniflare = await start();
-    await miniflare.ready;
-    return miniflare;
-  } finally {
-    delete process.env["MINIFLARE_WORKERD_PATH"];
-  }
 }
 
 type Layout = {
@@ -98,7 +73,7 @@ async function miniflareOptions({ bundle, state, port, variables, loaders }: Lay
     ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
   );
   const limits = config.ratelimits.map(({ name, ...limit }) => [name, limit] as const);
-  return convertV4MiniflareOptions({
+  return {
     host: "127.0.0.1",
     port,
     resourcePersistencePath: state,
@@ -121,12 +96,12 @@ async function miniflareOptions({ bundle, state, port, variables, loaders }: Lay
         bindings: { ...config.vars, ...variables },
       },
     ],
-  });
+  };
 }
 
 /** Gives the database its tables, as a deployment has them. */
 async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
-  const miniflare = new Miniflare(await miniflareOptions({ ...layout, port: 0 }));
+  const miniflare = new Miniflare(convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })));
   try {
     const { d1_databases: databases } = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
     for (const { binding, migrations_dir: folder } of databases) {
@@ -142,8 +117,8 @@ async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
   }
 }
 
-/** The entry comes first. */
-async function modulesIn(bundle: string) {
+/** The modules of a bundle on disk; the entry is the first. */
+export async function modulesIn(bundle: string) {
   const names = (await readdir(bundle)).filter((name) => /\.(js|yaml)$/.test(name));
   names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
   const modules = names.map(async (name) => ({
@@ -152,11 +127,4 @@ async function modulesIn(bundle: string) {
     contents: await readFile(path.join(bundle, name), "utf8"),
   }));
   return Promise.all(modules);
-}
-
-/** The one that miniflare would start. */
-function workerdPath(): string {
-  const file: unknown = createRequire(createRequire(import.meta.url).resolve("miniflare"))("workerd").default;
-  if (typeof file !== "string") throw new Error("The workerd package does not say where its program lies.");
-  return file;
 }

@@ -1,7 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { freePort } from "../../scripts/service/loopback";
 
 /** The scripts as a newcomer runs them: in a clone of their own that has never been set up. */
@@ -67,24 +69,100 @@ it("npm start refuses to serve other machines", () => {
   const { status, stdout, stderr } = script("start", "--ip=0.0.0.0");
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toBe(
-    "Without keys the service is for this machine only: --ip 0.0.0.0 would open it to others; leave it out, or name 127.0.0.1.\n",
+    "The service is for this machine only: --ip 0.0.0.0 would open it to others. Omit --ip, or write 127.0.0.1. For others, deploy it: npm run deploy.\n",
   );
 });
 
-it("npm start serves on loopback alone, and leaves nothing behind when it is ended", async () => {
-  rmSync(path.join(clone, "migrations/1000_broken.sql"), { force: true });
-  rmSync(path.join(clone, "migrations/0999_later.sql"), { force: true });
-  const port = await freePort();
+type Started = { child: ChildProcess; printed: () => string; ended: Promise<number | null>; healthz: string };
+
+/** `npm start` until it answers. */
+async function started(port: number, ...args: string[]): Promise<Started> {
+  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/start.ts", "--port", String(port), ...args], { cwd: clone });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (piece: string) => {
+      text += piece;
+    });
+  }
+  const ended = once(child, "close").then(() => child.exitCode);
   const healthz = `http://127.0.0.1:${port}/healthz`;
-  const child = spawn(process.execPath, ["scripts/run.mjs", "scripts/start.ts", "--port", String(port)], { cwd: clone });
-  const ended = new Promise((resolve) => child.on("close", resolve));
+  await vi.waitFor(() => expect(text).toContain("The service runs at"), { timeout: 90_000, interval: 100 });
+  expect((await fetch(healthz)).status).toBe(200);
+  return { child, printed: () => text, ended, healthz };
+}
+
+const runtimesBelow = ({ child }: Started): number[] =>
+  spawnSync("pgrep", ["-P", String(child.pid), "workerd"], { encoding: "utf8" })
+    .stdout.trim()
+    .split("\n")
+    .filter(Boolean)
+    .map(Number);
+
+const isRunning = (pid: number): boolean => {
   try {
-    await vi.waitFor(async () => expect((await fetch(healthz)).status).toBe(200), { timeout: 60_000, interval: 200 });
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+const TEAM = "agent: {id: a, backend: {type: chatcompletion, model: x, base_url: 'http://127.0.0.1:9/v1', api_key: simulated}}";
+const RUN = { question: "Is it still there?", config_yaml: TEAM };
+const JSON_BODY = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(RUN) };
+
+describe("npm start", () => {
+  beforeAll(() => {
+    cpSync(".dev.vars.example", path.join(clone, ".dev.vars"));
+    rmSync(path.join(clone, "migrations/1000_broken.sql"), { force: true });
+    rmSync(path.join(clone, "migrations/0999_later.sql"), { force: true });
+  });
+
+  it("serves on loopback alone, says what to type next, and leaves nothing behind when it is ended", async () => {
+    const port = await freePort();
+    const { child, printed, ended, healthz } = await started(port);
     // A server bound to every address would answer on this one too.
     await expect(fetch(healthz.replace("127.0.0.1", "127.0.0.2"))).rejects.toThrow();
-  } finally {
-    child.kill("SIGTERM");
-    await ended;
-  }
-  await vi.waitFor(() => expect(fetch(healthz)).rejects.toThrow(), { timeout: 10_000 });
+    expect(printed()).toContain(`npm run ask -- --server http://127.0.0.1:${port} `);
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    await expect(fetch(healthz)).rejects.toThrow();
+  });
+
+  it("finds again what it stored, and refuses a second service on the same storage", async () => {
+    const [port, other] = [await freePort(), await freePort()];
+    const place = ["--persist-to", "data"];
+    const first = await started(port, ...place);
+    const run = await fetch(`http://127.0.0.1:${port}/api/runs`, JSON_BODY);
+    const { session_id: session } = z.object({ session_id: z.string() }).parse(await run.json());
+
+    const second = script("start", "--port", `${other}`, ...place);
+    expect([second.status, second.stderr]).toEqual([1, expect.stringContaining("already runs on the storage data")]);
+    const third = script("start", "--port", `${port}`, "--persist-to", "elsewhere");
+    expect([third.status, third.stderr]).toEqual([1, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
+
+    first.child.kill("SIGTERM");
+    expect(await first.ended).toBe(143);
+    const again = await started(port, ...place);
+    expect((await fetch(`http://127.0.0.1:${port}/api/sessions/${session}`)).status).toBe(200);
+    again.child.kill("SIGTERM");
+    await again.ended;
+  });
+
+  it("starts its runtime again when that ends, and ends the one that a killed service left", async () => {
+    const port = await freePort();
+    const first = await started(port);
+    const [runtime = 0] = runtimesBelow(first);
+    process.kill(runtime, "SIGKILL");
+    await vi.waitFor(() => expect(first.printed()).toContain("It is started again"));
+    await vi.waitFor(async () => expect((await fetch(first.healthz)).status).toBe(200), { timeout: 20_000 });
+    const [orphan = 0] = runtimesBelow(first);
+    expect(orphan).not.toBe(runtime);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    expect(isRunning(orphan)).toBe(true);
+    const second = await started(port);
+    expect(isRunning(orphan)).toBe(false);
+    second.child.kill("SIGTERM");
+    await second.ended;
+  });
 });

@@ -1,0 +1,81 @@
+import { type IncomingMessage, request } from "node:http";
+import { text } from "node:stream/consumers";
+
+/** What a hostile page, or another program of this machine, asks of a port; and what came back. */
+export type Asked = { method?: string; path: string; headers?: Record<string, string>; body?: string };
+export type Got = { status: number; body: string };
+
+const WITHIN_MS = 5_000;
+/** Enough to recognise what is shown; a stream has no end. */
+const MOST_CHARS = 20_000;
+
+/** Status 0: the connection was refused or closed, or nothing came in time. */
+export function ask(port: number, { method = "GET", path, headers = {}, body = "" }: Asked): Promise<Got> {
+  return new Promise((resolve) => {
+    const nothing = () => resolve({ status: 0, body: "" });
+    const asking = request({ host: "127.0.0.1", port, method, path, headers, agent: false });
+    asking.setTimeout(WITHIN_MS, () => asking.destroy());
+    asking.on("error", nothing).on("response", (response: IncomingMessage) => {
+      text(response).then((got) => resolve({ status: response.statusCode ?? 0, body: got.slice(0, MOST_CHARS) }), nothing);
+    });
+    asking.on("upgrade", (response: IncomingMessage, socket) => {
+      socket.destroy();
+      resolve({ status: response.statusCode ?? 101, body: "" });
+    });
+    asking.end(body);
+  });
+}
+
+const FROM_A_PAGE = { origin: "http://localhost:3000", "content-type": "application/json" };
+const WEB_SOCKET = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-version": "13",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  origin: "http://localhost:3000",
+};
+
+/** H1: the list of sessions under a name that was rebound to this machine, or by a forged address. */
+export const rebinding = (servicePort: number): Asked[] => {
+  const wanted = `http://127.0.0.1:${servicePort}/api/sessions`;
+  return [
+    { path: "/api/sessions", headers: { host: `evil.example:${servicePort}` } },
+    { path: "/x", headers: { host: `evil.example:${servicePort}`, "mf-original-url": wanted } },
+    { path: "/x", headers: { "mf-original-url": wanted } },
+    { path: "/api/sessions", headers: { host: "evil.example", "x-forwarded-host": "127.0.0.1", forwarded: "host=localhost" } },
+    { path: wanted, headers: { host: "evil.example" } },
+  ];
+};
+
+const EXPLORER = "/cdn-cgi/local/explorer/api";
+const SQL = JSON.stringify({ sql: "select id, tenant, scopes from api_keys" });
+
+/** H2: the runtime's explorer of databases, objects and buckets. */
+export const EXPLORING: Asked[] = [
+  { path: "/cdn-cgi/local/explorer/", headers: FROM_A_PAGE },
+  { path: EXPLORER, headers: FROM_A_PAGE },
+  { path: `${EXPLORER}/d1/database`, headers: FROM_A_PAGE },
+  { method: "POST", path: `${EXPLORER}/d1/database/DB/raw`, headers: FROM_A_PAGE, body: SQL },
+  { path: `${EXPLORER}/workers/durable_objects/namespaces`, headers: FROM_A_PAGE },
+  { path: `${EXPLORER}/workers/durable_objects/namespaces/massgen-edge-SessionObject/objects`, headers: FROM_A_PAGE },
+  { path: `${EXPLORER}/r2/buckets`, headers: FROM_A_PAGE },
+  { method: "POST", path: `/${EXPLORER}/d1/database/DB/raw`, headers: FROM_A_PAGE, body: SQL },
+  { path: "/cdn-cgi/explorer/api/d1/database", headers: FROM_A_PAGE },
+];
+
+/** H3: the debugger, which evaluates anything inside the service. */
+export const DEBUGGING: Asked[] = [
+  ...["/json", "/json/list", "/json/version"].map((path) => ({ path, headers: { origin: "http://localhost:3000" } })),
+  ...["/", "/ws", "/core:user:massgen-edge", "/massgen-edge"].map((path) => ({ path, headers: WEB_SOCKET })),
+];
+
+const TRIGGER = "cron=0+6+*+*+MON&time=1793599200000";
+
+/** H4: the trigger of scheduled work, as an image on any page asks for it. */
+export const TRIGGERING: Asked[] = [
+  `/cdn-cgi/local/scheduled?${TRIGGER}`,
+  "/cdn-cgi/local/scheduled?time=4102444800000",
+  `/cdn-cgi/handler/scheduled?${TRIGGER}`,
+  `/cdn-cgi/mf/scheduled?${TRIGGER}`,
+  `/__scheduled?${TRIGGER}`,
+].map((path) => ({ path, headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" } }));
