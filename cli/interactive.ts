@@ -10,6 +10,7 @@ import type { OutputOptions } from "./output";
 import { toQuestion } from "./question";
 import { asCommand, bareCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "./team-choice";
+import { canRedraw } from "./terminal";
 import { tellUploads } from "./uploads";
 
 export type ConverseOptions = { team: TeamChoice; connection: Connection; limits: Limits; output: OutputOptions };
@@ -20,10 +21,11 @@ export async function converse({ team, connection, limits, output }: ConverseOpt
   const history: string[] = [];
   io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
   tellUploads(team.attached, io);
+  const marksPaste = canRedraw(io.stderr, io.env);
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
-    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete });
+    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete, marksPaste });
     interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
     if (typed.kind === "interrupt" && interrupts < 2) {
       io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");

@@ -125,6 +125,62 @@ describe("a conversation at a terminal", () => {
     expect([await somebody.ended(), stage.service.requests.length]).toEqual([0, 1]);
   });
 
+  const questionsTo = (service: Service) =>
+    service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
+
+  it.each([
+    { name: "a line", pasted: "why is it so?\r", typed: "\r", question: "why is it so?" },
+    { name: "several lines", pasted: "one\r\n\ttwo\r\r\rthree\r", typed: "\r", question: "one\n\ttwo\n\n\nthree" },
+    { name: "lines, one with a backslash at its end", pasted: "a \\\rb", typed: "!\r", question: "a \\\nb!" },
+  ])("waits for Enter after a paste of $name that ends in a line feed (A8)", async ({ pasted, typed, question }) => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types(`\x1b[200~${pasted}\x1b[201~`, 1);
+    await pause();
+    expect(service.requests).toEqual([]);
+    somebody.stdin.write(typed);
+    await somebody.types("/quit\r", 2);
+    await somebody.ended();
+    expect(questionsTo(service)).toEqual([question]);
+  });
+
+  it("puts what is pasted where the cursor is (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("why  so?\x1b[D\x1b[D\x1b[D\x1b[D", 1);
+    somebody.stdin.write("\x1b[200~is\rit\x1b[201~");
+    somebody.stdin.write("\r");
+    await somebody.types("/quit\r", 2);
+    await somebody.ended();
+    expect(questionsTo(service)).toEqual(["why is\nit so?"]);
+  });
+
+  it("waits for Enter after several lines at once from a terminal that marks no paste (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("one\rtwo\r", 1);
+    await pause();
+    expect(service.requests).toEqual([]);
+    somebody.stdin.write("\r");
+    await somebody.types("/quit\r", 2);
+    await somebody.ended();
+    expect(questionsTo(service)).toEqual(["one\ntwo"]);
+  });
+
+  it("sends nothing that was pasted when the terminal is gone, and nothing after Ctrl+C (A8)", async () => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types("\x1b[200~one\rtwo\r\x1b[201~", 1);
+    await pause();
+    somebody.stdin.write("\x03");
+    await somebody.sees("^C");
+    somebody.stdin.write("\x1b[200~three\r\x1b[201~");
+    await pause();
+    somebody.stdin.end();
+    expect([await somebody.ended(), service.requests]).toEqual([0, []]);
+  });
+
   it("takes the bare name of a command for no question, and in quotes for one (A7)", async () => {
     await using stage = await talk();
     const { somebody, service } = stage;
@@ -153,6 +209,14 @@ describe("a conversation at a terminal", () => {
     await stage.somebody.types("", 1);
     stage.somebody.stdin.end();
     expect(await stage.somebody.ended()).toBe(0);
+  });
+
+  it("leaves when the terminal went while a question was answered", async () => {
+    await using stage = await talk();
+    await stage.somebody.types("why?\r", 1);
+    await stage.somebody.sees(() => stage.service.requests.length > 0);
+    stage.somebody.stdin.end();
+    expect([await stage.somebody.ended(), stage.somebody.stdout]).toEqual([0, "Use quicksort.\n"]);
   });
 
   it("begins a new session with another model, and says which", async () => {
