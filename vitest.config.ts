@@ -6,9 +6,13 @@ import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
 import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
-/** `x.test.ts` is pure and runs in Node; the name of the others says what they need. */
+/** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
 const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
+/** The one run of a real service that `npm test` holds. */
+const DEMO = "tests/scripts/demo.process.test.ts";
+/** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
+const PROOF = "tests/**/*.proof.test.ts";
 const LOCAL_VARS = {
   OPEN_ACCESS: "loopback",
   ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",
@@ -66,8 +70,24 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
   },
 });
 
+/** Tests that start a real runtime. They run one after another: side by side they would measure each other. */
+const realService = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+  test: {
+    name,
+    ...files,
+    fileParallelism: false,
+    // The message of a campaign names all that it found: often only the end of a log is kept.
+    chaiConfig: { truncateThreshold: 1_200 },
+    testTimeout: 300_000,
+    hookTimeout: 120_000,
+    expect: EXPECT,
+  },
+});
+
 export default defineConfig({
   test: {
+    // Both cores, also where vitest would keep one for itself.
+    maxWorkers: 2,
     // Names of tests tell the whole input; the default cuts a row's value after 40 characters.
     chaiConfig: { truncateThreshold: 200 },
     // CI counts from a report what really ran.
@@ -84,7 +104,9 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["tests/**/*.test.ts"],
-          exclude: [WORKERS, PROCESS],
+          exclude: [WORKERS, PROCESS, PROOF],
+          // Modules are loaded once for each worker and not once for each file: half the processor time.
+          isolate: false,
           // Property tests run thousands of schedules, on machines with two slow cores too.
           testTimeout: 60_000,
           expect: EXPECT,
@@ -92,19 +114,9 @@ export default defineConfig({
       },
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
       ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
-      {
-        test: {
-          name: "process",
-          include: [PROCESS],
-          // Each starts a real runtime: side by side they would only measure one another.
-          fileParallelism: false,
-          // What a campaign found wrong is told in the message itself: of a log often only the end is kept.
-          chaiConfig: { truncateThreshold: 1_200 },
-          testTimeout: 300_000,
-          hookTimeout: 120_000,
-          expect: EXPECT,
-        },
-      },
+      realService("process", { include: [PROCESS], exclude: [DEMO] }),
+      realService("demo", { include: [DEMO], exclude: [] }),
+      realService("proof", { include: [PROOF], exclude: [] }),
     ],
   },
 });

@@ -1,13 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import path from "node:path";
 import { acceptanceProblems } from "./checks/acceptance";
-import { countTests, failuresOf, TestReportSchema } from "./checks/test-report";
+import { countTests, failuresOf, mergeReports, TestReportSchema } from "./checks/test-report";
 
-/** Ends a CI run: whether every test file ran, and the runner's own count as the last line. Reads the report at TEST_REPORT. */
-const reportPath = process.env["TEST_REPORT"];
-if (!reportPath) throw new Error("Set TEST_REPORT to the path of vitest's JSON report, for the test run and for this.");
+/**
+ * Ends a CI run: whether every test file ran, and the runner's own count as the last line. Reads all JSON reports of vitest in the
+ * folder TEST_REPORTS.
+ */
+const folder = process.env["TEST_REPORTS"];
+if (!folder) throw new Error("Set TEST_REPORTS to the folder of vitest's JSON reports, for the test runs and for this.");
 
-const report = TestReportSchema.parse(JSON.parse(await readFile(reportPath, "utf8")));
+const reports = (await readdir(folder)).filter((name) => name.endsWith(".json")).map((name) => path.join(folder, name));
+const read = async (file: string) => TestReportSchema.parse(JSON.parse(await readFile(file, "utf8")));
+const report = mergeReports(await Promise.all(reports.map(read)));
 const entries = await readdir("tests", { recursive: true });
 const files = entries.filter((name) => name.endsWith(".test.ts")).map((name) => path.resolve("tests", name));
 const { passed, failed, skipped, problems: gaps } = countTests(report, files);
@@ -20,6 +25,6 @@ const problems = [...gaps, ...acceptanceProblems(held)];
 
 for (const failure of failuresOf(report)) console.error(`${failure}\n`);
 for (const problem of problems) console.error(problem);
-console.log(`${report.testResults.length} of ${files.length} test files ran`);
+console.log(`${new Set(report.testResults.map(({ name }) => name)).size} of ${files.length} test files ran`);
 console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 if (failed > 0 || problems.length > 0 || passed < files.length) process.exitCode = 1;

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { PLANTED_BUGS, type PlantedBug } from "../tests/simulation/planted-bugs";
+import { nameOf, PLANTED_BUGS, type PlantedBug } from "../tests/simulation/planted-bugs";
 import { matching, runCommand, wholeNumber } from "./command-line";
 import { bundlerOf } from "./planted-bugs/bundle";
 import { type Outcome, OutcomeSchema, type Session, type Task } from "./planted-bugs/schema";
@@ -15,12 +15,12 @@ import { type Outcome, OutcomeSchema, type Session, type Task } from "./planted-
  */
 const USAGE = `npm run planted-bugs [-- --only TEXT]
 
-  --only TEXT   only those whose name, with its invariant before it, holds this
+  --only TEXT   only those whose name, with its invariant before it, contains this; may be repeated
   --sessions N  look for each in at most N simulated sessions of the service, and ten times as many of the rules (150)
   --jobs N      processes side by side (as many as there are cores)`;
 
 const TEXT = { type: "string" } as const;
-const OPTIONS = { only: TEXT, sessions: TEXT, jobs: TEXT, help: { type: "boolean" } } as const;
+const OPTIONS = { only: { ...TEXT, multiple: true }, sessions: TEXT, jobs: TEXT, help: { type: "boolean" } } as const;
 const FOLDER = path.resolve(`node_modules/.cache/massgen-edge/planted-bugs-${process.pid}`);
 /** A bug that makes the simulation hang was noticed, too. */
 const PATIENCE_MS = 120_000;
@@ -78,7 +78,8 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const bugs = matching(PLANTED_BUGS, values.only ?? "", ({ name, invariant }) => `${invariant} ${name}`);
+  const named = (text: string) => matching(PLANTED_BUGS, text, nameOf);
+  const bugs = [...new Set((values.only ?? [""]).flatMap(named))];
   const sessions = wholeNumber("sessions", values.sessions, 1) ?? 150;
   return judgeAll(bugs, { sessions, jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism() });
 }

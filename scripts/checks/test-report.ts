@@ -21,6 +21,11 @@ export const TestReportSchema = z.object({
 });
 export type TestReport = z.infer<typeof TestReportSchema>;
 
+/** Several runs of the runner as one report. A file that ran more than once counts each time. */
+export const mergeReports = (reports: readonly TestReport[]): TestReport => ({
+  testResults: reports.flatMap(({ testResults }) => testResults),
+});
+
 export type TestCount = { passed: number; failed: number; skipped: number; problems: string[] };
 
 /** A skipped test says in its name what it lacks: `[needs ../shared/examples]`. */

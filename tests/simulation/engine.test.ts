@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { LOG_VERSION } from "../../src/protocol/log-version";
 import { breaches } from "./engine/invariants";
 import { judge, play } from "./engine/judge";
@@ -9,7 +10,7 @@ import { type EngineSituation, situationOf } from "./engine/situation";
 
 /** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
 
-const SEEDS = Array.from({ length: 40 }, (_, nth) => nth + 1);
+const SEEDS = Array.from({ length: countOf("engine_seeds") }, (_, nth) => nth + 1);
 
 describe("the simulated service", () => {
   it.each(SEEDS.slice(0, 20))("keeps every invariant in the session of seed %i", async (seed) => {

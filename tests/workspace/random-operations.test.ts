@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { StagedFiles } from "../../src/workspace/staged-files";
 import type { Tree } from "../../src/workspace/types";
 import { KeptFiles } from "./kept-files";
@@ -7,7 +8,7 @@ import { type Limits, Model, ODD, type Rights } from "./model";
 import { KINDS, Modelled, type Operation, perform } from "./modelled";
 
 /** `FILE_OPERATIONS` sets how many operations are tried at least; what fails is shrunk and told with its seed. */
-const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? 10_000);
+const OPERATIONS = Number(process.env["FILE_OPERATIONS"] ?? countOf("file_operations"));
 const AGENTS = ["agent1", "agent2", "agent3"];
 /** By context, the agent that may write it. */
 const WRITERS: Readonly<Record<string, number>> = { site: 0, vault: 1 };

@@ -16,8 +16,10 @@ export type CampaignOptions = {
   kills: number;
   /** At least so many of them at random moments; absent: as it comes. */
   atRandom?: number;
-  /** How often each named place. */
+  /** How often each of the places. */
   eachPlace: number;
+  /** The named places to kill at; absent: all of them. */
+  places?: readonly Place[];
   /** Kills at a named place, and at another while or after the service comes back: so many, as far as they can be come to. */
   pairs: number;
   /** Services side by side. */
@@ -173,13 +175,13 @@ export function* plansOf(options: CampaignOptions, figures: Figures): Generator<
 
 /** Named places first, because they are wanted all; then kills of any sort, until there are enough. */
 function* allPlans(
-  { seed, kills, atRandom = 0, eachPlace, pairs }: CampaignOptions,
+  { seed, kills, atRandom = 0, eachPlace, places = PLACES, pairs }: CampaignOptions,
   figures: Figures,
 ): Generator<Plan, undefined> {
   const chance = new Chance(seed);
   let nth = 0;
   for (let visit = 1; visit <= eachPlace; visit += 1) {
-    for (const place of PLACES) {
+    for (const place of places) {
       figures.places.wanted += 1;
       yield placePlan(seed + nth++, place, chance.int(1, place.visits ?? (eachPlace === 1 ? 1 : LATEST_VISIT)));
     }

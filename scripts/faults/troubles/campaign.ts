@@ -22,8 +22,10 @@ export type TroublesOptions = {
   seed: number;
   /** How often each of them. */
   each: number;
-  /** Only the one of this name, or those whose names hold it. */
+  /** Only the one of this name, or those whose names contain it. */
   only?: string;
+  /** The troubles to choose from; absent: all of them. */
+  from?: readonly Trouble[];
   onTrouble?: (troubled: Troubled) => void;
 };
 
@@ -41,9 +43,9 @@ export function byDaysAhead(some: readonly Trouble[]): { ahead: Trouble[]; other
 }
 
 /** Plays every trouble on one service, and then looks into its books. Throws `UsageError` if there is none as asked for. */
-export async function troubles({ seed, each, only = "", onTrouble }: TroublesOptions): Promise<TroubleFigures> {
+export async function troubles({ seed, each, only = "", from = TROUBLES, onTrouble }: TroublesOptions): Promise<TroubleFigures> {
   const startedAt = performance.now();
-  const wanted = matching(TROUBLES, only, ({ name }) => name);
+  const wanted = matching(from, only, ({ name }) => name);
   const { ahead, others } = byDaysAhead(wanted);
   const providers = await startSurroundings();
   const service = await FaultyService.prepare();

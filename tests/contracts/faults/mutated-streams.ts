@@ -1,6 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
+import { countOf } from "../../../proof/counts";
 import { FULL, USAGE } from "../contract-support";
 import { hostedReply } from "../hosted-contract";
 import type { Reply, Wire } from "../wire";
@@ -13,7 +14,7 @@ import { type EndMarks, readEnd } from "./oracle";
  * Replies of every format, mutated as seeds say, through the real adapters. `MUTATIONS=100000` makes more of them, and
  * `MUTATION_SEED=…` begins elsewhere; a failure names its seed, which repeats it with `MUTATIONS=1`.
  */
-const STREAMS = Number(process.env["MUTATIONS"] ?? 10_000);
+const STREAMS = Number(process.env["MUTATIONS"] ?? countOf("mutated_replies"));
 const FIRST_SEED = Number(process.env["MUTATION_SEED"] ?? 1);
 const AT_ONCE = 128;
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../../proof/counts";
 import { createAnthropic } from "../../../src/providers/anthropic";
 import { createDecoder } from "../../../src/providers/anthropic/decode";
 import { type ModelEvent, ProviderError } from "../../../src/providers/provider";
@@ -100,7 +101,7 @@ it("whatever a server sends, only a cut is thrown, and what is kept can be sent 
       const messages = [user("q"), { role: "assistant" as const, items }, ...calls.map(({ id }) => result(id)), user("go on")];
       expect(ANTHROPIC.acceptsHistory(body({ messages, continues: true }))).toBeNull();
     }),
-    { numRuns: 3_000 },
+    { numRuns: countOf("decoder_inputs") },
   );
   expect(whole).toBeGreaterThan(300);
 });
@@ -113,7 +114,7 @@ it("however the bytes are split, the reply is the same", async () => {
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
       expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
     }),
-    { numRuns: 200 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
 });
 
@@ -125,7 +126,7 @@ it("a stream with bytes changed, left out or doubled gives a reply or a Provider
       if (Array.isArray(events)) expect(events.at(-1)).toMatchObject({ type: "stop" });
       else expect(events).toBeInstanceOf(ProviderError);
     }),
-    { numRuns: 1_000 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 3) },
   );
 });
 
@@ -134,6 +135,6 @@ it("noise instead of a stream is a ProviderError, never anything else", async ()
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
       await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
     }),
-    { numRuns: 300 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../../proof/counts";
 import { createDecoder } from "../../../src/providers/gemini/decode";
 import { MAX_REPLY_CHARS } from "../../../src/providers/limits";
 import { FULL, itemsOf, USAGE } from "../../contracts/contract-support";
@@ -45,7 +46,7 @@ it("whatever a server sends, the reply holds unique ids, arguments of an object,
       for (const call of calls) expect(call.arguments).toMatch(/^\{/);
       expect(JSON.parse(JSON.stringify(stop.items))).toEqual(stop.items);
     }),
-    { numRuns: 1_000 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 3) },
   );
 });
 
@@ -58,7 +59,7 @@ it("however the bytes are split, the reply is the same", async () => {
       const { events } = await replay(streamOf(pieces));
       expect(events.at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
     }),
-    { numRuns: 200 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
 });
 
@@ -76,7 +77,7 @@ it("a stream with bytes changed, lost or doubled ends in a stop or in a failure 
           /transient|bad_request|content_filter|context_too_long|quota|unknown_model|bad_credentials/,
         );
     }),
-    { numRuns: 500 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 6) },
   );
 });
 
@@ -85,7 +86,7 @@ it("noise instead of a stream is a failure of the provider, never anything else"
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
       expect((await replay(streamOf(noise))).error).toMatchObject({ failureClass: "transient" });
     }),
-    { numRuns: 300 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../../proof/counts";
 import { createOpenAiChat } from "../../../src/providers/openai-chat";
 import { createDecoder } from "../../../src/providers/openai-chat/decode";
 import { type ModelEvent, ProviderError } from "../../../src/providers/provider";
@@ -61,7 +62,7 @@ it("whatever a server sends, only a cut is thrown, ids are unique and arguments 
       expect(new Set(["a", ...calls.map(({ id }) => id)]).size).toBe(calls.length + 1);
       for (const item of calls) expect(item.arguments).not.toBe("");
     }),
-    { numRuns: 3_000 },
+    { numRuns: countOf("decoder_inputs") },
   );
 });
 
@@ -73,7 +74,7 @@ it("however the bytes are split, the reply is the same", async () => {
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
       expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
     }),
-    { numRuns: 200 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 15) },
   );
 });
 
@@ -82,6 +83,6 @@ it("noise instead of a stream is a ProviderError, never anything else", async ()
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
       await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
     }),
-    { numRuns: 300 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../../proof/counts";
 import { createOpenAiResponses } from "../../../src/providers/openai-responses";
 import { createDecoder } from "../../../src/providers/openai-responses/decode";
 import { toBody } from "../../../src/providers/openai-responses/request";
@@ -92,7 +93,7 @@ it("whatever a server sends, ids are unique, arguments are text, and the reply c
       expect(JSON.parse(JSON.stringify(items))).toEqual(items);
       toBody({ ...REQUEST, messages: [{ role: "assistant", items }] }, endpointAt("https://provider.test").host, false);
     }),
-    { numRuns: 1_000 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 3) },
   );
 });
 
@@ -104,7 +105,7 @@ it("however the bytes are split, the reply is the same", async () => {
       const pieces = edges.slice(1).map((end, n) => bytes.subarray(edges[n], end));
       expect((await read(pieces)).at(-1)).toEqual({ type: "stop", reason: "tool_calls", items: itemsOf(FULL), usage: USAGE });
     }),
-    { numRuns: 100 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 30) },
   );
 });
 
@@ -118,7 +119,7 @@ it("whichever frames are lost, doubled or swapped, there is a whole reply or a P
       if (!order.includes(frames.length - 1)) expect(events).toBeInstanceOf(ProviderError);
       else expect(Array.isArray(events) && events.at(-1)).toMatchObject({ type: "stop", items: itemsOf(FULL) });
     }),
-    { numRuns: 300 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });
 
@@ -127,6 +128,6 @@ it("noise instead of a stream is a ProviderError, never anything else", async ()
     fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 60 }), { maxLength: 5 }), async (noise) => {
       await expect(read(noise)).rejects.toBeInstanceOf(ProviderError);
     }),
-    { numRuns: 300 },
+    { numRuns: Math.ceil(countOf("decoder_inputs") / 10) },
   );
 });

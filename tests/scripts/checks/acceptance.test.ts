@@ -37,7 +37,7 @@ it("names rows without a test, and excuses that are out of date", () => {
 });
 
 it("asks for each file that must show a row", () => {
-  const guessing = "tests/process/guessing.process.test.ts";
+  const guessing = "tests/process/guessing.proof.test.ts";
   expect(acceptanceProblems(ALL.filter(({ file }) => file !== guessing))).toEqual([
     `row A3 of the bad inputs has no test that passed in ${guessing}`,
   ]);

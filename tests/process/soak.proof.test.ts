@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { soak } from "../../scripts/faults/soak/campaign";
 import { type SoakFailure, type SoakFigures, shortcomings } from "../../scripts/faults/soak/figures";
 import { toSoakReport } from "../../scripts/faults/soak/report";
@@ -13,7 +14,7 @@ describe(`one service under load, with faults every few seconds (KILL_SEED=${SEE
   let looks = 0;
   beforeAll(async () => {
     figures = await soak({
-      ...{ seed: SEED, minutes: 0.5, sessions: SESSIONS, faultEveryMs: 3_000 },
+      ...{ seed: SEED, minutes: countOf("soak_minutes"), sessions: SESSIONS, faultEveryMs: 3_000 },
       onFailure: (failure) => toldAtOnce.push(failure),
       onSample: () => {
         looks += 1;

@@ -1,6 +1,7 @@
 import { Agent, get } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import { answersThenVotes } from "../../scripts/simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../../scripts/simulated-providers/server";
@@ -9,7 +10,7 @@ import { bearer, KEYED, newKey } from "./support/keyed";
 import { compare, seeded, shuffled } from "./support/timings";
 
 /** I18: how long the answer takes tells no tenant whether another has a session of this id. */
-const TRIES = 300;
+const TRIES = countOf("foreign_lookups");
 const WARM_UP = 60;
 const LOOKS = 4;
 /** Fewer than one key may ask in a minute (600): who is told to wait is not told anything about a session. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf, rotated } from "../../proof/counts";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import type { Format } from "../../scripts/simulated-providers/dialect";
 import type { Script } from "../../scripts/simulated-providers/reply";
@@ -66,7 +67,7 @@ const MARKS: Readonly<Record<Format, EndMarks>> = {
 type Case = { row: FaultRow; format: Format; model: string; id: number };
 /** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
 const ONLY = process.env["FAULT"] ?? "";
-const CASES: readonly Case[] = faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY)
+const CASES: readonly Case[] = rotated(faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY), countOf("wire_faults"))
   .flatMap((row) => FORMATS.map((format) => ({ row, format })))
   .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
 

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { CLIENTS, type ClientFigures, clients } from "../../scripts/faults/clients/campaign";
 import { toClientReport } from "../../scripts/faults/clients/report";
 
 /** Clients that do not behave (robustness.md §3, the rows of SSE clients and of concurrent turns, cancels and resumes; I16). */
 const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
-const HISTORIES = 10;
+const HISTORIES = countOf("client_histories");
 
 describe(`the real service minds nothing of it (KILL_SEED=${SEED})`, () => {
   let figures: ClientFigures;

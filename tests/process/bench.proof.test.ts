@@ -5,6 +5,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { countOf } from "../../proof/counts";
 import { MEASUREMENTS } from "../../scripts/bench/measurements";
 import { type Results, ResultsSchema, toTable } from "../../scripts/bench/report";
 
@@ -15,7 +16,7 @@ import { type Results, ResultsSchema, toTable } from "../../scripts/bench/report
 const QUICK = ["cancel", "resume", "budget", "bundle"];
 const OTHERS = MEASUREMENTS.map(({ name }) => name).filter((name) => !QUICK.includes(name));
 /** Disconnects of readers, and runs with a cap. */
-const TRIALS = 40;
+const TRIALS = countOf("bench_trials");
 let dir = "";
 beforeAll(async () => {
   dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-test-"));

@@ -1,13 +1,14 @@
 import { Agent, get } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { revokeKey } from "../../scripts/keys/statements";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import { bearer, KEYED, newKey } from "./support/keyed";
 import { compare, seeded, shuffled } from "./support/timings";
 
 /** A3: who guesses a key learns nothing from what is answered, nor from how long it takes. */
-const TRIES = 1_000;
+const TRIES = countOf("guessed_keys");
 const LOOKS = 8;
 const WARM_UP = 200;
 

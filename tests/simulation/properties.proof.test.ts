@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { countOf } from "../../proof/counts";
 import { EXPECTED_MARKS } from "./world/expected-marks";
 import { Marks } from "./world/marks";
 import { narrate } from "./world/narrate";
@@ -11,7 +12,7 @@ import { type Verdict, verify } from "./world/verify";
  * `SIM_SEEDS` sets how many sessions are simulated, `SIM_SEED` repeats a run that failed. CI runs the same sessions every time, so
  * that a change is judged by what it changed; everywhere else each run explores others.
  */
-const RUNS = Number(process.env["SIM_SEEDS"] ?? 3_000);
+const RUNS = Number(process.env["SIM_SEEDS"] ?? countOf("rule_sessions"));
 const SEED = Number(process.env["SIM_SEED"] ?? (process.env["CI"] ? 1 : Date.now() % 2 ** 31));
 const TIMEOUT_MS = 30_000 + RUNS * 40;
 /** How often each mark must be met, once the runs are enough to expect it; other sessions each time may meet the rarest but once. */
@@ -66,7 +67,10 @@ it("gives the same log for the same situation", () => {
   }
 });
 
-it.runIf(RUNS >= ENOUGH_RUNS)("meets every kind of event, end, refusal and failure on its way", ({ skip }) => {
-  if (!complete) skip("the simulation ended early");
-  expect(marks.missing(EXPECTED_MARKS, LEAST)).toEqual([]);
-});
+it.runIf(RUNS >= ENOUGH_RUNS)(
+  `meets every kind of event, end, refusal and failure on its way [needs ${ENOUGH_RUNS} sessions]`,
+  ({ skip }) => {
+    if (!complete) skip("the simulation ended early");
+    expect(marks.missing(EXPECTED_MARKS, LEAST)).toEqual([]);
+  },
+);

@@ -1,0 +1,106 @@
+import type { CountName } from "./counts";
+
+/**
+ * A campaign: one test file, and the counts that set its size. No counts: it plays everything in every size. Files of the vitest
+ * project `proof` run only here; the slice `change` of the others is already part of `npm test`.
+ */
+export type Campaign = {
+  /** The test file, relative to the root. */
+  file: string;
+  about: string;
+  counts: readonly CountName[];
+};
+
+/** The name by which a campaign is chosen and reported: `tests/process/kill.proof.test.ts` is `process/kill`. */
+export const nameOf = ({ file }: Campaign): string => file.replace(/^tests\//, "").replace(/(\.proof)?\.test\.ts$/, "");
+
+/** `npm test` plays the slice `change` of this campaign. */
+export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
+
+/** The vitest project that knows the file. */
+export const projectOf = (campaign: Campaign): "unit" | "proof" => (isInTests(campaign) ? "unit" : "proof");
+
+const MUTATED = "replies of a provider that are cut, mutated and mixed: no part counts as the whole, and nothing hangs";
+const DECODED = "random replies of a provider: only a cut is thrown, and what is kept can be sent back";
+
+/** All campaigns in the order in which they run. A test compares this list with the files on disk. */
+export const CAMPAIGNS: readonly Campaign[] = [
+  {
+    file: "tests/simulation/properties.proof.test.ts",
+    about: "random sessions of the coordination rules: every invariant holds after each event",
+    counts: ["rule_sessions"],
+  },
+  {
+    file: "tests/simulation/commands.proof.test.ts",
+    about: "seeds of the simulated service, and the planted bugs that the simulation must catch",
+    counts: ["simulated_sessions", "planted_bugs"],
+  },
+  {
+    file: "tests/simulation/engine.test.ts",
+    about: "the same seed gives the same log, also after a restore",
+    counts: ["engine_seeds"],
+  },
+  { file: "tests/contracts/faults/openai-chat.test.ts", about: MUTATED, counts: ["mutated_replies"] },
+  { file: "tests/contracts/faults/openai-responses.test.ts", about: MUTATED, counts: ["mutated_replies"] },
+  { file: "tests/contracts/faults/anthropic.test.ts", about: MUTATED, counts: ["mutated_replies"] },
+  { file: "tests/contracts/faults/gemini.test.ts", about: MUTATED, counts: ["mutated_replies"] },
+  { file: "tests/providers/openai-chat/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
+  { file: "tests/providers/openai-responses/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
+  { file: "tests/providers/anthropic/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
+  { file: "tests/providers/gemini/fuzz.test.ts", about: DECODED, counts: ["decoder_inputs"] },
+  {
+    file: "tests/workspace/random-operations.test.ts",
+    about: "random operations of agents on files: agents stay apart, and every access is recorded",
+    counts: ["file_operations"],
+  },
+  {
+    file: "tests/process/kill.proof.test.ts",
+    about: "SIGKILL of the real runtime at named places, in pairs and at random moments",
+    counts: ["kills", "kill_places", "kills_at_each_place", "random_kills", "kill_pairs"],
+  },
+  {
+    file: "tests/process/troubles.proof.test.ts",
+    about: "faults of storage, the alarm and the clock in runs of the real service",
+    counts: ["storage_faults", "storage_fault_rounds"],
+  },
+  {
+    file: "tests/process/clients.proof.test.ts",
+    about: "clients that vanish, read slowly or send garbage, and histories of 20 clients on one session",
+    counts: ["client_histories"],
+  },
+  {
+    file: "tests/process/soak.proof.test.ts",
+    about: "runs one after another on one service, with faults",
+    counts: ["soak_minutes"],
+  },
+  {
+    file: "tests/process/wire-faults.proof.test.ts",
+    about: "each provider fault in a whole run of a mixed team, in each wire format",
+    counts: ["wire_faults"],
+  },
+  { file: "tests/process/silence.proof.test.ts", about: "providers that fall silent, in whole runs", counts: [] },
+  {
+    file: "tests/process/faults-command.proof.test.ts",
+    about: "the commands that reports print play a failure again",
+    counts: [],
+  },
+  { file: "tests/process/samples.proof.test.ts", about: "each MassGen sample config that runs, up to its answer", counts: [] },
+  {
+    file: "tests/process/guessing.proof.test.ts",
+    about: "wrong keys get the same answer in the same time",
+    counts: ["guessed_keys"],
+  },
+  {
+    file: "tests/process/foreign-session.proof.test.ts",
+    about: "a session of another tenant and an unknown session get the same answer in the same time",
+    counts: ["foreign_lookups"],
+  },
+  { file: "tests/process/bench.proof.test.ts", about: "the benchmark in its smallest size", counts: ["bench_trials"] },
+  { file: "tests/scripts/mutation-crew.proof.test.ts", about: "the processes that try mutants", counts: [] },
+  { file: "tests/scripts/mutation-score.proof.test.ts", about: "mutants of the rules and of the checker", counts: [] },
+  {
+    file: "tests/tools/mcp/conformance.proof.test.ts",
+    about: "the official MCP conformance suite, both protocol revisions",
+    counts: [],
+  },
+];

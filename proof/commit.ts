@@ -1,0 +1,28 @@
+import { execFileSync } from "node:child_process";
+
+/** Which code a campaign ran on. Documents do not count: appending a result to `docs/` leaves the code the same. */
+export type Commit = {
+  /** The last commit that changed anything outside `docs/`; "unknown" outside a checkout. */
+  id: string;
+  /** The working tree differs from that commit. Results are then not kept. */
+  changed: boolean;
+  /** `id`, with ", with changes" if the working tree differs. */
+  words: string;
+  /** A whole number derived from `id`: it chooses the slices of the size `change`. */
+  rotation: number;
+};
+
+const CODE = ["--", ":(top)", ":(top,exclude)docs"];
+
+export function commitOf(): Commit {
+  try {
+    const id = git("log", "-1", "--format=%h", "--abbrev=12", ...CODE);
+    const changed = git("status", "--porcelain", ...CODE) !== "";
+    return { id, changed, words: changed ? `${id}, with changes` : id, rotation: Number.parseInt(id.slice(0, 6), 16) };
+  } catch {
+    return { id: "unknown", changed: true, words: "unknown: this is no git checkout", rotation: 0 };
+  }
+}
+
+const git = (...args: string[]): string =>
+  execFileSync("git", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();

@@ -1,0 +1,76 @@
+/**
+ * The size of every campaign, in one place. A campaign reads its own count with `countOf`; `npm run proof -- --size …` sets the size.
+ *
+ * `change` runs with every change within minutes, so most counts are slices. `nightly` plays everything. `release` runs for hours.
+ */
+export const SIZES = ["change", "nightly", "release"] as const;
+export type Size = (typeof SIZES)[number];
+
+/** Every item of a list, however long the list is. */
+const ALL = Number.POSITIVE_INFINITY;
+
+export const COUNTS = {
+  /** Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage, providers and crashes. */
+  simulated_sessions: { change: 1_000, nightly: 10_000, release: 200_000 },
+  /** Random sessions of the coordination rules alone. */
+  rule_sessions: { change: 2_000, nightly: 3_000, release: 100_000 },
+  /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
+  engine_seeds: { change: 12, nightly: 40, release: 40 },
+  /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
+  planted_bugs: { change: 22, nightly: ALL, release: ALL },
+  /** SIGKILLs of the real runtime, at named places and at random moments together. */
+  kills: { change: 40, nightly: 174, release: 1_000 },
+  /** Named places at which the runtime is killed. */
+  kill_places: { change: 28, nightly: ALL, release: ALL },
+  /** Kills at each of these places. */
+  kills_at_each_place: { change: 1, nightly: 1, release: 3 },
+  /** Kills at random moments of a run. */
+  random_kills: { change: 4, nightly: 10, release: 100 },
+  /** Kills at one place, then at another while the service recovers. */
+  kill_pairs: { change: 1, nightly: 6, release: 40 },
+  /** Faults of R2, D1, the alarm and the clock in runs of the real service. */
+  storage_faults: { change: 12, nightly: ALL, release: ALL },
+  /** Times that each of these faults is played. */
+  storage_fault_rounds: { change: 1, nightly: 1, release: 5 },
+  /** Histories of 20 clients with random operations on one session. */
+  client_histories: { change: 5, nightly: 10, release: 100 },
+  /** Minutes of runs one after another on one service, with a fault every few seconds. */
+  soak_minutes: { change: 0.5, nightly: 0.5, release: 60 },
+  /** Kinds of provider faults, each in a whole run of a mixed team in each wire format. */
+  wire_faults: { change: 20, nightly: ALL, release: ALL },
+  /** Replies that are mutated and sent through each adapter over a socket or in memory, per wire format. */
+  mutated_replies: { change: 300, nightly: 10_000, release: 100_000 },
+  /** Random inputs of the main property of each decoder; the smaller properties run a tenth to a third of them. */
+  decoder_inputs: { change: 300, nightly: 3_000, release: 30_000 },
+  /** Random operations of agents on their files. */
+  file_operations: { change: 1_000, nightly: 10_000, release: 100_000 },
+  /** Wrong keys that are tried, for answers in the same words and in the same time. */
+  guessed_keys: { change: 1_000, nightly: 1_000, release: 1_000 },
+  /** Lookups of another tenant's session, for answers in the same time. */
+  foreign_lookups: { change: 300, nightly: 300, release: 300 },
+  /** Disconnects of readers and runs with a cost cap, in the benchmark's smallest size. */
+  bench_trials: { change: 40, nightly: 40, release: 40 },
+} as const satisfies Record<string, Readonly<Record<Size, number>>>;
+
+export type CountName = keyof typeof COUNTS;
+
+/** The size in force: `PROOF_SIZE`, or `change` if a campaign is run by itself. Throws if the variable names no size. */
+export function sizeInForce(): Size {
+  const wanted = process.env["PROOF_SIZE"] ?? "change";
+  const size = SIZES.find((name) => name === wanted);
+  if (!size) throw new Error(`PROOF_SIZE is ${JSON.stringify(wanted)}. Set one of: ${SIZES.join(", ")}.`);
+  return size;
+}
+
+/** How often something is played in the size in force; `Infinity` means every item there is. */
+export const countOf = (name: CountName): number => COUNTS[name][sizeInForce()];
+
+/**
+ * `count` items of a list, a different slice for each rotation, in the order of the list. `PROOF_ROTATION` (a whole number that
+ * `npm run proof` derives from the commit) chooses the slice, so that successive commits play all items.
+ */
+export function rotated<Item>(items: readonly Item[], count: number): Item[] {
+  if (count >= items.length) return [...items];
+  const start = (Number(process.env["PROOF_ROTATION"] ?? 0) * count) % items.length;
+  return items.filter((_, nth) => (nth - start + items.length) % items.length < count);
+}

@@ -1,0 +1,50 @@
+import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import type { Commit } from "./commit";
+import type { Size } from "./counts";
+
+/** A campaign that has ended. `seconds` of wall time; `at` is an ISO time; `counts` are its sizes in words. */
+const FinishedSchema = z.object({
+  campaign: z.string(),
+  counts: z.string(),
+  passed: z.number(),
+  failed: z.number(),
+  seconds: z.number(),
+  at: z.string(),
+});
+export type Finished = z.infer<typeof FinishedSchema>;
+
+/** What earlier runs on the same commit have finished; empty if there is no such file. */
+export async function readFinished(file: string): Promise<Finished[]> {
+  const text = await readFile(file, "utf8").catch(() => null);
+  return text === null ? [] : z.array(FinishedSchema).parse(JSON.parse(text));
+}
+
+/** Replaces the file as a whole, so that an interruption never leaves half of it. */
+export async function writeFinished(file: string, finished: readonly Finished[]): Promise<void> {
+  await writeFile(`${file}.new`, JSON.stringify(finished, null, 2));
+  await rename(`${file}.new`, file);
+}
+
+const HEAD = `# Runs of the campaigns
+
+\`npm run proof -- --size nightly|release\` appends a line for each campaign that has ended. Counts are in \`proof/counts.ts\`.
+
+| Time (UTC) | Size | Commit | Campaign | Counts | Passed | Failed | Seconds |
+|---|---|---|---|---|--:|--:|--:|
+`;
+
+/** Appends a line to `docs/proof/runs.md`. */
+export async function appendResult(result: Finished, size: Size, commit: Commit, folder = "docs/proof"): Promise<void> {
+  const file = path.join(folder, "runs.md");
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, HEAD, { flag: "wx" }).catch(ignoreExisting);
+  const { at, campaign, counts, passed, failed, seconds } = result;
+  const cells = [at.slice(0, 16).replace("T", " "), size, commit.words, campaign, counts, passed, failed, seconds];
+  await appendFile(file, `| ${cells.join(" | ")} |\n`);
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+}

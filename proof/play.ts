@@ -1,0 +1,39 @@
+import { type Campaign, nameOf } from "./campaigns";
+import type { Finished } from "./finished";
+
+/** What the order of campaigns needs of the outside: each call is awaited before the next campaign begins. */
+export type Playing = {
+  play: (campaign: Campaign) => Promise<Finished>;
+  /** Stores what has ended so far, before the next campaign begins: an interruption loses only the campaign that runs. */
+  keep: (done: readonly Finished[]) => Promise<void>;
+  /** Called once for each campaign that was played now, not for those that had passed before. */
+  onPlayed: (result: Finished) => Promise<void>;
+  print: (line: string) => void;
+};
+
+/** Plays campaigns one after another and skips those that `before` names as passed. Returns a result for each of `wanted`. */
+export async function playAll(
+  wanted: readonly Campaign[],
+  before: readonly Finished[],
+  { play, keep, onPlayed, print }: Playing,
+): Promise<Finished[]> {
+  const passed = (name: string) => before.find(({ campaign, failed }) => campaign === name && failed === 0);
+  const done = before.filter(({ failed }) => failed === 0);
+  const results: Finished[] = [];
+  for (const campaign of wanted) {
+    const earlier = passed(nameOf(campaign));
+    if (earlier) {
+      print(`✓ ${earlier.campaign} passed on this commit at ${earlier.at}`);
+      results.push(earlier);
+      continue;
+    }
+    const result = await play(campaign);
+    results.push(result);
+    done.push(result);
+    await keep(done);
+    await onPlayed(result);
+    const { campaign: name, passed: good, failed, seconds, counts } = result;
+    print(`${failed === 0 ? "✓" : "✗"} ${name}: ${good} passed, ${failed} failed (${seconds} s; ${counts})`);
+  }
+  return results;
+}
