@@ -7,6 +7,9 @@ import { contractTable } from "./tests/contracts/contract-table.ts";
 import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
+const UNIT = "tests/**/*.test.ts";
+/** Files that leave timers, servers or spies behind, so each has a process of its own. */
+const APART = ["tests/{simulation,tools,contracts}/**/*.test.ts"];
 const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
 /** The one run of a real service that `npm test` holds. */
@@ -37,6 +40,25 @@ const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] =
   enforce: "post",
   transform: (code: string, id: string) => (id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null),
 };
+
+/**
+ * Tests in Node. Without `isolate` a worker loads modules once and not once for each file: half the processor time. Connections that one
+ * file has left open are closed before the next file, which may serve on the same port.
+ */
+const unit = (
+  name: string,
+  { isolate, ...files }: { include: string[]; exclude: string[]; isolate: boolean },
+): TestProjectInlineConfiguration => ({
+  test: {
+    name,
+    ...files,
+    isolate,
+    setupFiles: ["tests/close-connections.ts"],
+    // Property tests run thousands of schedules, on machines with two slow cores too.
+    testTimeout: 60_000,
+    expect: EXPECT,
+  },
+});
 
 /** Tests that run in workerd, with the bindings of the service. */
 const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
@@ -100,18 +122,8 @@ export default defineConfig({
       "default", // last, so that what failed and the counts stand below the tables
     ],
     projects: [
-      {
-        test: {
-          name: "unit",
-          include: ["tests/**/*.test.ts"],
-          exclude: [WORKERS, PROCESS, PROOF],
-          // Modules are loaded once for each worker and not once for each file: half the processor time.
-          isolate: false,
-          // Property tests run thousands of schedules, on machines with two slow cores too.
-          testTimeout: 60_000,
-          expect: EXPECT,
-        },
-      },
+      unit("unit", { include: [UNIT], exclude: [WORKERS, PROCESS, PROOF, ...APART], isolate: false }),
+      unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
       ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
       realService("process", { include: [PROCESS], exclude: [DEMO] }),

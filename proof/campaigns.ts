@@ -17,8 +17,8 @@ export const nameOf = ({ file }: Campaign): string => file.replace(/^tests\//, "
 /** `npm test` plays the slice `change` of this campaign. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
 
-/** The vitest project that knows the file. */
-export const projectOf = (campaign: Campaign): "unit" | "proof" => (isInTests(campaign) ? "unit" : "proof");
+/** The vitest projects that may know the file. */
+export const projectOf = (campaign: Campaign): "unit*" | "proof" => (isInTests(campaign) ? "unit*" : "proof");
 
 const MUTATED = "replies of a provider that are cut, mutated and mixed: no part counts as the whole, and nothing hangs";
 const DECODED = "random replies of a provider: only a cut is thrown, and what is kept can be sent back";

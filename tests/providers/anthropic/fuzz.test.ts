@@ -103,7 +103,7 @@ it("whatever a server sends, only a cut is thrown, and what is kept can be sent 
     }),
     { numRuns: countOf("decoder_inputs") },
   );
-  expect(whole).toBeGreaterThan(300);
+  expect(whole).toBeGreaterThan(countOf("decoder_inputs") / 10);
 });
 
 it("however the bytes are split, the reply is the same", async () => {
