@@ -32,6 +32,7 @@ import type { Engine } from "./engine";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 import { type HeldRequest, holdRequest } from "./held-request";
 import type { SessionTools } from "./session-tools";
+import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
 import type { FoundKey } from "./team-keys";
 import { type Progress, waitingFetch } from "./waiting-fetch";
@@ -44,6 +45,8 @@ type Options = {
   background: boolean;
   /** How requests leave the service. */
   fetch: typeof fetch;
+  /** Which origins `fetch` knows that it reaches; null: it probes none. */
+  probes: Pick<OriginProbes, "forget" | "forgetAll"> | null;
   /** Where calls wait that have limits to keep to. */
   rates: RateWaits;
   tools: Pick<SessionTools, "toolsOf" | "list">;
@@ -57,6 +60,8 @@ export class ModelCalls implements Performer {
   readonly #keyOf: Options["keyOf"];
   readonly #background: boolean;
   readonly #fetch: typeof fetch;
+  readonly #probes: Options["probes"];
+  #probedTurn = 0;
   readonly #rates: RateWaits;
   readonly #tools: AgentTools;
   readonly #listTools: SessionTools["list"];
@@ -64,11 +69,12 @@ export class ModelCalls implements Performer {
   readonly #compactions: Compactions;
   readonly #attached: AttachedParts;
 
-  constructor({ engine, keyOf, background, fetch, rates, tools, readAttachment }: Options) {
+  constructor({ engine, keyOf, background, fetch, probes, rates, tools, readAttachment }: Options) {
     this.#engine = engine;
     this.#keyOf = keyOf;
     this.#background = background;
     this.#fetch = fetch;
+    this.#probes = probes;
     this.#listTools = (effect, signal) => tools.list(effect, signal);
     this.#rates = rates;
     this.#tools = new AgentTools({
@@ -103,6 +109,7 @@ export class ModelCalls implements Performer {
   prepareCall(effect: ModelCallEffect): PreparedCall | null {
     const turn = runningTurn(this.#engine.state);
     if (!turn) return null;
+    this.#probeAgainIn(turn.number);
     const parts = this.#parts(turn, effect);
     const inputTokens = inputTokenBound(askedRequest(parts)) + (turn.attached?.tokens ?? 0);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
@@ -116,6 +123,12 @@ export class ModelCalls implements Performer {
     const held = holdRequest({ ...toRequest(parts), ...attached }, () => toRequest(this.#parts(turn, effect)).messages);
     const taken = callIdsIn(parts.records);
     return { send: (signal, slot) => this.#send(effect, { held, sent, taken, slot, signal }).finally(sent) };
+  }
+
+  /** An origin is probed before its first call in a turn. */
+  #probeAgainIn(turn: number): void {
+    if (turn !== this.#probedTurn) this.#probes?.forgetAll();
+    this.#probedTurn = turn;
   }
 
   #attachedTo({ number, attempt, attached }: TurnState, agent: number): AttachedRequest {
@@ -213,7 +226,7 @@ export class ModelCalls implements Performer {
     const agent = this.#agent(effect.agent);
     const found = this.#keyOf(agent);
     if (!found.ok) return { type: "failed", failure: found.failure };
-    const progress: Progress = { sent: 0, headersCame: false };
+    const progress: Progress = { sent: 0 };
     let tokens: number | null = null;
     try {
       const performed = await performCall({
@@ -231,9 +244,9 @@ export class ModelCalls implements Performer {
           this.#engine.noteUsage(effect.id, usage);
         },
         wasSent: () => progress.sent > 0,
-        headersCame: () => progress.headersCame,
       });
       tokens = takenBy(performed) ?? tokens;
+      if (isTransient(performed)) this.#probes?.forget(agent.backend.baseUrl);
       return performed;
     } finally {
       const wasSent = from !== undefined || progress.sent > 0; // else it gives back what it took, as it is dropped
@@ -276,6 +289,9 @@ export class ModelCalls implements Performer {
 /** A cap is sent where somebody set one: an unknown model's own limit may be lower than any guess of ours. */
 const isCapped = ({ budget }: TurnState, { backend }: TeamAgent): boolean =>
   backend.capsOutput || budget.max_cost_usd !== undefined || budget.max_tokens !== undefined;
+
+/** What a lost connection looks like, among other things. */
+const isTransient = (performed: Performed): boolean => performed.type === "failed" && performed.failure.class === "transient";
 
 const takenBy = (performed: Performed): number | null => {
   if (performed.type === "replied") return tokensTaken(performed.usage);

@@ -1,6 +1,14 @@
 import { parseAllowedOrigins } from "../src/config/base-url";
 import { operatorOrigins } from "../src/config/endpoint";
-import { AddressRefused, guardedFetch, NameUnknown, NameUnresolved } from "../src/outgoing/guarded-fetch";
+import { CANNOT_REACH } from "../src/coordination";
+import {
+  AddressRefused,
+  guardedFetch,
+  NameUnknown,
+  NameUnresolved,
+  OriginUnreachable,
+  type Probe,
+} from "../src/outgoing/guarded-fetch";
 import { resolverOverHttps } from "../src/outgoing/names";
 import { HOSTS } from "../src/providers/hosts";
 import { ProviderError } from "../src/providers/provider";
@@ -13,13 +21,13 @@ const TRUSTED_ORIGINS = new Set(HOSTS.flatMap(({ origins }) => origins));
 const resolve = resolverOverHttps({ fetch: (input, init) => fetch(input, init), now: () => Date.now() });
 
 /** The `fetch` of calls of models and tools: guarded, and with a refusal in the words of the providers' failures. */
-export function outgoingFetch(env: Pick<Env, "ALLOWED_ORIGINS">): typeof fetch {
+export function outgoingFetch(env: Pick<Env, "ALLOWED_ORIGINS">, probe?: Probe): typeof fetch {
   const allowedOrigins = [
     ...parseAllowedOrigins(env.ALLOWED_ORIGINS),
     ...operatorOrigins(readVariables(env, OPERATOR_VARIABLES)),
   ];
   return inProvidersWords(
-    guardedFetch({ fetch: (input, init) => fetch(input, init), resolve, allowedOrigins, trustedOrigins: TRUSTED_ORIGINS }),
+    guardedFetch({ fetch: (input, init) => fetch(input, init), resolve, allowedOrigins, trustedOrigins: TRUSTED_ORIGINS, probe }),
   );
 }
 
@@ -31,12 +39,13 @@ export function inProvidersWords(guarded: typeof fetch): typeof fetch {
     } catch (error) {
       if (error instanceof AddressRefused) throw new ProviderError("bad_request", "address_refused", error.message);
       if (error instanceof NameUnresolved) throw new ProviderError("transient", "name_unresolved", error.message);
+      if (error instanceof OriginUnreachable) throw new ProviderError("transient", CANNOT_REACH, error.message);
       throw error;
     }
   };
 }
 
-const UNSENT_CODES = new Set(["address_refused", "name_unresolved"]);
+const UNSENT_CODES = new Set(["address_refused", "name_unresolved", CANNOT_REACH]);
 
 /** Whether what that `fetch` threw came of its guard, so that nothing was sent. */
 export const isUnsent = (error: unknown): boolean =>

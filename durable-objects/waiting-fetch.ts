@@ -2,7 +2,7 @@ import type { Slot } from "./effect-runner";
 import { isUnsent } from "./outgoing";
 
 /** How far a call's requests have got. `sent`: those handed to the network; what became of them there nobody may know. */
-export type Progress = { sent: number; headersCame: boolean };
+export type Progress = { sent: number };
 
 /**
  * `fetch` that says when the response's headers are there, or will not come, and notes how far the request got. Told to give way
@@ -15,9 +15,7 @@ export function waitingFetch(send: typeof fetch, { onHeaders, giveWay }: Slot, p
     try {
       signal.throwIfAborted();
       progress.sent += 1;
-      const response = await send(input, { ...init, signal });
-      progress.headersCame = true;
-      return response;
+      return await send(input, { ...init, signal });
     } catch (error) {
       if (isUnsent(error)) progress.sent -= 1;
       throw giveWay.aborted && !init?.signal?.aborted ? giveWay.reason : error; // runtimes name an abort in words of their own

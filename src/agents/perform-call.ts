@@ -1,4 +1,4 @@
-import type { CallFailure } from "../coordination";
+import { CANNOT_REACH, type CallFailure } from "../coordination";
 import type { StopReason, Usage } from "../protocol/events";
 import type { Citation, HostedUse } from "../protocol/hosted-tools";
 import { toProviderError } from "../providers/errors";
@@ -41,8 +41,6 @@ export type CallOptions = {
   from?: ResumePoint;
   /** Whether a request of this try was handed to the network; absent, it is taken that one was. */
   wasSent?: () => boolean;
-  /** Whether response headers came; absent, only what was heard of the reply tells. */
-  headersCame?: () => boolean;
 };
 
 /** More calls in one reply than any model means; what asks for so many has lost its way. */
@@ -57,13 +55,9 @@ export async function performCall(options: CallOptions): Promise<Performed> {
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     const wasSent = resumed || (options.wasSent?.() ?? true);
-    const headersCame = resumed || (options.headersCame?.() ?? heard.anything);
-    return { type: "failed", failure: toFailure(error, heard, { wasSent, headersCame }) };
+    return { type: "failed", failure: toFailure(error, heard, wasSent) };
   }
 }
-
-/** How far its request got. */
-type Request = { wasSent: boolean; headersCame: boolean };
 
 /** What a failed call is known to have got as far as. */
 type Heard = {
@@ -122,16 +116,17 @@ function toPerformed({ items, reason, usage, hosted = [], citations = [] }: Stop
   return { type: "replied", items, text, stopReason: reason, usage: heard.usage, hosted, citations };
 }
 
-function toFailure(error: unknown, heard: Heard, request: Request): CallFailure {
+function toFailure(error: unknown, heard: Heard, wasSent: boolean): CallFailure {
   const failure = known(error);
   const { failureClass, code, message, details } = failure;
   return {
     class: failureClass,
-    code,
+    // A request of this try had left before: that its provider cannot be reached now proves nothing about it.
+    code: wasSent && code === CANNOT_REACH ? "connection_failed" : code,
     message,
     retryAfterMs: details.retryAfterMs ?? null,
     usage: heard.usage,
-    reached: !isUnworked(failure, heard, request),
+    reached: !isUnworked(failure, heard, wasSent),
   };
 }
 
@@ -141,9 +136,8 @@ const NOT_BEGUN = new Set([500, 501, 502, 503, 521, 522, 523, 525, 526, 529, 530
 const GAVE_UP = 408;
 
 /** Whether it is certain that no model worked on the call. Where nobody knows, it stays charged in full. */
-function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, { wasSent, headersCame }: Request): boolean {
-  if (!wasSent) return true;
-  if (code === "connection_refused") return !headersCame;
+function isUnworked({ details: { status } }: ProviderError, heard: Heard, wasSent: boolean): boolean {
+  if (!wasSent) return true; // a connection that is lost later says nothing: refused and broken ones look alike
   if (status === undefined || status === GAVE_UP || heard.reply) return false;
   return heard.anything ? status >= 400 && status < 500 : (status >= 300 && status < 500) || NOT_BEGUN.has(status);
 }

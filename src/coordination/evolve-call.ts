@@ -15,6 +15,7 @@ import {
   type ToolState,
   type TurnState,
 } from "./state";
+import { probesNow } from "./unreachable";
 import { toldNow } from "./tool-news";
 
 /** Facts about calls and tools: what is in flight, what was spent, what the round owes next. */
@@ -92,8 +93,9 @@ function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed"
   const charged = charge(settled(turn, event.call), agent, event);
   const interrupted = event.class === "interrupted";
   const compacts = isCompaction(turn, event.call);
-  return withCall(charged, agent, (call) => ({
+  return withCall(charged, agent, ({ unreachable, ...call }) => ({
     ...call,
+    ...probesNow(unreachable, event),
     inFlight: false,
     tries: call.tries + (interrupted ? 0 : 1),
     interruptions: call.interruptions + (interrupted ? 1 : 0),

@@ -7,6 +7,7 @@ import { skipPersonas } from "./personas";
 import { fallBack } from "./presentation";
 import { failAgent, failRound } from "./rounds";
 import type { CallState, InFlight } from "./state";
+import { CANNOT_REACH, nextProbeAt } from "./unreachable";
 import { completeTurn } from "./turn-end";
 
 type ModelCall = Extract<InFlight, { type: "model_call" }>;
@@ -97,8 +98,12 @@ function ofFailure(draft: Draft, index: number, failure: CallFailure): Consequen
   }
 }
 
-function afterTransient(draft: Draft, call: CallState, { retryAfterMs }: CallFailure): Consequence {
+function afterTransient(draft: Draft, call: CallState, { code, retryAfterMs }: CallFailure): Consequence {
+  const isUnreachable = code === CANNOT_REACH;
+  const probeAt = nextProbeAt(call, draft.at);
+  if (isUnreachable && probeAt === null) return { then: "agent_fails" };
   const tries = call.tries + 1;
   if (tries >= LIMITS.triesPerCall || (retryAfterMs ?? 0) > LIMITS.retryAfterMs) return { then: "round_fails" };
+  if (isUnreachable && probeAt !== null) return { then: "retry", retryAt: probeAt };
   return { then: "retry", retryAt: draft.at + retryDelayMs(tries, retryAfterMs, draft.random) };
 }

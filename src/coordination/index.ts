@@ -24,3 +24,4 @@ export { isListed, isNews, listingsOf } from "./tool-listings";
 export { nextTimerAt } from "./timers";
 export { isWorthTelling } from "./tool-news";
 export { failInternally } from "./turn-end";
+export { CANNOT_REACH } from "./unreachable";

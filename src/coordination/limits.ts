@@ -6,6 +6,9 @@ export const LIMITS = {
   effectsPerTurn: 1_000,
   triesPerCall: 5,
   interruptionsPerCall: 5,
+  /** So many failed probes of a provider in a row, the last at least so long after the first, end the agent's part. */
+  probesPerCall: 3,
+  unreachableMs: 10_000,
   failedRoundsInARow: 3,
   nudgesPerRound: 3,
   toolsPerReply: 64,

@@ -174,6 +174,8 @@ export type CallState = {
   /** Tries that count against the cap. */
   tries: number;
   interruptions: number;
+  /** Probes in a row that did not reach its provider, and when the first failed, unix ms; absent: the last try was sent. */
+  unreachable?: { since: number; probes: number };
   /** Unix ms before which it is not sent. */
   notBefore: number;
   inFlight: boolean;

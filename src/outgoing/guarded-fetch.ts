@@ -25,6 +25,17 @@ export class NameUnresolved extends Error {
   }
 }
 
+/** Nothing was sent: no connection to the origin could be made. */
+export class OriginUnreachable extends Error {
+  constructor(host: string) {
+    super(`cannot reach ${host}`);
+    this.name = "OriginUnreachable";
+  }
+}
+
+/** Whether an origin can be reached. Throws only `signal.reason`. */
+export type Probe = (url: URL, signal: AbortSignal | null) => Promise<boolean>;
+
 export type OutgoingRules = {
   /** Origins the operator allows by name, whatever they are. */
   allowedOrigins: readonly string[];
@@ -32,26 +43,29 @@ export type OutgoingRules = {
   trustedOrigins: ReadonlySet<string>;
 };
 
-type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve };
+/** `probe`: asked before a request is sent to an address that may be asked; absent: no origin is probed. */
+type Options = OutgoingRules & { fetch: typeof fetch; resolve: Resolve; probe?: Probe | undefined };
 
 /**
  * The `fetch` for every request that leaves the service. It goes to public https addresses and allowed origins only, and looks
  * at what a name resolves to before it connects. It follows no redirect, so no credential ever reaches another origin than
- * the one it was given to. Throws AddressRefused, NameUnknown and NameUnresolved, and whatever `fetch` throws.
+ * the one it was given to. Throws AddressRefused, NameUnknown, NameUnresolved and OriginUnreachable, and whatever `fetch` throws.
  *
  * A name whose answer changes between the look and the connection is left to the platform, which reaches no private networks.
  */
-export function guardedFetch({ fetch: send, resolve, ...rules }: Options): typeof fetch {
+export function guardedFetch({ fetch: send, resolve, probe, ...rules }: Options): typeof fetch {
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
-    await requireReachable(url, { ...rules, resolve, signal: init?.signal ?? null });
+    const signal = init?.signal ?? null;
+    await requireAllowed(url, { ...rules, resolve, signal });
+    if (probe && !(await probe(url, signal))) throw new OriginUnreachable(url.host);
     return send(input, { ...init, redirect: "manual" });
   };
 }
 
 type Check = OutgoingRules & { resolve: Resolve; signal: AbortSignal | null };
 
-async function requireReachable(url: URL, { allowedOrigins, trustedOrigins, resolve, signal }: Check): Promise<void> {
+async function requireAllowed(url: URL, { allowedOrigins, trustedOrigins, resolve, signal }: Check): Promise<void> {
   const problem = addressProblem(url, allowedOrigins);
   if (problem !== null) throw new AddressRefused(`The address ${problem}.`);
   if (isAllowedOrigin(url, allowedOrigins) || trustedOrigins.has(url.origin) || isAddress(url.hostname)) return;

@@ -19,8 +19,8 @@ export type Failure = {
 };
 
 /**
- * Nothing was sent: nobody listens there, or the name is nobody's. workerd's words do not tell this apart from a connection
- * that broke later; on the edge such an origin comes as a status of its own (521 to 523, 530).
+ * Words of runtimes for a refused connection or an unknown name. They are for people: workerd says the same of a connection that
+ * broke later, so they prove nothing about what left.
  */
 const REFUSALS = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|connection refused|dns lookup failed/i;
 

@@ -117,7 +117,7 @@ export class ProviderError extends Error {
   constructor(
     /** Which of the protocol's rules for failed calls applies. */
     readonly failureClass: FailureClass,
-    /** Stable, snake_case: `rate_limited`, `overloaded`, `server_error`, `timeout`, `connection_refused`, `connection_failed`, `stream_cut` … */
+    /** Stable, snake_case: `rate_limited`, `overloaded`, `server_error`, `timeout`, `cannot_reach`, `connection_refused`, `connection_failed`, `stream_cut` … */
     readonly code: string,
     message: string,
     readonly details: {

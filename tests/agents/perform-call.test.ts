@@ -166,20 +166,18 @@ describe("a call that fails", () => {
       want: { reached: true },
     },
     {
-      name: "whose connection was refused was never worked on",
+      name: "whose connection seems to have been refused may have cost something: it looks like one that was lost (A2)",
       script: [failed("transient", "connection_refused")],
-      want: { reached: false, retryAfterMs: null },
+      want: { reached: true, retryAfterMs: null },
     },
     {
       name: "whose connection was lost before its headers may have cost something: the model may be at work",
       script: [failed("transient", "connection_failed")],
-      headersCame: false,
       want: { reached: true },
     },
     {
       name: "cut after its headers may have cost something",
       script: [failed("transient", "connection_failed")],
-      headersCame: true,
       want: { reached: true },
     },
     {
@@ -213,13 +211,14 @@ describe("a call that fails", () => {
       script: [new Error("Durable Object reset because its code was updated.")],
       want: { class: "interrupted" },
     },
-  ])("$name", async ({ script, headersCame, want }) => {
-    const { performed } = await perform(scripted(script), headersCame === undefined ? {} : { headersCame: () => headersCame });
+  ])("$name", async ({ script, want }) => {
+    const { performed } = await perform(scripted(script));
     expect(performed).toMatchObject({ type: "failed", failure: want });
   });
 
+  const unreachable = failed("transient", "cannot_reach");
   const notBegun = failed("transient", "attachment_unreadable");
-  it.each<{ name: string; error: Error; known: Known; reached: boolean }>([
+  it.each<{ name: string; error: Error; known: Known; reached: boolean; code?: string }>([
     { name: "before its request was sent cost nothing", error: notBegun, known: { wasSent: () => false }, reached: false },
     { name: "in the same way after it may have", error: notBegun, known: { wasSent: () => true }, reached: true },
     { name: "and nobody knows if it was sent may have", error: notBegun, known: {}, reached: true },
@@ -230,14 +229,27 @@ describe("a call that fails", () => {
       reached: true,
     },
     {
+      name: "by a probe cost nothing (A2)",
+      error: unreachable,
+      known: { wasSent: () => false },
+      reached: false,
+    },
+    {
+      name: "by a probe after another request of the try had left may have",
+      error: unreachable,
+      known: { wasSent: () => true },
+      reached: true,
+      code: "connection_failed",
+    },
+    {
       name: "by our own fault, unsent, cost nothing",
       error: new Error("no such thing"),
       known: { wasSent: () => false },
       reached: false,
     },
-  ])("$name", async ({ error, known, reached }) => {
-    const { performed } = await perform(scripted([error]), { headersCame: () => false, ...known });
-    expect(performed).toMatchObject({ type: "failed", failure: { reached } });
+  ])("$name", async ({ error, known, reached, code }) => {
+    const { performed } = await perform(scripted([error]), known);
+    expect(performed).toMatchObject({ type: "failed", failure: { reached, ...(code && { code }) } });
   });
 
   it("by asking for more tools than anyone means is cut off", async () => {
@@ -310,9 +322,9 @@ describe("through a real adapter", () => {
       want: { code: "server_error", reached: false },
     },
     {
-      name: "a refused connection was not",
+      name: "a connection that seems to have been refused may have been",
       respond: () => Promise.reject(new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED 127.0.0.1:9") })),
-      want: { code: "connection_refused", reached: false },
+      want: { code: "connection_refused", reached: true },
     },
     {
       name: "a lost connection may have been",

@@ -12,6 +12,99 @@ const retries =
     }
   };
 
+/** A probe that failed, so that nothing was sent. */
+const unreached = fails({ code: "cannot_reach", message: "cannot reach api.example", reached: false });
+
+/** So many failed probes of the agent, each as soon as it is due. */
+const unreachedFor = (id: string, times: number) => (world: World) => {
+  for (let n = 0; n < times; n += 1) {
+    world.wait(5_000);
+    world.does(id, unreached);
+  }
+};
+
+describe("a provider that cannot be reached (A2)", () => {
+  const rows = { answered: (world: World) => (allAnswer(world), unreachedFor("a", 2)(world)) };
+  table([
+    {
+      name: "is probed again after 5 s",
+      when: (world) => world.does("a", unreached),
+      then: ["call.failed a transient retry in 5000"],
+      owes: ["call a in 5000", "call b", "call c"],
+    },
+    {
+      name: "is probed a third time 10 s after the first",
+      given: unreachedFor("a", 1),
+      when: (world) => {
+        world.wait(6_000);
+        return world.does("a", unreached);
+      },
+      then: ["call.failed a transient retry in 5000"],
+    },
+    {
+      name: "ends its agent's part with the third failed probe over 10 s",
+      given: unreachedFor("a", 2),
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached);
+      },
+      then: ["call.failed a transient final", "agent.failed a cannot_reach"],
+      owes: ["call b", "call c"],
+    },
+    {
+      name: "begins anew when a request was sent in between",
+      given: (world) => {
+        unreachedFor("a", 2)(world);
+        world.wait(5_000);
+        world.does("a", fails());
+        world.wait(5_000);
+      },
+      when: (world) => world.does("a", unreached),
+      then: ["call.failed a transient retry in 5000"],
+    },
+    {
+      name: "leaves the answers of its agent in the count",
+      given: rows.answered,
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached).slice(0, 2);
+      },
+      then: ["call.failed a transient final", "agent.failed a cannot_reach"],
+    },
+    {
+      name: "lets the winning answer stand in for a presentation",
+      given: (world) => {
+        allAnswer(world);
+        for (const id of world.ids) world.does(id, votes("a"));
+        unreachedFor("a", 2)(world);
+      },
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached);
+      },
+      then: [
+        "call.failed a transient final",
+        "presentation.completed a agent1.final answer cannot_reach",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+  ]);
+
+  it("costs the turn nothing, and says which host", () => {
+    const world = new World({ agents: ["a", "b"], budget: { max_cost_usd: 0.02 } });
+    world.ask();
+    for (const id of world.ids) unreachedFor(id, 3)(world);
+    const agents = world.ids.map((agent) => ({ agent, code: "cannot_reach", message: "cannot reach api.example" }));
+    expect(world.ending).toMatchObject({
+      type: "turn.failed",
+      agents,
+      cost_usd: 0,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    });
+    expect(world.events("call.failed").map(({ tokens, cost_usd }) => [tokens, cost_usd])).toEqual(Array(6).fill([0, 0]));
+  });
+});
+
 describe("a failed call", () => {
   table([
     {

@@ -20,7 +20,7 @@ const WIRES = [ANTHROPIC, GEMINI, OPENAI_CHAT, OPENAI_RESPONSES];
 function start(wire: Wire, send: typeof fetch, request: ModelRequest = REQUEST) {
   const way = new AbortController();
   const user = new AbortController();
-  const progress = { sent: 0, headersCame: false };
+  const progress = { sent: 0 };
   let told = 0;
   const slot = { onHeaders: () => void told++, giveWay: way.signal };
   const provider = wire.create(
@@ -31,7 +31,6 @@ function start(wire: Wire, send: typeof fetch, request: ModelRequest = REQUEST) 
     request,
     signal: user.signal,
     wasSent: () => progress.sent > 0,
-    headersCame: () => progress.headersCame,
     onDelta: () => undefined,
   });
   const giveWay = () => way.abort(new ProviderError("transient", "timeout", GAVE_WAY));
@@ -148,11 +147,11 @@ it("a request that was sent stays sent, whatever becomes of the next one of the 
     allowedOrigins: [],
     trustedOrigins: new Set(),
   });
-  const progress = { sent: 0, headersCame: false };
+  const progress = { sent: 0 };
   const slot = { onHeaders: () => undefined, giveWay: new AbortController().signal };
   const send = waitingFetch(inProvidersWords(guarded), slot, progress);
   await (await send("https://llm.example.org/v1")).text();
   addresses = ["10.0.0.1"];
   await expect(send("https://llm.example.org/v1")).rejects.toMatchObject({ code: "address_refused" });
-  expect(progress).toEqual({ sent: 1, headersCame: true });
+  expect(progress).toEqual({ sent: 1 });
 });

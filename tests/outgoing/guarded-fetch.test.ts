@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { AddressRefused, guardedFetch, NameUnresolved, type OutgoingRules } from "../../src/outgoing/guarded-fetch";
+import {
+  AddressRefused,
+  guardedFetch,
+  NameUnresolved,
+  OriginUnreachable,
+  type OutgoingRules,
+} from "../../src/outgoing/guarded-fetch";
 
 /** What came of asking an address, and all that was sent. */
 async function ask(url: string, { names = {}, answer = new Response("ok"), ...rules }: Partial<OutgoingRules> & Rig = {}) {
@@ -147,4 +153,46 @@ describe("sent", () => {
       [["https://api.openai.com/v1", "manual"]],
     ]);
   });
+});
+
+describe("with a probe of origins (A2)", () => {
+  function probed(isThere: boolean) {
+    const sent: string[] = [];
+    const asked: string[] = [];
+    const send = guardedFetch({
+      allowedOrigins: [],
+      trustedOrigins: new Set(["https://api.openai.com"]),
+      fetch: async (input) => {
+        sent.push(String(input));
+        return new Response("ok");
+      },
+      resolve: async () => ["10.0.0.1"],
+      probe: async ({ origin }) => {
+        asked.push(origin);
+        return isThere;
+      },
+    });
+    return { send, sent, asked };
+  }
+
+  it("sends nothing to an origin that is not reached, and names its host", async () => {
+    const { send, sent } = probed(false);
+    await expect(send("https://api.openai.com/v1")).rejects.toEqual(new OriginUnreachable("api.openai.com"));
+    expect(sent).toEqual([]);
+  });
+
+  it("sends to one that is", async () => {
+    const { send, sent, asked } = probed(true);
+    await send("https://api.openai.com/v1");
+    expect([sent, asked]).toEqual([["https://api.openai.com/v1"], ["https://api.openai.com"]]);
+  });
+
+  it.each(["https://127.0.0.1", "http://api.openai.com", "https://inside.example.org"])(
+    "does not probe %s, which may not be asked",
+    async (url) => {
+      const { send, asked } = probed(true);
+      await expect(send(url)).rejects.toBeInstanceOf(AddressRefused);
+      expect(asked).toEqual([]);
+    },
+  );
 });

@@ -13,7 +13,7 @@ export const tries: Invariant = {
     see: ({ event, board, next }) => {
       if (event.type === "call.started") return started(event, board);
       if (event.type !== "call.failed") return [];
-      const isHeeded = event.class === "transient" && waitsAsked !== undefined;
+      const isHeeded = event.class === "transient" && event.code !== UNREACHABLE && waitsAsked !== undefined;
       return [
         ...again(event, board),
         ...lost(event, { board, next }),
@@ -120,6 +120,37 @@ export const failures: Invariant = {
   }),
 };
 
+const PROBES = 3;
+const PROBED_FOR_MS = 10_000;
+
+/** Failed probes in a row cost nothing. The third, 10 s after the first, ends the agent's part; none before does. */
+export const probes: Invariant = {
+  id: "probes",
+  watch: () => {
+    const failed = new Map<string, { since: number; count: number }>();
+    return {
+      see: ({ event, board, next }) => {
+        if (event.type === "call.completed" || event.type === "round.started") failed.delete(event.agent);
+        if (event.type !== "call.failed") return [];
+        const { since, count } = failed.get(event.agent) ?? { since: event.at, count: 0 };
+        failed.delete(event.agent);
+        if (event.code !== UNREACHABLE) return [];
+        failed.set(event.agent, { since, count: count + 1 });
+        const ends = count + 1 >= PROBES && event.at - since >= PROBED_FOR_MS;
+        const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
+        const fails = next?.type === "agent.failed" && next.agent === event.agent;
+        return [
+          ...unless(event.tokens === 0 && event.cost_usd === 0, `${event.call} was charged, although nothing was sent`),
+          ...unless(!ends || event.retry_at === null, `${count + 1} probes failed, and another is made`),
+          ...unless(!ends || !isCoordinating || fails, `${count + 1} probes failed, and the agent goes on`),
+          ...unless(ends || !fails, `the agent was given up after ${count + 1} failed probes`),
+        ];
+      },
+    };
+  },
+};
+
+const UNREACHABLE = "cannot_reach";
 const FATAL: readonly string[] = ["bad_credentials", "unknown_model"];
 
 type Around = { board: Board; next: NumberedEvent | undefined };
@@ -141,7 +172,12 @@ function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[]
   const fails = next?.type === "agent.failed" && next.agent === event.agent;
   const isBadRequest = event.class === "bad_request";
   const must = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
-  const may = must || (isBadRequest && agent.repliesSoFar === 0) || event.class === "cancelled" || event.retry_at !== null;
+  const may =
+    must ||
+    event.code === UNREACHABLE ||
+    (isBadRequest && agent.repliesSoFar === 0) ||
+    event.class === "cancelled" ||
+    event.retry_at !== null;
   return [
     ...unless(!must || fails, `after ${event.class} the agent goes on`),
     ...unless(may || !fails, `the agent failed for ${event.class}, which costs no more than a round`),

@@ -5,7 +5,7 @@ import { compaction } from "./compaction";
 import { cutReplies } from "./cut-replies";
 import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
-import { failures, tries } from "./failures";
+import { failures, probes, tries } from "./failures";
 import { hosted } from "./hosted";
 import { leaving } from "./leaving";
 import { listings } from "./listings";
@@ -58,6 +58,7 @@ export const INVARIANTS: readonly Invariant[] = [
   compaction,
   tries,
   failures,
+  probes,
   leaving,
   offers,
   presentation,

@@ -9,7 +9,7 @@ export const FAULTS = [
   ...["disk_error", "slow_disk", "alarm_late", "alarm_twice", "clock_forward", "clock_back"],
   // Providers.
   ...["connect_refused", "rate_limited", "server_error", "quota", "bad_key", "bad_request", "context_too_long"],
-  ...["no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
+  ...["lost_unanswered", "no_headers", "silence", "cut_reset", "cut_clean", "garbage", "empty_reply", "web_page", "slow_reply"],
   ...["cut_short", "content_filter", "no_usage", "odd_chunks"],
   // Tools and files.
   ...["crash_in_tool", "tool_fails", "tool_lost", "tool_slow", "r2_fails", "r2_answer_lost", "r2_slow"],

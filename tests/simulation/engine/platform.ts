@@ -269,6 +269,7 @@ export class Platform {
       engine,
       rates,
       fetch,
+      probes: null,
       keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
       background: situation.habits.includes("background"),
       tools: {

@@ -2,6 +2,8 @@ import { Continuity } from "../../../scripts/simulated-providers/continuity";
 import type { Failure } from "../../../scripts/simulated-providers/reply";
 import { type Json, Refused } from "../../../scripts/simulated-providers/dialect";
 import { type Situation as Asked, toSituation } from "../../../scripts/simulated-providers/situation";
+import { inProvidersWords } from "../../../durable-objects/outgoing";
+import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Ending, type Said, sentOf, speak } from "./model";
@@ -82,15 +84,15 @@ export class Providers {
 
   /** The `fetch` of one call of an agent. */
   fetchFor(agent: number, call: string): typeof fetch {
-    return async (input, init) => {
+    return inProvidersWords(async (input, init) => {
       const { gate, dies, faults, time } = this.#options;
       const life = this.#life;
-      const url = new URL(String(input instanceof Request ? input.url : input));
       if (dies("crash_before_send")) return never();
       await gate();
       if (life !== this.#life) return never();
       init?.signal?.throwIfAborted();
-      if (faults.strikes("connect_refused")) throw new TypeError("fetch failed", { cause: new Error("connect ECONNREFUSED") });
+      const url = new URL(String(input instanceof Request ? input.url : input));
+      if (faults.strikes("connect_refused")) throw new OriginUnreachable(url.host);
       const reached: Reached = {
         agent,
         call,
@@ -117,7 +119,7 @@ export class Providers {
         path: url.pathname,
         isDead: () => life !== this.#life,
       });
-    };
+    });
   }
 
   #exchange(sending: Sending): Promise<Response> {
@@ -146,6 +148,11 @@ export class Providers {
       stop = time.timeline.schedule(time.now + ms, () => {
         if (!sending.isDead() && reached.endedAt === null) run();
       });
+    };
+    const lose = (): void => {
+      if (plan.charged) reached.charged = plan.charged;
+      close();
+      reject(new Error("Network connection lost."));
     };
     const respond = (): void => {
       reached.headersAt = time.now;
@@ -176,7 +183,7 @@ export class Providers {
       if (plan.ending === "reset") body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
       else body?.close();
     };
-    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, respond);
+    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, plan.ending === "lost" ? lose : respond);
     return promise;
   }
 
@@ -195,6 +202,7 @@ export class Providers {
       return this.#failing(reached.agent, failure);
     }
     const plan = this.#speaking(sending, read);
+    if (faults.strikes("lost_unanswered")) return { ...plan, ending: "lost" };
     if (faults.strikes("no_headers", 130_000)) return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
     return this.#spoilt(plan);
   }
@@ -347,7 +355,8 @@ type Plan = {
   frames: Uint8Array[];
   /** How many frames the whole reply has. */
   whole: number;
-  ending: "complete" | "hang" | "reset" | "clean";
+  /** `lost`: the connection breaks before headers, when the model has worked. */
+  ending: "complete" | "hang" | "reset" | "clean" | "lost";
   charged: Charge | null;
 };
 

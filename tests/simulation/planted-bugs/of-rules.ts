@@ -169,6 +169,28 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "I11-ledger",
   },
   {
+    name: "a lost connection is free",
+    file: "src/agents/perform-call.ts",
+    find: "function isUnworked({ details: { status } }: ProviderError, heard: Heard, wasSent: boolean): boolean {",
+    replace: `function isUnworked({ code, details: { status } }: ProviderError, heard: Heard, wasSent: boolean): boolean {
+  if (code === "connection_failed") return true;`,
+    invariant: "I11-ledger",
+  },
+  {
+    name: "an agent whose provider cannot be reached goes on asking",
+    file: `${RULES}/failure.ts`,
+    find: 'if (isUnreachable && probeAt === null) return { then: "agent_fails" };',
+    replace: 'if (isUnreachable && probeAt === null) return { then: "retry", retryAt: draft.at + 5_000 };',
+    invariant: "probes",
+  },
+  {
+    name: "an agent is given up after one failed probe",
+    file: `${RULES}/unreachable.ts`,
+    find: "if (probes + 1 >= LIMITS.probesPerCall) return at >= endsAt ? null : endsAt;",
+    replace: "if (probes >= 0) return null;",
+    invariant: "probes",
+  },
+  {
     name: "what has no known price costs nothing",
     file: "src/protocol/cost.ts",
     find: "isWhole ? { cost_usd: usd }",

@@ -4,9 +4,10 @@ import type { Temper } from "./temper";
 
 /** A failure of the call, or null: it replies. */
 export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure | null {
-  const rates: Partial<Record<FailureClass | "none", number>> = {
+  const rates: Partial<Record<FailureClass | "none" | "unreachable", number>> = {
     none: 100,
     transient: has("transient_failures") ? 60 : 0,
+    unreachable: has("transient_failures") ? 30 : 0,
     quota: has("fatal_failures") ? 4 : 0,
     context_too_long: has("fatal_failures") ? 4 : 0,
     bad_credentials: has("fatal_failures") ? 2 : 0,
@@ -17,6 +18,7 @@ export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure 
   };
   const kind = chance.weighted(rates);
   if (kind === "none") return null;
+  if (kind === "unreachable") return UNREACHABLE;
   const reached = chance.is(0.6);
   return {
     class: kind,
@@ -27,3 +29,13 @@ export function drawFailure({ chance, has }: Temper, usage: Usage): CallFailure 
     reached,
   };
 }
+
+/** By a probe, so that nothing was sent. */
+const UNREACHABLE: CallFailure = {
+  class: "transient",
+  code: "cannot_reach",
+  message: "cannot reach models.example",
+  retryAfterMs: null,
+  usage: null,
+  reached: false,
+};
