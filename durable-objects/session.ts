@@ -1,4 +1,3 @@
-import { connect } from "cloudflare:sockets";
 import { DurableObject } from "cloudflare:workers";
 import { createHmac, randomBytes } from "node:crypto";
 import type { Team } from "../src/config/team";
@@ -16,8 +15,8 @@ import { Engine } from "./engine";
 import type { Env } from "./env";
 import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
+import { modelFetch } from "./model-fetch";
 import { outgoingFetch } from "./outgoing";
-import { OriginProbes } from "./origin-probes";
 import { KeyStore } from "./key-store";
 import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
@@ -259,7 +258,6 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
     const log = this.#sessionLog;
     const fetch = outgoingFetch(this.env);
-    const probes = this.env.OPEN_ACCESS === "loopback" ? new OriginProbes(connect) : undefined; // on this machine, not on the edge
     const turns = new BucketTurns();
     const attachments = this.#attachments(this.#tenant, sessionId, turns);
     const containers = new Containers({ sandboxes: this.env.SANDBOX, place: commandsOf(this.env), session: sessionId, team });
@@ -286,8 +284,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
           engine,
           keyOf: (agent) => teamKeys.keyOf(agent),
           background: this.env.BACKGROUND_REPLIES === "on",
-          fetch: outgoingFetch(this.env, probes && ((url, signal) => probes.reaches(url, signal))),
-          probes: probes ?? null,
+          ...modelFetch(this.env),
           rates: new RateWaits({
             session: sessionId,
             gate: () => this.env.RATES.get(this.env.RATES.idFromName(this.#tenant)),

@@ -24,7 +24,6 @@ const unreachedFor = (id: string, times: number) => (world: World) => {
 };
 
 describe("a provider that cannot be reached (A2)", () => {
-  const rows = { answered: (world: World) => (allAnswer(world), unreachedFor("a", 2)(world)) };
   table([
     {
       name: "is probed again after 5 s",
@@ -64,7 +63,10 @@ describe("a provider that cannot be reached (A2)", () => {
     },
     {
       name: "leaves the answers of its agent in the count",
-      given: rows.answered,
+      given: (world) => {
+        allAnswer(world);
+        unreachedFor("a", 2)(world);
+      },
       when: (world) => {
         world.wait(5_000);
         return world.does("a", unreached).slice(0, 2);

@@ -8,6 +8,7 @@ import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";
 import { type Ending, type Said, sentOf, speak } from "./model";
 import { type EngineSituation, SEARCH_TOKENS } from "./situation";
+import { BREAKS, type Charge, cutAt, encoder, EVENTS, INSTANT, type Plan, rechunked, withGarbage } from "./plan";
 import type { VirtualTime } from "./virtual-time";
 import { DIALECTS, type SpokenFormat } from "./wire";
 import { mostSearches } from "./wire/anthropic";
@@ -39,8 +40,6 @@ export type Reached = {
   /** What the provider would refuse by its own rules, whatever its model says. */
   complaint: string | null;
 };
-
-type Charge = { input: number; output: number; cached: number; searches: number };
 
 type Options = {
   situation: EngineSituation;
@@ -131,28 +130,24 @@ export class Providers {
     let stop = (): void => {};
     const close = (): void => {
       stop();
-      if (plan.isKept && reached.charged) reached.charged = plan.charged;
+      if (plan.ending === "lost" || (plan.isKept && reached.charged)) reached.charged = plan.charged;
       reached.endedAt ??= time.now;
       this.#open.delete(close);
       signal?.removeEventListener("abort", aborted); // or it would keep alive what a dead process held
     };
-    const aborted = (): void => {
+    const breaks = (why: unknown): void => {
       if (sending.isDead() || reached.endedAt !== null) return;
       close();
-      reject(signal?.reason);
-      body?.error(signal?.reason);
+      reject(why);
+      body?.error(why);
     };
+    const aborted = (): void => breaks(signal?.reason);
     this.#open.add(close);
     signal?.addEventListener("abort", aborted);
     const later = (ms: number, run: () => void): void => {
       stop = time.timeline.schedule(time.now + ms, () => {
         if (!sending.isDead() && reached.endedAt === null) run();
       });
-    };
-    const lose = (): void => {
-      if (plan.charged) reached.charged = plan.charged;
-      close();
-      reject(new Error("Network connection lost."));
     };
     const respond = (): void => {
       reached.headersAt = time.now;
@@ -183,7 +178,8 @@ export class Providers {
       if (plan.ending === "reset") body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
       else body?.close();
     };
-    if (Number.isFinite(plan.afterMs)) later(plan.afterMs, plan.ending === "lost" ? lose : respond);
+    if (Number.isFinite(plan.afterMs))
+      later(plan.afterMs, plan.ending === "lost" ? () => breaks(new Error("Network connection lost.")) : respond);
     return promise;
   }
 
@@ -344,65 +340,4 @@ export class Providers {
   }
 }
 
-type Plan = {
-  /** Whether the provider writes on by itself when nobody listens. */
-  isKept: boolean;
-  status: number;
-  headers: Record<string, string>;
-  /** Until headers are sent. */
-  afterMs: number;
-  gapMs: number;
-  frames: Uint8Array[];
-  /** How many frames the whole reply has. */
-  whole: number;
-  /** `lost`: the connection breaks before headers, when the model has worked. */
-  ending: "complete" | "hang" | "reset" | "clean" | "lost";
-  charged: Charge | null;
-};
-
-const INSTANT = { isKept: false, status: 200, afterMs: 40, gapMs: 0, whole: 1, ending: "complete", charged: null } as const;
-const EVENTS = { "content-type": "text/event-stream" };
-const BREAKS = [
-  ["silence", "hang"],
-  ["cut_reset", "reset"],
-  ["cut_clean", "clean"],
-] as const;
-
-const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 const never = (): Promise<never> => new Promise(() => {});
-
-/** Ends after a part of the bytes: between two events, or in the middle of one. */
-function cutAt(plan: Plan, { at, ending }: { at: number; ending: "hang" | "reset" | "clean" }): Plan {
-  const keep = Math.floor(at * (plan.frames.length - 1));
-  const half = plan.frames[keep];
-  const torn = half ? [half.slice(0, Math.floor(half.length * at))] : [];
-  return { ...plan, frames: [...plan.frames.slice(0, keep), ...torn.filter(({ length }) => length > 0)], ending };
-}
-
-function withGarbage(plan: Plan, chance: Chance): Plan {
-  const place = chance.int(0, plan.frames.length - 1);
-  const rubbish = chance.pick(["data: {not json\n\n", "data: \n\n", "data: [1,2\n\n", "data: null\n\n"]);
-  return { ...plan, whole: plan.whole + 1, frames: plan.frames.toSpliced(place, 0, encoder.encode(rubbish)) };
-}
-
-/** The same stream in other pieces and with other line ends: no reply may differ for it. */
-function rechunked(frames: readonly Uint8Array[], chance: Chance): { frames: Uint8Array[]; whole: number } {
-  const text = frames.map((frame) => decoder.decode(frame)).join("");
-  const lined = chance.is(0.5) ? text.replaceAll("\n", "\r\n") : `: a comment\n\n${text}`;
-  const bytes = encoder.encode(lined);
-  const size = chance.pick([7, 61, bytes.length]);
-  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) => bytes.slice(at * size, (at + 1) * size));
-  const most = pieces.length > 24 ? [...pieces.slice(0, 23), joined(pieces.slice(23))] : pieces;
-  return { frames: most, whole: most.length };
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
-}
