@@ -163,9 +163,7 @@ export class Providers {
     const write = (nth: number): void => {
       const frame = plan.frames[nth];
       if (frame === undefined) return finish();
-      if (plan.charged && reached.charged) {
-        reached.charged.output = Math.ceil((plan.charged.output * (nth + 1)) / plan.whole);
-      }
+      if (plan.charged && reached.charged) reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
       reached.pieceAt = time.now;
       body?.enqueue(frame);
       if (nth > 0 && dies("crash_in_stream")) return;
@@ -341,3 +339,6 @@ export class Providers {
 }
 
 const never = (): Promise<never> => new Promise(() => {});
+
+/** What of a reply's output has been written, by its share of the frames. */
+const writtenOf = ({ output }: Charge, share: number): number => Math.ceil(output * share);
