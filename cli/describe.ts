@@ -1,4 +1,5 @@
 import type { EventOf, WireEvent } from "../src/protocol/events";
+import { filesNote } from "../src/protocol/left-out";
 import type { TurnView } from "../src/protocol/view";
 import { formatDuration, formatProgress, plural } from "./format";
 import { didUse } from "./hosted-words";
@@ -98,7 +99,9 @@ function tellDecision(event: DecisionEvent): Told {
   switch (event.type) {
     case "answer.submitted": {
       const cut = event.origin === "partial" ? ", cut off" : "";
-      return { text: `answers: ${event.label} (${plural(event.content.length, "character")}${cut})`, tone: "good" };
+      const note = filesNote(event);
+      const files = note === null ? "" : `, ${note}`;
+      return { text: `answers: ${event.label} (${plural(event.content.length, "character")}${cut}${files})`, tone: "good" };
     }
     case "answer.refused":
       return { text: `has an answer refused: ${event.message}` };

@@ -66,11 +66,16 @@ function cells(agent: AgentView): string[] {
     fitStart(toLine(agent.id), MAX_NAME),
     agent.status,
     `round ${agent.round}`,
-    agent.latestLabel === null ? plural(agent.answers, "answer") : `${plural(agent.answers, "answer")} (${agent.latestLabel})`,
+    `${plural(agent.answers, "answer")}${answerWords(agent)}`,
     agent.vote ? `→ ${agent.vote.label}` : "no vote",
     formatUsed({ reported: agent.reportedTokens, reserved: agent.reservedTokens }, "tok"),
     costWords(agent),
   ];
+}
+
+function answerWords({ latestLabel, leftOut = 0 }: AgentView): string {
+  if (latestLabel === null) return "";
+  return leftOut > 0 ? ` (${latestLabel}, ${plural(leftOut, "file")} left out)` : ` (${latestLabel})`;
 }
 
 /** What a turn or an agent has cost. */

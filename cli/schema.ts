@@ -22,6 +22,7 @@ const AgentFactsSchema = z.object({
   status: z.string(),
   answer_count: z.number(),
   latest_answer_label: z.string().nullish(),
+  left_out: z.number().default(0),
   vote_cast: z.object({ voted_for_label: z.string() }).nullish(),
   error: z.object({ message: z.string() }).nullish(),
 });
@@ -65,7 +66,15 @@ const AttemptFactsSchema = z.object({
   label: z.string().nullish(),
   vote_result: VoteResultFactsSchema.nullish(),
   finish_reason: z.string().nullish(),
-  answers: z.array(z.object({ agent: z.string(), label: z.string() })).default([]),
+  answers: z
+    .array(
+      z.object({
+        agent: z.string(),
+        label: z.string(),
+        left_out: z.object({ count: z.number(), paths: z.array(z.string()).default([]) }).optional(),
+      }),
+    )
+    .default([]),
 });
 
 /** One turn of a session. */

@@ -1,3 +1,4 @@
+import { leftOutWarnings } from "../src/protocol/left-out";
 import { participantsOfTurn, participationWarnings } from "../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
 import { voteResult, voteWords } from "../src/protocol/vote-result";
@@ -83,7 +84,8 @@ export function winnerVotes(turn: TurnView): string | null {
 
 /** Agents that dropped out, and how many took part. */
 export function warningsOf(turn: TurnView): string[] {
-  return participationWarnings(participantsOfTurn(turn), turn.status).map(toLine);
+  const missing = leftOutWarnings(turn.attempts.at(-1)?.answers ?? []);
+  return [...participationWarnings(participantsOfTurn(turn), turn.status), ...missing].map(toLine);
 }
 
 /** The same as lines for people. */

@@ -1,6 +1,7 @@
+import { leftOutWarnings } from "../src/protocol/left-out";
 import { participationWarnings } from "../src/protocol/participation";
 import { voteWords } from "../src/protocol/vote-result";
-import { formatCost, tokenWords } from "./format";
+import { formatCost, plural, tokenWords } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";
 import type { SessionFacts, TurnFacts } from "./schema";
@@ -47,9 +48,9 @@ function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
   return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
 }
 
-function warningsOf({ agents, status }: TurnFacts): string[] {
+function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
   const participants = agents.map(({ agent, took_part, error }) => ({ agent, tookPart: took_part, error: error ?? null }));
-  return participationWarnings(participants, status);
+  return [...participationWarnings(participants, status), ...leftOutWarnings(attempts.at(-1)?.answers ?? [])];
 }
 
 function failureLines({ error }: TurnFacts): Line[] {
@@ -82,10 +83,11 @@ export function sessionLinesOf(session: SessionFacts): Line[] {
   ];
 }
 
-function agentWords({ status, latest_answer_label, vote_cast, error }: SessionFacts["agents"][string]): string {
+function agentWords({ status, latest_answer_label, left_out, vote_cast, error }: SessionFacts["agents"][string]): string {
   const parts = [
     toLine(status),
     latest_answer_label ? toLine(latest_answer_label) : "no answer",
+    ...(left_out > 0 ? [`${plural(left_out, "file")} left out`] : []),
     ...(vote_cast ? [`→ ${toLine(vote_cast.voted_for_label)}`] : []),
     ...(error ? [toLine(error.message)] : []),
   ];

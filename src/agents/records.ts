@@ -1,5 +1,6 @@
 import type { Team } from "../config/team";
 import { agentAt, evolve, indexOf, offersOf, type SessionState, type TurnState } from "../coordination";
+import { answerFilesNote } from "../prompts/answer-files";
 import { nudgeMessage, type NudgeCause } from "../prompts/nudge";
 import type { PlannedCalls } from "../prompts/presentation";
 import { quote } from "../prompts/quote";
@@ -55,6 +56,8 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
   let state = input.before;
   for (const [nth, event] of input.events.entries()) {
     const research = isResearchCompleted(state, event);
+    const closed = event.type === "answer.submitted" ? answerRecord(state, event) : null;
+    if (closed) records.push(closed);
     state = evolve(state, event);
     if (!("round" in event) || !state.turn) continue;
     const { turn } = state;
@@ -64,6 +67,20 @@ export function renderRecords(input: RenderInput): RoundRecord[] {
     if (record) records.push({ agent, attempt: event.attempt, round: event.round, record });
   }
   return records;
+}
+
+/** The result of `new_answer`, the last of its round's conversation. `before` is the state without the event, in which the round is open. */
+function answerRecord({ turn: before }: SessionState, event: EventOf<"answer.submitted">): RoundRecord | null {
+  const agent = before && indexOf(before, event.agent);
+  const round = before && agentAt(before.attempt, agent ?? 0).round;
+  if (agent === null || !round || event.tool_call === undefined) return null;
+  const note = answerFilesNote({
+    ...(event.files && { files: event.files }),
+    ...(event.left_out && { leftOut: event.left_out }),
+  });
+  const text = note === null ? RESULTS.answerRecorded : `${RESULTS.answerRecorded} With it ${note}`;
+  const record = result(event.tool_call, { name: "new_answer", text, isError: false });
+  return { agent, attempt: event.attempt, round: round.number, record };
 }
 
 /** `turn` is as it stands with the event; `earlier` are the events of the same batch before it. */

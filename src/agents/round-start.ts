@@ -1,5 +1,6 @@
 import type { Team, TeamAgent } from "../config/team";
 import { type AgentState, type Answer, agentAt, answerAt, candidates, type TurnState } from "../coordination";
+import { answerFilesNote } from "../prompts/answer-files";
 import { coordinationSystem } from "../prompts/coordination-system";
 import { roundMessage } from "../prompts/coordination-user";
 import type { FilesPrompt } from "../prompts/files";
@@ -52,8 +53,14 @@ function startOfCoordination(context: StartContext, labels: readonly string[]): 
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
       files: filesOf(context, "later"),
     }),
-    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels) }),
+    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels), filesNote: filesNoteOf(context) }),
   };
+}
+
+/** What the agent should know of the files of its newest answer. */
+function filesNoteOf({ turn, agent }: StartContext): string | null {
+  const newest = turn.attempt.answers.findLast((answer) => answer.agent === agent);
+  return newest ? answerFilesNote(newest) : null;
 }
 
 /** `label` names the winning answer; null where there was no coordination. */

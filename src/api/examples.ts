@@ -123,6 +123,7 @@ export const STATUS = {
       status: "completed",
       answer_count: 1,
       latest_answer_label: "agent3.1",
+      left_out: 0,
       vote_cast: { voted_for_agent: "analyst", voted_for_label: "agent1.1", reason_preview: VOTE.reason },
       times_restarted: 1,
       last_activity: STARTED + 30,

@@ -91,6 +91,8 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): A
     bytes: byteLength(event.content),
     origin: event.origin,
     snapshot: event.snapshot,
+    ...(event.files && { files: event.files }),
+    ...(event.left_out && { leftOut: event.left_out }),
   };
   const answers = [...attempt.answers, answer];
   const answered = change(turn, event.agent, (agent) => ({

@@ -1,5 +1,5 @@
 import type { Attachment } from "../protocol/attachments";
-import type { Decision, EndedBy, ListedTool, PinnedContext, Purpose, Usage } from "../protocol/events";
+import type { Decision, EndedBy, HandedFiles, LeftOut, ListedTool, PinnedContext, Purpose, Usage } from "../protocol/events";
 import type { Cost } from "../protocol/cost";
 import type { Budget, TeamRules } from "../protocol/team";
 
@@ -102,6 +102,9 @@ export type Answer = {
   bytes: number;
   origin: "tool" | "partial";
   snapshot: string | null;
+  /** As in its event; absent: not told. */
+  files?: HandedFiles;
+  leftOut?: LeftOut;
 };
 
 export type Settlement = { winner: number | null; revision: number | null; endedBy: EndedBy };

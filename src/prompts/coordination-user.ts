@@ -9,16 +9,19 @@ type RoundMessage = {
   feedback: Feedback | null;
   /** In the order drawn for this round; empty until the agent has an answer of its own. */
   answers: readonly ShownAnswer[];
+  /** About the files of the agent's own answer before; absent: nothing. */
+  filesNote?: string | null;
 };
 
 /** The user message a coordination round begins with: what stays the same for the turn first, what changes last. */
-export function roundMessage({ nonce, history, question, feedback, answers }: RoundMessage): string {
+export function roundMessage({ nonce, history, question, feedback, answers, filesNote = null }: RoundMessage): string {
   return paragraphs(
     announcement(nonce),
     historyBlock(nonce, history),
     questionBlock(nonce, question),
     feedbackBlock(nonce, feedback),
     answers.length === 0 ? null : answersBlock(nonce, "CURRENT ANSWERS", answers),
+    filesNote && `With your last answer ${filesNote}`,
     answers.length === 0 ? FIRST_ANSWER : THE_QUESTION,
   );
 }

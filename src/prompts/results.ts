@@ -1,6 +1,7 @@
 /** What the orchestrator says as the result of a tool call that nothing else speaks for. */
 export const RESULTS = {
   voteRecorded: "Your vote was recorded.",
+  answerRecorded: "Your answer was recorded.",
   superseded: "Not counted: your later vote in the same reply takes its place.",
   planned:
     "Recorded as a plan, not executed. Tools that act on the outside are executed only by the agent that presents the final answer. Go on as if planning: do not assume that it happened.",

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { AttachmentSchema, ATTACHMENT_LIMITS, MOST_PARTS, QuestionPartSchema, textOfParts } from "./attachments";
 import { EndedBySchema, UsageSchema } from "./events";
+import { HandedFilesSchema, LeftOutSchema } from "./file-events";
 import { CitationSchema, HostedToolNameSchema } from "./hosted-tools";
 import { InputRequiredSchema } from "./tool-news";
 
@@ -185,6 +186,8 @@ export const AgentStateSchema = z
     status: AgentStatusSchema,
     answer_count: z.int(),
     latest_answer_label: z.string().nullable(),
+    /** How many files the latest answer leaves out of the agent's answer before; see `left_out` of `answer.submitted`. */
+    left_out: z.int(),
     vote_cast: z.object({ voted_for_agent: z.string(), voted_for_label: z.string(), reason_preview: z.string() }).nullable(),
     times_restarted: z.int(),
     last_activity: seconds,
@@ -275,6 +278,19 @@ export const ParticipantSchema = z
   })
   .meta({ id: "Participant" });
 
+export const AnswerSummarySchema = z
+  .object({
+    agent: z.string(),
+    label: z.string(),
+    revision: z.int(),
+    origin: z.enum(["tool", "partial"]),
+    /** Whose files go with the answer, as in `answer.submitted`; absent: its author has no files. */
+    files: HandedFilesSchema.optional(),
+    /** Files of its author's previous answer that are missing and that were not deleted; absent: none. */
+    left_out: LeftOutSchema.optional(),
+  })
+  .meta({ id: "AnswerSummary" });
+
 export const AttemptSchema = z
   .object({
     attempt: z.int(),
@@ -286,7 +302,7 @@ export const AttemptSchema = z
     tie: z.boolean(),
     vote_result: VoteResultSchema.nullable(),
     finish_reason: EndedBySchema.nullable(),
-    answers: z.array(z.object({ agent: z.string(), label: z.string(), revision: z.int(), origin: z.enum(["tool", "partial"]) })),
+    answers: z.array(AnswerSummarySchema),
     votes: z.array(VoteSchema),
     presentation: z
       .object({

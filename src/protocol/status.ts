@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type {
   AgentStateSchema,
+  AnswerSummarySchema,
   AttemptSchema,
   FinishReasonSchema,
   ParticipantSchema,
@@ -14,6 +15,7 @@ import { addCosts, type Cost, FREE } from "./cost";
 import { addUsage, NO_USAGE, totalTokens } from "./usage";
 import {
   type AgentView,
+  type AnswerView,
   type AttemptView,
   citationsOf,
   type SessionView,
@@ -115,6 +117,7 @@ function toAgentState(turn: TurnView, agent: AgentView): z.infer<typeof AgentSta
     status: agent.status,
     answer_count: agent.answers,
     latest_answer_label: agent.latestLabel,
+    left_out: agent.leftOut ?? 0,
     vote_cast: vote && {
       voted_for_agent: authorOf(turn.attempts.at(-1), vote.label),
       voted_for_label: vote.label,
@@ -177,7 +180,7 @@ function toAttempt(turn: TurnView, attempt: AttemptView): z.infer<typeof Attempt
     tie: settlement?.tie ?? false,
     vote_result: voteResult(attempt, turn.agents.length),
     finish_reason: settlement?.endedBy ?? null,
-    answers: attempt.answers.map(({ agent, label, revision, origin }) => ({ agent, label, revision, origin })),
+    answers: attempt.answers.map(toAnswerSummary),
     votes: attempt.votes.map((vote) => toVote(attempt, vote)),
     presentation: presentation && {
       agent: presentation.agent,
@@ -191,6 +194,10 @@ function toAttempt(turn: TurnView, attempt: AttemptView): z.infer<typeof Attempt
 
 function toVote(attempt: AttemptView, { voter, label, reason, valid, voidedBy }: VoteView): z.infer<typeof VoteSchema> {
   return { agent: voter, label, voted_for_agent: authorOf(attempt, label), reason, valid, voided_by: voidedBy };
+}
+
+function toAnswerSummary({ agent, label, revision, origin, files, left_out }: AnswerView): z.infer<typeof AnswerSummarySchema> {
+  return { agent, label, revision, origin, ...(files && { files }), ...(left_out && { left_out }) };
 }
 
 const authorOf = (attempt: AttemptView | undefined, label: string): string =>

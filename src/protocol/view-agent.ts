@@ -30,6 +30,7 @@ export const newAgent = (id: string, alias: string, at: number): AgentView => ({
   round: 0,
   answers: 0,
   latestLabel: null,
+  leftOut: 0,
   vote: null,
   staleVotes: 0,
   restarts: 0,

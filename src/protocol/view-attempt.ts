@@ -102,12 +102,14 @@ function attemptStarted(turn: TurnView, event: EventOf<"attempt.started">): void
 }
 
 function answerSubmitted(turn: TurnView, attempt: AttemptView, event: EventOf<"answer.submitted">): void {
-  const { agent: author, label, revision, content, origin, snapshot, at } = event;
-  attempt.answers.push({ agent: author, label, revision, content, origin, snapshot, at });
+  const { agent: author, label, revision, content, origin, snapshot, files, left_out, at } = event;
+  const ofFiles = { ...(files && { files }), ...(left_out && { left_out }) };
+  attempt.answers.push({ agent: author, label, revision, content, origin, snapshot, ...ofFiles, at });
   const agent = agentById(turn, author);
   if (!agent) return;
   agent.answers += 1;
   agent.latestLabel = label;
+  agent.leftOut = left_out?.count ?? 0;
   agent.lastActivityAt = at;
   if (agent.out === null) agent.status = "answered";
 }

@@ -1,6 +1,6 @@
 import type { Attachment } from "./attachments";
 import type { Cost } from "./cost";
-import type { DeltaKind, EndedBy, Purpose, Usage } from "./events";
+import type { DeltaKind, EndedBy, HandedFiles, LeftOut, Purpose, Usage } from "./events";
 import type { Citation, HostedToolName } from "./hosted-tools";
 import type { Budget, TeamRules } from "./team";
 import type { InputRequired, ToolProgress } from "./tool-news";
@@ -97,6 +97,9 @@ export type AnswerView = {
   content: string;
   origin: "tool" | "partial";
   snapshot: string | null;
+  /** As in its event. */
+  files?: HandedFiles;
+  left_out?: LeftOut;
   at: number;
 };
 
@@ -141,6 +144,8 @@ export type AgentView = {
   round: number;
   answers: number;
   latestLabel: string | null;
+  /** How many files its latest answer leaves out of the one before; absent: stored before this field. */
+  leftOut?: number;
   /** The vote that counts now. */
   vote: { label: string; reason: string } | null;
   staleVotes: number;

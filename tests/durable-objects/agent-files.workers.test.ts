@@ -122,6 +122,18 @@ describe("agents with workspaces", () => {
       for (const place of ["/answers/agent1.2/files", "/files"])
         expect(await (await request(`${path}${place}`)).json()).toMatchObject({ data: notes });
     }
+    const told = await sqlOf<{ round: number; body: string }>(run, "SELECT round, body FROM calls WHERE turn = 3 AND agent = 0");
+    const records = told.flatMap(({ round, body }) =>
+      body
+        .trim()
+        .split("\n")
+        .map((line) => ({ round, line })),
+    );
+    const kept = records.filter(({ line }) => line.includes("no file changed: earlier files stay."));
+    expect(kept.map(({ round, line }) => [round, JSON.parse(line).kind])).toEqual([
+      [2, "result"], // of `new_answer`
+      [3, "start"],
+    ]);
   });
 
   it("hand over nothing where the round itself deleted all: so does the result, and the next turn begins with none (D1)", async () => {

@@ -58,6 +58,7 @@ describe("toStatus", () => {
       status: "voted",
       answer_count: 2,
       latest_answer_label: "agent2.2",
+      left_out: 0,
       vote_cast: { voted_for_agent: "anna", voted_for_label: "agent1.1", reason_preview: "because of agent1.1" },
       times_restarted: 1,
       last_activity: b.START / 1000 + 2.3,

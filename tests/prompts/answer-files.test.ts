@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { answerFilesNote } from "../../src/prompts/answer-files";
+
+it.each([
+  { name: "nothing where its workspace goes with the answer", files: "workspace" as const, says: null },
+  { name: "that earlier files stay", files: "kept" as const, says: /^no file changed: earlier files stay\.$/ },
+  {
+    name: "how many files its answer leaves out, and no path",
+    files: "workspace" as const,
+    leftOut: { count: 3, paths: ["secret.txt"] },
+    says: /^3 files are missing .* Copy them from `\/peers`/,
+  },
+])("an agent is told $name (D1)", ({ says, ...facts }) => {
+  const note = answerFilesNote(facts);
+  if (says === null) expect(note).toBeNull();
+  else expect(note).toMatch(says);
+  expect(note ?? "").not.toContain("secret.txt");
+});
