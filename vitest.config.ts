@@ -4,6 +4,7 @@ import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
 import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
+import { METERED, writeMeteredShell } from "./scripts/shell-bundle/write.ts";
 import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
@@ -41,6 +42,10 @@ const unmapped: NonNullable<TestProjectInlineConfiguration["plugins"]>[number] =
   transform: (code: string, id: string) => (id.includes("/node_modules/") ? { code, map: { mappings: "" } } : null),
 };
 
+// As in the service, whose build does the same (`[build]` and `[alias]` in wrangler.toml).
+writeMeteredShell(import.meta.dirname);
+const resolve = { alias: { "just-bash/browser": `${import.meta.dirname}/${METERED}` } };
+
 /**
  * Tests in Node. Without `isolate` a worker loads modules once and not once for each file: half the processor time. Connections that one
  * file has left open are closed before the next file, which may serve on the same port.
@@ -49,6 +54,7 @@ const unit = (
   name: string,
   { isolate, ...files }: { include: string[]; exclude: string[]; isolate: boolean },
 ): TestProjectInlineConfiguration => ({
+  resolve,
   test: {
     name,
     ...files,
@@ -62,6 +68,7 @@ const unit = (
 
 /** Tests that run in workerd, with the bindings of the service. */
 const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+  resolve,
   plugins: [
     unmapped,
     cloudflareTest(async ({ inject }) => ({
@@ -94,6 +101,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
 
 /** Tests that start a real runtime. They run one after another: side by side they would measure each other. */
 const realService = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+  resolve,
   test: {
     name,
     ...files,

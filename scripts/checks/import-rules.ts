@@ -148,7 +148,7 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   },
   {
     module: /^node:/,
-    only: /^(cli|src\/agents|src\/tenancy|durable-objects)\//,
+    only: /^(cli|src\/agents|src\/tenancy|src\/tools\/shell|durable-objects)\//,
     why: "the rules, the schemas and the page run without Node",
   },
 ];

@@ -169,3 +169,6 @@ const tooCostly = (reason: string): PatternError => new PatternError("pattern_to
 
 /** A pattern that matches exactly this text. */
 export const quotePattern = (text: string): string => RE2JS.quote(text);
+
+/** A pattern of JavaScript's grammar in RE2's: `\cA`, `\u00e9`, `(?<name>`. */
+export const translatePattern = (source: string): string => RE2JS.translateRegExp(source);

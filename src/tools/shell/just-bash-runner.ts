@@ -1,10 +1,12 @@
 import type { Bash } from "just-bash/browser";
+import { PATTERN_WORK, WorkBudget } from "../../patterns";
 import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-runner";
 import { type CommandFilter, guardedCommands, parserOf } from "./command-filter";
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff } from "./bounded-diff";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
 import { openedAside } from "./redirections";
+import { ShellWork, shellHost } from "./shell-host";
 import { ShellFileError, ShellFileSystem } from "./shell-file-system";
 import { StepMeter } from "./step-meter";
 
@@ -27,15 +29,19 @@ async function run(request: CommandRequest, now: () => number, options: Required
   request.signal.throwIfAborted();
   const shell = await import("just-bash/browser");
   const { Bash, InMemoryFs, defineCommand } = shell;
+  shell.provideHost(shellHost);
   const own = [...lackingCommands(defineCommand), boundedDiff(defineCommand)];
   const names = shell.getCommandNames();
   await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);
   const meter = new StepMeter({ ...limits, timeoutMs }, now);
+  // Some commands swallow what a pattern throws, so it stops the whole script.
+  const budget = new WorkBudget(PATTERN_WORK, (error) => meter.stop(error.message));
+  const work = new ShellWork(budget, now);
   const scratch = new InMemoryFs({}, { maxTotalBytes: limits.scratchBytes });
   scratch.mkdirSync("/tmp", { recursive: true });
   scratch.mkdirSync("/dev", { recursive: true });
-  const fs = new ShellFileSystem(request.files, scratch, meter, now());
+  const fs = new ShellFileSystem({ files: request.files, scratch, meter, work }, now());
   const bash = new Bash({
     fs,
     cwd: request.directory,
@@ -51,7 +57,9 @@ async function run(request: CommandRequest, now: () => number, options: Required
   const signal = AbortSignal.any([request.signal, meter.signal]);
   // What sleeps takes no steps: somebody else has to look at the clock.
   const watch = setInterval(() => meter.checkTime(), WATCH_MS);
-  const { stdout, stderr, exitCode } = await executed(bash, request.command, signal).finally(() => clearInterval(watch));
+  const { stdout, stderr, exitCode } = await work
+    .run(() => executed(bash, request.command, signal))
+    .finally(() => clearInterval(watch));
   request.signal.throwIfAborted();
   const stopped = meter.stopped ?? stoppedByShell(stderr, exitCode, timeoutMs);
   return { stdout, stderr: readable(stderr, fs.refusals), exitCode, stopped };

@@ -28,8 +28,8 @@ export const SHELL_LIMITS: ShellLimits = {
 };
 
 /**
- * The shell's own limits. They are low because the shell never gives the thread back while it computes: the product of how often
- * something may be done and how large it may be is what one command costs everybody else in the object.
+ * The shell's own limits. They are low because the shell gives the thread back between its steps only: how large one thing may be
+ * is how long all other requests of the object wait for one step.
  */
 export const EXECUTION_LIMITS: NonNullable<BashOptions["executionLimits"]> = {
   maxSourceBytes: 64 * KIB,

@@ -2,6 +2,7 @@ import type { CpOptions, FileContent, FsStat, IFileSystem, MkdirOptions, RmOptio
 import type { AgentFiles } from "../../workspace/agent-files";
 import { FileError } from "../../workspace/types";
 import { type EncodingOption, fromBytes, toBytes } from "./encoding";
+import type { ShellWork } from "./shell-host";
 import type { StepMeter } from "./step-meter";
 
 /** Node's way of naming errors: what the commands of the shell turn into their own words. */
@@ -27,8 +28,8 @@ export class ShellFileError extends Error {
 const fsError = (errno: keyof typeof REASONS, operation: string, path: string): Error =>
   new ShellFileError(errno, operation, path);
 
-/** Operations between two moments at which others get their turn, and at which a clock that stands still moves on. */
-const BREATHE_EVERY = 64;
+/** The agent's files, the scratch directory, and what a command may do in all. */
+type Parts = { files: AgentFiles; scratch: IFileSystem; meter: StepMeter; work: ShellWork };
 
 /**
  * The shell's files: an agent's own at `/workspace`, `/peers` and `/contexts`, and a scratch directory `/tmp` (and `/dev`) that ends
@@ -40,13 +41,15 @@ export class ShellFileSystem implements IFileSystem {
   readonly #files: AgentFiles;
   readonly #scratch: IFileSystem;
   readonly #meter: StepMeter;
+  readonly #work: ShellWork;
   readonly #time: Date;
-  #operations = 0;
 
-  constructor(files: AgentFiles, scratch: IFileSystem, meter: StepMeter, now: number) {
+  /** `now`: the time of all files, in ms. */
+  constructor({ files, scratch, meter, work }: Parts, now: number) {
     this.#files = files;
     this.#scratch = scratch;
     this.#meter = meter;
+    this.#work = work;
     this.#time = new Date(now);
   }
 
@@ -291,8 +294,7 @@ export class ShellFileSystem implements IFileSystem {
   }
 
   async #breathe(): Promise<void> {
-    this.#operations++;
-    if (this.#operations % BREATHE_EVERY === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    await this.#work.breathe();
     this.#meter.checkTime();
   }
 }

@@ -12,8 +12,8 @@ export type MeterLimits = {
 };
 
 /**
- * Stops a script that does not end. The interpreter works without ever giving the thread back, so no timer and nobody else's abort
- * can end it: it has to be stopped from inside, at each of its steps. Steps count where the clock stands still while code runs, as
+ * Stops a script that does not end. A timer or an abort takes effect only where the script pauses, and a step may be long, so
+ * it is stopped from inside, at each of its steps. Steps count where the clock stands still while code runs, as
  * it does on Cloudflare's network; elsewhere the time limit strikes first.
  */
 export class StepMeter {

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
+import { silenceDuring } from "../../patterns/silence";
+import { agentFiles, runTool } from "../files/agent-tree";
+
+const tool = runCommandTool(justBashRunner(Date.now));
+/** CPU time in which no other request is answered, in ms; a step of 4 M units of work takes 60 to 120. */
+const MOST_SILENT_MS = 400;
+const LOOP_SILENT_MS = 150;
+
+const long = "x=aaaaaaaaaaaaaaaa; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13; do x=$x$x; done;";
+const big = `${long} echo $x > f;`;
+const heavy = "(a?){500}a{500}[bc]"; // a literal `b` would be looked for first
+
+/** Patterns of each kind that the shell matches, over 131 kB of `a`. */
+const COSTLY = [
+  { name: "[[ =~ ]]", command: `${long} [[ $x =~ ${heavy} ]]` },
+  { name: "[[ =~ ]] in a subshell in a pipe", command: `${long} true | (echo; [[ $x =~ ${heavy} ]]) | cat` },
+  { name: "grep -E", command: `${big} grep -E '${heavy}' f` },
+  {
+    name: "grep of many lines",
+    command: `for i in {1..2000}; do echo aaaaaaaaaaaaaaaaaaaaaaaaaaaa; done > f; grep -E '${heavy}' f f f`,
+  },
+  { name: "rg", command: `${big} rg '${heavy}' f` },
+  { name: "sed", command: `${big} sed -E 's/${heavy}/x/' f` },
+  { name: "awk", command: `${big} awk '/${heavy}/' f` },
+  { name: "jq", command: `${big} jq -R 'test("${heavy}")' f` },
+  { name: "expr", command: `${long} expr "$x" : '(a?a*){300}[bc]'` },
+  { name: "case", command: `${long} case $x in ${"*a".repeat(200)}[bc]) echo y;; esac` },
+  { name: "a replacement of a parameter", command: `shopt -s extglob; ${long} : \${x//${"?(a)".repeat(300)}[bc]/}` },
+  {
+    name: "find -regex",
+    command: `mkdir -p ${"a".repeat(200)}; for i in {1..500}; do :> ${"a".repeat(200)}/a$i; done; find . -regex '.${"/*a?".repeat(200)}[bc]'`,
+  },
+  {
+    name: "a file glob",
+    command: `mkdir d; for i in {1..900}; do :> d/${"a".repeat(200)}$i; done; echo d/${"*[!x]".repeat(300)}[bc]`,
+  },
+];
+
+/** Loops that never waited for anything, and so never gave the thread back. */
+const LOOPS = [
+  { name: "a string that grows", command: "for ((;;)); do x+=aaaaaaaaaaaaaaaa; done" },
+  { name: "an endless for", command: "for ((;;)); do :; done" },
+  { name: "an endless while in a pipe", command: "while true; do ((i++)); done | cat" },
+  { name: "recursion", command: "f() { ((n++)); f; }; while :; do (f); done" },
+  { name: "sed that branches for ever", command: `${big} sed ':a;y/abc/bca/;ba' f` },
+  { name: "awk that loops for ever", command: "awk 'BEGIN{while(1){i++}}'" },
+  { name: "awk that grows a string", command: "awk 'BEGIN{for(;;) s = s \"aaaaaaaaaaaaaaaaaaaa\"}'" },
+];
+
+const ran = async (command: string) =>
+  silenceDuring(async () => runTool(tool, { command, timeout_seconds: 10 }, await agentFiles({})));
+
+describe("a costly command", () => {
+  it.each(COSTLY)("of $name is stopped, and others wait for no more than a step (H5)", async ({ command }) => {
+    await ran("echo a | grep a"); // loading and compiling the shell itself takes a moment
+    const { result, cpuMs } = await ran(command);
+    expect(result.text).toContain("pattern_too_costly");
+    expect(result.outcome).toBe("error");
+    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+  });
+
+  it.each(LOOPS)("of $name gives the thread back all the while (H5)", async ({ command }) => {
+    const { result, cpuMs } = await ran(command);
+    expect(result.text).toContain("[The command was stopped: ");
+    expect(cpuMs).toBeLessThan(LOOP_SILENT_MS);
+  });
+
+  it("stops only the command line it is in, beside others of the same patterns", async () => {
+    const costly = ran(`${long} [[ $x =~ ${heavy} ]]`);
+    const cheap = Array.from({ length: 5 }, () => ran(`[[ aab =~ ${"a?".repeat(5)}b ]] && echo yes`));
+    expect((await costly).result.outcome).toBe("error");
+    for (const { result } of await Promise.all(cheap)) expect(result.text).toBe("yes");
+  });
+
+  it.each([
+    {
+      name: "ordinary lines",
+      command: "for i in {1..3000}; do echo line $i of a log; done > f; grep -cE '[13579] of' f",
+      text: "1500",
+    },
+    { name: "loops over patterns", command: "for i in {1..3000}; do [[ a$i == a*7 ]] && ((n++)); done; echo $n", text: "300" },
+    { name: "replacements in a long text", command: `${long} y=\${x:0:30000}; y=\${y//a/bc}; echo \${#y}`, text: "60000" },
+    {
+      name: "files side by side",
+      command: "for i in {1..60}; do echo a1b22c333 > f$i; done; grep -oE '[0-9]+' f* | wc -l",
+      text: "180",
+    },
+    { name: "groups", command: "echo 2026-11-24 | sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/'", text: "24.11.2026" },
+    {
+      name: "a match at the end of a line",
+      command: "[[ 'abc' =~ (ab$)|(a) ]]; echo ${BASH_REMATCH[0]}-${BASH_REMATCH[2]}",
+      text: "a-a",
+    },
+  ])("is not one of $name", async ({ command, text }) => {
+    expect((await ran(command)).result.text.trim()).toBe(text);
+  });
+});
