@@ -15,7 +15,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: `${RULES}/budget.ts`,
-    text: "  const { price, hosted_tools = [] } = agent;",
+    text: "const { price, hosted_tools = [] } = agent;",
     original: "[]",
     replacement: '["Stryker was here"]',
     reason: "A text has neither name nor price, so it counts as no use at no price.",
