@@ -78,6 +78,8 @@ beforeAll(async () => {
       answers[new URL(url, "http://x").pathname]?.(response, all);
     });
   });
+  // A test that keeps the processor for seconds must not let a kept connection end just as the next request takes it.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const address = server.address() as AddressInfo;
   origin = `http://127.0.0.1:${address.port}`;
