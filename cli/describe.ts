@@ -1,4 +1,5 @@
 import type { EventOf, WireEvent } from "../src/protocol/events";
+import { fallbackWords } from "../src/protocol/fallback";
 import { filesNote } from "../src/protocol/left-out";
 import type { TurnView } from "../src/protocol/view";
 import { formatDuration, formatProgress, plural } from "./format";
@@ -80,7 +81,7 @@ function tellAttempt(event: AttemptEvent, turn: TurnView): Told {
     case "presentation.started":
       return { text: "presents the final answer" };
     case "presentation.completed":
-      return event.fallback === null ? null : { text: `could not present (${event.fallback}); its answer stands`, tone: "bad" };
+      return event.fallback === null ? null : { text: fallbackWords(event), tone: "bad" };
   }
 }
 
@@ -88,7 +89,7 @@ function settlement({ attempt, label, winner, tie, ended_by: endedBy }: EventOf<
   const settled = turn.attempts.findLast(({ number }) => number === attempt);
   const result = settled ? voteResult(settled, turn.agents.length) : null;
   if (label === null || !result) return "no agent has an answer";
-  return `${label} wins, ${voteWords(result, { winner, endedBy })}${tie ? " (a tie: the earlier answer)" : ""}`;
+  return `${label} wins, ${voteWords(result, { winner, endedBy, tie })}`;
 }
 
 type DecisionEvent = EventOf<
@@ -188,6 +189,7 @@ function tellWork(event: WorkEvent): Told {
         text: `sums up its last ${plural(event.replies, "step")} to go on: about ${event.tokens} tokens are free again`,
       };
     case "call.failed": {
+      if (event.class === "cancelled") return null; // no failure: what ended the work says why
       const next = event.retry_at === null ? "" : `, next try in ${Math.max(0, (event.retry_at - event.at) / 1000).toFixed(1)} s`;
       return { text: `has a call fail${next}: ${event.message}`, tone: "bad" };
     }

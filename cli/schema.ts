@@ -64,7 +64,9 @@ const VoteResultFactsSchema = z.object({
 const AttemptFactsSchema = z.object({
   /** The answer that won. */
   label: z.string().nullish(),
+  tie: z.boolean().default(false),
   vote_result: VoteResultFactsSchema.nullish(),
+  presentation: z.object({ agent: z.string(), source: z.string(), fallback: z.string().nullish() }).nullish(),
   finish_reason: z.string().nullish(),
   answers: z
     .array(

@@ -1,3 +1,4 @@
+import { fallbackWarnings } from "../src/protocol/fallback";
 import { leftOutWarnings } from "../src/protocol/left-out";
 import { participantsOfTurn, participationWarnings } from "../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
@@ -79,13 +80,18 @@ function voteFacts(turn: TurnView, attempt: AttemptView): string[] {
 export function winnerVotes(turn: TurnView): string | null {
   const attempt = turn.attempts.at(-1);
   const result = attempt ? voteResult(attempt, turn.agents.length) : null;
-  return result && voteWords(result, { winner: turn.winner, endedBy: attempt?.settlement?.endedBy ?? null });
+  const { endedBy = null, tie = false } = attempt?.settlement ?? {};
+  return result && voteWords(result, { winner: turn.winner, endedBy, tie });
 }
 
-/** Agents that dropped out, and how many took part. */
+/** What a reader of the answer must know: agents that dropped out, how many took part, what is missing or not as it should be. */
 export function warningsOf(turn: TurnView): string[] {
-  const missing = leftOutWarnings(turn.attempts.at(-1)?.answers ?? []);
-  return [...participationWarnings(participantsOfTurn(turn), turn.status), ...missing].map(toLine);
+  const attempt = turn.attempts.at(-1);
+  return [
+    ...participationWarnings(participantsOfTurn(turn), turn.status),
+    ...fallbackWarnings(attempt?.presentation),
+    ...leftOutWarnings(attempt?.answers ?? []),
+  ].map(toLine);
 }
 
 /** The same as lines for people. */

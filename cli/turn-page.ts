@@ -1,3 +1,4 @@
+import { fallbackWarnings } from "../src/protocol/fallback";
 import { leftOutWarnings } from "../src/protocol/left-out";
 import { participationWarnings } from "../src/protocol/participation";
 import { voteWords } from "../src/protocol/vote-result";
@@ -44,13 +45,18 @@ function winnerWords({ winner, label, status, attempts }: TurnFacts): string {
   const answer = attempt?.label ?? label;
   const result = attempt?.vote_result;
   const endedBy = status === "cancelled" ? null : (attempt?.finish_reason ?? null);
-  const votes = result ? `, ${toLine(voteWords(result, { winner, endedBy }))}` : "";
+  const votes = result ? `, ${toLine(voteWords(result, { winner, endedBy, tie: attempt?.tie ?? false }))}` : "";
   return `${toLine(winner ?? "")}${answer ? ` with ${toLine(answer)}` : ""}${votes}`;
 }
 
 function warningsOf({ agents, attempts, status }: TurnFacts): string[] {
   const participants = agents.map(({ agent, took_part, error }) => ({ agent, tookPart: took_part, error: error ?? null }));
-  return [...participationWarnings(participants, status), ...leftOutWarnings(attempts.at(-1)?.answers ?? [])];
+  const attempt = attempts.at(-1);
+  return [
+    ...participationWarnings(participants, status),
+    ...fallbackWarnings(attempt?.presentation),
+    ...leftOutWarnings(attempt?.answers ?? []),
+  ];
 }
 
 function failureLines({ error }: TurnFacts): Line[] {

@@ -169,8 +169,11 @@ function applyCall(agent: AgentView, event: CallEvent): void {
     case "call.failed":
       agent.call = null;
       agent.retryAt = event.retry_at;
-      agent.lastError = { code: event.code, message: event.message, at: event.at };
-      agent.callError = agent.lastError;
+      if (event.class !== "cancelled") {
+        // A call that nobody needs any more is no error of the agent's.
+        agent.lastError = { code: event.code, message: event.message, at: event.at };
+        agent.callError = agent.lastError;
+      }
       if (agent.out === null) agent.status = "waiting";
       return;
     default:

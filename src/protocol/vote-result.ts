@@ -39,12 +39,15 @@ const CUT_SHORT = new Map([
   ["no_agents", ", when no agent was left"],
 ]);
 
+/** `endedBy`: the attempt's end, as the wire names it. `tie`: whether another answer has as many votes. */
+type Settled = { winner: string | null; endedBy: string | null; tie: boolean };
+
 /**
  * `4 of 12 votes`, `3 of 3 votes, unanimous`. One agent's vote for its own answer is no vote of a team and does not read like one.
- * `endedBy`: the attempt's end, as the wire names it.
  */
-export function voteWords(result: VoteResult, { winner, endedBy }: { winner: string | null; endedBy: string | null }): string {
-  return `${countWords(result, winner)}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
+export function voteWords(result: VoteResult, { winner, endedBy, tie }: Settled): string {
+  const tied = tie ? " (a tie: the earlier answer wins)" : "";
+  return `${countWords(result, winner)}${tied}${CUT_SHORT.get(endedBy ?? "") ?? ""}`;
 }
 
 function countWords({ votes, of, voters, unanimous }: VoteResult, winner: string | null): string {

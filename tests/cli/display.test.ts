@@ -205,12 +205,14 @@ describe("the summary of a turn", () => {
     const tally = { "agent1.1": 1, "agent2.1": 1 };
     const story = [...base, ...votes, { ...b.settled("anna", "agent1.1", "consensus", tally), tie: true } as b.Body];
     const lines = text([...story, b.completed("anna", "x")]);
-    expect(lines).toContain("winner  anna with agent1.1, 1 of 2 votes (agent1.1: 1, agent2.1: 1)");
+    expect(lines).toContain(
+      "winner  anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins) (agent1.1: 1, agent2.1: 1)",
+    );
     const events = b.log(story);
     const [event, turn] = [events.at(-1), turnOf(b.view(events))];
     const line = event && turn ? describeEvent(event, turn) : null;
     expect(paint(line ?? [], { width: 200, color: false })).toBe(
-      "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer)",
+      "00:00  settled: agent1.1 wins, 1 of 2 votes (a tie: the earlier answer wins)",
     );
   });
   it("warns of an agent that dropped out, and calls no lone survivor a winner of votes (A1)", () => {
@@ -222,6 +224,12 @@ describe("the summary of a turn", () => {
         "winner  anna with agent1.1, no other agent voted",
       ]),
     );
+  });
+  it("says if the final text is not the presenter's own", () => {
+    const story = b.story.map((body) =>
+      body.type === "presentation.completed" ? b.presented("anna", "x", { source: "answer", fallback: "too_large" }) : body,
+    );
+    expect(text(story)).toContain("warning  anna could not present the final text (too_large): its answer stands in for it.");
   });
   it("names each agent's reason when the turn failed", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([

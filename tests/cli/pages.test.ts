@@ -83,6 +83,8 @@ describe("a turn as a page", () => {
       {
         label: "agent1.1",
         finish_reason: "consensus",
+        tie: true,
+        presentation: { agent: "anna", source: "partial", fallback: "deadline" },
         vote_result: { votes: 1, of: 2, voters: ["anna", "ben"], unanimous: false },
         answers: [{ agent: "anna", label: "agent1.1" }],
       },
@@ -106,7 +108,8 @@ describe("a turn as a page", () => {
       "source   A  https://a.example/",
       "vote     ben → agent1.1: clear",
       "warning  carl dropped out: No key. 2 of 3 agents took part.",
-      "winner   anna with agent1.1, 1 of 2 votes",
+      "warning  anna could not finish the final text (deadline): it is cut off.",
+      "winner   anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins)",
       "answers  agent1.1 (--answer <label> shows one)",
       "tokens   20.0k (in 10, out 20.0k)",
       "cost     $0.5000",
@@ -115,7 +118,9 @@ describe("a turn as a page", () => {
   it("names nobody a winner whose answer there is not", () => {
     const winner = (more: object) => text(turnLinesOf({ ...turn, ...more })).filter((line) => / with agent1\.1/.test(line));
     expect(winner({ status: "failed", error: { message: "All failed.", agents: [] } })).toEqual([]);
-    expect(winner({ status: "cancelled" })).toEqual(["ahead    anna with agent1.1, 1 of 2 votes"]);
+    expect(winner({ status: "cancelled" })).toEqual([
+      "ahead    anna with agent1.1, 1 of 2 votes (a tie: the earlier answer wins)",
+    ]);
   });
   it("says why there is no answer, and what there is", () => {
     const failed = {

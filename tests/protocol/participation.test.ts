@@ -49,6 +49,17 @@ describe("who took part in a turn (A1)", () => {
         "other dropped out: The budget ran out before its first answer. Its last call failed: The model is overloaded. 1 of 2 agents took part.",
       ],
     },
+    {
+      name: "a call that was cut off at the end is no cause",
+      after: [
+        b.callStarted("other", "c1"),
+        { ...b.callFailed("other", "c1", null), class: "cancelled", code: "deadline", message: "No longer needed." } as b.Body,
+        ...alone,
+        b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }),
+        b.completed("good", "x"),
+      ],
+      says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
+    },
     { name: "a running turn has no count yet", after: [b.agentFailed("other")], says: ["other dropped out: It cannot go on."] },
     {
       name: "a cancelled turn has no count, and an agent that still worked did not drop out",

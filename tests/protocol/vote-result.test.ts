@@ -17,7 +17,7 @@ function settledBy(ids: readonly string[], votes: Record<string, string>, endedB
   const attempt = turn?.attempts.at(-1);
   const result = attempt ? voteResult(attempt, ids.length) : null;
   if (!result) throw new Error("no result");
-  return { result, words: voteWords(result, { winner, endedBy }) };
+  return { result, words: voteWords(result, { winner, endedBy, tie: false }) };
 }
 const TWELVE = Array.from({ length: 12 }, (_, index) => `a${index + 1}`);
 /** 4, 2 and six times 1. */
