@@ -25,7 +25,6 @@ import { UploadRoom } from "./contexts/upload-room";
 import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
-import { LOCAL_TENANT } from "./tenancy/principal";
 import { literalKeyProblem } from "../durable-objects/team-keys";
 import { toolFacts } from "../durable-objects/tool-secrets";
 
@@ -53,10 +52,11 @@ export default {
   },
   async scheduled({ scheduledTime }, env, ctx) {
     const services = toServices(env, ctx);
+    const now = Date.now();
     const works = await Promise.allSettled([
-      startDue(services, scheduledTime),
-      sweepUploads(services.contexts.store, scheduledTime),
-      pruneVersions(services.contexts.prune, scheduledTime),
+      startDue(services, { at: scheduledTime, now }),
+      sweepUploads(services.contexts.store, now),
+      pruneVersions(services.contexts.prune, now),
     ]);
     for (const work of works) if (work.status === "rejected") throw work.reason;
   },
@@ -77,7 +77,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
     },
     evals: {
       suites: { smoke: smokeEvals, simulated: simulatedEvals },
-      cronTenant: readSecret(env, "EVAL_TENANT") ?? (env.OPEN_ACCESS === "loopback" ? LOCAL_TENANT : null),
+      cronTenant: readSecret(env, "EVAL_TENANT") ?? null,
       start: (run, others) =>
         env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others),
       records: new EvalRecords(env.DB),

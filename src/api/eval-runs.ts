@@ -22,13 +22,19 @@ export function suitesOf({ suites }: Pick<EvalServices, "suites">): Suite[] {
 const TRIES = 3;
 const PAUSE_MS = 1_000;
 
+/** A trigger names its own time. One that names another day was not sent by the platform, and must not spend money. */
+const FARTHEST_MS = 86_400_000;
+
+type Ring = { at: number; now: number };
+
 /**
- * Starts every suite that is due in the minute of `at`, all of them or none. Rung twice, it finds the runs begun. A suite whose team cannot run here
+ * Starts every suite that is due in the minute of `at`, all of them or none; none if `at` is more than a day from `now`. Rung twice, it finds the runs begun. A suite whose team cannot run here
  * gets its run all the same, in which every case says why.
  */
-export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, at: number): Promise<void> {
+export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, { at, now }: Ring): Promise<void> {
   const { cronTenant: tenant } = services.evals;
   if (tenant === null) return logInfo("no evaluation runs by cron: EVAL_TENANT names no tenant");
+  if (Math.abs(now - at) > FARTHEST_MS) return logInfo("no evaluation runs: the trigger names a time more than a day from now");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
   const runs = due.map((suite): EvalRunStart => {
     const planned = planRun(suite, services);

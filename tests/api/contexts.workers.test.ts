@@ -2,7 +2,7 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { unzipSync, zipSync } from "fflate";
 import { packTar as tarOf, type TarEntry } from "modern-tar";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import worker from "../../src/worker";
 import { hashOf } from "../../src/workspace/hash";
 import type { Context, ContextFile, ContextList, ContextUpload } from "../../src/protocol/contexts";
@@ -382,13 +382,17 @@ describe("what goes", () => {
     expect((await upload(await manifest("gone", [await fileOf("a.txt", "gone for good")]))).missing).toHaveLength(1);
   });
 
-  it("E13 an upload that nobody finished is swept after a day, and what is committed stays", async () => {
+  it("E13 an upload that nobody finished is swept after a day by the clock, and what is committed stays (H4)", async () => {
     await pushed("kept", { "a.txt": "kept" });
     const open = await upload(await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]));
     await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["half"]) });
     const ours = async () => (await objects()).filter((key) => key.includes(open.version)).length;
-    const ring = (scheduledTime: number) =>
-      worker.scheduled(createScheduledController({ scheduledTime, cron: "23 3 * * *" }), env, createExecutionContext());
+    const controller = createScheduledController({ scheduledTime: Date.now() + 40 * 86_400_000, cron: "23 3 * * *" });
+    const ring = async (at: number) => {
+      vi.useFakeTimers({ toFake: ["Date"], now: at });
+      await worker.scheduled(controller, env, createExecutionContext());
+      vi.useRealTimers();
+    };
     await ring(Date.now() + 23 * 3_600_000);
     expect(await ours()).toBe(2);
     await ring(Date.now() + 25 * 3_600_000);

@@ -1,9 +1,10 @@
 import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, expect, inject, it } from "vitest";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import simulated from "../../configs/evals/simulated.yaml";
 import { evalRunName } from "../../durable-objects/eval-run-api";
 import { startDue } from "../../src/api/eval-runs";
+import { scheduledRunId } from "../../src/evals/run-id";
 import type { EvalServices } from "../../src/api/eval-services";
 import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
 import worker from "../../src/worker";
@@ -131,6 +132,8 @@ describe("GET /api/evals", () => {
 
 describe("a cron", () => {
   const AT = Date.parse("2026-11-30T06:00:00Z");
+  const clockAt = (now: number) => vi.useFakeTimers({ toFake: ["Date"], now });
+  afterEach(() => void vi.useRealTimers());
   const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
   const start: EvalServices["start"] = (run, others) =>
     env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others);
@@ -142,8 +145,8 @@ describe("a cron", () => {
 
   it("F11 that rings twice in its minute starts what is due once, and nothing else", async () => {
     const offered = services({ nightly, simulated });
-    await Promise.all([startDue(offered, AT), startDue(offered, AT + 59_000)]);
-    await startDue(offered, AT + 60_000);
+    await Promise.all([startDue(offered, { at: AT, now: AT }), startDue(offered, { at: AT + 59_000, now: AT + 59_000 })]);
+    await startDue(offered, { at: AT + 60_000, now: AT + 60_000 });
     expect(await records.runs("local", "simulated", { before: null, limit: 100 })).not.toContainEqual(
       expect.objectContaining({ origin: "cron" }),
     );
@@ -158,7 +161,7 @@ describe("a cron", () => {
 
   it("starts nothing where no tenant is named to pay for it", async () => {
     const offered = services({ nightly }, () => Promise.reject(new Error("no run may start")));
-    await startDue({ ...offered, evals: { ...offered.evals, cronTenant: null } }, AT);
+    await startDue({ ...offered, evals: { ...offered.evals, cronTenant: null } }, { at: AT, now: AT });
   });
 
   const weekly = nightly.replace("name: nightly", "name: weekly");
@@ -171,7 +174,7 @@ describe("a cron", () => {
       if (calls === 1) await start(run, others);
       throw new Error("the service died");
     };
-    await startDue(services({ nightly, weekly }, dying), later).catch(() => undefined);
+    await startDue(services({ nightly, weekly }, dying), { at: later, now: later }).catch(() => undefined);
     for (const suite of ["nightly", "weekly"]) {
       await expect
         .poll(async () => (await records.run("local", suite, "run_20261207t060000z"))?.status, { timeout: 20_000 })
@@ -186,7 +189,7 @@ describe("a cron", () => {
       begun.push([suite.name, ...others.map((other) => other.suite.name)]);
       return { started: true };
     };
-    await startDue(services({ nightly, weekly }, starting), AT);
+    await startDue(services({ nightly, weekly }, starting), { at: AT, now: AT });
     expect(begun).toEqual([["weekly", "nightly"]]);
   });
 
@@ -196,7 +199,9 @@ describe("a cron", () => {
       asked.push(suite.name);
       throw new Error("Network connection lost.");
     };
-    await expect(startDue(services({ nightly }, starting), AT)).rejects.toThrow("No evaluation that is due could start.");
+    await expect(startDue(services({ nightly }, starting), { at: AT, now: AT })).rejects.toThrow(
+      "No evaluation that is due could start.",
+    );
     expect(asked).toEqual(["nightly", "nightly", "nightly"]);
   });
 
@@ -207,18 +212,34 @@ describe("a cron", () => {
       GEMINI_API_KEY: "",
       GOOGLE_API_KEY: "",
     });
+    // A Monday of the past, so that alarms which are set under that clock are due at once.
+    const monday = Date.parse("2024-01-01T06:00:00Z");
+    clockAt(monday);
     for (let rings = 0; rings < 2; rings += 1) {
       await worker.scheduled(
-        createScheduledController({ scheduledTime: AT, cron: "0 6 * * MON" }),
-        withoutKeys,
+        createScheduledController({ scheduledTime: monday, cron: "0 6 * * MON" }),
+        { ...withoutKeys, EVAL_TENANT: "acme" },
         createExecutionContext(),
       );
     }
+    vi.useRealTimers();
     await expect
-      .poll(async () => (await records.run("local", "smoke", "run_20261130t060000z"))?.status, { timeout: 10_000 })
+      .poll(async () => (await records.run("acme", "smoke", "run_20240101t060000z"))?.status, { timeout: 10_000 })
       .toBe("completed");
-    const page = await records.run("local", "smoke", "run_20261130t060000z");
+    const page = await records.run("acme", "smoke", "run_20240101t060000z");
     expect(page).toMatchObject({ errored: 3, cost_usd: 0 });
     expect(page?.results[0]?.detail).toContain("The team of `smoke` cannot run here");
+  });
+
+  it.each([
+    { name: "a time more than a day from now", now: AT - 25 * 3_600_000, tenant: "acme" },
+    { name: "a time that was more than a day ago", now: AT + 25 * 3_600_000, tenant: "acme" },
+    { name: "no tenant that pays, on open access too", now: AT, tenant: "" },
+  ])("starts nothing for $name (H4)", async ({ now, tenant }) => {
+    const minute = AT + 14 * 86_400_000;
+    clockAt(minute + (now - AT));
+    const controller = createScheduledController({ scheduledTime: minute, cron: "0 6 * * MON" });
+    await worker.scheduled(controller, { ...env, EVAL_TENANT: tenant }, createExecutionContext());
+    for (const one of ["acme", "local"]) expect(await records.run(one, "smoke", scheduledRunId(minute))).toBeNull();
   });
 });
