@@ -1,5 +1,6 @@
 import { judgeAccess } from "./access";
 import type { Connection, Origins } from "./connection";
+import { hasConsent } from "./consent";
 import { isExposed } from "./credentials";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
 import { commandLineOf } from "./invocation";
@@ -113,10 +114,13 @@ async function examineFile(io: Place): Promise<Finding[]> {
 }
 
 async function examineConfig(connection: Connection | null, io: Place): Promise<Finding> {
-  const team = await foundTeam(io);
-  if (team === null || team.source.text === null) return examineUsualTeam(connection);
+  const found = await foundTeam(io);
+  if (found === null) return examineUsualTeam(connection);
+  const { team, text } = found;
   if (connection === null) return finding("config", "note", `${team.described}, not checked: the service does not answer`);
-  const { data } = await validateConfig(team.source.text, connection);
+  const { data } = await validateConfig(text, connection);
+  if (data.runnable && found.needsConsent && !(await hasConsent(found, io)))
+    return finding("config", "note", `${team.described} can run; you are asked whether to use it at the first question here`);
   if (data.runnable) return finding("config", "good", `${team.described} can run`);
   const missing = [...data.errors, ...data.refusals];
   if (lacksOnlyKeys(missing)) {

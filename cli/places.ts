@@ -13,6 +13,10 @@ export const userConfig = ({ home }: Pick<Io, "home">): string => path.join(home
 export const credentialsFile = ({ home }: Pick<Io, "home">): string =>
   path.join(home, ".config", "massgen-edge", "credentials.json");
 
+/** Which configs of folders their user has allowed. */
+export const consentsFile = ({ home }: Pick<Io, "home">): string =>
+  path.join(home, ".config", "massgen-edge", "allowed-configs.json");
+
 /** A path as people write it: from the folder they are in, or from their own. */
 export function shownPath(file: string, { cwd, home }: Pick<Io, "cwd" | "home">): string {
   const relative = path.relative(cwd, file);

@@ -11,6 +11,9 @@ export type TurnRequest = z.infer<typeof TurnRequestSchema>;
 export const CredentialsSchema = z.object({ server: z.string().nullable(), keys: z.record(z.string(), z.string()) });
 export type Credentials = z.infer<typeof CredentialsSchema>;
 
+/** `folders`: a folder's absolute path → the SHA-256 of the config in it that its user has allowed, in hex. */
+export const ConsentsSchema = z.object({ folders: z.record(z.string(), z.string()) });
+
 export const HealthSchema = z.object({ status: z.string(), version: z.string().optional() });
 /** Of the OpenAPI document, what tells the service's version. */
 export const DocumentSchema = z.object({ info: z.object({ version: z.string() }) });

@@ -1,6 +1,7 @@
 import path from "node:path";
 import type { RunRequest } from "../src/protocol/api";
 import type { QuestionPart } from "../src/protocol/attachments";
+import { type Asking, type FoundConfig, requireConsent } from "./consent";
 import { CliError, EXIT } from "./exit-codes";
 import { MODEL_FLAG } from "./invocation";
 import type { Io } from "./io";
@@ -29,17 +30,21 @@ export type TeamChoice = {
 
 type Surroundings = Pick<Io, "cwd" | "home">;
 
+/** `answer`: see `Asking`. */
+type Choosing = Surroundings & Pick<Io, "stderr"> & Asking;
+
 /**
  * The team: what the command line names, then the project's `.massgen/config.yaml`, then the user's, then the service's usual
- * one. A file is sent as it is, so that errors carry line and column. Throws CliError. `gets`: how addresses are asked.
+ * one. A file is sent as it is, so that errors carry line and column. Throws CliError, also if the user does not allow the
+ * project's config. `gets`: how addresses are asked.
  */
-export async function chooseTeam(flags: TeamFlags, io: Surroundings & Pick<Io, "stderr">, gets?: Gets): Promise<TeamChoice> {
+export async function chooseTeam(flags: TeamFlags, io: Choosing, gets?: Gets): Promise<TeamChoice> {
   const team = await teamOf(flags, io);
   const uploads = uploadsOf(team.source.text ?? "", flags.file ?? []);
   return uploads.length === 0 ? team : { ...team, attached: await readUploads(uploads, io, gets) };
 }
 
-async function teamOf(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
+async function teamOf(flags: TeamFlags, io: Choosing): Promise<TeamChoice> {
   const single = flags.model !== undefined || flags.backend !== undefined;
   if (flags.config !== undefined && (single || flags.systemMessage !== undefined)) {
     throw new CliError(
@@ -50,20 +55,22 @@ async function teamOf(flags: TeamFlags, io: Surroundings): Promise<TeamChoice> {
   if (single) return teamOfModels(flags);
   if (flags.systemMessage !== undefined) throw new CliError(EXIT.config, "--system-message goes with --model.");
   if (flags.config !== undefined) return namedTeam(flags.config, io);
-  return (
-    (await foundTeam(io)) ?? {
-      request: {},
-      source: { name: "the usual team", text: null },
-      described: "the service's usual team",
-    }
-  );
+  const found = await foundTeam(io);
+  if (found === null)
+    return { request: {}, source: { name: "the usual team", text: null }, described: "the service's usual team" };
+  if (found.needsConsent) await requireConsent(found, io);
+  return found.team;
 }
 
-/** The config that applies in this folder when none is named, and where it lies; null if there is none. */
-export async function foundTeam(io: Surroundings): Promise<TeamChoice | null> {
+/** `needsConsent`: it came with the folder, so another person may have written it. */
+export type FoundTeam = FoundConfig & { team: TeamChoice; needsConsent: boolean };
+
+/** The config that applies in this folder when none is named; null if there is none. */
+export async function foundTeam(io: Surroundings): Promise<FoundTeam | null> {
   for (const file of [projectConfig(io), userConfig(io)]) {
     const text = await readTextFile(file, { what: "config", shown: shownPath(file, io) });
-    if (text !== null) return teamOfText(text, shownPath(file, io));
+    if (text === null) continue;
+    return { file, text, team: teamOfText(text, shownPath(file, io)), needsConsent: file === projectConfig(io) };
   }
   return null;
 }

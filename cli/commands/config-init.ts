@@ -2,6 +2,7 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { collect } from "../arguments";
 import { type Connection, type ConnectionFlags, connect } from "../connection";
+import { storeConsent } from "../consent";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { withConnection } from "../flags";
 import { commandLineOf } from "../invocation";
@@ -42,6 +43,7 @@ async function init(flags: InitFlags, io: Io): Promise<ExitCode> {
   } catch (cause) {
     throw cannot(codeOf(cause) === "EEXIST" ? IS_THERE : reasonOf(cause), cause);
   }
+  if (!user) await storeConsent({ file, text: yaml }, io); // its user has just made it
   io.stdout.write(`Wrote ${shown}. Check it: ${commandLineOf("config", "validate", ...(user ? [shown] : []))}\n`);
   return EXIT.ok;
 }

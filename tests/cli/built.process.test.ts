@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { storeConsent } from "../../cli/consent";
 import { buildCli, CLI_FILE } from "../../scripts/cli-bundle";
 import * as b from "../protocol/builders";
 import { Ask, type Start } from "./ask-process";
@@ -159,6 +160,8 @@ describe("a config that lies in the folder", () => {
   it("is sent as it is, and what is wrong with it is shown with its line and a caret, but without its key", async () => {
     const answer = problem(422, { title: "The config cannot be run", code: "config_invalid", errors: [error] });
     await using service = await start({ answers: { "/api/runs": answer } });
+    const file = path.join(root, ".massgen/config.yaml");
+    await storeConsent({ file, text: yaml }, { cwd: root, home: path.join(root, "home") });
     const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
     expect(JSON.parse(service.requests[0]?.body ?? "")).toEqual({ question: "q", config_yaml: yaml });
     expect([code, stdout, stderr]).toEqual([
@@ -173,6 +176,13 @@ describe("a config that lies in the folder", () => {
         "",
       ].join("\n"),
     ]);
+  });
+
+  it("is not sent before its user has allowed it, and the command says what to type (H6)", async () => {
+    await using service = await start({});
+    const [code, stdout, stderr] = await ended(run(["q", "--server", service.url]));
+    expect([code, stdout, service.requests]).toEqual([1, "", []]);
+    expect(stderr).toContain('massgen-edge --config .massgen/config.yaml "your question"');
   });
 
   it("is checked by config validate, which ends with 1 where it cannot run", async () => {

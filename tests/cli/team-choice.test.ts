@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { chooseTeam, type TeamFlags } from "../../cli/team-choice";
 
 let root = "";
-const io = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home"), stderr: { write: () => undefined } });
+const places = () => ({ cwd: path.join(root, "work"), home: path.join(root, "home"), stderr: { write: () => undefined } });
+/** Whoever is asked says yes. */
+const io = () => ({ ...places(), answer: async () => true });
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), "team-"));
   await mkdir(io().cwd);
@@ -118,5 +120,78 @@ describe("the team that is asked", () => {
   ])("is none for $name", async ({ files = {}, flags, says }) => {
     for (const [file, text] of Object.entries(files)) await put(file, text);
     await expect(chooseTeam(flags, io())).rejects.toMatchObject({ exitCode: 1, message: expect.stringContaining(says) });
+  });
+});
+
+describe("a config that a folder brings (H6)", () => {
+  const CONSENTS = "home/.config/massgen-edge/allowed-configs.json";
+  const TEAM =
+    "agents:\n  - backend: {type: vllm, base_url: 'http://127.0.0.1:9/v1', upload_files: [{file_path: NOTES.md}]}\n    system_message: \"x\\e[2J\"\n";
+  const asking = (yes: boolean) => {
+    const questions: string[] = [];
+    const answer = async (question: string) => {
+      questions.push(question);
+      return yes;
+    };
+    return { questions, io: { ...places(), answer } };
+  };
+
+  it("is not used without a terminal, and the refusal says what to type", async () => {
+    await put(PROJECT, TEAM);
+    const refused = chooseTeam({}, places());
+    await expect(refused).rejects.toMatchObject({
+      exitCode: 1,
+      message: expect.stringContaining("npm run ask -- --config .massgen/config.yaml"),
+    });
+  });
+
+  it("is asked about once, with the addresses and files it names, and again when it has changed", async () => {
+    await put(PROJECT, TEAM);
+    await put("work/NOTES.md", "notes");
+    const user = asking(true);
+    await chooseTeam({}, user.io);
+    await chooseTeam({}, user.io);
+    await chooseTeam({}, places());
+    expect(user.questions).toEqual([expect.stringMatching(/http:\/\/127\.0\.0\.1:9\/v1[\s\S]*NOTES\.md/)]);
+    await put(PROJECT, `${TEAM}# changed\n`);
+    await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+    await chooseTeam({}, user.io);
+    expect(user.questions).toHaveLength(2);
+    expect((await stat(path.join(root, CONSENTS))).mode & 0o777).toBe(0o600);
+  });
+
+  it("is not used after a no, which is not remembered", async () => {
+    await put(PROJECT, "p: 1");
+    const user = asking(false);
+    for (let tries = 0; tries < 2; tries += 1)
+      await expect(chooseTeam({}, user.io)).rejects.toMatchObject({
+        exitCode: 1,
+        message: expect.stringContaining("is not used"),
+      });
+    expect(user.questions).toHaveLength(2);
+  });
+
+  it("needs its own consent in another folder, and none where it is named", async () => {
+    await put(PROJECT, "p: 1");
+    await chooseTeam({}, io());
+    await put("elsewhere/.massgen/config.yaml", "p: 1");
+    const elsewhere = { ...places(), cwd: path.join(root, "elsewhere") };
+    await expect(chooseTeam({}, elsewhere)).rejects.toMatchObject({ exitCode: 1 });
+    expect(await chooseTeam({ config: ".massgen/config.yaml" }, elsewhere)).toMatchObject({ request: { config_yaml: "p: 1" } });
+  });
+
+  it("shows no control characters of the config in the question", async () => {
+    await put(PROJECT, "a: http://127.0.0.1:9/\u001b[2Jx\u202e\n");
+    const user = asking(true);
+    await chooseTeam({}, user.io);
+    expect(user.questions[0]).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  it("has no consent in a file that others wrote differently", async () => {
+    await put(PROJECT, "p: 1");
+    for (const text of ["", "[]", '{"folders": 1}', '{"folders": {"__proto__": "x"}}']) {
+      await put(CONSENTS, text);
+      await expect(chooseTeam({}, places())).rejects.toMatchObject({ exitCode: 1 });
+    }
   });
 });
