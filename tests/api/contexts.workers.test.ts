@@ -1,12 +1,11 @@
-import { createExecutionContext, createScheduledController } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { unzipSync, zipSync } from "fflate";
 import { packTar as tarOf, type TarEntry } from "modern-tar";
-import { describe, expect, it, vi } from "vitest";
-import worker from "../../src/worker";
+import { describe, expect, it } from "vitest";
 import { hashOf } from "../../src/workspace/hash";
 import type { Context, ContextFile, ContextList, ContextUpload } from "../../src/protocol/contexts";
 import { ask, makeKey } from "./keyed-client";
+import { sweepAt } from "./scheduled";
 
 const owner = await makeKey("shelf");
 const text = (value: string) => new TextEncoder().encode(value);
@@ -387,15 +386,9 @@ describe("what goes", () => {
     const open = await upload(await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]));
     await send("PUT", open.links.blobs, { type: TAR, body: await blobsTar(["half"]) });
     const ours = async () => (await objects()).filter((key) => key.includes(open.version)).length;
-    const controller = createScheduledController({ scheduledTime: Date.now() + 40 * 86_400_000, cron: "23 3 * * *" });
-    const ring = async (at: number) => {
-      vi.useFakeTimers({ toFake: ["Date"], now: at });
-      await worker.scheduled(controller, env, createExecutionContext());
-      vi.useRealTimers();
-    };
-    await ring(Date.now() + 23 * 3_600_000);
+    await sweepAt(Date.now() + 23 * 3_600_000);
     expect(await ours()).toBe(2);
-    await ring(Date.now() + 25 * 3_600_000);
+    await sweepAt(Date.now() + 25 * 3_600_000);
     expect(await ours()).toBe(0);
     expect(await (await send("GET", "/api/contexts/kept/files/a.txt")).text()).toBe("kept");
     const again = await upload(await manifest("kept", [await fileOf("a.txt", "half"), await fileOf("b.txt", "other half")]));
