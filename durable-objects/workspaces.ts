@@ -25,6 +25,7 @@ import type { Delivered } from "./deliveries";
 import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
 import type { Outbox } from "./outbox";
+import { RejectedResults } from "./rejected-results";
 import type { ContextEdits, RoundChanges } from "./round-changes";
 import type { Contents, FrozenFiles } from "./session-api";
 import type { AnswerFiles } from "./session-queries";
@@ -84,9 +85,11 @@ const CONTEXT_FILES: FileLimits = {
  */
 export class Workspaces {
   readonly #options: Options;
+  readonly #rejected: RejectedResults;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#rejected = new RejectedResults(options);
   }
 
   /** Whether the agent has a workspace. */
@@ -111,6 +114,7 @@ export class Workspaces {
       workspace: this.#working(turn, agent, NOTHING),
       peers: new Map(peers),
       contexts: new Map(contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place))),
+      attempts: this.#rejected.of(turn, agent),
       blobs: this.#source(),
       limits: { fileBytes: FILES.fileBytes, files: FILES.files, treeBytes: FILES.treeBytes },
       readBeforeDelete: this.#options.settingsOf(agent)?.readBeforeDelete ?? true,

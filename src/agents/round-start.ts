@@ -13,7 +13,7 @@ import type { ShownAnswer } from "../prompts/shown-answers";
 import type { EarlierTurn, Feedback } from "../prompts/task";
 import type { EventOf } from "../protocol/events";
 import { commandsActOutside, hasCommands } from "../tools/shell";
-import { contextsOf, pathsAsShown } from "../workspace/mounts";
+import { contextsOf, pathsAsShown, rejectedResult } from "../workspace/mounts";
 import { entriesOf } from "../workspace/permissions";
 
 /** What a round's conversation begins with, from the state at its start. Labels and ids end here: models get aliases. */
@@ -88,7 +88,11 @@ function startOfJudgement(context: StartContext): Start {
   const { final } = context.turn.attempt;
   return {
     system: judgementSystem(identityOf(context)),
-    user: judgementMessage({ ...taskOf(context), finalText: final?.content ?? "", executedTools: final?.tools ?? [] }),
+    user: judgementMessage({
+      ...withoutFiles(taskOf(context)),
+      finalText: final?.content ?? "",
+      executedTools: final?.tools ?? [],
+    }),
   };
 }
 
@@ -116,7 +120,7 @@ export function shownAnswers(turn: TurnState, labels: readonly string[]): ShownA
 /** The files an answer names lie where its readers see them. */
 function toShown(turn: TurnState, { agent, content, snapshot }: Answer): ShownAnswer {
   const alias = aliasOf(turn, agent);
-  return { alias, content: snapshot === null ? content : pathsAsShown(content, alias) };
+  return { alias, content: snapshot === null ? content : pathsAsShown(content, `/peers/${alias}`) };
 }
 
 /** What the agent is told about files; null where it has none. `granted`: what it may do now with a context that may be written. */
@@ -142,18 +146,33 @@ function identityOf(context: StartContext): Identity {
   return { systemMessage: teamAgent(context).systemMessage, persona };
 }
 
+/** Of a call without tools, which can read no file. */
+const withoutFiles = (task: Task): Task => ({ ...task, feedback: task.feedback && { ...task.feedback, files: null } });
+
 type Task = { nonce: string; history: readonly EarlierTurn[]; question: string; feedback: Feedback | null };
 
-const taskOf = ({ turn, nonce, history }: StartContext): Task => ({
-  nonce,
-  history,
-  question: turn.question,
-  feedback: feedbackOf(turn),
+const taskOf = (context: StartContext): Task => ({
+  nonce: context.nonce,
+  history: context.history,
+  question: context.turn.question,
+  feedback: feedbackOf(context),
 });
 
-function feedbackOf({ attempt, rejected }: TurnState): Feedback | null {
+function feedbackOf({ turn, agent }: StartContext): Feedback | null {
+  const { attempt, rejected } = turn;
   if (!attempt.feedback) return null;
-  return { ...attempt.feedback, rejected: rejected?.content ?? null, executedTools: rejected?.tools ?? [] };
+  const text = rejected?.content ?? null;
+  const files = rejectedFiles(turn, agent);
+  const shown = text !== null && files ? pathsAsShown(text, files.place) : text;
+  return { ...attempt.feedback, rejected: shown, executedTools: rejected?.tools ?? [], files };
+}
+
+/** Where the agent finds the files of the rejected reply; `null` if one of both has no files. */
+function rejectedFiles(turn: TurnState, agent: number): NonNullable<Feedback["files"]> | null {
+  const { agents } = turn.rules;
+  const result = rejectedResult(turn);
+  if (!result || !agents[agent]?.workspace || !agents[turn.rejected?.agent ?? 0]?.workspace) return null;
+  return { place: `/attempts/${result.attempt}`, contexts: contextsOf(turn, agent).length > 0 };
 }
 
 /** The votes that decided: the valid ones, or, where all were voided, the last ones for answers that still stand. */

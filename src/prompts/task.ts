@@ -27,19 +27,30 @@ export type Feedback = {
   rejected: string | null;
   /** Tools that its presenter executed, which nothing takes back. */
   executedTools: readonly string[];
+  /** Where the rejected reply's files are; `contexts`: the agent sees contexts. Absent or `null`: there are none that the agent could read. */
+  files?: { place: string; contexts: boolean } | null;
 };
 
 export function feedbackBlock(nonce: string, feedback: Feedback | null): string | null {
   if (!feedback) return null;
-  const { reason, instructions, rejected, executedTools } = feedback;
+  const { reason, instructions, rejected, executedTools, files = null } = feedback;
   const parts = [
     "The team has worked on this message before. Its reply was rejected; do better this time, with the reason and the instructions in mind.",
     quotedBlock(nonce, "REASON", reason),
     quotedBlock(nonce, "INSTRUCTIONS", instructions),
     ...(rejected === null ? [] : [quotedBlock(nonce, "REJECTED REPLY", rejected)]),
+    ...(files === null ? [] : [filesLine(files)]),
     ...(executedTools.length === 0 ? [] : [executedBlock(nonce, executedTools)]),
   ];
   return block(nonce, "FEEDBACK", ...parts);
+}
+
+function filesLine({ place, contexts }: NonNullable<Feedback["files"]>): string {
+  const changed = `Where it changed a context, \`${place}/contexts/NAME\` holds that context as it left it.`;
+  return [
+    `The files of the rejected reply are in \`${place}\`, read-only. Your own workspace does not begin with them: copy what you want to keep.`,
+    ...(contexts ? [changed] : []),
+  ].join(" ");
 }
 
 function executedBlock(nonce: string, tools: readonly string[]): string {

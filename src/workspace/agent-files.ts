@@ -16,8 +16,8 @@ export type Stat = { kind: "file" | "directory"; size: number; executable: boole
 /**
  * The files one agent may see and change, for the length of one tool call. Every operation goes through the permission rules and
  * leaves a line in `accessed`; the same done again with the same outcome is the same line, and a look at a file that does not read
- * it is a look at its directory. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`) or relative to
- * `/workspace`. What is changed is staged: nothing is stored until the call settles, and nothing of a call that fails is.
+ * it is a look at its directory. Paths may be absolute (`/workspace/a`, `/peers/agent2/a`, `/contexts/site/a`, `/attempts/1/a`) or
+ * relative to `/workspace`. What is changed is staged: nothing is stored until the call settles, and nothing of a call that fails is.
  *
  * All methods throw `FileError` for what the model did wrong: a path that is not there, is not allowed, is too large.
  */
@@ -79,6 +79,8 @@ export type Basis = {
   /** By alias. */
   peers: ReadonlyMap<string, Tree>;
   contexts: ReadonlyMap<string, MountedContext>;
+  /** Rejected results of earlier attempts, by number. Absent: none. */
+  attempts?: ReadonlyMap<string, Tree>;
   blobs: BlobSource;
   /** Paths read in earlier calls of the round. */
   read: ReadonlySet<string>;

@@ -23,6 +23,16 @@ function answersSeen({ agents, answers }: AttemptState, agent: number): Answer[]
   return [...new Map(shown.map((answer) => [answer.agent, answer])).values()];
 }
 
+/** The rejected result that the agents of a next attempt see, below `/attempts/{attempt}`; `null` if there is none. */
+export function rejectedResult({ attempt, rejected }: Pick<TurnState, "attempt" | "rejected">): Rejected | null {
+  return rejected && rejected.attempt === attempt.number - 1 ? { attempt: rejected.attempt, label: rejected.label } : null;
+}
+
+export type Rejected = { attempt: number; label: string };
+
+/** Where the changes of a rejected result to contexts are, below its place: a workspace has no directory of this name. */
+export const CHANGED_CONTEXTS = "contexts";
+
 /** A context in an agent's `/contexts/`. */
 export type ContextMount = { name: string; version: string; permission: "read" | "write"; writable: boolean };
 
@@ -42,7 +52,7 @@ type ContextsOf = Pick<TurnState, "rules" | "contexts"> & { attempt: Pick<Attemp
 const OWN_WORKSPACE = /(?<![\p{L}\p{N}_./~-])\/workspace(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}])/gu;
 
 /**
- * An answer as it is shown: what its author calls `/workspace/a` lies at `/peers/{alias}/a` for everybody, the author among them,
- * who may not tell its own answer from others.
+ * A text as it is shown: what its author calls `/workspace/a` is `{place}/a` for all readers. Of an answer the place is
+ * `/peers/{alias}`, also for its author, who may not tell its own answer from others.
  */
-export const pathsAsShown = (content: string, alias: string): string => content.replaceAll(OWN_WORKSPACE, `/peers/${alias}`);
+export const pathsAsShown = (content: string, place: string): string => content.replaceAll(OWN_WORKSPACE, place);

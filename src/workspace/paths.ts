@@ -1,5 +1,5 @@
 import { INVISIBLE } from "../protocol/invisible";
-import { FileError, type Mount, type Place } from "./types";
+import { type AboveMounts, FileError, type Mount, type Place } from "./types";
 
 /**
  * What a path means, as agents type it and as archives and uploads name it. A path is taken literally: nothing is decoded, `%2e` is
@@ -55,15 +55,22 @@ export function parsePath(typed: string): Place {
 }
 
 function placeBelow([top, name, ...rest]: string[], text: string): Place {
-  if (top !== "peers" && top !== "contexts") {
+  const toMount = top === undefined ? undefined : MOUNTS.get(top);
+  if (!toMount) {
     throw outside(`${visiblePath(text)} is outside of your files. There are /workspace, /peers and /contexts.`);
   }
-  if (name === undefined) return above(top === "peers" ? "/peers" : "/contexts");
+  if (name === undefined) return above(toMount.at);
   checkName(name);
-  return place(top === "peers" ? { kind: "peer", alias: name } : { kind: "context", name }, rest);
+  return place(toMount.named(name), rest);
 }
 
-const above = (at: "/" | "/peers" | "/contexts"): Place => ({ mount: { kind: "above", at }, path: "" });
+const MOUNTS: ReadonlyMap<string, { at: AboveMounts; named: (name: string) => Mount }> = new Map([
+  ["peers", { at: "/peers", named: (alias) => ({ kind: "peer", alias }) }],
+  ["contexts", { at: "/contexts", named: (name) => ({ kind: "context", name }) }],
+  ["attempts", { at: "/attempts", named: (number) => ({ kind: "attempt", number }) }],
+]);
+
+const above = (at: AboveMounts): Place => ({ mount: { kind: "above", at }, path: "" });
 
 function place(mount: Mount, parts: readonly string[]): Place {
   return { mount, path: checkedPath(parts) };
@@ -104,6 +111,8 @@ function formatMount(mount: Mount): string {
       return `/peers/${mount.alias}`;
     case "context":
       return `/contexts/${mount.name}`;
+    case "attempt":
+      return `/attempts/${mount.number}`;
     case "above":
       return mount.at;
   }

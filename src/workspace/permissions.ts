@@ -8,6 +8,8 @@ import type { FileOperation, Place } from "./types";
 export type Access = {
   peers: { has(alias: string): boolean; keys(): Iterable<string> };
   contexts: { get(name: string): ContextAccess | undefined; keys(): Iterable<string> };
+  /** Attempts whose rejected results it sees, by number. Absent: none. */
+  attempts?: { has(number: string): boolean; keys(): Iterable<string> };
   /** Whether the agent has read the file, or wrote it itself; path as the agent sees it. */
   knows(path: string): boolean;
 };
@@ -26,10 +28,11 @@ export function refusalOf(operation: FileOperation, place: Place, access: Access
   return unwritable(place, access) ?? (operation === "delete" ? unread(place, access) : null);
 }
 
-function unknownPlace(place: Place, { peers, contexts }: Access): Refusal | null {
+function unknownPlace(place: Place, { peers, contexts, attempts = new Set() }: Access): Refusal | null {
   const { mount } = place;
   if (mount.kind === "peer" && !peers.has(mount.alias)) return nothingAt(place, "peers", peers.keys());
   if (mount.kind === "context" && !contexts.get(mount.name)) return nothingAt(place, "contexts", contexts.keys());
+  if (mount.kind === "attempt" && !attempts.has(mount.number)) return nothingAt(place, "attempts", attempts.keys());
   return null;
 }
 
@@ -49,6 +52,8 @@ function unwritable(place: Place, { contexts }: Access): Refusal | null {
       return readOnly("holds the places you see and cannot be changed. Write below /workspace.");
     case "peer":
       return readOnly("is another's snapshot and cannot be changed. Copy it into /workspace and change the copy.");
+    case "attempt":
+      return readOnly("is the result of an earlier attempt and cannot be changed. Copy it into /workspace and change the copy.");
     case "context": {
       const context = contexts.get(mount.name);
       if (!context?.writable) return readOnly("is given for reading only. Copy it into /workspace and change the copy.");

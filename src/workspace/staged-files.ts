@@ -7,7 +7,16 @@ import { formatPlace, isShadowed, parsePath } from "./paths";
 import { type Access, protectionOf, refusalOf } from "./permissions";
 import { checkDirectory, checkFile, checkRoom, planTransfer, type Spot, takesAway, type Transfer, type Way } from "./transfer";
 import { EMPTY_TREE } from "./tree";
-import { type Accessed, type FileEntry, FileError, type FileOperation, type Place, type Tree, type TreeChanges } from "./types";
+import {
+  type AboveMounts,
+  type Accessed,
+  type FileEntry,
+  FileError,
+  type FileOperation,
+  type Place,
+  type Tree,
+  type TreeChanges,
+} from "./types";
 import { WorkingTree } from "./working-tree";
 
 /**
@@ -33,6 +42,7 @@ export class StagedFiles implements AgentFiles {
     this.#access = {
       peers: basis.peers,
       contexts: new Map(contexts),
+      ...(basis.attempts && { attempts: basis.attempts }),
       knows: (path) => !basis.readBeforeDelete || this.#marks.knows(path),
     };
   }
@@ -249,7 +259,7 @@ export class StagedFiles implements AgentFiles {
   }
 
   #baseOf({ mount }: Place): Tree {
-    const { workspace, peers, contexts } = this.#basis;
+    const { workspace, peers, contexts, attempts } = this.#basis;
     switch (mount.kind) {
       case "workspace":
         return workspace;
@@ -257,6 +267,8 @@ export class StagedFiles implements AgentFiles {
         return peers.get(mount.alias) ?? EMPTY_TREE;
       case "context":
         return contexts.get(mount.name)?.tree ?? EMPTY_TREE;
+      case "attempt":
+        return attempts?.get(mount.number) ?? EMPTY_TREE;
       case "above":
         return EMPTY_TREE;
     }
@@ -294,9 +306,14 @@ export class StagedFiles implements AgentFiles {
       .filter((child) => !isShadowed(child));
   }
 
-  #mountsIn(at: "/" | "/peers" | "/contexts"): Place[] {
-    const { peers, contexts } = this.#basis;
-    const names = { "/": ["contexts", "peers", "workspace"], "/peers": [...peers.keys()], "/contexts": [...contexts.keys()] }[at];
+  #mountsIn(at: AboveMounts): Place[] {
+    const { peers, contexts, attempts = new Map() } = this.#basis;
+    const names = {
+      "/": [...(attempts.size > 0 ? ["attempts"] : []), "contexts", "peers", "workspace"],
+      "/peers": [...peers.keys()],
+      "/contexts": [...contexts.keys()],
+      "/attempts": [...attempts.keys()],
+    }[at];
     return names.sort().map((name) => parsePath(`${at}/${name}`));
   }
 

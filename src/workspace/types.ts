@@ -18,16 +18,20 @@ export type Tree = ReadonlyMap<string, FileEntry>;
 /** What became of a path: its new contents, or null where it is gone. */
 export type TreeChanges = ReadonlyMap<string, FileEntry | null>;
 
+export type AboveMounts = "/" | "/peers" | "/contexts" | "/attempts";
+
 /** One of the places an agent sees. What may be done there is told by `permissions.ts`. */
 export type Mount =
   | { kind: "workspace" }
   /** The snapshot of a peer's answer, under its alias in this agent's eyes. */
   | { kind: "peer"; alias: string }
   | { kind: "context"; name: string }
+  /** The rejected result of an earlier attempt of the turn; `number` as in its path. */
+  | { kind: "attempt"; number: string }
   /** The fixed directories above them, which hold nothing else. */
-  | { kind: "above"; at: "/" | "/peers" | "/contexts" };
+  | { kind: "above"; at: AboveMounts };
 
-/** Where a path leads: `/workspace/…`, `/peers/{alias}/…`, `/contexts/{name}/…`. `path` is relative to the mount's root; "" is the root itself. */
+/** Where a path leads: `/workspace/…`, `/peers/{alias}/…`, `/contexts/{name}/…`, `/attempts/{number}/…`. `path` is relative to the mount's root; "" is the root itself. */
 export type Place = { mount: Mount; path: string };
 
 /** What is done to a file. */

@@ -99,6 +99,26 @@ describe("an agent is told", () => {
     expect(user).toContain("- read_file");
   });
 
+  it("after a restart where the files of the rejected reply are, if it and the reader have files (D4)", () => {
+    const script: Script = (agent, request, nth) => {
+      const offers = request.tools.map(({ name }) => name);
+      return offers.some((name) => name !== "read_file") ? usual(agent, request, nth) : says("See /workspace/a.md.");
+    };
+    const team = teamOf(IDS, { tools: ["read_file"], rules: { max_orchestration_restarts: 1 } });
+    const restartedOf = (workspaces: readonly boolean[], agent: number): string => {
+      const agents = team.rules.agents.map((rules, index) => ({ ...rules, workspace: workspaces[index] === true }));
+      const run = new TeamRun({ team: { ...team, rules: { ...team.rules, agents } }, script }).ask("How many?");
+      const [restarted] = run.conversations.get(`2 ${agent} 1`) ?? [];
+      return restarted?.kind === "start" ? restarted.user : "";
+    };
+    const presenter = new TeamRun({ team, script }).ask("How many?").ofType("presentation.started")[0]?.agent === "a" ? 0 : 1;
+    const told = restartedOf([true, true], 0);
+    expect(told).toContain("The files of the rejected reply are in `/attempts/1`, read-only.");
+    expect(told).toContain("See /attempts/1/a.md.");
+    expect(restartedOf([true, true].with(1 - presenter, false), 1 - presenter)).not.toContain("/attempts");
+    expect(restartedOf([true, true].with(presenter, false), 1 - presenter)).not.toContain("/attempts");
+  });
+
   it("a persona without its nonce, which the persona's author may have known", () => {
     const script: Script = (agent, request, nth) => {
       if (!request.tools.some(({ name }) => name === "assign_personas")) return usual(agent, request, nth);

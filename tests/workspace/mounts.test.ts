@@ -144,6 +144,6 @@ describe("an answer as it is shown", () => {
     { name: "leaves what leads to others alone", says: "/peers/agent1/a", reads: "/peers/agent1/a" },
     { name: "leaves what reads like a replacement alone", says: "$& /workspace/$1", reads: "$& /peers/agent2/$1" },
   ])("$name: $says", ({ says, reads }) => {
-    expect(pathsAsShown(says, "agent2")).toBe(reads);
+    expect(pathsAsShown(says, "/peers/agent2")).toBe(reads);
   });
 });

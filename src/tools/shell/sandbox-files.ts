@@ -7,9 +7,9 @@ import { type Listing, listingCommands, toListing } from "./sandbox-listing";
 import { endProcesses } from "./sandbox-processes";
 
 /** The places of an agent's files, which the sandbox has below its root. */
-const PLACES = ["/workspace", "/peers", "/contexts"];
-/** Those, and what peers and contexts have below them: they are there whatever an agent's files are. */
-const ROOT = /^\/(?:workspace|(?:peers|contexts)(?:\/[^/]+)?)$/;
+const PLACES = ["/workspace", "/peers", "/contexts", "/attempts"];
+/** Those, and what peers, contexts and attempts have below them: they are there whatever an agent's files are. */
+const ROOT = /^\/(?:workspace|(?:peers|contexts|attempts)(?:\/[^/]+)?)$/;
 /** Files of our own, outside of the places. */
 const NAMES = "/tmp/.agent-names";
 export const SCRIPT = "/tmp/.agent-command";

@@ -12,7 +12,7 @@ export const SANDBOX_LIMITS: SandboxLimits = { files: 10_000, fileBytes: 8 * 102
 
 export type SandboxRunnerOptions = {
   limits?: SandboxLimits;
-  /** Where `/workspace`, `/peers` and `/contexts` lie in the container; default: its root. */
+  /** Where `/workspace`, `/peers`, `/contexts` and `/attempts` are in the container; default: its root. */
   root?: string;
   /** Whether commands may reach more than their files; default: they do not. */
   actsOutside?: boolean;

@@ -32,7 +32,7 @@ const fsError = (errno: keyof typeof REASONS, operation: string, path: string): 
 type Parts = { files: AgentFiles; scratch: IFileSystem; meter: StepMeter; work: ShellWork };
 
 /**
- * The shell's files: an agent's own at `/workspace`, `/peers` and `/contexts`, and a scratch directory `/tmp` (and `/dev`) that ends
+ * The shell's files: an agent's own at `/workspace`, `/peers`, `/contexts` and `/attempts`, and a scratch directory `/tmp` (and `/dev`) that ends
  * with the command. Nothing else can be written. Links are refused, times are all the same, of a mode only "may be run" is kept.
  */
 export class ShellFileSystem implements IFileSystem {
@@ -302,5 +302,5 @@ export class ShellFileSystem implements IFileSystem {
 const mayRun = (mode: number): boolean => (mode & 0o111) !== 0;
 const isNothing = (path: string): boolean => path === "/dev/null";
 const isScratch = (path: string): boolean => /^\/(?:tmp|dev)(?:\/|$)/.test(path);
-const isAgents = (path: string): boolean => /^\/(?:workspace|peers|contexts)(?:\/|$)/.test(path);
+const isAgents = (path: string): boolean => /^\/(?:workspace|peers|contexts|attempts)(?:\/|$)/.test(path);
 const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/")) || "/";
