@@ -58,7 +58,7 @@ export const isYaml = (request: Request): boolean =>
 /** A body that is text to be read elsewhere. */
 export async function readPlainBody(request: Request): Promise<string> {
   requireUncompressed(request.headers);
-  return (await readText(request, plainLimit(MAX_BODY_BYTES))).text;
+  return (await readText(request, plainLimit(MAX_BODY_BYTES), "request_invalid")).text;
 }
 
 function check<T>(value: unknown, schema: z.ZodType<T>): T {
@@ -128,6 +128,7 @@ function attachedIn(text: string, size: number): number {
 async function readText(
   request: Request,
   { mostBytes, beyond, waits, came }: BodyLimit,
+  notUtf8: "bad_json" | "request_invalid" = "bad_json",
 ): Promise<{ text: string; size: number }> {
   if (Number(request.headers.get("content-length") ?? 0) > mostBytes) throw new ApiError("body_too_large", beyond);
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
@@ -135,7 +136,7 @@ async function readText(
     try {
       return decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
-      throw new ApiError("bad_json", "The body is not UTF-8.");
+      throw new ApiError(notUtf8, "The body is not UTF-8. Save it as UTF-8 and send it again.");
     }
   };
   const parts: string[] = [];

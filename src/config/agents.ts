@@ -6,7 +6,7 @@ import { checkKeys } from "./check-keys";
 import { asSection, below, read, type Section, slipOf, text } from "./fields";
 import { AGENT_KEYS } from "./known-keys";
 import { MAX_AGENTS, MAX_ID_CHARS, MAX_TEXT_CHARS } from "./limits";
-import { SENSITIVITIES } from "./settings";
+import { readSensitivity } from "./settings";
 import type { TeamAgent } from "./team";
 import { asksForFiles, type TeamFiles } from "./workspace";
 
@@ -14,6 +14,9 @@ import { asksForFiles, type TeamFiles } from "./workspace";
 export type AgentAndRules = { agent: TeamAgent; rules: AgentRules };
 
 const ID = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,${MAX_ID_CHARS - 1}}$`);
+
+/** Objects list such keys first and by size, whatever their order in the team. */
+const COUNTED = /^(0|[1-9][0-9]*)$/;
 
 /** What an agent has from its team. `vote`: whether a team of so many agents answers and votes, rather than only presents. */
 export type FromTeam = { sensitivity: TeamAgent["votingSensitivity"]; vote: (agents: number) => boolean; files: TeamFiles };
@@ -57,7 +60,7 @@ function readAgent(section: Section, team: FromTeam & { size: number }, context:
   checkKeys(section, AGENT_KEYS);
   const id = readId(section);
   const systemMessage = read(section, "system_message", text(MAX_TEXT_CHARS), null);
-  const votingSensitivity = read(section, "voting_sensitivity", SENSITIVITIES, team.sensitivity);
+  const votingSensitivity = readSensitivity(section, team.sensitivity);
   const backend = backendOf(section);
   const found = backend && readBackend(backend, context, team.vote(team.size));
   const tools = backend && readAgentTools(backend, team.files, context, found?.backend.format ?? null);
@@ -82,6 +85,11 @@ function readId(section: Section): string | null {
     return null;
   }
   // Ids become keys of plain objects, so a name every object has already would find what nobody put there.
+  if (typeof id === "string" && COUNTED.test(id)) {
+    const detail = "id is a whole number here, which would stand before all others in results: put a letter into it.";
+    section.findings.error("out_of_range", [...section.path, "id"], detail);
+    return null;
+  }
   if (typeof id === "string" && ID.test(id) && !(id in {})) return id;
   if (typeof id !== "string") {
     section.findings.error("wrong_type", [...section.path, "id"], `id must be text${slipOf(id, "string")}.`);

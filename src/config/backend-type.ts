@@ -28,7 +28,7 @@ export function readType({ path, values, findings }: Section): { name: string; f
   }
   const meant = typeAt(written.toLowerCase()) ?? nearest(written, Object.keys(BACKEND_TYPES));
   const help = meant ? `Did you mean \`${meant}\`?` : `Served here: ${SERVED_TYPES.join(", ")}.`;
-  findings.error("unknown_key", at, `No backend type has this name. ${help}`);
+  findings.error("out_of_range", at, `No backend type has this name. ${help}`);
   return null;
 }
 

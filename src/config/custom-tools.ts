@@ -104,7 +104,7 @@ const isPython = ({ section: { values } }: Entry): boolean =>
 
 /** MassGen's own tools are told by the folder they lie in. */
 const KINDS: readonly (readonly [RegExp, NeedId])[] = [
-  [/computer_use/, "computer_use"],
+  [/computer_use|_browser_automation/, "computer_use"],
   [/_extraframework_agents\//, "foreign_framework_tool"],
   [/_multimodal_tools\//, "media_tools"],
 ];

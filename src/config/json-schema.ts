@@ -62,6 +62,19 @@ const OFF: JsonSchema = {
 
 const ref = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
 
+/** As `value-needs.ts` reads it. */
+const MEMORY: JsonSchema = {
+  description: "The turns of a session are remembered anyway; memory that lasts longer is not served.",
+  anyOf: [
+    ref("off"),
+    {
+      type: "object",
+      properties: { persistent_memory: ref("off") },
+      anyOf: [{ required: ["conversation_memory"] }, { required: ["persistent_memory"] }],
+    },
+  ],
+};
+
 /** A mapping with these keys and those that are ignored or can only be off; an empty one may be left empty. */
 function section(rules: KeyRules, properties: Record<string, JsonSchema>): JsonSchema {
   return { type: ["object", "null"], ...keysOf(rules, properties), additionalProperties: false };
@@ -94,7 +107,8 @@ function refusedKeys({ later, only = {} }: KeyRules): Entry[] {
 
 function keysByValue({ byValue = [] }: KeyRules): Entry[] {
   return byValue.map((key) => {
-    const usual = USUAL.has(key) ? [{ const: USUAL.get(key) }] : [];
+    if (key === "memory") return [key, MEMORY];
+    const usual = USUAL.has(key) ? [{ enum: USUAL.get(key) }] : [];
     return [key, { description: "Not served beyond what is here anyway.", anyOf: [...usual, ref("off")] }];
   });
 }
@@ -128,7 +142,7 @@ const agent = (): JsonSchema => ({
       type: "string",
       maxLength: MAX_ID_CHARS,
       pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]*$",
-      not: { enum: EVERY_OBJECTS },
+      not: { anyOf: [{ enum: EVERY_OBJECTS }, { pattern: "^(0|[1-9][0-9]*)$" }] },
     },
     backend: { description: "Which model the agent is, and how it is reached.", ...ref("backend") },
     system_message: { description: "The agent's role.", type: ["string", "null"], maxLength: MAX_TEXT_CHARS },

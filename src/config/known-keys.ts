@@ -48,18 +48,18 @@ export const TOP_KEYS: KeyRules = {
     session_id: "every run starts a session of its own; go on in one with POST /api/sessions/{id}/turns",
   },
   later: {
-    persistent_memory: ["memory"],
     filesystem_memory: ["filesystem_memory"],
     permissions: ["permissions"],
   },
-  byValue: ["hooks"],
+  byValue: ["hooks", "memory"],
   old: OLD_KEYWORDS,
 };
 
 export const AGENT_KEYS: KeyRules = {
   served: ["id", "backend", "system_message", "voting_sensitivity"],
   ignored: { append_system_prompt: `${NO_EFFECT}; write it into \`system_message\`` },
-  later: { persistent_memory: ["memory"], subagents: ["subagent_agents"], checkpoints: ["main_agent"] },
+  later: { subagents: ["subagent_agents"], checkpoints: ["main_agent"] },
+  byValue: ["memory"],
 };
 
 export const ORCHESTRATOR_KEYS: KeyRules = {
@@ -82,13 +82,7 @@ export const ORCHESTRATOR_KEYS: KeyRules = {
       "gap_report_mode",
       "allow_midstream_peer_updates_before_checklist_submit",
     ],
-    other_coordination: [
-      "presenter_agent",
-      "skip_final_presentation",
-      "skip_voting",
-      "disable_injection",
-      "defer_peer_updates_until_restart",
-    ],
+    other_coordination: ["presenter_agent", "defer_peer_updates_until_restart"],
     media_generation: [
       "image_generation_backend",
       "audio_generation_backend",
@@ -214,5 +208,14 @@ export const REGISTERED_TOOL_KEYS = known("name");
 export const RATE_KEYS = known("rpm", "tpm", "rpd", "tpd");
 export const FILE_KEYS = known("image_path", "audio_path", "video_path", "file_path");
 export const CONTEXT_PATH_KEYS = known("path", "permission", "protected_paths");
+const OF_CONVERSATIONS = "a conversation is summed up by itself when it nears its model's window";
+const OF_MEMORY = "it is about memory across conversations, which is off";
+/** The turns of a session are its agents' memory; what lasts longer is refused. */
+export const MEMORY_KEYS: KeyRules = {
+  served: ["enabled", "conversation_memory", "persistent_memory"],
+  ignored: { compression: OF_CONVERSATIONS, retrieval: OF_MEMORY, recording: OF_MEMORY },
+  later: {},
+  grows: true,
+};
 export const HOOKS_KEYS = known("PreToolUse", "PostToolUse");
 export const HOOK_KEYS = known("matcher", "handler", "type", "fail_closed", "timeout");

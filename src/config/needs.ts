@@ -133,6 +133,11 @@ export const NEEDS = {
     "another way of coordinating",
     "Remove the keys; agents answer, improve and vote, and the winner presents.",
   ),
+  no_votes: {
+    what: "a winner without a vote",
+    why: "among several answers nothing else says which is best",
+    way: "Remove the key. With `max_new_answers_per_agent: 1` and `defer_voting_until_all_answered: true` each agent answers once and votes once.",
+  },
   prompt_optimisation: notYet("prompt optimisation by DSPy"),
   message_processing: notYet("message processing by NLIP"),
   persona_backend: notYet("personas by another backend", "Remove `backend`; the first agent's model writes them."),

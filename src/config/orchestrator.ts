@@ -13,14 +13,20 @@ type Answers = Pick<
   | "answer_novelty_requirement"
   | "max_midstream_injections_per_round"
   | "defer_voting_until_all_answered"
+  | "disable_injection"
+  | "reuse_winning_answer"
 >;
 
 /** The rules an `orchestrator` section sets, by MassGen's names; an absent key keeps its default. */
-export function readOrchestrator(section: Section): Answers & { skipRounds: boolean } {
+export function readOrchestrator(section: Section): Answers & { skipRounds: boolean; skipVoting: boolean } {
   checkKeys(section, ORCHESTRATOR_KEYS);
   const fair = readSetting(section, ORCHESTRATOR.fair);
   const lead = readSetting(section, ORCHESTRATOR.lead);
+  const reuses =
+    readSetting(section, ORCHESTRATOR.skipPresentation) || section.values.get("final_answer_strategy") === "winner_reuse";
   return {
+    ...(readSetting(section, ORCHESTRATOR.disableInjection) && { disable_injection: true }),
+    ...(reuses && { reuse_winning_answer: true }),
     max_new_answers_per_agent: readSetting(section, ORCHESTRATOR.answersPerAgent),
     max_new_answers_global: readSetting(section, ORCHESTRATOR.answersGlobal),
     fairness_lead_cap_answers: fair ? lead : null,
@@ -28,6 +34,7 @@ export function readOrchestrator(section: Section): Answers & { skipRounds: bool
     max_midstream_injections_per_round: readSetting(section, ORCHESTRATOR.injections),
     defer_voting_until_all_answered: readSetting(section, ORCHESTRATOR.deferVoting),
     skipRounds: readSetting(section, ORCHESTRATOR.skipRounds),
+    skipVoting: readSetting(section, ORCHESTRATOR.skipVoting),
   };
 }
 

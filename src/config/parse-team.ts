@@ -8,7 +8,7 @@ import { TOP_KEYS, UI_KEYS } from "./known-keys";
 import { MAX_TEAM_BYTES } from "./limits";
 import { type Coordination, readCoordination, readOrchestrator, readTimeouts } from "./orchestrator";
 import { asTold, type ConfigProblem, Findings } from "./problems";
-import { ORCHESTRATOR, readSetting, UI } from "./settings";
+import { ORCHESTRATOR, readSensitivity, readSetting, UI } from "./settings";
 import { readSource } from "./source";
 import type { Team } from "./team";
 import { readTeamFiles } from "./workspace";
@@ -76,18 +76,39 @@ function asRoot(value: unknown, findings: Findings): Section | null {
 function readTeam(root: Section, context: ConfigContext): Team {
   checkKeys(root, TOP_KEYS);
   const orchestrator = below(root, "orchestrator");
-  const { skipRounds, ...answers } = readOrchestrator(orchestrator);
+  const { skipRounds, skipVoting, ...answers } = readOrchestrator(orchestrator);
   const coordination = readCoordination(orchestrator);
-  const sensitivity = readSetting(orchestrator, ORCHESTRATOR.sensitivity);
+  const sensitivity = readSensitivity(orchestrator, ORCHESTRATOR.sensitivity.fallback);
   const fullForOne = readUi(below(root, "ui"));
-  const skips = (agents: number) => skipRounds || (agents === 1 && !fullForOne);
+  const skips = (agents: number) => skipRounds || (agents === 1 && (skipVoting || !fullForOne));
   const files = readTeamFiles(orchestrator, context);
   const agents = readAgents(root, { sensitivity, vote: (count) => !skips(count), files }, context);
+  if (skipVoting && agents.length > 1 && !skipRounds) refuseNoVotes(orchestrator);
+  if (answers.reuse_winning_answer) refuseLostWork(orchestrator, coordination, agents);
   return assemble(agents, coordination, {
     ...answers,
     ...readTimeouts(below(root, "timeout_settings")),
     skip_coordination: skips(agents.length),
   });
+}
+
+function refuseNoVotes({ path, findings }: Section): void {
+  const { key } = ORCHESTRATOR.skipVoting;
+  findings.refuse({ need: "no_votes", path: [...path, key], subject: `\`${key}\`` });
+}
+
+/** What only a presenter does would be left undone. */
+function refuseLostWork(
+  { path, values, findings }: Section,
+  { planningMode }: Coordination,
+  agents: readonly AgentAndRules[],
+): void {
+  const writes = agents.some(({ agent }) => agent.workspace?.contexts.some(({ permission }) => permission === "write"));
+  const undone = planningMode ? "planned calls would never be made" : writes ? "nobody would write into the contexts" : null;
+  if (undone === null) return;
+  const key =
+    values.get(ORCHESTRATOR.skipPresentation.key) === true ? ORCHESTRATOR.skipPresentation.key : "final_answer_strategy";
+  findings.error("not_allowed", [...path, key], `Without a presentation ${undone}: remove \`${key}\`.`, "key");
 }
 
 /** Whether a single agent goes through the full protocol: only if that is written. */

@@ -20,6 +20,20 @@ export const keysOf = (table: Readonly<Record<string, { key: string }>>): string
 
 export const SENSITIVITIES = oneOf(["lenient", "balanced", "strict"]);
 
+/** Other ways of judging that MassGen has: by a list of criteria that an answer must meet. */
+const CHECKLISTS = /^(checklist|roi|sequential|adversarial|consistency|diversity|reflective)(_|$)/;
+
+/** How strictly agents judge; a way of judging that is not served is refused by name. */
+export function readSensitivity<F>(section: Section, fallback: F): Sensitivity | F {
+  const { key } = ORCHESTRATOR.sensitivity;
+  const written = section.values.get(key);
+  if (typeof written !== "string" || !CHECKLISTS.test(written)) return read(section, key, SENSITIVITIES, fallback);
+  const place = { path: [...section.path, key], target: "value", subject: `\`${key}: ${written}\`` } as const;
+  section.findings.refuse({ need: "checklists", ...place });
+  return fallback;
+}
+type Sensitivity = "lenient" | "balanced" | "strict";
+
 /** More than any team needs; the coordination's own caps end it long before. */
 const MAX_COUNT = 1000;
 const COUNT = integer(1, MAX_COUNT);
@@ -94,6 +108,19 @@ export const ORCHESTRATOR = {
     false,
     "Whether agents with an answer wait until every agent has one.",
   ),
+  disableInjection: setting(
+    "disable_injection",
+    flag,
+    false,
+    "Whether agents are shown newer answers only where a vote needs them, not while they work.",
+  ),
+  skipPresentation: setting(
+    "skip_final_presentation",
+    flag,
+    false,
+    "Whether the winning answer is the final text as it is, so that nobody is called for one.",
+  ),
+  skipVoting: setting("skip_voting", flag, false, "For a single agent: its first answer is the final text."),
   skipRounds: setting("skip_coordination_rounds", flag, false, "Straight to the presentation by the first agent."),
 } as const;
 

@@ -1,5 +1,5 @@
 import { asSection, type Section } from "./fields";
-import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules } from "./known-keys";
+import { FILE_KEYS, HOOK_KEYS, HOOKS_KEYS, type KeyRules, MEMORY_KEYS } from "./known-keys";
 import type { NeedId } from "./needs";
 import { cut } from "./problems";
 
@@ -17,8 +17,12 @@ export function needsOfValue(section: Section, key: string, value: unknown): Val
       return ofEntries(entriesOf(section, key, value), needsOfFile, FILE_KEYS);
     case "hooks":
       return hookNeeds(section, value);
-    default:
-      return { needs: USUAL.get(key) === value ? [] : [{ need: "other_coordination", subject: `\`${key}\`` }], inside: [] };
+    case "memory":
+      return memoryNeeds(section, value);
+    default: {
+      const isUsual = USUAL.get(key)?.includes(value) ?? false;
+      return { needs: isUsual ? [] : [{ need: "other_coordination", subject: `\`${key}\`` }], inside: [] };
+    }
   }
 }
 
@@ -36,10 +40,23 @@ function needsOfFile({ name, section: { values, findings } }: Entry): Need[] {
 }
 
 /** Values of keys that name a way of coordinating, where they name this one. */
-export const USUAL = new Map<string, unknown>([
-  ["coordination_mode", "voting"],
-  ["final_answer_strategy", "winner_present"],
+export const USUAL = new Map<string, readonly unknown[]>([
+  ["coordination_mode", ["voting"]],
+  ["final_answer_strategy", ["winner_present", "winner_reuse"]],
 ]);
+
+/** What only lasts as long as a session is there anyway; a section that names neither kind asks for all of MassGen's. */
+function memoryNeeds(section: Section, value: unknown): ValueNeeds {
+  const memory = asSection(value, [...section.path, "memory"], section.findings);
+  if (!memory) return { needs: [], inside: [] };
+  const parts = ["conversation_memory", "persistent_memory"].map((key) => memory.values.get(key));
+  const lasts = parts.every((part) => part === undefined) || isSwitchedOn(parts[1]);
+  return { needs: lasts ? [{ need: "persistent_memory", subject: "`memory`" }] : [], inside: [[memory, MEMORY_KEYS]] };
+}
+
+/** A section that is not switched off: as MassGen, this kind is off unless it says that it is on. */
+const isSwitchedOn = (part: unknown): boolean =>
+  part instanceof Map ? part.get("enabled") !== false && part.size > 0 : part !== undefined && part !== null && part !== false;
 
 /** `name` is what it goes by; empty sections are entries that are only a word. */
 export type Entry = { name: string; section: Section };

@@ -37,6 +37,7 @@ function begin(draft: Draft, winner: number): void {
     label: answer?.label ?? null,
     workspace: workspaceOf(draft, winner),
   });
+  if (answer && draft.turn.rules.reuse_winning_answer) return present(draft, winner, asItIs(answer, null));
   if (agent.failed) fallBack(draft, { code: "winner_failed", message: "The winner failed before it could present." });
 }
 
@@ -86,12 +87,14 @@ export function fallBack(draft: Draft, problem: Problem): void {
   cancelEffects(draft, presenter, problem.code);
   const answer = winningAnswer(draft);
   const partial = draft.partial(presenter);
-  if (answer) present(draft, presenter, { content: answer.content, source: "answer", fallback: problem.code });
+  if (answer) present(draft, presenter, asItIs(answer, problem.code));
   else if (draft.turn.rejected) completeTurn(draft);
   else if (partial)
     present(draft, presenter, { content: truncateTo(LIMITS.finalBytes, partial), source: "partial", fallback: problem.code });
   else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
 }
+
+const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({ content, source: "answer", fallback });
 
 type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
 

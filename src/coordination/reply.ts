@@ -65,7 +65,7 @@ function completeCall(draft: Draft, index: number, { effectId, reply }: { effect
 function researchReplied(draft: Draft, index: number, { effectId, reply }: { effectId: string; reply: Reply }): void {
   completeCall(draft, index, { effectId, reply: { ...reply, tools: [], decisions: [] } });
   if (isWithheld(reply.stopReason)) failWithheld(draft, index, reply.stopReason);
-  else inject(draft, index, "message");
+  else update(draft, index, "message");
 }
 
 /** Notes for the agent itself, in place of what they sum up. Without any the call that was too long cannot be made. */
@@ -116,7 +116,12 @@ export function afterTools(draft: Draft, index: number): void {
   const { decisions, purpose } = draft.round(index);
   if (purpose !== "coordination") return;
   if (decisions.length > 0) judgeDecisions(draft, index, decisions);
-  else inject(draft, index, "tool_result");
+  else update(draft, index, "tool_result");
+}
+
+/** Shows what is new while the agent works, unless the team's agents are to work undisturbed. */
+function update(draft: Draft, index: number, via: "tool_result" | "message"): void {
+  if (!draft.turn.rules.disable_injection) inject(draft, index, via);
 }
 
 function judgeDecisions(draft: Draft, index: number, decisions: readonly Decision[]): void {
@@ -124,7 +129,7 @@ function judgeDecisions(draft: Draft, index: number, decisions: readonly Decisio
     case "refused":
       return nudge(draft, index);
     case "at_limit":
-      return inject(draft, index, "message");
+      return update(draft, index, "message");
     case "accepted":
     case "stale":
       return;
@@ -173,7 +178,7 @@ function nudge(draft: Draft, index: number): void {
   const { nudges } = draft.round(index);
   if (nudges < LIMITS.nudgesPerRound) {
     draft.add({ type: "round.nudged", ...draft.inRound(index), nudge: nudges + 1 });
-    inject(draft, index, "message");
+    update(draft, index, "message");
     return;
   }
   if (draft.agent(index).answers === 0 && submitPartial(draft, index)) return;

@@ -59,10 +59,17 @@ const limits = {
   timeout_seconds: z.number().min(1).max(MAX_TIMEOUT_SECONDS).optional(),
 };
 
+/** As it was sent: a copy made key by key would lose `__proto__`, which the config check refuses. */
+export const ConfigObjectSchema = z
+  .custom<Record<string, unknown>>((value) => typeof value === "object" && value !== null && !Array.isArray(value), {
+    message: "Invalid input: expected an object",
+  })
+  .meta({ type: "object", additionalProperties: {} });
+
 export const RunRequestSchema = z
   .strictObject({
     /** The name of a team on offer or of a model, or a team's config as an object. */
-    config: z.union([z.string().min(1).max(200), z.record(z.string(), z.unknown())]).optional(),
+    config: z.union([z.string().min(1).max(200), ConfigObjectSchema]).optional(),
     /** A team's config as YAML text: errors then carry line and column. How long it may be is for who reads configs to say. */
     config_yaml: z.string().min(1).optional(),
     question: AskedSchema,

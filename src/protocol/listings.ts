@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ATTACHMENT_LIMITS } from "./attachments";
-import { FaultSchema, IdSchema, TurnStatusSchema } from "./api";
+import { FaultSchema, IdSchema, TurnStatusSchema, ConfigObjectSchema } from "./api";
 import { WireEventSchema } from "./events";
 
 /** Responses beside those of runs: lists, single answers, teams on offer. What goes out may gain fields. */
@@ -69,7 +69,7 @@ export type ConfigCheck = z.infer<typeof ConfigCheckSchema>;
 export const ConfigCheckRequestSchema = z
   .strictObject({
     config: z
-      .union([z.string().min(1).max(200), z.record(z.string(), z.unknown())])
+      .union([z.string().min(1).max(200), ConfigObjectSchema])
       .optional()
       .describe("The name of a team on offer or of a model, or a team's config as an object"),
     config_yaml: z.string().min(1).optional().describe("The same as YAML text: what is found then has line and column"),

@@ -75,6 +75,10 @@ export const TeamRulesSchema = z.object({
   answer_novelty_requirement: NoveltySchema,
   max_midstream_injections_per_round: z.number().int(),
   defer_voting_until_all_answered: z.boolean(),
+  /** Absent or false: agents are shown newer answers while they work. True: only where a vote needs them, or was voided. */
+  disable_injection: z.boolean().optional(),
+  /** Whether the winning answer is the final text, so that nobody is called for one. Absent: not. */
+  reuse_winning_answer: z.boolean().optional(),
   /** Straight to the presentation: one agent without the full protocol, or `skip_coordination_rounds`. */
   skip_coordination: z.boolean(),
   max_orchestration_restarts: z.number().int(),

@@ -33,9 +33,24 @@ describe("a body that breaks off before its end", () => {
     vi.restoreAllMocks();
   });
 
+  it("is not called bad JSON where it is YAML (F8)", async () => {
+    const body = Uint8Array.of(0xff, 0xfe, 0x61, 0x00);
+    const init = { method: "POST", headers: { "content-type": "application/yaml" }, body };
+    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
+    const problem = { code: "request_invalid", detail: "The body is not UTF-8. Save it as UTF-8 and send it again." };
+    expect(await response.json()).toMatchObject(problem);
+  });
+
+  it("is checked whole: `__proto__` at the top of a config is an unknown key (F4)", async () => {
+    const body = '{"config": {"__proto__": {"admin": true}, "agent": {"id": "a", "backend": {"type": "claude"}}}}';
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body };
+    const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
+    expect(await response.json()).toMatchObject({ runnable: false, errors: [{ code: "unknown_key", pointer: "/__proto__" }] });
+  });
+
   it("is told apart from one that is no UTF-8", async () => {
     const init = { method: "POST", headers: { "content-type": "application/json" }, body: Uint8Array.of(0x22, 0xff, 0x22) };
     const response = await createApp().fetch(new Request("http://127.0.0.1/api/configs/validate", init), OPEN_SERVICE);
-    expect(await response.json()).toMatchObject({ status: 400, detail: "The body is not UTF-8." });
+    expect(await response.json()).toMatchObject({ status: 400, detail: expect.stringContaining("The body is not UTF-8.") });
   });
 });

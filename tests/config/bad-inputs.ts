@@ -52,7 +52,7 @@ const SHAPES: readonly BadInput[] = [
     row: "B5",
     name: "what every object has as a type",
     source: "agent: {id: a, backend: {type: constructor}}",
-    code: "unknown_key",
+    code: "out_of_range",
   },
   { row: "B6", name: "no agents", source: "agents: []", code: "out_of_range" },
   {

@@ -199,12 +199,12 @@ describe("a config is refused, with the place, for", () => {
     [
       "a type nobody has",
       "agents: [{id: a, backend: {type: chatcompletions, model: m}}]",
-      "1:34 unknown_key /agents/0/backend/type",
+      "1:34 out_of_range /agents/0/backend/type",
     ],
     [
       "a type every object has",
       "agents: [{id: a, backend: {type: constructor, model: m}}]",
-      "1:34 unknown_key /agents/0/backend/type",
+      "1:34 out_of_range /agents/0/backend/type",
     ],
     [
       "a type that is not served",

@@ -97,6 +97,6 @@ it("reads text whose lines end with CR alone, and tells the places in it", () =>
 
 it("finds the place of a value behind an alias, and of an empty value by its key", () => {
   const shared = "agents:\n  - id: a\n    backend: &b {type: strange, model: m}\n  - id: b\n    backend: *b";
-  expect(errorsOf(shared)).toEqual(["3:24 unknown_key /agents/0/backend/type", "3:24 unknown_key /agents/1/backend/type"]);
+  expect(errorsOf(shared)).toEqual(["3:24 out_of_range /agents/0/backend/type", "3:24 out_of_range /agents/1/backend/type"]);
   expect(errorsOf("agents: [{id: a, backend: }]")).toEqual(["1:18 missing /agents/0/backend"]);
 });

@@ -78,6 +78,30 @@ describe("an update", () => {
       then: ["tool.completed a search ok"],
     },
     {
+      name: "does not come while agents work undisturbed, with a tool result or a reply that does not decide",
+      world: { every, rules: { disable_injection: true } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", uses(["search"]));
+        world.does("b", answers("B2"));
+        world.tool("a");
+      },
+      when: (world) => world.does("a", says("hm")),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+    {
+      name: "still comes with a vote that needs it where agents work undisturbed",
+      world: { every, rules: { disable_injection: true } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", uses(["search"]));
+        world.does("b", answers("B2"));
+        world.tool("a");
+      },
+      when: (world) => world.does("a", votes("b")),
+      then: ["call.completed a", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+    },
+    {
       name: "that was held back comes at the end of a reply that does not decide",
       world: { every, rules: { max_midstream_injections_per_round: 0 } },
       given: (world) => {

@@ -23,6 +23,23 @@ describe("the presentation", () => {
       then: ["call.started a nothing"],
     },
     {
+      name: "is the winning answer with its files, and no call, where that is to be reused",
+      world: { ...two, every: { workspace: true }, rules: { reuse_winning_answer: true, max_orchestration_restarts: 1 } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("a"));
+      },
+      when: (world) => world.does("b", votes("a")),
+      then: [
+        "call.completed b",
+        "vote.cast b agent1.1",
+        "attempt.settled consensus a agent1.1 agent1.1:2",
+        "presentation.started a agent1.1 from agent1.1",
+        "presentation.completed a agent1.final answer",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+    {
       name: "starts from the winning snapshot",
       world: { ...two, every: { workspace: true } },
       given: (world) => {

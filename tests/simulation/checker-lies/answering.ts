@@ -286,6 +286,12 @@ export const ANSWERING: readonly Row[] = [
     invariant: "injections",
   },
   {
+    name: "an update while its agent works, where agents work undisturbed",
+    story: IMPROVED,
+    lie: ruled({ disable_injection: true }),
+    invariant: "injections",
+  },
+  {
     name: "more updates with tool results than may come",
     story: IMPROVED,
     lie: all(ruled({ max_midstream_injections_per_round: 1 }), repeats("answers.injected", 2)),

@@ -15,6 +15,11 @@ export const ENDING: readonly Row[] = [
   { name: "a session created twice", lie: repeats("session.created"), invariant: "I2" },
   { name: "a first attempt with feedback", lie: changes("attempt.started", { feedback: FEEDBACK }), invariant: "I2" },
   {
+    name: "a presenter's own text where the winning answer is to be reused",
+    lie: ruled({ reuse_winning_answer: true }),
+    invariant: "presentation",
+  },
+  {
     name: "a second attempt without feedback",
     story: RESTART,
     lie: changes("attempt.started", { feedback: null }, 2),

@@ -21,7 +21,7 @@ export const fallbacks: Invariant = {
               if (kind === "final") told.set(call, (told.get(call) ?? 0) + text.trim().length);
             return [];
           case "presentation.completed":
-            return event.source === "presentation" ? [] : unfounded(event.at, board, told);
+            return event.source === "presentation" || isReused(board) ? [] : unfounded(event.at, board, told);
           case "turn.completed":
             return unfounded(event.at, board, told);
           case "turn.failed":
@@ -33,6 +33,9 @@ export const fallbacks: Invariant = {
     };
   },
 };
+
+/** Where the team's rules make the winning answer the final text, nobody presents. */
+const isReused = (board: Board): boolean => board.rules?.reuse_winning_answer === true && (board.settled?.label ?? null) !== null;
 
 function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");

@@ -47,8 +47,12 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ...unless(event.label === `agent${(presenter?.index ?? -1) + 1}.final`, `a final text labelled ${event.label}`),
     ...unless(event.source !== "answer" || winning?.content === event.content, "the winning answer was changed when it stood in"),
     ...unless(
-      (event.source === "presentation") === (event.fallback === null),
+      isReused(event, board) || (event.source === "presentation") === (event.fallback === null),
       "a fallback without a reason, or a reason without one",
+    ),
+    ...unless(
+      board.rules?.reuse_winning_answer !== true || winning === undefined || isReused(event, board),
+      "the winning answer was not presented as it is",
     ),
     ...unless(event.source !== "partial" || winning === undefined, "a partial text was presented although there is an answer"),
     ...unless(event.content.trim() !== "", "an empty final text"),
@@ -63,6 +67,10 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ),
   ];
 }
+
+/** Where the team's rules make the winning answer the final text. */
+const isReused = (event: EventOf<"presentation.completed">, board: Board): boolean =>
+  board.rules?.reuse_winning_answer === true && event.source === "answer" && event.fallback === null;
 
 /** Its presenter judges a final text, unless no other attempt is allowed or no time is left for one. */
 function judged(event: EventOf<"presentation.completed">, board: Board, next: NumberedEvent | undefined): string[] {

@@ -102,10 +102,19 @@ function known(board: Board, labels: readonly string[]): string[] {
 /** Updates come at safe points, in the way they say, and no more often than allowed. */
 export const injections: Invariant = {
   id: "injections",
-  watch: () => ({ see: (moment) => injected(moment) }),
+  watch: () => {
+    let previous: Moment["event"]["type"] | null = null;
+    return {
+      see: (moment) => {
+        const found = injected(moment, previous);
+        previous = moment.event.type;
+        return found;
+      },
+    };
+  },
 };
 
-function injected({ event, board }: Moment): string[] {
+function injected({ event, board }: Moment, previous: string | null): string[] {
   if (event.type !== "answers.injected") return [];
   const agent = agentOf(board, event.agent);
   if (!agent?.round) return ["an update without a round to show it in"];
@@ -122,6 +131,12 @@ function injected({ event, board }: Moment): string[] {
     ...unless(
       event.via !== "tool_result" || round.last?.type === "call.completed",
       "an update with a tool result without a reply before it",
+    ),
+    ...unless(
+      board.rules?.disable_injection !== true ||
+        event.via === "reopened" ||
+        (event.via === "message" && previous === "vote.stale"),
+      "an update while the agent worked, although the team's agents work undisturbed",
     ),
     ...unless((event.via === "reopened") === (round.voted && agent.vote === null), "only a voided vote reopens a round"),
   ];

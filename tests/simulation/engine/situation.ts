@@ -2,6 +2,7 @@ import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
 import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../world/random";
+import { drawShortcuts } from "../world/situation";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash, OF_TENANT, OF_TOOLS } from "./faults";
 import { type Habit, HABITS } from "./habits";
@@ -153,7 +154,7 @@ export function drawSession(situation: EngineSituation): Drawn {
   };
 }
 
-function drawRules({ agents, habits }: EngineSituation, formats: readonly SpokenFormat[], chance: Chance): TeamRules {
+function drawRules({ seed, agents, habits }: EngineSituation, formats: readonly SpokenFormat[], chance: Chance): TeamRules {
   const has = (habit: Habit): boolean => habits.includes(habit);
   return {
     agents: formats.map((format, index) => ({
@@ -171,6 +172,7 @@ function drawRules({ agents, habits }: EngineSituation, formats: readonly Spoken
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
     skip_coordination: has("skip"),
+    ...drawShortcuts(seed),
     max_orchestration_restarts: has("restarts") ? chance.int(1, 2) : 0,
     planning_mode: false,
     personas: has("personas"),

@@ -94,12 +94,19 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
     max_midstream_injections_per_round: has("few_injections") ? chance.int(0, 1) : 2,
     defer_voting_until_all_answered: has("defer_voting"),
     skip_coordination: has("skip"),
+    ...drawShortcuts(seed),
     max_orchestration_restarts: has("restarts") ? chance.int(1, 3) : 0,
     planning_mode: has("planning"),
     personas: has("personas"),
     orchestrator_timeout_ms: has("short_deadline") ? chance.latency(500, 60_000) : 1_800_000,
     initial_round_timeout_ms: chance.is(0.3) ? chance.latency(1_000, 300_000) : 600_000,
   };
+}
+
+/** Rules that a few teams have, drawn apart from all else: the rest of a situation stays as it is. */
+export function drawShortcuts(seed: number): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {
+  const chance = new Chance(seed + 7_919);
+  return { ...(chance.is(0.1) && { disable_injection: true }), ...(chance.is(0.1) && { reuse_winning_answer: true }) };
 }
 
 type Draw = { chance: Chance; has: (feature: Feature) => boolean };

@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { checkTeam } from "../../src/config/parse-team";
+import { FULL_CONTEXT, teamOf, warningsOf } from "./teams";
+
+const team = (orchestrator: string, agents = 2, top = "") =>
+  `agents:\n${Array.from({ length: agents }, (_, nth) => `  - {id: a${nth}, backend: {type: claude}}`).join("\n")}\norchestrator: {${orchestrator}}\n${top}`;
+const needs = (source: unknown) => checkTeam(source, FULL_CONTEXT).refusals.map(({ need, pointer }) => `${need} ${pointer}`);
+const errors = (source: unknown) => checkTeam(source, FULL_CONTEXT).errors.map(({ code, pointer }) => `${code} ${pointer}`);
+
+describe("memory (section C)", () => {
+  it.each([
+    { memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: false}}", refused: false },
+    { memory: "{enabled: true, conversation_memory: {enabled: true}}", refused: false },
+    { memory: "{enabled: true, persistent_memory: {enabled: false}, compression: {trigger_threshold: 0.75}}", refused: false },
+    { memory: "{conversation_memory: {enabled: true}, persistent_memory: {enabled: true}}", refused: true },
+    { memory: "{persistent_memory: {on_disk: true}}", refused: true },
+    { memory: "{enabled: true}", refused: true },
+    { memory: "{enabled: false, persistent_memory: {enabled: true}}", refused: false },
+  ])("of a session is served, memory beyond it is not: $memory", ({ memory, refused }) => {
+    expect(needs(team("", 1, `memory: ${memory}`))).toEqual(refused ? ["persistent_memory /memory"] : []);
+    expect(needs(`agent: {id: a, backend: {type: claude}, memory: ${memory}}`)).toEqual(
+      refused ? ["persistent_memory /agent/memory"] : [],
+    );
+  });
+});
+
+describe("rules of MassGen's quick mode (section C)", () => {
+  it.each([
+    { key: "final_answer_strategy: winner_reuse", rules: { reuse_winning_answer: true } },
+    { key: "final_answer_strategy: winner_present", rules: {} },
+    { key: "skip_final_presentation: true", rules: { reuse_winning_answer: true } },
+    { key: "disable_injection: true", rules: { disable_injection: true } },
+    { key: "disable_injection: false, skip_final_presentation: false, skip_voting: false", rules: {} },
+  ])("are obeyed: $key", ({ key, rules }) => {
+    const plain = teamOf(team(""), FULL_CONTEXT).rules;
+    expect(teamOf(team(key), FULL_CONTEXT).rules).toEqual({ ...plain, ...rules });
+    expect(warningsOf(team(key))).toEqual([]);
+  });
+
+  it("let a single agent answer without a vote, and refuse a team without votes by name", () => {
+    const alone = team("skip_voting: true", 1, "ui: {use_orchestrator_for_single_agent: true}");
+    expect(teamOf(alone, FULL_CONTEXT).rules.skip_coordination).toBe(true);
+    expect(needs(team("skip_voting: true"))).toEqual(["no_votes /orchestrator/skip_voting"]);
+    expect(needs(team("skip_voting: true, skip_coordination_rounds: true"))).toEqual([]);
+  });
+
+  it.each([
+    { key: "coordination: {enable_planning_mode: true}", says: "planned calls would never be made" },
+    { key: "context_paths: [{path: site, permission: write}]", says: "nobody would write into the contexts" },
+  ])("are mistakes where only a presenter does what is asked: $key", ({ key, says }) => {
+    const found = checkTeam(team(`skip_final_presentation: true, ${key}`), FULL_CONTEXT).errors;
+    expect(found).toMatchObject([{ code: "not_allowed", pointer: "/orchestrator/skip_final_presentation" }]);
+    expect(found[0]?.detail).toContain(says);
+  });
+
+  it("that are not served are refused by name", () => {
+    expect(needs(team("final_answer_strategy: synthesize"))).toEqual(["other_coordination /orchestrator/final_answer_strategy"]);
+  });
+});
+
+describe("ways of judging that are not served (section C)", () => {
+  it.each(["checklist_gated", "checklist_scored", "checklist", "roi_balanced", "sequential"])(
+    "are refused by name: %s",
+    (word) => {
+      expect(needs(team(`voting_sensitivity: ${word}`))).toEqual(["checklists /orchestrator/voting_sensitivity"]);
+      expect(needs(`agent: {id: a, backend: {type: claude}, voting_sensitivity: ${word}}`)).toEqual([
+        "checklists /agent/voting_sensitivity",
+      ]);
+    },
+  );
+
+  it("a word that is none stays a mistake", () =>
+    expect(errors(team("voting_sensitivity: strickt"))).toEqual(["out_of_range /orchestrator/voting_sensitivity"]));
+});
+
+describe("small things", () => {
+  it("a browser to work in needs a screen (F5)", () => {
+    const tool =
+      "{name: [b], category: automation, path: massgen/tool/_browser_automation/browser_automation_tool.py, function: [b]}";
+    expect(needs(`agent: {id: a, backend: {type: claude, custom_tools: [${tool}]}}`)).toEqual([
+      "computer_use /agent/backend/custom_tools",
+    ]);
+  });
+
+  it("a backend type that is none is a wrong value, no unknown key (F8)", () =>
+    expect(errors("agent: {id: a, backend: {type: opnai}}")).toEqual(["out_of_range /agent/backend/type"]));
+
+  it.each(["'1'", "'0'", "'42'"])("an id that would stand before others in results is refused: %s (F8)", (id) =>
+    expect(errors(`agent: {id: ${id}, backend: {type: claude}}`)).toEqual(["out_of_range /agent/id"]),
+  );
+
+  it("an id with leading zeros keeps its place, so it is one (F8)", () =>
+    expect(errors("agent: {id: '01', backend: {type: claude}}")).toEqual([]));
+});
