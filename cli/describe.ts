@@ -208,7 +208,10 @@ function tellWork(event: WorkEvent): Told {
     case "tools.listed":
       return tellListed(event);
     case "tool.unknown":
-      return { text: `${event.name} was cut off: nobody knows whether it did its work`, tone: "bad" };
+      return {
+        text: `${event.name}: whether it did its work is unknown${event.message ? `: ${event.message}` : ""}`,
+        tone: "bad",
+      };
     case "hosted_tool.completed":
       return { text: didUse(event), ...(event.outcome === "ok" ? {} : { tone: "bad" }) };
     case "agent.failed":

@@ -207,7 +207,7 @@ export class AgentTools {
     const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
     signal.throwIfAborted();
     engine.handle(
-      { type: "tool_settled", effect: effect.id, outcome, accesses },
+      { type: "tool_settled", effect: effect.id, outcome, ...(outcome === "unknown" && { message: text }), accesses },
       {
         toolResult: { toolCall: effect.toolCall, text },
         files: staged || results.length > 0 ? { toolCall: effect.toolCall, staged, results } : null,

@@ -2,8 +2,8 @@ import type { DeltaItem, DeltaKind } from "../src/protocol/events";
 import { FLUSH, STORE } from "./limits";
 import { pieces } from "./pieces";
 
-/** Where a piece of text belongs. `name` tells the tools apart whose arguments stream. */
-export type DeltaSource = { agent: string; round: number; call: string; kind: DeltaKind; name?: string };
+/** Where a piece of text belongs. `tool_index` and `name` tell the tool calls apart whose arguments stream. */
+export type DeltaSource = { agent: string; round: number; call: string; kind: DeltaKind; name?: string; tool_index?: number };
 
 /**
  * Collects what all agents write until it is worth a row: the first piece of a call at once, then at most one row per quarter
@@ -14,7 +14,7 @@ export class DeltaBuffer {
   readonly #isWatched: () => boolean;
   /** Calls that have written something. */
   readonly #begun = new Set<string>();
-  /** Characters written so far, by call, kind and tool. */
+  /** Characters written so far, by call, kind and tool call. */
   readonly #offsets = new Map<string, number>();
   #pieces = new Map<string, { source: DeltaSource; offset: number; texts: string[] }>();
   #chars = 0;
@@ -42,9 +42,9 @@ export class DeltaBuffer {
   }
 
   /** What was stored of a call before a restart: its text goes on behind it. */
-  seed({ call, kind, name, offset, text }: DeltaItem): void {
-    this.#begun.add(call);
-    this.#offsets.set(offsetKey({ call, kind, ...(name !== undefined && { name }) }), offset + text.length);
+  seed(item: DeltaItem): void {
+    this.#begun.add(item.call);
+    this.#offsets.set(offsetKey(item), item.offset + item.text.length);
   }
 
   /** Takes everything collected, in rows that are small enough. */
@@ -72,7 +72,8 @@ export class DeltaBuffer {
   }
 }
 
-const offsetKey = ({ call, kind, name }: Pick<DeltaSource, "call" | "kind" | "name">): string => `${call} ${kind} ${name ?? ""}`;
+const offsetKey = ({ call, kind, name, tool_index }: Pick<DeltaItem, "call" | "kind" | "name" | "tool_index">): string =>
+  `${call} ${kind} ${tool_index ?? ""} ${name ?? ""}`;
 
 /** One provider chunk may be larger than a row. */
 function split(item: DeltaItem): DeltaItem[] {

@@ -213,10 +213,11 @@ export class ModelCalls implements Performer {
         if (alone) this.#engine.notePoint(effect.id, next);
         else point = next;
       },
-      onDelta: ({ kind, name, text }) => {
+      onDelta: ({ kind, name, toolIndex, text }) => {
         if (kind !== "reasoning") said.add(text);
         const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
-        this.#engine.write({ ...source, kind: shown, ...(name === undefined ? {} : { name }) }, text, point);
+        const tool = { ...(name !== undefined && { name }), ...(toolIndex !== undefined && { tool_index: toolIndex }) };
+        this.#engine.write({ ...source, kind: shown, ...tool }, text, point);
         point = null;
       },
     };

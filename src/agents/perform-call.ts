@@ -25,7 +25,12 @@ export type Performed =
   | { type: "failed"; failure: CallFailure };
 
 /** `name`: of the tool whose arguments or input this is. */
-export type CallDelta = { kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool"; name?: string; text: string };
+export type CallDelta = {
+  kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool";
+  name?: string;
+  toolIndex?: number;
+  text: string;
+};
 
 export type CallOptions = {
   provider: Provider;
@@ -97,6 +102,8 @@ function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOption
       onResumePoint?.(event.point, event.alone);
       return null;
     case "tool_arguments":
+      if (event.text !== "") onDelta({ kind: event.type, name: event.name, toolIndex: event.index, text: event.text });
+      return null;
     case "hosted_tool":
       if (event.text !== "") onDelta({ kind: event.type, name: event.name, text: event.text });
       return null;

@@ -108,7 +108,7 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     case "tool.completed":
       return toolResult(scene, event);
     case "tool.unknown":
-      return result(event.tool_call, { name: event.name, text: RESULTS.outcomeUnknown, isError: true });
+      return unknownResult(scene, event);
     case "round.nudged":
       return {
         kind: "note",
@@ -171,6 +171,12 @@ function toolResult(scene: Scene, event: EventOf<"tool.completed">): CallRecord 
     case "refused":
       return result(toolCall, { name, text: RESULTS.refused, isError: true });
   }
+}
+
+/** With what the tool's server said, if it said anything: it may tell whether the work was done. */
+function unknownResult({ input, nonce }: Scene, { tool_call: toolCall, name }: EventOf<"tool.unknown">): CallRecord {
+  const said = input.toolResult?.toolCall === toolCall ? quote(nonce, input.toolResult.text) : "";
+  return result(toolCall, { name, text: [RESULTS.outcomeUnknown, said].filter(Boolean).join("\n"), isError: true });
 }
 
 /** A stale vote's result has already shown the answers; otherwise they come as a message of their own. */

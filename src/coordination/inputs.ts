@@ -61,6 +61,8 @@ export type InputBody =
       type: "tool_settled";
       effect: string;
       outcome: "ok" | "error" | "unknown";
+      /** What a tool of unknown outcome said; absent: nothing. */
+      message?: string;
       /** What it did to files, or tried to; absent: nothing. */
       accesses?: readonly FileAccess[];
     }

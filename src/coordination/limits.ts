@@ -12,6 +12,8 @@ export const LIMITS = {
   failedRoundsInARow: 3,
   nudgesPerRound: 3,
   toolsPerReply: 64,
+  /** Of what a tool of unknown outcome said, as the log shows it. */
+  toolMessageBytes: 1_000,
   toolsAtOnce: 8,
   /** How often one server's tools are listed for one agent in a turn; later news of them are left out. */
   listingsPerServer: 8,

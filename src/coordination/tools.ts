@@ -1,4 +1,5 @@
 import type { ToolRule } from "../protocol/team";
+import { truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
 import { LIMITS } from "./limits";
@@ -74,16 +75,17 @@ export function tellNews(draft: Draft, { effect, news }: ToolTold): void {
 }
 
 type ToolSettled = Extract<InputBody, { type: "tool_settled" }>;
-type Settled = Pick<ToolSettled, "effect" | "outcome" | "accesses">;
+type Settled = Pick<ToolSettled, "effect" | "outcome" | "message" | "accesses">;
 
 /** Gives the agent whose reply has now all its results; null while some are missing. */
-export function settleTool(draft: Draft, { effect, outcome, accesses = [] }: Settled): number | null {
+export function settleTool(draft: Draft, { effect, outcome, message = "", accesses = [] }: Settled): number | null {
   const found = toolInFlight(draft.turn, effect);
   if (!found) return null;
   const { index, tool } = found;
   const base = { ...draft.inRound(index), tool_call: tool.id, name: tool.name };
   if (accesses.length > 0) draft.add({ type: "files.accessed", ...base, accesses: boundedTrail(accesses) });
-  draft.add(outcome === "unknown" ? { type: "tool.unknown", ...base } : { type: "tool.completed", ...base, outcome });
+  const told = message === "" ? {} : { message: truncateTo(LIMITS.toolMessageBytes, message) };
+  draft.add(outcome === "unknown" ? { type: "tool.unknown", ...base, ...told } : { type: "tool.completed", ...base, outcome });
   return draft.round(index).status === "calling" ? index : null;
 }
 

@@ -243,8 +243,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("tool.completed"), ...ofTool, outcome: z.enum(["ok", "error", "planned", "refused"]) }),
   /** Cut off by a restart and safe to repeat: it is owed again. */
   z.object({ type: z.literal("tool.interrupted"), ...ofTool }),
-  /** Cut off, and nobody knows whether it did its work. */
-  z.object({ type: z.literal("tool.unknown"), ...ofTool }),
+  /** Whether it did its work is not known. `message`: what it said, the beginning; absent where it said nothing. */
+  z.object({ type: z.literal("tool.unknown"), ...ofTool, message: z.string().optional() }),
   /** The audit trail: what a tool did to files, or tried to; comes right before the tool's end. */
   z.object({
     type: z.literal("files.accessed"),
@@ -359,8 +359,14 @@ const DeltaItemSchema = z.object({
   round: z.number().int(),
   call: z.string(),
   kind: z.enum(["text", "reasoning", "tool_arguments", "hosted_tool", "final"]),
-  /** Of the tool whose arguments or input this is; `offset` then counts within that tool's. */
+  /** Of the tool whose arguments or input this is. */
   name: z.string().optional(),
+  /**
+   * Which tool call of the reply these arguments belong to, from 0: `offset` then counts within that tool call's. Calls that
+   * are shown at once have one each, also if they are of one tool. Absent: text, a hosted tool's input, or a log that has none;
+   * there `offset` counts within the tool's name.
+   */
+  tool_index: z.number().int().optional(),
   offset: z.number().int(),
   text: z.string(),
 });

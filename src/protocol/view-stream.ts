@@ -12,6 +12,7 @@ export const emptyStream = (call: string): StreamView => ({
   call,
   latest: null,
   tool: null,
+  shown: {},
   text: { text: "", length: 0 },
   reasoning: { text: "", length: 0 },
   tool_arguments: { text: "", length: 0 },
@@ -25,6 +26,10 @@ export function appendDelta(agent: AgentView, item: DeltaItem): void {
   if (!stream || stream.call !== item.call) return;
   stream.latest = item.kind;
   stream.tool = item.name ?? null;
+  const source = `${item.tool_index ?? ""} ${item.name ?? ""}`;
+  // Offsets count within one tool call: what another one streams is another text, shown from here on.
+  if ((stream.shown[item.kind] ?? source) !== source) stream[item.kind] = { text: "", length: item.offset };
+  stream.shown[item.kind] = source;
   append(stream[item.kind], item);
 }
 

@@ -189,7 +189,13 @@ export type CallView = {
 };
 
 /** `latest` is the kind of the newest piece, `tool` the name of the tool it is for. */
-export type StreamView = { call: string; latest: DeltaKind | null; tool: string | null } & Record<DeltaKind, StreamedText>;
+export type StreamView = {
+  call: string;
+  latest: DeltaKind | null;
+  tool: string | null;
+  /** Which tool call the arguments are of, or which hosted tool its input, that the view shows. */
+  shown: Partial<Record<DeltaKind, string>>;
+} & Record<DeltaKind, StreamedText>;
 
 /** `text` is the tail of it; `length` all that was written, in UTF-16 code units. */
 export type StreamedText = { text: string; length: number };

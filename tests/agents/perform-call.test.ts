@@ -67,7 +67,7 @@ describe("a call that is answered", () => {
     expect(deltas).toEqual([
       { kind: "reasoning", text: "hm" },
       { kind: "text", text: "Hi " },
-      { kind: "tool_arguments", name: "vote", text: "{" },
+      { kind: "tool_arguments", name: "vote", toolIndex: 0, text: "{" },
       { kind: "text", text: "you" },
     ]);
     expect(performed).toMatchObject({ type: "replied", text: "Hi you", stopReason: "stop", usage });

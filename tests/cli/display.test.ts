@@ -129,7 +129,7 @@ describe("what an event means to somebody who watches", () => {
     },
     {
       body: { type: "tool.unknown", ...inRound, tool_call: "t", name: "send_mail" },
-      line: "00:00  anna send_mail was cut off: nobody knows whether it did its work",
+      line: "00:00  anna send_mail: whether it did its work is unknown",
     },
     {
       body: { type: "files.accessed", ...inRound, tool_call: "t", name: "write_file", accesses: [touched("read_only")] },

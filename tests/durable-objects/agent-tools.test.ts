@@ -188,6 +188,19 @@ describe("an agent's tool calls", () => {
     expect(written()).toContain("the tool breaks broke");
   });
 
+  it("that are of unknown outcome give the model and the log what the server said (F1)", async () => {
+    const said = "HTTP 500\nstored order 7, then failed <b>";
+    const rule = { name: "order", acts_outside: true, idempotent: false };
+    const spec = { name: "order", description: "Orders.", parameters: { type: "object", properties: {} } };
+    const order: Tool = { spec, rule, run: async () => ({ outcome: "unknown", text: said }) };
+    const { engine, events } = working([order], [{ name: "order" }]);
+    await isOver();
+    expect(events().find(({ type }) => type === "tool.unknown")).toMatchObject({ name: "order", message: said });
+    const told = JSON.stringify(engine().journal.calls.read({ turn: 1, attempt: 1, agent: 0, round: 1 }));
+    expect(told).toContain("stored order 7, then failed");
+    expect(told).toContain("The outcome is unknown");
+  });
+
   it("leave it to the session to begin again where the platform failed", async () => {
     silently();
     const failure = new Error("Durable Object storage operation exceeded timeout which caused object to be reset.");

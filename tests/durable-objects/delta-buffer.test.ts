@@ -38,6 +38,20 @@ describe("delta buffer", () => {
     expect(rows).toEqual([[{ ...source("c1"), offset: 10, text: "!" }]]);
   });
 
+  it("counts offsets within each tool call, also of two calls of one tool, and after a restart (F3)", () => {
+    const { buffer } = start();
+    const of = (tool_index: number): DeltaSource => ({ ...source("c1", "tool_arguments"), name: "search", tool_index });
+    buffer.seed({ ...of(0), offset: 0, text: '{"q":' });
+    buffer.add(of(0), '"a"}');
+    buffer.add(of(1), '{"q":');
+    buffer.add(of(1), '"b"}');
+    const items = buffer.take(Date.now()).flat();
+    expect(items).toEqual([
+      { ...of(0), offset: 5, text: '"a"}' },
+      { ...of(1), offset: 0, text: '{"q":"b"}' },
+    ]);
+  });
+
   it.each([
     { name: "a quarter of a second while someone watches", watched: true, waitMs: FLUSH.watchedMs },
     { name: "a second while nobody watches", watched: false, waitMs: FLUSH.unwatchedMs },
