@@ -7,6 +7,7 @@ import { registerDelete } from "./commands/delete";
 import { registerDoctor } from "./commands/doctor";
 import { registerEval } from "./commands/eval";
 import { registerKeys } from "./commands/keys";
+import { registerSecrets } from "./commands/secrets";
 import { registerLogin } from "./commands/login";
 import type { Stage } from "./commands/register";
 import { registerPull } from "./commands/pull";
@@ -29,6 +30,7 @@ const COMMANDS = [
   registerPull,
   registerEval,
   registerKeys,
+  registerSecrets,
   registerLogin,
   registerDoctor,
 ];

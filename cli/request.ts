@@ -9,7 +9,7 @@ import { codeOf } from "./text-file";
 import { VERSION } from "./version";
 
 export type Call = {
-  method: "GET" | "POST" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
   body?: unknown;
   signal?: AbortSignal;

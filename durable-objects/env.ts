@@ -33,7 +33,7 @@ export type Env = {
   TENANT_RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
-  /** Secrets for tool servers, each bound to an origin: `NAME=https://api.example.com`, separated by commas. */
+  /** The operator's secrets for tool servers, and where each goes: `NAME=https://api.example.com`, `NAME@tenant=GET https://…/v1`; separated by commas. */
   TOOL_SECRETS?: string;
   /** Addresses of tools over HTTP that may be called twice, with all that lies below them, separated by commas. */
   REPEATABLE_TOOLS?: string;

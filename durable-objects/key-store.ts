@@ -1,4 +1,5 @@
 import { type KeyRow, MOST_DEAD_KEYS, MOST_LIVE_KEYS, USE_NOTED_EVERY_MS } from "../src/tenancy/keys";
+import { noneWithoutTable } from "./no-table";
 
 const COLUMNS = "id, tenant, name, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at";
 /** D1 binds at most 100 parameters (edge, autumn 2026), one of which is the time. */
@@ -18,13 +19,13 @@ export class KeyStore {
 
   /** The key of this id, good or not; null if there is none, or no table of keys yet. */
   async find(id: string): Promise<KeyRow | null> {
-    return this.#orNone(this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>());
+    return noneWithoutTable(this.#db.prepare(`SELECT ${COLUMNS} FROM api_keys WHERE id = ?`).bind(id).first<KeyRow>());
   }
 
   /** Whether there is any key at all. */
   async isEmpty(): Promise<boolean> {
     if (FILLED.has(this.#db)) return false;
-    const isEmpty = (await this.#orNone(this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first())) === null;
+    const isEmpty = (await noneWithoutTable(this.#db.prepare("SELECT 1 AS any FROM api_keys LIMIT 1").first())) === null;
     if (!isEmpty) FILLED.add(this.#db);
     return isEmpty;
   }
@@ -89,13 +90,5 @@ export class KeyStore {
       for (const { id } of results) found.add(id);
     }
     return found;
-  }
-
-  /** A deployment whose database was never set up has no keys; any other fault is one. */
-  async #orNone<T>(query: Promise<T | null>): Promise<T | null> {
-    return query.catch((error: unknown) => {
-      if (error instanceof Error && error.message.includes("no such table")) return null;
-      throw error;
-    });
   }
 }

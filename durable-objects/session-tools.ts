@@ -15,7 +15,7 @@ import type { Env } from "./env";
 import { KeptTokens } from "./kept-tokens";
 import type { SessionLog } from "./session-log";
 import { ToolDefinitions } from "./tool-definitions";
-import { loaderOf, toolSecret } from "./tool-secrets";
+import { loaderOf, toolSecrets } from "./tool-secrets";
 import { ToolServers } from "./tool-servers";
 import { toolboxOf } from "./toolbox";
 
@@ -41,7 +41,7 @@ export type SessionTools = {
 
 /** A session's tools, put together over its tables and what the operator has set. */
 export function sessionTools({ env, engine, log, sql, team, containers, fetch, holder }: Options): SessionTools {
-  const secretOf = (name: string, origin: string) => toolSecret(env, name, origin);
+  const secretOf = toolSecrets(env, holder.tenant);
   const shared = { large: new Turnstile(), breakers: new Breakers() };
   const loader = loaderOf(env);
   const code = { runner: loader && javascriptRunner(loader), turnstile: new Turnstile() };
@@ -63,9 +63,9 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
       large: shared.large,
       ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
       unfit: unfitFor(team),
-      secretOf: (name, origin) => {
-        const secret = secretOf(name, origin);
-        if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${origin}`);
+      secretOf: async (name, use) => {
+        const secret = await secretOf(name, use);
+        if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
         return secret;
       },
     },

@@ -1,16 +1,35 @@
-import type { ConfigContext } from "../src/config/context";
-import { parseToolSecrets } from "../src/config/tool-secrets";
+import type { ConfigContext, ToolSecret } from "../src/config/context";
+import { parseToolSecrets, secretsFor } from "../src/config/tool-secrets";
+import { logError } from "../src/redaction/log";
+import { maySend, type SecretOf } from "../src/tools/secret-bindings";
 import { type CommandPlace, commandPlace } from "../src/tools/shell";
 import { type Env, readSecret } from "./env";
+import { SecretStore } from "./secret-store";
 
 type SandboxVariable = "SANDBOX" | "SANDBOX_NETWORK" | "SANDBOX_MEMORY_MB" | "SANDBOX_CPUS";
 type SecretEnv = Pick<Env, "TOOL_SECRETS">;
 
-/** The operator's secret of this name, if it is set and bound to this origin; undefined else. */
-export function toolSecret(env: SecretEnv, name: string, origin: string): string | undefined {
-  const isBound = parseToolSecrets(env.TOOL_SECRETS).some((secret) => secret.name === name && secret.origins.includes(origin));
-  return isBound ? readSecret(env, name) : undefined;
+/**
+ * A tenant's secrets for tools: its own, then the operator's that serve it. A name that the tenant has is never the operator's, also
+ * where the tenant's is bound elsewhere or does not open any more. Looked up each time, so that what was deleted is gone at once.
+ */
+export function toolSecrets(env: SecretEnv & Pick<Env, "DB" | "SEALING_KEYS">, tenant: string): SecretOf {
+  const store = new SecretStore(env);
+  return async (name, use) => {
+    const own = await store.find(tenant, name);
+    if (own === null) return operatorSecret(env, tenant, name)(use);
+    if (!own.ok) logError("a secret of a tenant does not open", tenant, `SEALING_KEYS version ${own.version}`);
+    return own.ok && maySend(own.bindings, use) ? own.value : undefined;
+  };
 }
+
+/** The operator's secret of this name, if it is set, serves the tenant and is bound to that request; undefined else. */
+export const operatorSecret =
+  (env: SecretEnv, tenant: string, name: string) =>
+  (use: Parameters<SecretOf>[1]): string | undefined => {
+    const secret = secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).find((one) => one.name === name);
+    return secret && maySend(secret.bindings, use) ? readSecret(env, name) : undefined;
+  };
 
 /** Where the deployment has agents' commands run. */
 export const commandsOf = (env: Pick<Env, "SANDBOX" | "SANDBOX_NETWORK">): CommandPlace =>
@@ -31,16 +50,19 @@ function positive(written: string | undefined): number | null {
 export const loaderOf = ({ LOADER, JAVASCRIPT }: Pick<Env, "LOADER" | "JAVASCRIPT">): WorkerLoader | null =>
   LOADER && JAVASCRIPT?.trim() === "on" ? LOADER : null;
 
+/** The operator's secrets that are set and serve a tenant, for its configs: names and where they go. */
+export const operatorSecretsFor = (env: SecretEnv, tenant: string): ToolSecret[] =>
+  secretsFor(tenant, parseToolSecrets(env.TOOL_SECRETS)).filter(({ name }) => readSecret(env, name) !== undefined);
+
 /**
- * For the configs' context: which secrets there are, which tools may be called twice, where commands run and whether JavaScript does.
- * Names and addresses, never secrets.
+ * For the configs' context: which tools may be called twice, where commands run and whether JavaScript does.
+ * Addresses, never secrets.
  */
 export function toolFacts(
-  env: SecretEnv & Pick<Env, "REPEATABLE_TOOLS" | SandboxVariable | "LOADER" | "JAVASCRIPT">,
-): Required<Pick<ConfigContext, "toolSecrets" | "repeatableTools" | "commands" | "containers" | "javascript">> {
+  env: Pick<Env, "REPEATABLE_TOOLS" | SandboxVariable | "LOADER" | "JAVASCRIPT">,
+): Required<Pick<ConfigContext, "repeatableTools" | "commands" | "containers" | "javascript">> {
   const addresses = (env.REPEATABLE_TOOLS ?? "").split(",").map((address) => address.trim());
   return {
-    toolSecrets: parseToolSecrets(env.TOOL_SECRETS).filter(({ name }) => readSecret(env, name) !== undefined),
     repeatableTools: addresses.filter((address) => address !== ""),
     commands: commandsOf(env),
     containers: containersOf(env),

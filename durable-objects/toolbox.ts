@@ -1,7 +1,7 @@
 import type { TeamAgent } from "../src/config/team";
 import { fileTools } from "../src/tools/files";
 import { httpTool, type SharedByTools } from "../src/tools/http/http-tool";
-import type { SecretOf } from "../src/tools/http/request";
+import type { SecretOf } from "../src/tools/secret-bindings";
 import { type JavascriptSurroundings, runJavascriptTool } from "../src/tools/javascript";
 import { registeredTool } from "../src/tools/registry";
 import { type CommandRunner, runCommandTool } from "../src/tools/shell";

@@ -26,7 +26,8 @@ import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { literalKeyProblem } from "../durable-objects/team-keys";
-import { toolFacts } from "../durable-objects/tool-secrets";
+import { SecretStore } from "../durable-objects/secret-store";
+import { operatorSecretsFor, toolFacts } from "../durable-objects/tool-secrets";
 
 export { EvalRunObject } from "../durable-objects/eval-run";
 export { RateGateObject } from "../durable-objects/rate-gate";
@@ -75,6 +76,7 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
       ...literalKeyProblem(env),
       ...toolFacts(env),
     },
+    secrets: secretServices(env),
     evals: {
       suites: { smoke: smokeEvals, simulated: simulatedEvals },
       cronTenant: readSecret(env, "EVAL_TENANT") ?? null,
@@ -91,5 +93,15 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
     teams: TEAMS,
     version: { version, deployment: env.VERSION?.id || null },
     openOnLoopback: env.OPEN_ACCESS === "loopback",
+  };
+}
+
+function secretServices(env: Env): Services["secrets"] {
+  const store = new SecretStore(env);
+  return {
+    list: (tenant) => store.list(tenant),
+    put: (wish, now) => store.put(wish, now),
+    remove: (tenant, name) => store.remove(tenant, name),
+    operators: (tenant) => operatorSecretsFor(env, tenant),
   };
 }

@@ -11,6 +11,7 @@ export const COMMANDS = [
   "delete",
   "config",
   "keys",
+  "secrets",
   "push",
   "pull",
   "eval",

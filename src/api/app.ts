@@ -8,6 +8,7 @@ import { ApiError, toProblem } from "./errors";
 import { evalRoutes } from "./evals";
 import { eventRoutes } from "./events";
 import { keyRoutes } from "./keys";
+import { secretRoutes } from "./secrets";
 import { runRoutes } from "./runs";
 import { sessionListRoutes } from "./session-list";
 import { sessionFileRoutes } from "./session-files";
@@ -46,6 +47,7 @@ export function createApp(): App {
   turnChangeRoutes(app);
   ticketRoutes(app);
   keyRoutes(app);
+  secretRoutes(app);
   eventRoutes(app);
   configRoutes(app);
   evalRoutes(app);

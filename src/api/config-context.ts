@@ -1,9 +1,11 @@
 import { type ConfigContext, checkTeam } from "../config/parse-team";
 import type { Call } from "./api-env";
+import { configFor } from "./secret-services";
 
 /** What the caller's config may rely on: what the deployment has, and which of the contexts it names the caller has uploaded. */
 export async function configContextFor(context: Call, source: unknown): Promise<ConfigContext> {
-  const { config, contexts } = context.env;
+  const { contexts } = context.env;
+  const config = await configFor(context.env, context.var.principal.tenant);
   if (typeof source === "string" && !source.includes("context_paths")) return config;
   const named = new Set<string>();
   checkTeam(source, { ...config, contexts: { has: (name) => named.add(name).has(name) } });

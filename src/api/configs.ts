@@ -10,6 +10,7 @@ import {
 } from "../protocol/listings";
 import type { App, Call } from "./api-env";
 import { configContextFor } from "./config-context";
+import { configFor } from "./secret-services";
 import { ApiError } from "./errors";
 import { CONFIG_CHECK, CONFIG_CHECK_REQUEST, CONFIG_LIST, TEAM_YAML } from "./examples";
 import { json, type Operation } from "./operation";
@@ -61,9 +62,10 @@ export function configRoutes(app: App): void {
   route(app, `${CONFIGS_PATH}/{name}`, { get: SHOW_OPERATION });
 }
 
-function listConfigs(context: Call): Response {
+async function listConfigs(context: Call): Promise<Response> {
   const { env } = context;
-  const data = Object.entries(env.teams).map(([name, yaml]) => describeTeam(name, yaml, env.config));
+  const config = await configFor(env, context.var.principal.tenant);
+  const data = Object.entries(env.teams).map(([name, yaml]) => describeTeam(name, yaml, config));
   const ends = { first_id: data[0]?.name ?? null, last_id: data.at(-1)?.name ?? null };
   const body: ConfigList = { object: "list", data, ...ends, has_more: false };
   return context.json(body);

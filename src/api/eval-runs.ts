@@ -6,6 +6,7 @@ import { scheduledRunId } from "../evals/run-id";
 import type { Suite } from "../evals/schema";
 import type { EvalServices } from "./eval-services";
 import type { Services } from "./services";
+import { configFor } from "./secret-services";
 import { logError, logInfo } from "../redaction/log";
 
 /** The suites on offer, parsed. One that cannot be read is left out and told of in the log; a test keeps such from being deployed. */
@@ -31,17 +32,22 @@ type Ring = { at: number; now: number };
  * Starts every suite that is due in the minute of `at`, all of them or none; none if `at` is more than a day from `now`. Rung twice, it finds the runs begun. A suite whose team cannot run here
  * gets its run all the same, in which every case says why.
  */
-export async function startDue(services: Pick<Services, "evals" | "teams" | "config">, { at, now }: Ring): Promise<void> {
+export async function startDue(
+  services: Pick<Services, "evals" | "teams" | "config" | "secrets">,
+  { at, now }: Ring,
+): Promise<void> {
   const { cronTenant: tenant } = services.evals;
   if (tenant === null) return logInfo("no evaluation runs by cron: EVAL_TENANT names no tenant");
   if (Math.abs(now - at) > FARTHEST_MS) return logInfo("no evaluation runs: the trigger names a time more than a day from now");
   const due = suitesOf(services.evals).filter(({ cron }) => isDue(cron, at));
+  if (due.length === 0) return;
+  const config = await configFor(services, tenant);
   const runs = due.map((suite): EvalRunStart => {
-    const planned = planRun(suite, services);
+    const planned = planRun(suite, { ...services, config });
     const what = planned.ok ? { team: planned.plan.team, problem: null } : { team: null, problem: planned.detail };
     return { tenant, id: scheduledRunId(at), origin: "cron", scheduledAt: minuteOf(at), suite, ...what };
   });
-  if (runs.length > 0) await insisting(runs, (run, others) => services.evals.start(run, others));
+  await insisting(runs, (run, others) => services.evals.start(run, others));
 }
 
 /** One call starts all: the first run that answers takes the others along. Whoever does not answer is passed over, and asked again. */

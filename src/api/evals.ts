@@ -16,6 +16,7 @@ import {
   evalRunPath,
 } from "../protocol/evals";
 import type { App, Call } from "./api-env";
+import { configFor } from "./secret-services";
 import { ApiError } from "./errors";
 import { RESULT_EXAMPLE, RUN_EXAMPLE, SUITE_EXAMPLE } from "./eval-examples";
 import { suitesOf } from "./eval-runs";
@@ -130,7 +131,7 @@ async function showRun(context: Call): Promise<Response> {
 
 async function startRun(context: Call): Promise<Response> {
   const suite = suiteOf(context);
-  const planned = planRun(suite, context.env);
+  const planned = planRun(suite, { ...context.env, config: await configFor(context.env, context.var.principal.tenant) });
   if (!planned.ok) throw new ApiError(planned.code, planned.detail, planned.errors.length > 0 ? { errors: planned.errors } : {});
   const { tenant } = context.var.principal;
   const now = Date.now();

@@ -5,7 +5,7 @@ import { CODE_MEANINGS } from "./code-meanings";
 import { type ErrorCode, statusOf } from "./errors";
 
 export type Method = "get" | "post" | "put" | "delete";
-type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Evaluations" | "Contexts";
+type Tag = "Runs" | "Sessions" | "Configs" | "Service" | "Keys" | "Secrets" | "Evaluations" | "Contexts";
 type Headers = Record<string, { description: string; schema: { type: "string" } }>;
 type Content = Record<string, { schema: z.ZodType; example?: unknown }>;
 type Answer = {

@@ -5,6 +5,7 @@ import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
 import type { TenancyServices } from "./tenancy-services";
 import type { ContextServices } from "./context-services";
+import type { SecretServices } from "./secret-services";
 import type { EvalServices } from "./eval-services";
 
 export type { SessionStub } from "../../durable-objects/session-api";
@@ -14,7 +15,9 @@ export type Services = {
   /** Of the caller's tenant only: another's session of the same id is another object. */
   session(caller: Principal, id: string): SessionStub;
   tenancy: TenancyServices;
+  /** Of the deployment; `configFor` has also what is a tenant's. */
   config: ConfigContext;
+  secrets: SecretServices;
   evals: EvalServices;
   contexts: ContextServices;
   stored: StoredSessions;

@@ -1,9 +1,10 @@
 import type { OperatorVariables } from "../providers/hosts";
+import type { SecretBinding } from "../protocol/secrets";
 import type { CommandPlace } from "../tools/shell";
 import type { Served } from "./needs";
 
-/** A secret for tool servers, and the origins it may be sent to. */
-export type ToolSecret = { name: string; origins: readonly string[] };
+/** A secret for tool servers, and where it may be sent. */
+export type ToolSecret = { name: string; bindings: readonly SecretBinding[] };
 
 /** What the operator of this deployment has and allows: names of stored keys, never keys. */
 export type ConfigContext = {
@@ -13,7 +14,7 @@ export type ConfigContext = {
   variables: OperatorVariables;
   /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */
   literalKeyProblem?: string;
-  /** Secrets for tool servers, by name, each with the origins it may be sent to; absent: none. */
+  /** Secrets for tool servers that serve the caller's tenant: its own, and the operator's. Absent: none. */
   toolSecrets?: readonly ToolSecret[];
   /** Addresses of tools of which the operator says that a call may be sent twice, with all that lies below them; absent: none. */
   repeatableTools?: readonly string[];

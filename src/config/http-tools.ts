@@ -38,7 +38,7 @@ export function readHttpTool(section: Section, name: string, context: ConfigCont
   const timeoutSeconds = read(section, "timeout_seconds", HTTP_TOOL.timeoutSeconds, USUAL_TIMEOUT_SECONDS);
   if (url === null) return null;
   if (parameters) checkPlaceholders(section, url, { ...parameters, preset });
-  const headers = readToolHeaders(section, new URL(url).origin, context);
+  const headers = readToolHeaders(section, { url: fixedPart(url), method, isOpen: url.includes("{") }, context);
   if (description === null || !parameters) return null;
   const repeatable = isRepeatable(url, context.repeatableTools ?? []);
   return {
@@ -132,9 +132,12 @@ function checkPlaceholders(section: Section, url: string, { names, preset }: Par
   }
 }
 
+/** An address up to where arguments begin. */
+const fixedPart = (url: string): string => url.split(/[{?]/)[0] ?? url;
+
 /** Whether an address lies at or below one that the operator names. */
 function isRepeatable(url: string, addresses: readonly string[]): boolean {
-  const [fixed = ""] = url.split(/[{?]/);
+  const fixed = fixedPart(url);
   return addresses
     .filter((address) => URL.canParse(address))
     .some((written) => {

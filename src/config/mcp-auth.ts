@@ -1,13 +1,15 @@
 import { addressProblem } from "../outgoing/address-rules";
 import { secretsIn } from "../tools/http/definition";
+import { describeBindings, maySend } from "../tools/secret-bindings";
 import type { McpAuth } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { below, oneOf, read, type Section, text } from "./fields";
 import { MCP_AUTH_KEYS } from "./known-keys";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
+import { unknownSecret } from "./tool-secrets";
 
-/** `auth` of a tool server: OAuth, with credentials or tokens that the operator keeps as secrets. */
+/** `auth` of a tool server: OAuth, with credentials or tokens that are kept as secrets. */
 
 export const MCP_AUTH = {
   type: oneOf(["client_credentials", "authorization_code"]),
@@ -48,7 +50,7 @@ const ABOUT: Readonly<Record<string, string>> = {
   type: "`client_credentials` or `authorization_code`",
   client_id: "by which the authorisation server knows this service",
   issuer: "the authorisation server that gets the secrets, for the tool server must not choose it",
-  client_secret: "as ${NAME} of a secret of the operator's",
+  client_secret: "as ${NAME} of a secret",
 };
 
 function missing({ path, values, findings }: Section, key: string): void {
@@ -66,26 +68,25 @@ function readIssuer(section: Section, { allowedOrigins }: ConfigContext): string
 
 type Place = { origin: string; context: ConfigContext };
 
-/** The name of the secret; it must be bound to where it will be sent. */
+/** The name of the secret; something of the origin it will be sent to must be bound to it. */
 function readSecret({ path, findings, ...section }: Section, key: string, { origin, context }: Place): string | null {
   const written = read({ path, findings, ...section }, key, MCP_AUTH.secret, null);
   if (written === null) return null;
   const at = [...path, key];
   const [name] = secretsIn(written);
   if (name === undefined || written !== `\${${name}}`) {
-    findings.error(
-      "not_allowed",
-      at,
-      `${key} must be \${NAME} of a secret that the operator has bound to ${origin} (in TOOL_SECRETS).`,
-    );
+    const detail = `${key} must be \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
+    findings.error("not_allowed", at, detail);
     return null;
   }
   const known = context.toolSecrets?.find((one) => one.name === name);
-  if (known?.origins.includes(origin)) return name;
-  const elsewhere = known
-    ? `is sent to ${known.origins.join(", ")} only, never to ${origin}`
-    : "is no secret of the operator's for tools";
-  const code = known ? "key_bound_elsewhere" : "key_unknown";
-  findings.error(code, at, `\${${name}} ${elsewhere}: the operator adds ${name}=${origin} to TOOL_SECRETS.`);
+  if (known && maySend(known.bindings, { url: origin, method: null })) return name;
+  if (known)
+    findings.error(
+      "key_bound_elsewhere",
+      at,
+      `\${${name}} is sent to ${describeBindings(known.bindings)} only, never to ${origin}: bind it to ${origin} too.`,
+    );
+  else findings.error("key_unknown", at, unknownSecret(name, origin));
   return null;
 }

@@ -76,7 +76,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
   const callSeconds = read(section, "http_read_timeout", MCP_SERVER.readTimeout, null);
   const filters = readFilters(section);
   if (url === null) return null;
-  const headers = readToolHeaders(section, new URL(url).origin, context);
+  const headers = readToolHeaders(section, { url, method: "POST", isOpen: false }, context);
   const auth = readMcpAuth(section, url, context);
   if (auth && "authorization" in headers)
     section.findings.error(

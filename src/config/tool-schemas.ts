@@ -70,7 +70,7 @@ const customTool = (): JsonSchema => ({
         url: { description: "`{argument}` in path and query is filled in.", ...HTTP_TOOL.url.schema },
         method: { description: "GET reads only; the others act on the outside.", ...HTTP_TOOL.method.schema, default: "GET" },
         headers: {
-          description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret that the operator has bound to the address's origin.`,
+          description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
           ...TEXTS,
         },
         preset_args: { description: "Arguments that the model neither sees nor sets.", type: "object" },
@@ -112,7 +112,7 @@ const mcpServer = (...required: string[]): JsonSchema => ({
       type: { enum: ["streamable-http", "streamable_http", "http"] },
       url: { description: "Public https, or what the operator allows.", ...MCP_SERVER.url.schema },
       headers: {
-        description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret that the operator has bound to the address's origin.`,
+        description: `At most ${MAX_HEADERS}. \`\${NAME}\` is a secret, yours or the operator's, that is bound to the address.`,
         ...TEXTS,
       },
       auth: closed(

@@ -1,24 +1,69 @@
+import { addressProblem } from "../outgoing/address-rules";
+import { SECRET_METHODS, type SecretBinding } from "../protocol/secrets";
 import { secretsIn } from "../tools/http/definition";
+import { describeBindings, maySend, maySendBelow } from "../tools/secret-bindings";
 import type { ConfigContext, ToolSecret } from "./context";
 import { mapping, read, type Section } from "./fields";
 import { MAX_HEADERS, MAX_KEY_CHARS } from "./limits";
 import { cut, type Path } from "./problems";
 import { isCredential, refuseStrayKeys } from "./stray-keys";
 
-/** Headers of requests to tool servers, and the operator's secrets in them. Each secret is bound to origins, whoever names it. */
+/** Headers of requests to tool servers, and the secrets in them: a tenant's own, and the operator's. */
+
+/** A secret of the operator's. `tenant`: the only one it serves; null: it serves all. */
+export type OperatorSecret = ToolSecret & { tenant: string | null };
+
+const ENTRY = /^\s*([A-Za-z_]\w*)(?:@([a-z0-9_]{3,40}))?\s*=\s*(?:([A-Z]+(?:\+[A-Z]+)*)\s+)?(\S+)\s*$/;
 
 /**
- * The entries of the variable TOOL_SECRETS, separated by commas: `NAME=https://api.example.com`. A name that stands there again
- * may go to that origin too. What is no entry is left out.
+ * The entries of the variable TOOL_SECRETS, separated by commas: `NAME=https://api.example.com`, or, for one tenant, some methods and
+ * what lies below a path, `NAME@tenant=GET+POST https://api.example.com/v1`. A name that stands there again may go there too. An
+ * entry that cannot be read is left out, so it opens nothing.
  */
-export function parseToolSecrets(variable: string | undefined): ToolSecret[] {
-  const origins = new Map<string, string[]>();
+export function parseToolSecrets(variable: string | undefined): OperatorSecret[] {
+  const found = new Map<string, OperatorSecret>();
   for (const entry of (variable ?? "").split(",")) {
-    const [, name, address] = /^\s*([A-Za-z_]\w*)\s*=\s*(\S+)\s*$/.exec(entry) ?? [];
+    const [, name, tenant = null, written, address] = ENTRY.exec(entry) ?? [];
+    const methods = written?.split("+").map((method) => SECRET_METHODS.find((one) => one === method));
     if (name === undefined || address === undefined || !URL.canParse(address)) continue;
-    origins.set(name, [...(origins.get(name) ?? []), new URL(address).origin]);
+    if (methods?.includes(undefined)) continue;
+    const { origin, pathname } = new URL(address);
+    const binding = {
+      origin,
+      ...(pathname !== "/" && { paths: [pathname] }),
+      ...(methods && { methods: methods.filter((method) => method !== undefined) }),
+    };
+    const key = `${name}@${tenant}`;
+    found.set(key, { name, tenant, bindings: [...(found.get(key)?.bindings ?? []), binding] });
   }
-  return [...origins].map(([name, bound]) => ({ name, origins: bound }));
+  return [...found.values()];
+}
+
+/** The operator's secrets that serve a tenant, each name once with all its bindings. */
+export function secretsFor(tenant: string, all: readonly OperatorSecret[]): ToolSecret[] {
+  const serving = all.filter((secret) => secret.tenant === null || secret.tenant === tenant);
+  return [...new Set(serving.map(({ name }) => name))].map((name) => ({
+    name,
+    bindings: serving.filter((secret) => secret.name === name).flatMap(({ bindings }) => bindings),
+  }));
+}
+
+/** A tenant's own secrets, and the operator's; a name that both have is the tenant's. */
+export const withOwnSecrets = (own: readonly ToolSecret[], operators: readonly ToolSecret[]): ToolSecret[] => [
+  ...own,
+  ...operators.filter(({ name }) => own.every((secret) => secret.name !== name)),
+];
+
+/** What is wrong with where a secret would be sent, as a sentence; null if nothing is. */
+export function bindingProblem({ origin, paths = [] }: SecretBinding, allowedOrigins: readonly string[]): string | null {
+  if (!URL.canParse(origin)) return "An origin is scheme and host, such as https://api.example.com.";
+  const url = new URL(origin);
+  const problem = addressProblem(url, allowedOrigins);
+  if (problem !== null) return `This origin ${problem}.`;
+  if (origin !== url.origin) return `An origin has neither path nor query: write ${url.origin}, and paths in \`paths\`.`;
+  const bad = paths.find((path) => new URL(path, origin).pathname !== path);
+  if (bad === undefined) return null;
+  return `The path ${cut(bad)} is not as it is sent: write it without query, fragment and dots, and with its escapes.`;
 }
 
 /** Set by whoever sends a request, so no config may. */
@@ -29,18 +74,21 @@ const RESERVED = new Set([
 const NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const VALUE = /^[\x20-\x7e]*$/;
 
+/** The requests that headers go with. `isOpen`: `url` is only how their addresses begin. */
+export type HeaderUse = { url: string; method: string; isOpen: boolean };
+
 /**
- * The section's `headers`, names in lower case, `${NAME}` left in its place. Only secrets that the operator bound to this origin
- * may be named; a credential in clear is an error, for it would be kept in clear.
+ * The section's `headers`, names in lower case, `${NAME}` left in its place. Only secrets that are bound to these requests may be
+ * named; a credential in clear is an error, for it would be kept in clear.
  */
-export function readToolHeaders(section: Section, origin: string, context: ConfigContext): Record<string, string> {
+export function readToolHeaders(section: Section, use: HeaderUse, context: ConfigContext): Record<string, string> {
   const written = read(section, "headers", mapping, null) ?? new Map<unknown, unknown>();
   const path = [...section.path, "headers"];
   if (written.size > MAX_HEADERS)
     section.findings.error("out_of_range", path, `A tool sends at most ${MAX_HEADERS} headers; these are ${written.size}.`);
   const headers = [...written].slice(0, MAX_HEADERS).flatMap(([name, value]) => {
     const header = readHeader(section, { name: String(name), value, path: [...path, String(name)] });
-    if (header) checkSecrets(section, header, { origin, context });
+    if (header) checkSecrets(section, header, { use, context });
     return header ? [[header.name, header.value] as const] : [];
   });
   return Object.fromEntries(headers);
@@ -63,24 +111,29 @@ function readHeader({ findings }: Section, { name, value, path }: { name: string
   return { name: lower, value, path };
 }
 
-type Place = { origin: string; context: ConfigContext };
+type Place = { use: HeaderUse; context: ConfigContext };
 
-function checkSecrets({ findings }: Section, { name, value, path }: Header, { origin, context }: Place): void {
+function checkSecrets({ findings }: Section, { name, value, path }: Header, { use, context }: Place): void {
   const secrets = secretsIn(value);
+  const { origin } = new URL(use.url);
   if (secrets.length === 0 && isCredential(name)) {
-    const detail = `A credential is not kept in clear: write \${NAME} of a secret that the operator has bound to ${origin} (in TOOL_SECRETS).`;
+    const detail = `A credential is not kept in clear: write \${NAME} of a secret that is bound to ${origin} (\`massgen-edge secrets set\`, or TOOL_SECRETS of the operator).`;
     findings.error("not_allowed", path, detail);
     return;
   }
   if (secrets.length === 0) refuseStrayKeys(findings, path, value);
   for (const secret of secrets) {
     const known = context.toolSecrets?.find((one) => one.name === secret);
-    if (!known) {
-      const detail = `\${${secret}} is no secret of the operator's for tools: set it with \`npx wrangler secret put ${secret}\` (locally in .dev.vars), and add ${secret}=${origin} to TOOL_SECRETS.`;
-      findings.error("key_unknown", path, detail);
-    } else if (!known.origins.includes(origin)) {
-      const detail = `\${${secret}} is sent to ${known.origins.join(", ")} only, never to ${origin}.`;
+    if (!known) findings.error("key_unknown", path, unknownSecret(secret, origin));
+    else if (!(use.isOpen ? maySendBelow : maySend)(known.bindings, use)) {
+      const isOrigin = known.bindings.some((binding) => binding.origin === origin);
+      const target = isOrigin ? `${use.method} ${use.url}` : origin;
+      const detail = `\${${secret}} is sent to ${describeBindings(known.bindings)} only, never to ${target}.`;
       findings.error("key_bound_elsewhere", path, detail);
     }
   }
 }
+
+/** What to do about a secret that neither the tenant nor the operator has. */
+export const unknownSecret = (name: string, origin: string): string =>
+  `\${${name}} is no secret for tools: set it with \`massgen-edge secrets set ${name} --origin ${origin}\`, or as the operator with \`npx wrangler secret put ${name}\` (locally in .dev.vars) and ${name}=${origin} in TOOL_SECRETS.`;

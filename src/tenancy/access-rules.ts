@@ -2,10 +2,10 @@ import type { Scope } from "./principal";
 
 /** What a request needs and what is written down of it. */
 
-const ADMIN_PATHS = /^\/api\/(keys|audit)(\/|$)/;
+const ADMIN_PATHS = /^\/api\/(keys|audit|secrets)(\/|$)/;
 const isReading = (method: string): boolean => method === "GET" || method === "HEAD";
 
-/** The scope a request needs: keys and the audit log are for admins, looking is for all, the rest is work. */
+/** The scope a request needs: keys, secrets and the audit log are for admins, looking is for all, the rest is work. */
 export function neededScope(method: string, path: string): Scope {
   if (ADMIN_PATHS.test(path)) return "admin";
   return isReading(method) ? "read" : "run";

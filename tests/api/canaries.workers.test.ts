@@ -16,6 +16,7 @@ const LITERAL = "caller-canary-literal-7d1f";
 const PASSWORD = "canary-password-55ab";
 const SHAPED = "sk-canary-shaped-0123456789";
 const IDEMPOTENCY = "canary-of-an-order-4711";
+const SECRET = "tenant-canary-secret-90ae";
 const ECHOED = "sk-canary-0123456789abcdef"; // the simulated provider says it in its error
 const owner = await makeKey("canaries", { scopes: "admin" });
 const tickets: string[] = [];
@@ -49,6 +50,19 @@ async function keep(response: Response): Promise<string> {
   const text = `${JSON.stringify([...response.headers])}\n${await response.text()}`;
   written.push(text);
   return text;
+}
+
+/** A tenant's own secret, as it should be set and as it should not. */
+async function plantInSecrets(): Promise<void> {
+  const bindings = [{ origin: "https://api.example.com" }];
+  const put = (name: string, body: unknown) => askWith(owner.key, `/api/secrets/${name}`, { method: "PUT", body });
+  expect(await keep(await put("PLANTED", { value: SECRET, bindings }))).toContain("PLANTED");
+  await keep(await put("PLANTED", { value: SECRET, bindings: [{ origin: SECRET }] }));
+  await keep(await put("PLANTED", { value: `${SECRET}\n`, bindings }));
+  await keep(await put("PLANTED", { value: [SECRET], bindings, more: SECRET }));
+  await keep(await put("PLANTED", SECRET));
+  await keep(await put(SHAPED, { value: SECRET, bindings }));
+  await keep(await askWith(owner.key, "/api/secrets"));
 }
 
 /** Configs that are refused, with secrets wherever their authors may put one. */
@@ -97,6 +111,7 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   for (const _ of [1, 2]) await keep(await ask(`/api/sessions/${id}/turns/1/events?ticket=${issued.ticket}`));
 
   await plantInConfigs();
+  await plantInSecrets();
   await keep(await askWith(owner.key, "/api/keys", { method: "POST", body: { name: "x", scopes: [SHAPED] } }));
   await keep(await askWith(owner.key, "/api/keys"));
   expect(await keep(await askWith(owner.key, "/api/audit"))).toContain("POST /api/sessions/[redacted]/cancel");
@@ -114,7 +129,7 @@ it("no canary is in any log line, event, stream, answer, error or row, but in ha
   written.push(await rowsOfSession(id));
   expect(written.at(-1)).toContain("turn.completed");
 
-  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, IDEMPOTENCY, owner.key, owner.key.slice(-43), ...tickets];
+  const canaries = [LITERAL, PASSWORD, SHAPED, ECHOED, IDEMPOTENCY, SECRET, owner.key, owner.key.slice(-43), ...tickets];
   const found = canaries.flatMap((canary) =>
     written
       .filter((text) => text.includes(canary))

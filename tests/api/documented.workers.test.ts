@@ -34,6 +34,7 @@ const HASHES = await Promise.all(["one", "two"].map((text) => hashOf(new TextEnc
 const FILES = HASHES.map((hash, nth) => ({ path: `${nth}.txt`, sha256: hash, size: 3 }));
 const TAR = { "content-type": "application/x-tar" };
 const PACK = new TextDecoder().decode(await packTar([{ header: { name: HASHES[1] ?? "", size: 3 }, body: "two" }]));
+const SECRET = { value: "the-value", bindings: [{ origin: "https://api.example.com", paths: ["/v1"], methods: ["GET"] }] };
 const STEPS: readonly Step[] = [
   { asks: "GET /healthz", gives: 200 },
   { asks: "GET /openapi.json", gives: 200 },
@@ -85,6 +86,9 @@ const STEPS: readonly Step[] = [
   { asks: "POST /api/keys", body: { name: "ci", scopes: ["read"] }, gives: 201, keeps: "id", as: "key" },
   { asks: "GET /api/keys", gives: 200 },
   { asks: "DELETE /api/keys/{key}", gives: 200 },
+  { asks: "PUT /api/secrets/GITHUB_TOKEN", body: SECRET, gives: 201 },
+  { asks: "GET /api/secrets", gives: 200 },
+  { asks: "DELETE /api/secrets/GITHUB_TOKEN", gives: 204 },
   { asks: "GET /api/audit", gives: 200 },
   { asks: "GET /api/evals", gives: 200 },
   { asks: `POST ${EVALS}`, gives: 202, keeps: "id", as: "run" },

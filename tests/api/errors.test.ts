@@ -6,6 +6,7 @@ import { BEGINS_AGAIN } from "../../src/providers/platform-words";
 import { noContexts } from "../builders/no-contexts";
 import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
+import { noSecrets } from "../builders/no-secrets";
 
 /** What the API answers when a session's object throws this at it. */
 function answerTo(thrown: Error): Promise<Response> {
@@ -30,6 +31,7 @@ function answerTo(thrown: Error): Promise<Response> {
   const services: Services = {
     session: () => stub,
     tenancy: OPEN_TENANCY,
+    secrets: noSecrets,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     evals: noEvals,
     contexts: noContexts,

@@ -10,6 +10,7 @@ import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/pro
 import worker from "../../src/worker";
 import { post, request, teamOf } from "../durable-objects/session-client";
 import { records } from "../evals/eval-client";
+import { noSecrets } from "../builders/no-secrets";
 
 type List<T> = { object: "list"; data: T[]; first_id: string | null; last_id: string | null; has_more: boolean };
 
@@ -139,6 +140,7 @@ describe("a cron", () => {
     env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others);
   const services = (suites: Record<string, string>, starting = start) => ({
     evals: { suites, cronTenant: "local", start: starting, records },
+    secrets: noSecrets,
     config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: { VLLM_BASE_URL: inject("providersUrl") } },
     teams: {},
   });

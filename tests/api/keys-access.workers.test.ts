@@ -8,6 +8,7 @@ import { noEvals } from "../builders/no-evals";
 import { noSessions } from "../builders/no-sessions";
 import { OPEN_TENANCY } from "./tenancy-fakes";
 import { ask, askWith, keys, makeKey } from "./keyed-client";
+import { noSecrets } from "../builders/no-secrets";
 
 const UNKNOWN = "/api/sessions/session_unknown00";
 const reasonOf = async (response: Response) => [response.status, (await response.json<{ code: string }>()).code];
@@ -151,6 +152,7 @@ describe("a service", () => {
       throw new Error("no session may be reached");
     },
     tenancy: { ...OPEN_TENANCY, ...more },
+    secrets: noSecrets,
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     teams: {},
     evals: noEvals,

@@ -36,11 +36,30 @@ const DocumentSchema = z.object({
     z.record(z.string(), z.object({ parameters: z.array(z.object({ name: z.string(), in: z.string() })).default([]) })),
   ),
 });
-const { paths } = DocumentSchema.parse(await (await ask("/openapi.json")).json());
+const documented = DocumentSchema.parse(await (await ask("/openapi.json")).json());
+/** A secret's name is a tenant's own, a team's is not. */
+const paths = Object.fromEntries(
+  Object.entries(documented.paths).map(([path, item]) => [path.replace("/secrets/{name}", "/secrets/{secret}"), item]),
+);
+
+const SECRET = "FIRST_ONES_TOKEN";
+const kept = { value: "the-first-ones-value", bindings: [{ origin: "https://api.example.com" }] };
+await ask(`/api/secrets/${SECRET}`, {
+  method: "PUT",
+  headers: { authorization: `Bearer ${first.key}`, "content-type": "application/json" },
+  body: JSON.stringify(kept),
+});
 
 type Names = Readonly<Record<string, string>>;
 /** Names in addresses behind which a tenant has something, each with one of the first tenant's. A new one is to be added here. */
-const OWN: Names = { id: session_id, key: first.id, run: links.run.split("/").at(-1) ?? "", context: CONTEXT, version };
+const OWN: Names = {
+  id: session_id,
+  key: first.id,
+  run: links.run.split("/").at(-1) ?? "",
+  context: CONTEXT,
+  version,
+  secret: SECRET,
+};
 /** Names that mean the same for every tenant, or lead on from an id. */
 const SHARED: Names = { turn: "1", label: "agent1.1", suite: "simulated", name: "demo", sha256: HASH, path: "a.txt" };
 /** Queries that may hold an id: after which one a page begins. */
@@ -77,7 +96,7 @@ async function answerOf(key: string, path: string, method: string) {
 const cases = Object.keys(paths).flatMap((path) => METHODS.map((method) => ({ path, method })));
 const isOwned = (path: string): boolean => namesIn(path).some((name) => name in OWN);
 /** Names that everybody gives as they like: the same one makes another thing for another tenant. */
-const MAKES = ["PUT /api/contexts/{context}"];
+const MAKES = ["PUT /api/contexts/{context}", "PUT /api/secrets/{secret}"];
 
 it("every address of the document is swept: each name in it, and each query, is known here", () => {
   const names = Object.keys(paths).flatMap(namesIn);
@@ -93,7 +112,7 @@ it("every address of the document is swept: each name in it, and each query, is 
       : WITHOUT_IDS.includes(name) || (name === "version" && path.includes("{context}"));
   expect(queries.filter((query) => !isKnown(query))).toEqual([]);
   expect(cases.filter(({ path }) => isOwned(path)).map(({ path }) => path)).toEqual(
-    expect.arrayContaining(["/api/sessions/{id}", "/api/keys/{key}", "/api/evals/{suite}/runs/{run}"]),
+    expect.arrayContaining(["/api/sessions/{id}", "/api/keys/{key}", "/api/secrets/{secret}", "/api/evals/{suite}/runs/{run}"]),
   );
 });
 
@@ -159,6 +178,7 @@ it("and everything is still there for its own tenant", async () => {
   const turn = await askWith(first.key, `/api/sessions/${session_id}/turns/1`);
   expect(await turn.json()).toMatchObject({ status: "completed" });
   expect((await (await askWith(first.key, "/api/keys")).text()).includes(first.id)).toBe(true);
+  expect((await (await askWith(first.key, "/api/secrets")).text()).includes(SECRET)).toBe(true);
   expect((await askWith(first.key, links.run)).status).toBe(200);
   expect([committed.status, (await askWith(first.key, `/api/contexts/${CONTEXT}`)).status]).toEqual([201, 200]);
 });

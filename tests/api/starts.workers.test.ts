@@ -11,6 +11,7 @@ import type { SessionList } from "../../src/protocol/listings";
 import { parse, type Run, teamOf } from "../durable-objects/session-client";
 import { askWith, makeKey, ORIGIN } from "./keyed-client";
 import { noContexts } from "../builders/no-contexts";
+import { noSecrets } from "../builders/no-secrets";
 
 /** A start is three writes in two stores: a row, a session, a word that it is there. Here it stops between them, or others come in between. */
 
@@ -27,6 +28,7 @@ async function startAt(broken: Partial<Services["stored"]["index"]> & { create?:
       return create ? { ...stub, create: (...args) => create(() => stub.create(...args)) } : stub;
     },
     tenancy: tenancyServices(env, (work) => left.push(work.catch(() => undefined))),
+    secrets: noSecrets,
     config: { storedKeys: [], allowedOrigins: ["http://127.0.0.1:*"], variables: {} },
     contexts: noContexts,
     evals: { suites: {}, cronTenant: null, start: never, records: { latest: never, runs: never, run: never } },

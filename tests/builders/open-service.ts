@@ -2,6 +2,7 @@ import type { Services } from "../../src/api/services";
 import { OPEN_TENANCY } from "../api/tenancy-fakes";
 import { noContexts } from "./no-contexts";
 import { noEvals } from "./no-evals";
+import { noSecrets } from "./no-secrets";
 import { noSessions } from "./no-sessions";
 
 /** A development service without sessions, keys and teams. */
@@ -11,6 +12,7 @@ export const OPEN_SERVICE: Services = {
   },
   tenancy: OPEN_TENANCY,
   config: { storedKeys: [], allowedOrigins: [], variables: {} },
+  secrets: noSecrets,
   evals: noEvals,
   contexts: noContexts,
   stored: noSessions,

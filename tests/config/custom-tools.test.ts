@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkTeam } from "../../src/config/parse-team";
-import { parseToolSecrets } from "../../src/config/tool-secrets";
+import { parseToolSecrets, secretsFor, withOwnSecrets } from "../../src/config/tool-secrets";
+import { describeBindings } from "../../src/tools/secret-bindings";
 import { justBashRunner, runCommandTool } from "../../src/tools/shell";
 import { FULL_CONTEXT, teamOf } from "./teams";
 
@@ -100,7 +101,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a credential in clear",
       lines: "url: 'https://x.net', headers: {Authorization: Bearer abcdefgh}",
-      says: "write ${NAME} of a secret that the operator has bound to https://x.net",
+      says: "write ${NAME} of a secret that is bound to https://x.net",
     },
     {
       name: "a key in another header",
@@ -115,7 +116,7 @@ describe("a tool over HTTP", () => {
     {
       name: "a provider's key",
       lines: "url: 'https://evil.net', headers: {X: '${OPENAI_API_KEY}'}",
-      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is no secret of the operator's for tools",
+      says: "key_unknown /agent/backend/custom_tools/0/headers/X: ${OPENAI_API_KEY} is no secret for tools",
     },
     {
       name: "a credential among its presets",
@@ -230,8 +231,29 @@ it("a tool in Python is refused with the way to have it", () => {
 
 it.each([
   ["", []],
-  ["A=https://a.net, B=https://b.net/x,A=https://c.net", ["A https://a.net https://c.net", "B https://b.net"]],
+  ["A=https://a.net, B=https://b.net/x,A=https://c.net", ["A: https://a.net, https://c.net", "B: https://b.net/x"]],
+  ["A@acme=https://a.net/v1, A=https://b.net", ["A@acme: https://a.net/v1", "A: https://b.net"]],
+  [
+    "A@acme=GET+POST https://a.net, A@acme=DELETE https://a.net/tmp",
+    ["A@acme: GET+POST https://a.net, DELETE https://a.net/tmp"],
+  ],
   ["A, =x, B=nowhere, 1=https://a.net", []],
-])("TOOL_SECRETS=%s binds names to origins", (variable, said) => {
-  expect(parseToolSecrets(variable).map(({ name, origins }) => [name, ...origins].join(" "))).toEqual(said);
+  ["A@Acme=https://a.net, A@=https://a.net, A=GTE https://a.net, A=get https://a.net, A=GET+ https://a.net", []],
+])(
+  "TOOL_SECRETS=%s binds names to tenants, methods and addresses, and what cannot be read to nothing (M11)",
+  (variable, said) => {
+    const told = parseToolSecrets(variable).map(
+      ({ name, tenant, bindings }) => `${name}${tenant === null ? "" : `@${tenant}`}: ${describeBindings(bindings)}`,
+    );
+    expect(told).toEqual(said);
+  },
+);
+
+it("a tenant is served by the operator's secrets that name it or nobody, and its own win (M11)", () => {
+  const operators = parseToolSecrets("A@acme=https://a.net,A=https://b.net,B@other=https://b.net,C=https://c.net");
+  const own = [{ name: "C", bindings: [{ origin: "https://own.net" }] }];
+  const servedTo = (tenant: string) =>
+    withOwnSecrets(own, secretsFor(tenant, operators)).map(({ name, bindings }) => `${name}: ${describeBindings(bindings)}`);
+  expect(servedTo("acme")).toEqual(["C: https://own.net", "A: https://a.net, https://b.net"]);
+  expect(servedTo("other")).toEqual(["C: https://own.net", "A: https://b.net", "B: https://b.net"]);
 });

@@ -6,8 +6,8 @@ const CONTEXT: ConfigContext = {
   ...FULL_CONTEXT,
   allowedOrigins: [],
   toolSecrets: [
-    { name: "BOX_KEY", origins: ["https://box.example.com"] },
-    { name: "OAUTH_SECRET", origins: ["https://auth.example.com"] },
+    { name: "BOX_KEY", bindings: [{ origin: "https://box.example.com" }] },
+    { name: "OAUTH_SECRET", bindings: [{ origin: "https://auth.example.com" }] },
   ],
 };
 const BOX = "name: box, url: 'https://box.example.com/mcp'";

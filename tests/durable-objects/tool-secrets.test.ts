@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { loaderOf, toolFacts, toolSecret } from "../../durable-objects/tool-secrets";
+import { loaderOf, operatorSecret, operatorSecretsFor, toolFacts } from "../../durable-objects/tool-secrets";
 
 const ENV = {
-  TOOL_SECRETS: "WEATHER=https://api.weather.net,UNSET=https://api.weather.net",
+  TOOL_SECRETS: "WEATHER=https://api.weather.net,UNSET=https://api.weather.net,OWN@acme=GET https://api.weather.net/v1",
+  OWN: "acme's",
   WEATHER: " s3cret ",
   OPENAI_API_KEY: "a provider's",
   REPEATABLE_TOOLS: "https://api.weather.net/search, ,https://x.net",
@@ -16,22 +17,34 @@ describe("a secret for tools", () => {
     { name: "OPENAI_API_KEY", origin: "https://api.weather.net", secret: undefined, why: "is none if nobody bound it" },
     { name: "TOOL_SECRETS", origin: "https://api.weather.net", secret: undefined, why: "is not the list itself" },
   ])("$why: $name at $origin", ({ name, origin, secret }) => {
-    expect(toolSecret(ENV, name, origin)).toBe(secret);
+    expect(operatorSecret(ENV, "acme", name)({ url: origin, method: "GET" })).toBe(secret);
+  });
+
+  it.each([
+    { tenant: "acme", method: "GET", path: "/v1/now", secret: "acme's", why: "serves the tenant that it names" },
+    { tenant: "other", method: "GET", path: "/v1/now", secret: undefined, why: "serves no other tenant" },
+    { tenant: "acme", method: "DELETE", path: "/v1/now", secret: undefined, why: "goes by no other method" },
+    { tenant: "acme", method: "GET", path: "/v2/now", secret: undefined, why: "goes to no other path" },
+  ])("that names tenant, method and path $why (M11)", ({ tenant, method, path, secret }) => {
+    expect(operatorSecret(ENV, tenant, "OWN")({ url: `https://api.weather.net${path}`, method })).toBe(secret);
+  });
+
+  it("is named to the configs of the tenants that it serves, where it is set", () => {
+    const namesFor = (tenant: string) => operatorSecretsFor(ENV, tenant).map(({ name }) => name);
+    expect([namesFor("acme"), namesFor("other")]).toEqual([["WEATHER", "OWN"], ["WEATHER"]]);
   });
 });
 
 const NOTHING_SAID = { memoryMb: null, cpus: null };
 
-it("configs may know names and addresses of what is set, and where commands run", () => {
+it("configs may know addresses of what is set, and where commands run", () => {
   expect(toolFacts(ENV)).toEqual({
-    toolSecrets: [{ name: "WEATHER", origins: ["https://api.weather.net"] }],
     repeatableTools: ["https://api.weather.net/search", "https://x.net"],
     commands: "service",
     containers: NOTHING_SAID,
     javascript: false,
   });
   expect(toolFacts({})).toEqual({
-    toolSecrets: [],
     repeatableTools: [],
     commands: "service",
     containers: NOTHING_SAID,

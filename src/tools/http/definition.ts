@@ -9,7 +9,7 @@ export type HttpToolDefinition = {
   method: HttpMethod;
   /** `{name}` in its path or query stands for the argument of that name. Its origin holds none. */
   url: string;
-  /** `${NAME}` stands for a secret of the operator's, bound to the origin of `url`. Names in lower case. */
+  /** `${NAME}` stands for a secret that is bound to the requests. Names in lower case. */
   headers: Record<string, string>;
   /** Arguments the model neither sees nor sets. */
   preset: Record<string, unknown>;

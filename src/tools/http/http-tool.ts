@@ -4,11 +4,12 @@ import { argumentProblem } from "../parameters";
 import { withoutPresets } from "../presets";
 import { isAddressRefused } from "../refused-address";
 import { showControls } from "../results/show-controls";
+import type { SecretOf } from "../secret-bindings";
 import type { Tool, ToolContext, ToolResult } from "../tool";
 import { FILING_MS, Turnstile, Visit } from "../turnstile";
 import { type HttpToolDefinition, httpToolRule } from "./definition";
 import { type Reading, readFile } from "./reply-file";
-import { type HttpRequest, originOf, type SecretOf, toRequest } from "./request";
+import { type HttpRequest, originOf, toRequest } from "./request";
 import { isText, MAX_RESPONSE_BYTES, mayHaveActed, readText } from "./response";
 
 /** What a session's tools have in common; absent: a tool has its own. */
@@ -21,7 +22,7 @@ export type SharedByTools = {
 
 /**
  * A tool that is one HTTP request. One try: whether it may be made again is the rules' to say. The fetch it is given guards where
- * requests go and follows no redirect, so that its secrets reach the origin they are bound to and no other.
+ * requests go and follows no redirect, so that its secrets reach what they are bound to and nothing else.
  */
 export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, shared: Partial<SharedByTools> = {}): Tool {
   const { large = new Turnstile(), breakers = new Breakers() } = shared;
@@ -33,7 +34,7 @@ export function httpTool(definition: HttpToolDefinition, secretOf: SecretOf, sha
     async run(args, context) {
       const problem = argumentProblem(parameters, args);
       if (problem !== null) return error(problem);
-      const made = toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
+      const made = await toRequest(definition, toRecord(args), { secretOf, idempotencyKey: context.idempotencyKey });
       if (!made.ok) return error(made.problem);
       const origin = originOf(definition);
       const restMs = breakers.admit(origin, context.now());

@@ -1,6 +1,7 @@
+import type { SecretOf } from "../secret-bindings";
 import { fillPlaceholders, fillSecrets, type HttpToolDefinition, placeholdersIn, secretsIn } from "./definition";
 
-/** From a call's arguments to the request it means. Pure. */
+/** From a call's arguments to the request it means. Secrets are looked up for each request, once its address is known. */
 
 export type HttpRequest = {
   url: string;
@@ -10,9 +11,6 @@ export type HttpRequest = {
   secrets: string[];
 };
 
-/** A secret of the operator's, if there is one that may be sent to this origin. */
-export type SecretOf = (name: string, origin: string) => string | undefined;
-
 type Result = { ok: true; request: HttpRequest } | { ok: false; problem: string };
 type Means = { secretOf: SecretOf; idempotencyKey: string };
 
@@ -21,7 +19,7 @@ const MAX_URL_CHARS = 8_192;
 const READS = new Set(["GET", "DELETE"]);
 
 /** The request for arguments that are as the tool's parameters say, or what is wrong with them, for the model. */
-export function toRequest(definition: HttpToolDefinition, args: Record<string, unknown>, means: Means): Result {
+export async function toRequest(definition: HttpToolDefinition, args: Record<string, unknown>, means: Means): Promise<Result> {
   const all = { ...args, ...definition.preset };
   const named = placeholdersIn(definition.url);
   const problem = named.map((name) => partProblem(definition.url, name, all[name])).find((found) => found !== null);
@@ -37,7 +35,7 @@ export function toRequest(definition: HttpToolDefinition, args: Record<string, u
       problem: `The address would take ${url.href.length} characters; it may have ${MAX_URL_CHARS}. Send less.`,
     };
   const body = hasBody ? JSON.stringify(Object.fromEntries(rest)) : null;
-  const filled = fillHeaders(definition, means.secretOf);
+  const filled = await fillHeaders(definition, url.href, means.secretOf);
   if (!filled.ok) return filled;
   const own = {
     ...(body !== null && { "content-type": "application/json" }),
@@ -52,17 +50,18 @@ export const originOf = ({ url }: HttpToolDefinition): string => new URL(fillPla
 
 type Filled = { ok: true; headers: Record<string, string>; secrets: string[] } | { ok: false; problem: string };
 
-function fillHeaders(definition: HttpToolDefinition, secretOf: SecretOf): Filled {
-  const origin = originOf(definition);
-  const names = [...new Set(Object.values(definition.headers).flatMap(secretsIn))];
-  const secrets = new Map(names.flatMap((name) => toEntry(name, secretOf(name, origin))));
+async function fillHeaders(definition: HttpToolDefinition, url: string, secretOf: SecretOf): Promise<Filled> {
+  const { headers: written, method } = definition;
+  const names = [...new Set(Object.values(written).flatMap(secretsIn))];
+  const found = await Promise.all(names.map(async (name) => toEntry(name, await secretOf(name, { url, method }))));
+  const secrets = new Map(found.flat());
   const missing = names.filter((name) => !secrets.has(name));
   if (missing.length > 0)
     return {
       ok: false,
-      problem: `Nothing was sent: the service has no ${missing.join(", ")} for ${origin}. Go on without this tool.`,
+      problem: `Nothing was sent: the service has no ${missing.join(", ")} for ${method} ${new URL(url).origin}${new URL(url).pathname}. Go on without this tool.`,
     };
-  const headers = Object.entries(definition.headers).map(([name, value]) => [
+  const headers = Object.entries(written).map(([name, value]) => [
     name,
     fillSecrets(value, (secret) => secrets.get(secret) ?? ""),
   ]);

@@ -1,3 +1,4 @@
+import { SecretMissing } from "./environment";
 import { LONGEST_CALL_MS, MAX_LISTING_BYTES, MAX_RESULT_BYTES, RESUME_TRIES, STREAM_HEADERS_MS } from "./limits";
 import { readOutgoing } from "./schema";
 import type { SentSecrets } from "./sent-secrets";
@@ -57,7 +58,13 @@ type Options = {
   fetch: typeof fetch;
   /** The server's address: only it is sent `headers`. */
   url: string;
-  headers: ReadonlyMap<string, string>;
+  /** The static headers of a request to it, by the request's method. Throws `SecretMissing`. */
+  headers: (method: string) => Promise<ReadonlyMap<string, string>>;
+  /**
+   * Asked before a request to any other address that carries a body or says who we are, as those to token endpoints do. Throws
+   * `SecretMissing` where what we would show is not bound to that address, which an authorisation server's metadata chooses.
+   */
+  mayShow: (use: { url: string; method: string }) => Promise<void>;
   /** Told what is sent to show who we are. */
   secrets: SentSecrets;
   /** Taken by whatever is no call until its headers are there; absent: nothing is. */
@@ -76,7 +83,6 @@ export class BoundedFetch {
 
   constructor(options: Options) {
     this.#options = options;
-    for (const value of options.headers.values()) options.secrets.addHeader(value);
   }
 
   /** Before a new listing: what earlier ones took is forgotten. */
@@ -112,12 +118,22 @@ export class BoundedFetch {
   readonly fetch = async (input: string | URL, init: RequestInit = {}): Promise<Response> => {
     const { callKey } = readOutgoing(init.body);
     const own = new URL(input).href === this.#options.url;
-    const headers = own ? this.#withOwn(init.headers) : new Headers(init.headers);
-    const resumed = own && init.method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
+    const method = init.method ?? "GET";
+    const headers = new Headers(init.headers);
+    if (own) {
+      const given = await this.#ownHeaders(method);
+      // As a server answers that has no such stream, and no session to end: the protocol can do without either.
+      if (given === null) return new Response(null, { status: 405 });
+      // What the protocol sets stands: a static header cannot pose as a session or a version.
+      for (const [name, value] of given) if (!headers.has(name)) headers.set(name, value);
+    } else if (init.body != null || headers.has("authorization")) {
+      await this.#options.mayShow({ url: new URL(input).href, method });
+    }
+    const resumed = own && method === "GET" ? this.#callAt(headers.get("last-event-id")) : undefined;
     const call = resumed ?? (callKey === null ? undefined : this.#calls.get(callKey));
     this.#options.secrets.addHeader(headers.get("authorization") ?? "");
     const signals = [init.signal, call?.open.signal].filter((signal) => signal !== null && signal !== undefined);
-    const isStream = init.method === "GET" && own;
+    const isStream = method === "GET" && own;
     const sent = this.#send(input, { ...init, headers }, { signals, isStream, isCall: call !== undefined });
     const response = await (resumed ? takenUp(sent, resumed) : sent);
     call?.headersCame();
@@ -154,13 +170,16 @@ export class BoundedFetch {
     }
   }
 
-  #withOwn(given: RequestInit["headers"]): Headers {
-    const headers = new Headers(given);
-    for (const [name, value] of this.#options.headers) {
-      // What the protocol sets stands: a static header cannot pose as a session or a version.
-      if (!headers.has(name)) headers.set(name, value);
+  /** null: a secret among them is not bound to this method, which calls do not need. */
+  async #ownHeaders(method: string): Promise<ReadonlyMap<string, string> | null> {
+    try {
+      const headers = await this.#options.headers(method);
+      for (const value of headers.values()) this.#options.secrets.addHeader(value);
+      return headers;
+    } catch (error) {
+      if (error instanceof SecretMissing && method !== "POST") return null;
+      throw error;
     }
-    return headers;
   }
 
   #bounded(response: Response, call: Watched | undefined): Response {

@@ -1,11 +1,12 @@
 import type { ToolSpec } from "../../providers/provider";
+import type { SecretUse } from "../secret-bindings";
 import type { Turnstile } from "../turnstile";
 import type { NotOffered } from "./offer";
 import type { Pins } from "./pins";
 import type { TokenShelf } from "./renewed-tokens";
 import type { ToolTrust } from "./trust";
 
-/** The operator has no such secret, or not for that server. */
+/** There is no such secret, or it is not bound to that request. */
 export class SecretMissing extends Error {
   override readonly name = "SecretMissing";
 }
@@ -14,8 +15,11 @@ export class SecretMissing extends Error {
 export type McpEnvironment = {
   /** Guarded; the only way out. */
   fetch: typeof fetch;
-  /** The text of the operator's secret of this name, if it may be sent to this origin. Throws `SecretMissing` if there is none. */
-  secretOf: (name: string, origin: string) => string;
+  /**
+   * The text of the secret of this name, if it may be sent so. Throws `SecretMissing` if there is none. Asked before each request, so
+   * that a secret that was replaced or deleted counts from the next one on.
+   */
+  secretOf: (name: string, use: SecretUse) => string | Promise<string>;
   /**
    * Taken by each request that is no call while it waits for headers, given back by what it gives. Throws the signal's reason.
    * Absent: any number may wait.

@@ -7,6 +7,7 @@ import {
   type StoredOAuthTokens,
   UnauthorizedError,
 } from "@modelcontextprotocol/client";
+import type { SecretUse } from "../secret-bindings";
 import type { RenewedTokens } from "./renewed-tokens";
 import type { McpAuth } from "./server";
 
@@ -14,8 +15,10 @@ export type OAuthOptions = {
   auth: McpAuth;
   /** Of the tool server. */
   url: string;
-  /** The text of a secret of this name that may be sent to this origin; throws if there is none. */
-  secretOf: (name: string, origin: string) => string;
+  /** The text of a secret of this name that may be sent so; throws `SecretMissing` if there is none. */
+  secretOf: (name: string, use: SecretUse) => Promise<string>;
+  /** Why the latest request to an authorisation server was not made; null if it was. */
+  refusal: () => Error | null;
   /** Where tokens lie that were renewed, so that they outlive this connection. */
   renewed: RenewedTokens;
   /** Told of tokens that are renewed, or were: they are secrets. */
@@ -33,16 +36,38 @@ export class ConsentMissing extends Error {
  */
 export function oauthProvider({ auth, secretOf, ...options }: OAuthOptions): OAuthClientProvider | AuthProvider {
   if (auth.type === "authorization_code") return oneAtATime(new GivenTokens({ auth, secretOf, ...options }));
-  return new ClientCredentialsProvider({
-    clientId: auth.clientId,
-    clientSecret: secretOf(auth.clientSecret, originOf(auth.issuer)),
-    clientName: "massgen-edge",
-    expectedIssuer: auth.issuer,
-    ...(auth.scope !== null && { scope: auth.scope }),
-  });
+  return withFreshSecret(auth, secretOf);
 }
 
-const originOf = (url: string): string => new URL(url).origin;
+/** The SDK's own flow, but for its secret: that is looked up for each request of tokens, since it may have been replaced. */
+function withFreshSecret(
+  auth: Extract<McpAuth, { type: "client_credentials" }>,
+  secretOf: OAuthOptions["secretOf"],
+): OAuthClientProvider {
+  const { clientId, issuer, scope } = auth;
+  const usual = new ClientCredentialsProvider({
+    ...{ clientId, clientSecret: "", clientName: "massgen-edge", expectedIssuer: issuer },
+    ...(scope !== null && { scope }),
+  });
+  return {
+    redirectUrl: undefined,
+    clientMetadata: usual.clientMetadata,
+    clientInformation: async () => ({
+      client_id: clientId,
+      issuer,
+      client_secret: await secretOf(auth.clientSecret, atIssuer(issuer)),
+    }),
+    tokens: () => usual.tokens(),
+    saveTokens: (tokens) => usual.saveTokens(tokens),
+    redirectToAuthorization: () => usual.redirectToAuthorization(),
+    saveCodeVerifier: () => usual.saveCodeVerifier(),
+    codeVerifier: () => usual.codeVerifier(),
+    prepareTokenRequest: (wanted) => usual.prepareTokenRequest(wanted),
+  };
+}
+
+/** Which of its endpoints gets a secret is judged when it is sent there. */
+const atIssuer = (issuer: string): SecretUse => ({ url: issuer, method: null });
 
 /**
  * A refresh token may serve once, and the SDK by itself would show it for each request that is refused: here one renews the tokens,
@@ -68,7 +93,8 @@ type ByCode = OAuthOptions & { auth: Extract<McpAuth, { type: "authorization_cod
 class GivenTokens implements OAuthClientProvider {
   readonly #options: ByCode;
   readonly #id: string;
-  readonly #given: StoredOAuthTokens;
+  /** The tokens of the secrets that a renewal began with. A replaced secret must not inherit what came of the one before. */
+  #begunWith: StoredOAuthTokens | null = null;
   /** The issuer takes them no more, nor those they were renewed to. */
   #areRefused = false;
   // An interactive provider, so that expired tokens are renewed; a redirect itself is refused below.
@@ -81,36 +107,43 @@ class GivenTokens implements OAuthClientProvider {
 
   constructor(options: ByCode) {
     this.#options = options;
-    const { accessToken, refreshToken, issuer } = options.auth;
     this.#id = JSON.stringify([options.url, options.auth]);
-    this.#given = {
-      // Without an access token the first request is answered with 401, and that renews.
-      access_token: accessToken === null ? "" : options.secretOf(accessToken, originOf(options.url)),
-      token_type: "Bearer",
-      issuer,
-      ...(refreshToken !== null && { refresh_token: options.secretOf(refreshToken, originOf(issuer)) }),
-    };
   }
 
-  clientInformation() {
+  async clientInformation() {
     const { clientId, clientSecret, issuer } = this.#options.auth;
     return {
       client_id: clientId,
       issuer,
-      ...(clientSecret !== null && { client_secret: this.#options.secretOf(clientSecret, originOf(issuer)) }),
+      ...(clientSecret !== null && { client_secret: await this.#options.secretOf(clientSecret, atIssuer(issuer)) }),
+    };
+  }
+
+  /** As the secrets are now. */
+  async #given(): Promise<StoredOAuthTokens> {
+    const { auth, url, secretOf } = this.#options;
+    const { accessToken, refreshToken, issuer } = auth;
+    return {
+      // Without an access token the first request is answered with 401, and that renews.
+      access_token: accessToken === null ? "" : await secretOf(accessToken, { url, method: "POST" }),
+      token_type: "Bearer",
+      issuer,
+      ...(refreshToken !== null && { refresh_token: await secretOf(refreshToken, atIssuer(issuer)) }),
     };
   }
 
   async tokens(): Promise<StoredOAuthTokens | undefined> {
     if (this.#areRefused) return undefined;
-    const renewed = await this.#options.renewed.find(this.#id, this.#given);
+    const given = await this.#given();
+    this.#begunWith = given;
+    const renewed = await this.#options.renewed.find(this.#id, given);
     if (renewed) this.#options.heard(renewed);
-    return renewed ?? this.#given;
+    return renewed ?? given;
   }
 
   async saveTokens(tokens: StoredOAuthTokens): Promise<void> {
     this.#options.heard(tokens);
-    await this.#options.renewed.keep(this.#id, this.#given, tokens);
+    await this.#options.renewed.keep(this.#id, this.#begunWith ?? (await this.#given()), tokens);
     this.#areRefused = false;
   }
 
@@ -123,6 +156,9 @@ class GivenTokens implements OAuthClientProvider {
   }
 
   redirectToAuthorization(): never {
+    // The SDK takes a renewal that was not even sent for one that failed.
+    const refusal = this.#options.refusal();
+    if (refusal) throw refusal;
     throw new ConsentMissing(
       "its tokens are no longer taken: a person has to consent again, and the new tokens go into the config",
     );

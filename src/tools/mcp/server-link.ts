@@ -1,7 +1,6 @@
 import { type CallToolResult, UrlElicitationRequiredError } from "@modelcontextprotocol/client";
 import type { InputRequired } from "../../protocol/tool-news";
 import { admit, type Breaker, CLOSED, failed, resting, succeeded, undecided } from "../breaker";
-import { fillSecrets } from "../http/definition";
 import type { ToolContext, ToolResult } from "../tool";
 import { BoundedFetch } from "./bounded-fetch";
 import { Connection } from "./connection";
@@ -18,6 +17,7 @@ import { nextTry } from "./retry";
 import { InputRequiredSchema, type Question, readElicitations } from "./schema";
 import { SentSecrets } from "./sent-secrets";
 import type { McpServer } from "./server";
+import { ServerSecrets } from "./server-secrets";
 import { cutText, shown } from "./shown-text";
 import { FILING_MS, type Turnstile, Visit } from "../turnstile";
 
@@ -179,15 +179,18 @@ export class ServerLink {
 
   async #open(signal: AbortSignal): Promise<Connection> {
     const { server, env } = this.#options;
-    const { origin, href } = new URL(server.url);
-    const secretOf = (name: string, to: string) => this.#kept(env.secretOf(name, to));
-    const filled = (value: string) => fillSecrets(value, (name) => secretOf(name, origin));
-    const headers = new Map(Object.entries(server.headers).map(([name, value]) => [name, filled(value)] as const));
+    const secrets = new ServerSecrets({ server, env, kept: (secret) => this.#kept(secret) });
+    const { headers, mayShow, secretOf } = secrets;
+    await headers("POST"); // what is missing is said before anything is sent
     const connection = new Connection({
       server,
-      out: new BoundedFetch({ fetch: env.fetch, url: href, headers, secrets: this.#secrets, enter: env.enter }),
+      out: new BoundedFetch({
+        ...{ fetch: env.fetch, url: new URL(server.url).href, headers, mayShow },
+        ...{ secrets: this.#secrets, enter: env.enter },
+      }),
       oauth: {
         secretOf,
+        refusal: () => secrets.refusal,
         renewed: this.#options.tokens,
         heard: ({ access_token, refresh_token, id_token }) => {
           for (const token of [access_token, refresh_token, id_token]) this.#kept(token ?? "");

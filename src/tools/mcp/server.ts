@@ -3,7 +3,7 @@ export type McpServer = {
   /** Unique in its agent; stands in the names of its tools. */
   name: string;
   url: string;
-  /** Sent with each request to `url`, to no other address. `${NAME}` stands for a secret of the operator's. Names in lower case. */
+  /** Sent with each request to `url`, to no other address. `${NAME}` stands for a secret that is bound to `url`. Names in lower case. */
   headers: Readonly<Record<string, string>>;
   auth: McpAuth | null;
   /** For connecting and listing, ms. */
@@ -19,8 +19,8 @@ export type McpServer = {
 export const serverId = ({ name, url }: McpServer): string => `${name} ${url}`;
 
 /**
- * How the service shows who it is, beyond static headers. Secrets are names of the operator's. `issuer` is the only authorisation
- * server that ever sees one.
+ * How the service shows who it is, beyond static headers. Secrets are named. `issuer` is the only authorisation
+ * server that ever sees one, and only at addresses that they are bound to.
  */
 export type McpAuth =
   | { type: "client_credentials"; issuer: string; clientId: string; clientSecret: string; scope: string | null }

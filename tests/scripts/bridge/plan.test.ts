@@ -63,7 +63,9 @@ describe("the plan of a bridge", () => {
     const context = {
       ...FULL_CONTEXT,
       allowedOrigins: ["http://127.0.0.1:*"],
-      toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", origins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"] }],
+      toolSecrets: [
+        { name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }, { origin: "http://127.0.0.1:9001" }] },
+      ],
     };
     expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
   });
@@ -119,7 +121,7 @@ describe("the plan of a bridge", () => {
       const context = {
         ...FULL_CONTEXT,
         allowedOrigins: ["http://127.0.0.1:*"],
-        toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", origins: ["http://127.0.0.1:9000"] }],
+        toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }] }],
       };
       expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
     });

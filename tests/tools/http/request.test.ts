@@ -2,14 +2,18 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";
 import { originOf, toRequest } from "../../../src/tools/http/request";
+import type { SecretUse } from "../../../src/tools/secret-bindings";
 import { toolAt } from "./tool-builders";
 
-const MEANS = { secretOf: (name: string, origin: string) => SECRETS[`${name} ${origin}`], idempotencyKey: "key-1" };
+const MEANS = {
+  secretOf: (name: string, { url }: SecretUse) => SECRETS[`${name} ${new URL(url).origin}`],
+  idempotencyKey: "key-1",
+};
 const SECRETS: Record<string, string> = { "KEY https://x.net": "s3cret-of-x" };
 
 type Row = { name: string; tool: HttpToolDefinition; args: Record<string, unknown> };
-const made = ({ tool, args }: Omit<Row, "name">) => {
-  const result = toRequest(tool, args, MEANS);
+const made = async ({ tool, args }: Omit<Row, "name">) => {
+  const result = await toRequest(tool, args, MEANS);
   if (!result.ok) throw new Error(result.problem);
   return result.request;
 };
@@ -59,46 +63,46 @@ describe("arguments of a GET stand in its address", () => {
       args: { constructor: 1 },
       url: "https://x.net/s?constructor=1",
     },
-  ])("$name", ({ tool, args, url }) => {
-    expect(made({ tool, args })).toMatchObject({ url, body: null });
+  ])("$name", async ({ tool, args, url }) => {
+    expect(await made({ tool, args })).toMatchObject({ url, body: null });
   });
 });
 
 describe("a request that writes", () => {
-  it.each(["POST", "PUT", "PATCH"] as const)("has its arguments in its body, with the key of the call: %s", (method) => {
+  it.each(["POST", "PUT", "PATCH"] as const)("has its arguments in its body, with the key of the call: %s", async (method) => {
     const tool = toolAt("https://x.net/{id}", { method, preset: { by: "us" } });
-    expect(made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
+    expect(await made({ tool, args: { id: 7, text: "a", by: "me" } })).toMatchObject({
       url: "https://x.net/7",
       body: '{"text":"a","by":"us"}',
       headers: { "content-type": "application/json", "idempotency-key": "key-1" },
     });
   });
 
-  it("has them in its address if it deletes", () => {
-    const request = made({ tool: toolAt("https://x.net/{id}", { method: "DELETE" }), args: { id: 7, force: true } });
+  it("has them in its address if it deletes", async () => {
+    const request = await made({ tool: toolAt("https://x.net/{id}", { method: "DELETE" }), args: { id: 7, force: true } });
     expect(request).toMatchObject({ url: "https://x.net/7?force=true", body: null });
     expect(request.headers).toHaveProperty("idempotency-key", "key-1");
   });
 });
 
 describe("a secret", () => {
-  it("stands in its header, and is known to be hidden", () => {
-    const request = made({ tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }), args: {} });
+  it("stands in its header, and is known to be hidden", async () => {
+    const request = await made({ tool: toolAt("https://x.net/", { headers: { authorization: "Bearer ${KEY}" } }), args: {} });
     expect(request.headers).toHaveProperty("authorization", "Bearer s3cret-of-x");
     expect(request.secrets).toEqual(["s3cret-of-x"]);
   });
 
-  it("of another origin is none, and nothing is sent without it", () => {
+  it("of another origin is none, and nothing is sent without it", async () => {
     const tool = toolAt("https://y.net/", { headers: { authorization: "Bearer ${KEY}" } });
-    expect(toRequest(tool, {}, MEANS)).toEqual({
+    expect(await toRequest(tool, {}, MEANS)).toEqual({
       ok: false,
-      problem: "Nothing was sent: the service has no KEY for https://y.net. Go on without this tool.",
+      problem: "Nothing was sent: the service has no KEY for GET https://y.net/. Go on without this tool.",
     });
   });
 
-  it("is not what an argument says it is", () => {
+  it("is not what an argument says it is", async () => {
     const tool = toolAt("https://x.net/", { method: "POST", headers: { "x-a": "a" } });
-    expect(made({ tool, args: { a: "${KEY}" } }).body).toBe('{"a":"${KEY}"}');
+    expect((await made({ tool, args: { a: "${KEY}" } })).body).toBe('{"a":"${KEY}"}');
   });
 });
 
@@ -112,19 +116,19 @@ describe("an argument in an address is refused that", () => {
     { name: "leads up behind a slash", args: { id: "a/../../admin" }, says: 'may not hold "." or ".."' },
     { name: "leads up behind a backslash", args: { id: "a\\..\\admin" }, says: 'may not hold "." or ".."' },
     { name: "makes it too long", args: { id: "a".repeat(9_000) }, says: "characters; it may have 8192" },
-  ])("$name", ({ args, says }) => {
-    expect(toRequest(toolAt("https://x.net/items/{id}/x"), args, MEANS)).toMatchObject({
+  ])("$name", async ({ args, says }) => {
+    expect(await toRequest(toolAt("https://x.net/items/{id}/x"), args, MEANS)).toMatchObject({
       ok: false,
       problem: expect.stringContaining(says),
     });
   });
 });
 
-it("whatever the arguments are, a request goes to the tool's origin and below its path, or not at all", () => {
+it("whatever the arguments are, a request goes to the tool's origin and below its path, or not at all", async () => {
   const tool = toolAt("https://x.net/items/{id}/x?q={q}");
-  fc.assert(
-    fc.property(fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }), (args) => {
-      const result = toRequest(tool, args, MEANS);
+  await fc.assert(
+    fc.asyncProperty(fc.record({ id: fc.string({ unit: "binary" }), q: fc.string({ unit: "binary" }) }), async (args) => {
+      const result = await toRequest(tool, args, MEANS);
       if (!result.ok) return;
       const { origin, pathname } = new URL(result.request.url);
       expect(origin).toBe(originOf(tool));

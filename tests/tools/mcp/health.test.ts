@@ -5,6 +5,7 @@ import { type Asked, flood, frame, reply, type Script, startStream, text, tool }
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { SecretMissing } from "../../../src/tools/mcp/environment";
 import { connected, context, environment, server, toolOf } from "./support";
+import type { SecretUse } from "../../../src/tools/secret-bindings";
 
 /** Connections over time: kept, lost, found again, given a rest. */
 
@@ -82,8 +83,8 @@ describe("a connection", () => {
 
   it("is not made without the operator's secret, and says which is missing", async () => {
     const made = await serve(only(done));
-    const secretOf = (name: string, origin: string): string => {
-      throw new SecretMissing(`the service has no ${name} for ${origin}`);
+    const secretOf = (name: string, { url }: SecretUse): string => {
+      throw new SecretMissing(`the service has no ${name} for ${new URL(url).origin}`);
     };
     const servers = keep(await connected([server(made.url, { headers: { "x-key": "${BOX_KEY}" } })], { secretOf }));
     expect(servers.list()[0]?.problem).toBe(

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
+import { type McpEnvironment, SecretMissing } from "../../../src/tools/mcp/environment";
 import type { McpAuth } from "../../../src/tools/mcp/server";
+import { maySend } from "../../../src/tools/secret-bindings";
 import { type Received, startRawServer } from "../../contracts/raw-server";
 import { keep, serve } from "./kept";
 import { type Asked, reply, text, tool } from "./scripted-server";
@@ -89,6 +91,77 @@ describe("client credentials", () => {
     expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "let in" });
     expect(asked(auth.received, "/token")).toBeLessThanOrEqual(2);
     await auth.close();
+  });
+});
+
+/** Secrets by name, each with the origins that it is bound to; `planted-` and its name is its value. Mutable, as an admin changes them. */
+const bound = (origins: Record<string, readonly string[]>): McpEnvironment["secretOf"] => {
+  return async (name, use) => {
+    const bindings = (origins[name] ?? []).map((origin) => ({ origin }));
+    if (maySend(bindings, use)) return `planted-${name}`;
+    throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
+  };
+};
+
+describe("metadata that name a token endpoint of another origin", () => {
+  it.each([
+    { what: "client credentials", given: credentials, names: ["CLIENT"] },
+    { what: "a refresh token", given: tokens, names: ["REFRESH"] },
+  ])("get none of $what unless it is bound to that origin too (M10)", async ({ given, names }) => {
+    const thief = await authorisation();
+    const auth = await authorisation((honest) => ({ ...honest, token_endpoint: `${thief.issuer}/token` }));
+    const tools = await guarded(() => auth.issuer);
+    const origins = Object.fromEntries(names.map((name) => [name, [auth.issuer]]));
+    const secretOf = bound({ OLD: [new URL(tools.url).origin], ...origins });
+    const [listing] = keep(await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf })).list();
+    expect(listing?.problem).toContain(`cannot be asked: the service has no ${names[0]} for ${thief.issuer}`);
+    expect(thief.received).toEqual([]);
+
+    const both = Object.fromEntries(names.map((name) => [name, [auth.issuer, thief.issuer]]));
+    const allowed = bound({ OLD: [new URL(tools.url).origin], ...both });
+    const [let_in] = keep(await connected([server(tools.url, { auth: given(auth.issuer) })], { secretOf: allowed })).list();
+    expect([let_in?.problem, asked(thief.received, "/token") > 0]).toEqual([null, true]);
+    await Promise.all([auth.close(), thief.close()]);
+  });
+});
+
+describe("a secret that is deleted while a connection is open", () => {
+  it("is used for no request more, nor is what was given for it", async () => {
+    const auth = await authorisation();
+    const made = await guarded(() => auth.issuer);
+    const origins: Record<string, readonly string[]> = { CLIENT: [auth.issuer] };
+    const servers = keep(await connected([server(made.url, { auth: credentials(auth.issuer) })], { secretOf: bound(origins) }));
+    const act = () => toolOf(servers, "mcp__box__act").run({}, context());
+    expect(await act()).toEqual({ outcome: "ok", text: "let in" });
+    const before = made.received.length;
+    delete origins["CLIENT"];
+    expect(await act()).toMatchObject({ outcome: "error", text: expect.stringContaining("has no CLIENT") });
+    expect(made.received.length).toBe(before);
+    await auth.close();
+  });
+
+  it("is sent as it is now where it was replaced, in headers too", async () => {
+    let value = "first-value";
+    const made = await serve({ tools: [tool("act")], call: ({ response, message }) => reply(response, message.id, text("ok")) });
+    const headers = { "x-key": "${KEY}" };
+    const servers = keep(await connected([server(made.url, { headers })], { secretOf: () => value }));
+    value = "second-value";
+    await toolOf(servers, "mcp__box__act").run({}, context());
+    expect(made.received[0]?.headers["x-key"]).toBe("first-value");
+    expect(made.received.at(-1)?.headers["x-key"]).toBe("second-value");
+  });
+
+  it("is not sent by a method that it is not bound to, and calls work without the stream that method opens", async () => {
+    const made = await serve({ tools: [tool("act")], call: ({ response, message }) => reply(response, message.id, text("ok")) });
+    const bindings = [{ origin: new URL(made.url).origin, methods: ["POST" as const] }];
+    const secretOf: McpEnvironment["secretOf"] = (name, use) => {
+      if (maySend(bindings, use)) return "s3cret-value";
+      throw new SecretMissing(`the service has no ${name}`);
+    };
+    const servers = keep(await connected([server(made.url, { headers: { "x-key": "${KEY}" } })], { secretOf }));
+    expect(await toolOf(servers, "mcp__box__act").run({}, context())).toEqual({ outcome: "ok", text: "ok" });
+    await servers.close();
+    expect(new Set(made.received.map(({ method }) => method))).toEqual(new Set(["POST"]));
   });
 });
 

@@ -1,0 +1,109 @@
+import { Command, InvalidArgumentError } from "commander";
+import {
+  isSecretName,
+  SECRET_METHODS,
+  SECRETS_PATH,
+  type SecretBinding,
+  type Secret,
+  SecretListSchema,
+  SecretSchema,
+  secretPath,
+} from "../../src/protocol/secrets";
+import { type ConnectionFlags, connect } from "../connection";
+import { CliError, EXIT, type ExitCode } from "../exit-codes";
+import { withConnection } from "../flags";
+import { type Io, isInteractive } from "../io";
+import { askSecret, askYes } from "../prompts";
+import { readAll } from "../question";
+import { request, send } from "../request";
+import { escapeJson, toLine } from "../sanitize";
+import { formatTime, printTable } from "../table";
+import type { Register } from "./register";
+
+type Flags = ConnectionFlags & { json?: true };
+type SetFlags = Flags & { origin: string[]; path: string[]; method: string[] };
+
+/** `secrets`: what the tenant's tools and tool servers may be sent. Needs a key with the scope admin. */
+export const registerSecrets: Register = (program, { io, end }) => {
+  const secrets = new Command("secrets").description("secrets for tools: list, set, delete (needs the scope admin)");
+  withConnection(secrets.command("list"))
+    .description("list the secrets by name, without their values")
+    .option("--json", "print the service's answer")
+    .action(async (flags: Flags) => end(await list(flags, io)));
+  withConnection(secrets.command("set"))
+    .description("set a secret; its value is asked for, or piped in, and never an argument")
+    .argument("<name>", "as configs write it in ${NAME}", toName)
+    .requiredOption("--origin <origin>", "where it may be sent; more than once for several", collect)
+    .option("--path <path>", "only there and below, at each origin; more than once for several", collect, [])
+    .option("--method <method>", "only by this method; more than once for several", toMethods, [])
+    .option("--json", "print the service's answer")
+    .action(async (name: string, flags: SetFlags) => end(await set(name, flags, io)));
+  withConnection(secrets.command("delete"))
+    .description("delete a secret: no request carries it any more")
+    .argument("<name>", "the secret's name", toName)
+    .option("--yes", "do not ask")
+    .action(async (name: string, flags: ConnectionFlags & { yes?: true }) => end(await remove(name, flags, io)));
+  program.addCommand(secrets);
+};
+
+async function list(flags: Flags, io: Io): Promise<ExitCode> {
+  const { data, raw } = await request({ method: "GET", path: SECRETS_PATH }, SecretListSchema, await connect(flags, io));
+  if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else if (data.data.length === 0) io.stderr.write("There are no secrets yet.\n");
+  else printTable(["name", "set", "sent to"], data.data.map(rowOf), io.stdout);
+  return EXIT.ok;
+}
+
+const rowOf = ({ name, bindings, updated_at }: Secret): string[] => [
+  name,
+  formatTime(updated_at * 1000),
+  bindings.map(describe).join(", "),
+];
+
+const describe = ({ origin, paths = [""], methods }: SecretBinding): string =>
+  paths.map((path) => `${methods ? `${methods.join("+")} ` : ""}${origin}${path}`).join(", ");
+
+async function set(name: string, flags: SetFlags, io: Io): Promise<ExitCode> {
+  const context = await connect(flags, io);
+  const bindings = flags.origin.map((origin) => ({
+    origin,
+    ...(flags.path.length > 0 && { paths: flags.path }),
+    ...(flags.method.length > 0 && { methods: flags.method }),
+  }));
+  const value = isInteractive(io) ? await askSecret(`Value of ${name}`, io) : (await readAll(io.stdin)).trim();
+  if (value === "") throw new CliError(EXIT.config, "There is no value: type it at a terminal, or pipe it in.");
+  const { data, raw } = await request(
+    { method: "PUT", path: secretPath(name), body: { value, bindings } },
+    SecretSchema,
+    context,
+  );
+  if (flags.json) io.stdout.write(`${escapeJson(raw.trim())}\n`);
+  else io.stdout.write(`${toLine(data.name)} is set. It is sent to ${toLine(data.bindings.map(describe).join(", "))}.\n`);
+  return EXIT.ok;
+}
+
+async function remove(name: string, flags: ConnectionFlags & { yes?: true }, io: Io): Promise<ExitCode> {
+  const context = await connect(flags, io);
+  if (flags.yes === undefined) {
+    if (!isInteractive(io)) throw new CliError(EXIT.config, "There is no terminal to ask at: add --yes to delete the secret.");
+    if (!(await askYes(`Delete the secret ${name} of ${context.server}? Tools that name it stop working.`, io)))
+      throw new CliError(EXIT.interrupted, "Nothing was changed.");
+  }
+  const response = await send({ method: "DELETE", path: secretPath(name) }, context);
+  await response.body?.cancel();
+  io.stdout.write(`The secret ${name} is deleted.\n`);
+  return EXIT.ok;
+}
+
+const collect = (one: string, before: readonly string[] = []): string[] => [...before, one];
+
+function toMethods(text: string, before: readonly string[]): string[] {
+  const method = text.toUpperCase();
+  if (SECRET_METHODS.some((known) => known === method)) return [...before, method];
+  throw new InvalidArgumentError(`Give one of ${SECRET_METHODS.join(", ")}.`);
+}
+
+function toName(text: string): string {
+  if (isSecretName(text)) return text;
+  throw new InvalidArgumentError("A name has letters, digits and underscores, and does not begin with a digit.");
+}

@@ -1,0 +1,76 @@
+import { fillSecrets, secretsIn } from "../http/definition";
+import type { SecretUse } from "../secret-bindings";
+import { type McpEnvironment, SecretMissing } from "./environment";
+import type { McpAuth, McpServer } from "./server";
+
+type Options = {
+  server: McpServer;
+  env: Pick<McpEnvironment, "secretOf">;
+  /** Told each secret that was looked up, so that nothing shows it. */
+  kept: (secret: string) => string;
+};
+
+/**
+ * What one server and its authorisation server are shown. Every secret is looked up for the request that carries it, so that one that
+ * was replaced or deleted counts from the next request on, and none leaves for an address that it is not bound to.
+ */
+export class ServerSecrets {
+  readonly #options: Options;
+  readonly #toIssuer: readonly string[];
+  #refusal: SecretMissing | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#toIssuer = options.server.auth === null ? [] : shownToIssuer(options.server.auth);
+  }
+
+  /** Why the latest request to an authorisation server was not made; null if it was. */
+  get refusal(): SecretMissing | null {
+    return this.#refusal;
+  }
+
+  /** Throws `SecretMissing`. */
+  readonly secretOf = async (name: string, use: SecretUse): Promise<string> => {
+    const { env, kept } = this.#options;
+    return kept(await env.secretOf(name, use));
+  };
+
+  /** The static headers of a request to the server itself. Throws `SecretMissing`, also for a secret that its tokens were given for. */
+  readonly headers = async (method: string): Promise<ReadonlyMap<string, string>> => {
+    const { auth, headers, url } = this.#options.server;
+    const use = { url, method };
+    if (auth !== null) {
+      for (const name of this.#toIssuer) await this.secretOf(name, { url: auth.issuer, method: null });
+      if (auth.type === "authorization_code" && auth.accessToken !== null) await this.secretOf(auth.accessToken, use);
+    }
+    const names = [...new Set(Object.values(headers).flatMap(secretsIn))];
+    const found = new Map<string, string>();
+    for (const name of names) found.set(name, await this.secretOf(name, use));
+    return new Map(
+      Object.entries(headers).map(([name, value]) => [name, fillSecrets(value, (secret) => found.get(secret) ?? "")]),
+    );
+  };
+
+  /**
+   * Whether an authorisation server's endpoint may be shown what is kept for the issuer: all of it must be bound to that address,
+   * which the issuer's metadata chooses. Throws `SecretMissing`.
+   */
+  readonly mayShow = async (use: { url: string; method: string }): Promise<void> => {
+    try {
+      this.#refusal = null;
+      const { auth } = this.#options.server;
+      const [asked, issuer] = [new URL(use.url).origin, auth && new URL(auth.issuer).origin];
+      if (this.#toIssuer.length === 0 && asked !== issuer) throw new SecretMissing(`nothing of it is bound to ${asked}`);
+      for (const name of this.#toIssuer) await this.secretOf(name, use);
+    } catch (error) {
+      if (error instanceof SecretMissing) this.#refusal = error;
+      throw error;
+    }
+  };
+}
+
+/** Names of secrets that an issuer's endpoints are shown. */
+function shownToIssuer(auth: McpAuth): string[] {
+  const names = auth.type === "client_credentials" ? [auth.clientSecret] : [auth.clientSecret, auth.refreshToken];
+  return names.filter((name) => name !== null);
+}
