@@ -1,8 +1,9 @@
 import { expectedAttachmentTokens } from "../src/agents/attached";
 import { Calibrations } from "../src/agents/calibration";
 import { callIdsIn, type CompactionPlan } from "../src/agents/compaction";
-import { inputTokenBound } from "../src/agents/conversation";
 import { estimatedInput, expectedTokens, tokensTaken } from "../src/agents/expected-tokens";
+import { type CountedRequest, countedBy, digestOf } from "../src/agents/counted-request";
+import { inputBound } from "../src/agents/input-bound";
 import { type CallOptions, type Performed, performCall } from "../src/agents/perform-call";
 import { type CompleteReply, toReply, uniqueCallIds } from "../src/agents/reply";
 import { SaidText } from "../src/agents/said-text";
@@ -92,11 +93,12 @@ export class ModelCalls implements Performer {
     const agent = this.#agent(effect.agent);
     const found = agent.backend.rates && this.#keyOf(agent);
     if (!turn || !agent.backend.rates || !found?.ok) return null; // without a key it fails anyway
-    const request = askedRequest(this.#parts(turn, effect));
+    const parts = this.#parts(turn, effect);
+    const request = askedRequest(parts);
     const { attachments = [], tokens: mostAttached = 0 } = turn.attached ?? {};
     const attached = expectedAttachmentTokens(agent.backend.model, attachments);
     const tokens = expectedTokens(request, this.#calibrations.of(effect.agent)) + attached;
-    const inputTokens = inputTokenBound(request) + mostAttached;
+    const inputTokens = inputBound(request, parts.records) + mostAttached;
     const call = { endpoint: quotaOf(agent.backend, found.key), limits: agent.backend.rates, tokens };
     const onWait = (until: number) => void this.#engine.handle({ type: "call_held", effect: effect.id, until, inputTokens });
     return this.#rates.start(effect.id, call, { signal, onWait });
@@ -111,7 +113,7 @@ export class ModelCalls implements Performer {
     if (!turn) return null;
     this.#probeAgainIn(turn.number);
     const parts = this.#parts(turn, effect);
-    const inputTokens = inputTokenBound(askedRequest(parts)) + (turn.attached?.tokens ?? 0);
+    const inputTokens = inputBound(askedRequest(parts), parts.records) + (turn.attached?.tokens ?? 0);
     const compaction = this.#compactions.prepare(turn, { effect, ...parts });
     const compactionTokens = compaction && { compactionTokens: compaction.inputTokens };
     const facts = this.#engine.handle({ type: "call_ready", effect: effect.id, inputTokens, ...compactionTokens });
@@ -183,14 +185,17 @@ export class ModelCalls implements Performer {
   /** Streams one reply; what it gives is told to the rules once the call's slot is free again. */
   async #send(effect: ModelCallEffect, { taken, ...sending }: Sending & { taken: ReadonlySet<string> }): Promise<() => void> {
     const said = new SaidText();
-    const estimated = estimatedInput(sending.held.request);
+    const { request } = sending.held;
+    const estimated = estimatedInput(request);
+    const digest = sending.from ? null : digestOf(request); // of a reply taken up again, the request left before a restart
     const performed = await this.#perform(effect, sending, this.#listeners(effect, said));
     if (performed.type === "failed") return () => this.#failed(effect, performed.failure, said);
     const turn = runningTurn(this.#engine.state);
     // What images come to is nobody's guess: only text says how a model counts it.
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, taken);
-    return () => this.#replied(effect, { ...performed, items });
+    const counted = digest && countedBy(digest, performed.usage);
+    return () => this.#replied(effect, { ...performed, items }, counted);
   }
 
   /** Has the older part of a conversation summed up. Nobody is shown the text: it is no part of the agent's reply. */
@@ -268,10 +273,10 @@ export class ModelCalls implements Performer {
     this.#engine.handle({ type: "call_failed", effect: effect.id, failure: { ...failure, compactible } }, { cut });
   }
 
-  #replied(effect: ModelCallEffect, reply: CompleteReply): void {
+  #replied(effect: ModelCallEffect, reply: CompleteReply, counted: CountedRequest | null): void {
     const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
     const told = toReply(reply, { purpose: effect.purpose, ownTools });
-    const brought = { reply: { agent: effect.agent, items: [...reply.items] } };
+    const brought = { reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) } };
     this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 

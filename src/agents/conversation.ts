@@ -148,9 +148,13 @@ export function inputTokenBound({ system, messages, tools, hostedTools, params }
   const fixed = byteLength(system) + byteLength(JSON.stringify(params)); // parameters may hold prompts of their own
   const hosted = hostedTools.length * OVERHEAD.hostedTool; // described by the provider, in words nobody else knows
   const base = OVERHEAD.request + fixed + (tools.length + hostedTools.length > 0 ? OVERHEAD.withTools : 0) + hosted;
-  const said = messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
-  return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), base + said);
+  const said = base + messagesBound(messages);
+  return tools.reduce((sum, tool) => sum + OVERHEAD.tool + byteLength(JSON.stringify(tool)), said);
 }
+
+/** The same of messages alone. */
+export const messagesBound = (messages: readonly Message[]): number =>
+  messages.reduce((sum, message) => sum + OVERHEAD.message + messageBytes(message), 0);
 
 function messageBytes(message: Message): number {
   switch (message.role) {

@@ -10,6 +10,7 @@ import type { EarlierTurn } from "../prompts/task";
 import { type UpdateCause, updateMessage } from "../prompts/update";
 import type { EventOf, SessionEvent } from "../protocol/events";
 import type { ReplyItem } from "../providers/provider";
+import type { CountedRequest } from "./counted-request";
 import { NOTHING_PLANNED } from "./planned-calls";
 import { type Start, type StartContext, shownAnswers, startOfPresentation, startOfRound } from "./round-start";
 
@@ -19,7 +20,8 @@ import { type Start, type StartContext, shownAnswers, startOfPresentation, start
  */
 export type CallRecord =
   | ({ kind: "start" } & Start)
-  | { kind: "reply"; items: ReplyItem[] }
+  /** `counted`: the request that it replies to, if its provider told how many tokens that was. */
+  | { kind: "reply"; items: ReplyItem[]; counted?: CountedRequest }
   | { kind: "result"; toolCall: string; name: string; text: string; isError: boolean }
   /** A user message: a reminder, newer answers, or what research found. */
   | { kind: "note"; text: string }
@@ -39,7 +41,7 @@ export type RenderInput = {
   /** Earlier turns on this branch, oldest first. */
   history: readonly EarlierTurn[];
   /** Of the call that just completed. */
-  reply: { agent: number; items: ReplyItem[] } | null;
+  reply: { agent: number; items: ReplyItem[]; counted?: CountedRequest } | null;
   /** Of the call that just failed: what it had written. */
   cut: { agent: number; text: string } | null;
   /** Of the call that just summed up. */
@@ -94,7 +96,7 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     case "presentation.started":
       return { kind: "start", ...startOfPresentation(startContext(scene), event.label) };
     case "call.completed":
-      return scene.input.reply?.agent === scene.agent ? { kind: "reply", items: scene.input.reply.items } : null;
+      return replyOf(scene);
     case "call.failed":
       return cutOf(scene, event);
     case "conversation.compacted":
@@ -119,6 +121,12 @@ function recordOf(scene: Scene, event: RoundEvent): CallRecord | null {
     default:
       return null;
   }
+}
+
+function replyOf({ input, agent }: Scene): CallRecord | null {
+  if (input.reply?.agent !== agent) return null;
+  const { items, counted } = input.reply;
+  return { kind: "reply", items, ...(counted && { counted }) };
 }
 
 /** Kept where the call is made again, shorter. */

@@ -280,7 +280,8 @@ export class Providers {
     reached.calls = sent.calls;
     const searches = (said.searches ?? []).slice(0, mostSearches(body));
     const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
-    const input = Math.ceil(body.length * chance.pick([0.2, 0.25, 0.3])) + found;
+    const tokensPerCharacter = new Chance(situation.seed ^ hash(`tokenizer ${agent}`)).pick([0.2, 0.25, 0.3]);
+    const input = Math.ceil(body.length * tokensPerCharacter) + found;
     const counted = {
       input,
       output: Math.min(cap, Math.ceil(length / 4) + chance.int(0, 20)),

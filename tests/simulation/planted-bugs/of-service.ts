@@ -153,4 +153,11 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
       'await this.#wakeUp.rang(runningTurn(this.#state) !== null);\n    if (this.now() % 97 === 0) throw new TypeError("planted");',
     invariant: "unhandled",
   },
+  {
+    name: "a ratio of tokens to bytes is taken for a bound",
+    file: "src/agents/input-bound.ts",
+    find: "return Math.min(whole, prefix.tokens + TOOL_CHOICE_TOKENS + messagesBound(request.messages.slice(prefix.messages)));",
+    replace: "return Math.ceil(whole / 8);",
+    invariant: "I11",
+  },
 ];
