@@ -147,7 +147,8 @@ describe.each([OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI])("in the format
           if (one.kind === "calls") {
             records.push({ kind: "result", toolCall: call.id, name: call.name, text: one.result, isError: false });
           } else records.push(note(`b${one.text}`));
-          if (one.kind === "changes_tools") tools = [...tools, { ...tools[0]!, name: `tool_${nth}`, description: one.text }];
+          if (one.kind === "changes_tools")
+            tools = [...tools, { name: `tool_${nth}`, description: one.text, parameters: { type: "object" } }];
         }
       }),
       { numRuns: 60 },
