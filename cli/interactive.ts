@@ -8,6 +8,7 @@ import type { Io } from "./io";
 import { readEntry, type Typed } from "./line-editor";
 import type { OutputOptions } from "./output";
 import { toQuestion } from "./question";
+import { PASTE_MODE } from "./paste";
 import { asCommand, bareCommand, complete, type Outcome, perform } from "./slash-commands";
 import type { TeamChoice } from "./team-choice";
 import { canRedraw } from "./terminal";
@@ -18,22 +19,31 @@ export type ConverseOptions = { team: TeamChoice; connection: Connection; limits
 /** A conversation at a terminal: each entry is the next turn of one session, until somebody leaves. */
 export async function converse({ team, connection, limits, output }: ConverseOptions, io: Io): Promise<ExitCode> {
   const conversation: Conversation = { team, connection, limits, output, session: null, latest: null, attached: [] };
-  const history: string[] = [];
   io.stderr.write(`massgen-edge at ${connection.server}, asking ${team.described}. /help tells more, /quit leaves.\n`);
   tellUploads(team.attached, io);
-  const marksPaste = canRedraw(io.stderr, io.env);
+  const canMark = canRedraw(io.stderr, io.env);
+  if (canMark) io.screen.write(PASTE_MODE.on); // during a turn too: what is pasted meanwhile is read at the next prompt
+  try {
+    await untilLeft(conversation, io);
+  } finally {
+    if (canMark) io.screen.write(PASTE_MODE.off);
+  }
+  return leave(conversation, io);
+}
+
+async function untilLeft(conversation: Conversation, io: Io): Promise<void> {
+  const history: string[] = [];
   let interrupts = 0;
   for (;;) {
     io.stderr.write("\n");
-    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete, marksPaste });
+    const typed = await readEntry({ input: io.stdin, output: io.screen, prompt: "> ", history, complete });
     interrupts = typed.kind === "interrupt" ? interrupts + 1 : 0;
     if (typed.kind === "interrupt" && interrupts < 2) {
       io.stderr.write("\nPress Ctrl+C again to leave, or go on asking.\n");
       continue;
     }
-    if (typed.kind !== "text" || (await handled(typed, conversation, io)) === "quit") break;
+    if (typed.kind !== "text" || (await handled(typed, conversation, io)) === "quit") return;
   }
-  return leave(conversation, io);
 }
 
 function leave({ session, latest }: Conversation, io: Io): ExitCode {

@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Input } from "./io";
-import { KeyStream, PASTE_MODE } from "./paste";
+import { KeyStream } from "./paste";
 
 export type Typed = { kind: "text"; text: string } | { kind: "interrupt" } | { kind: "end" };
 export type EditorOptions = {
@@ -10,8 +10,6 @@ export type EditorOptions = {
   /** The newest first; what is typed is added to it. */
   history: string[];
   complete?: (line: string) => [string[], string];
-  /** Whether `output` is a terminal that can be asked to mark what is pasted. */
-  marksPaste?: boolean;
 };
 
 /** From a terminal that does not mark what is pasted: lines this close together were not typed. */
@@ -61,7 +59,6 @@ class Entry {
     this.#editor.on("SIGINT", () => this.#interrupted());
     // Lines without Enter are not sent: the terminal may be gone, and a question costs money.
     this.#editor.on("close", () => this.#finish(this.#burst === 1 ? { kind: "text", text: this.#text() } : { kind: "end" }));
-    if (this.options.marksPaste) this.options.output.write(PASTE_MODE.on);
     this.#editor.prompt();
   }
 
@@ -121,7 +118,6 @@ class Entry {
     clearTimeout(this.#timer);
     this.#editor.close();
     this.#keys.release();
-    if (this.options.marksPaste) this.options.output.write(PASTE_MODE.off);
     const { history } = this.options;
     if (typed.kind === "text" && typed.text.trim() !== "") history.unshift(typed.text.replaceAll("\n", " "));
     history.length = Math.min(history.length, MAX_HISTORY);

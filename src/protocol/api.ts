@@ -158,8 +158,11 @@ const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "do
 const AgentStatusSchema = z.enum(["waiting", "streaming", "answered", "voted", "restarting", "error", "timeout", "completed"]);
 
 const seconds = z.number().describe("Unix time in seconds");
-/** `in_progress` while the turn runs, `error` when it failed. */
-export const FinishReasonSchema = z.enum([...EndedBySchema.options, "error", "in_progress"]);
+export const FinishReasonSchema = z
+  .enum([...EndedBySchema.options, "error", "in_progress"])
+  .describe(
+    "`in_progress` while the turn runs, `error` if it failed. `consensus`: every agent that did not drop out has voted; `vote_result` says whether they agree",
+  );
 
 /** How often tools that the provider runs were used, by tool; those never used are left out. */
 const HostedUsesSchema = z.partialRecord(HostedToolNameSchema, z.int());
