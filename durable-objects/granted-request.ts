@@ -4,7 +4,9 @@ import type { EventOf } from "../src/protocol/events";
 import type { ModelRequest } from "../src/providers/provider";
 
 /** What a call is made of before the rules have granted it. `mayResearch`: whether they may make it a research call. */
-export type AskedParts = Omit<RequestParts, "forced" | "maxOutputTokens" | "hostedTools" | "research"> & { mayResearch: boolean };
+export type AskedParts = Omit<RequestParts, "forced" | "maxOutputTokens" | "hostedTools" | "research" | "limit"> & {
+  mayResearch: boolean;
+};
 
 /** The request as it would be sent, for measuring: with all that the rules may grant, be it one or the other. */
 export const askedRequest = ({ mayResearch, ...parts }: AskedParts): ModelRequest =>
@@ -25,8 +27,8 @@ export function grantedRequest(
   started: EventOf<"call.started">,
   capped: boolean,
 ): ModelRequest {
-  const { offers, forced, max_output_tokens, hosted_tools = [] } = started;
+  const { offers, forced, max_output_tokens, hosted_tools = [], limit } = started;
   const hostedTools = hosted_tools.map(({ name, max_uses }) => ({ name, maxUses: max_uses }));
-  const granted = { offers, forced, maxOutputTokens: capped ? max_output_tokens : null, hostedTools };
+  const granted = { offers, forced, maxOutputTokens: capped ? max_output_tokens : null, hostedTools, limit };
   return toRequest({ ...parts, ...granted, research: isResearch(started) });
 }

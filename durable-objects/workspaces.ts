@@ -2,6 +2,7 @@ import type { WorkspaceSettings } from "../src/config/team";
 import {
   BASE,
   evolve,
+  filesRound,
   indexOf,
   runningTurn,
   agentAt,
@@ -228,14 +229,14 @@ export class Workspaces {
     for (const event of events) {
       const turn = runningTurn(state);
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
+        changed = brought.staged && this.#changed(turn, placeOf(turn, indexOf(turn, event.agent)), brought.staged);
         const place = inRound(turn, event);
-        changed = brought.staged && this.#changed(turn, place, brought.staged);
         results = brought.results.map((result) => ({ place, result }));
       }
       if (turn && event.type === "presentation.completed")
         presented = {
           turn: turn.number,
-          sets: event.source === "presentation" ? this.#changeSets(turn, event.agent, changed) : [],
+          sets: event.source === "answer" ? [] : this.#changeSets(turn, event.agent, changed),
         };
       const taken = turn && this.#frozenBy(turn, event, { changed, frozen });
       if (taken) frozen.push(taken);
@@ -371,7 +372,7 @@ const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
   turn: turn.number,
   attempt: turn.attempt.number,
   agent,
-  round: agentAt(turn.attempt, agent).rounds,
+  round: filesRound(agentAt(turn.attempt, agent)),
 });
 
 const isOf = (changed: Changed | null, { agent, round }: RoundPlace): changed is Changed =>

@@ -1,7 +1,9 @@
 import type { TeamAgent } from "../config/team";
-import { byteLength } from "../coordination";
+import { asksForDecision, byteLength } from "../coordination";
+import { limitNotice } from "../prompts/limits";
 import { RESEARCH_REQUEST } from "../prompts/research";
 import { RESULTS } from "../prompts/results";
+import type { RoundLimit } from "../protocol/events";
 import type { HostedTool, Message, ModelRequest, ReplyItem, ToolSpec } from "../providers/provider";
 import { workflowTools } from "../tools/workflow";
 import { compacted } from "./compaction";
@@ -99,12 +101,15 @@ export type RequestParts = {
   hostedTools: readonly HostedTool[];
   /** A research call: it has hosted tools and no functions. Absent: it is none. */
   research?: boolean;
+  /** A limit of its round that is near or reached; at 0 the call has no tools but the orchestrator's. Absent: none. */
+  limit?: RoundLimit | undefined;
 };
 
 /** The agent's own tools come first: they stay, while the orchestrator's come and go, and prompt caches go by what stays. */
 export function toRequest(parts: RequestParts): ModelRequest {
-  const { agent, aliases, offers, records, research = false } = parts;
-  const ownTools = mayAct(offers) && !research ? parts.ownTools : [];
+  const { agent, aliases, offers, research = false, limit } = parts;
+  const records = limit ? withNote(parts.records, limitNotice(limit, offers)) : parts.records;
+  const ownTools = mayAct(offers) && !research && !asksForDecision({ limit }) ? parts.ownTools : [];
   const hostedTools = mayAct(offers) ? parts.hostedTools : [];
   const hasReplied = records.some(({ kind }) => kind === "reply");
   return {
@@ -120,10 +125,10 @@ export function toRequest(parts: RequestParts): ModelRequest {
 }
 
 /** The conversation that a research call is made with. */
-export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] => [
-  ...records,
-  { kind: "note", text: RESEARCH_REQUEST },
-];
+export const withResearchRequest = (records: readonly CallRecord[]): CallRecord[] => withNote(records, RESEARCH_REQUEST);
+
+/** The note comes last and is said in this call alone, so that the conversation stays as prompt caches know it. */
+const withNote = (records: readonly CallRecord[], text: string): CallRecord[] => [...records, { kind: "note", text }];
 
 type Prospects = { offers: readonly string[]; usesTools: boolean; hasReplied: boolean };
 

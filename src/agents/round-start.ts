@@ -31,10 +31,10 @@ export type StartContext = {
   planned: PlannedCalls;
 };
 
-export function startOfRound(context: StartContext, { purpose, labels }: EventOf<"round.started">): Start {
+export function startOfRound(context: StartContext, { purpose, labels, carries }: EventOf<"round.started">): Start {
   switch (purpose) {
     case "coordination":
-      return startOfCoordination(context, labels);
+      return startOfCoordination(context, labels, carries !== undefined);
     case "presentation":
       return startOfPresentation(context, labels[0] ?? null);
     case "judgement":
@@ -44,7 +44,8 @@ export function startOfRound(context: StartContext, { purpose, labels }: EventOf
   }
 }
 
-function startOfCoordination(context: StartContext, labels: readonly string[]): Start {
+/** `keepsFiles`: the workspace holds what a lost round left there. */
+function startOfCoordination(context: StartContext, labels: readonly string[], keepsFiles: boolean): Start {
   const { turn, team } = context;
   return {
     system: coordinationSystem({
@@ -53,7 +54,7 @@ function startOfCoordination(context: StartContext, labels: readonly string[]): 
       planning: turn.rules.planning_mode ? { instruction: team.planningInstruction } : null,
       files: filesOf(context, "later"),
     }),
-    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels), filesNote: filesNoteOf(context) }),
+    user: roundMessage({ ...taskOf(context), answers: shownAnswers(turn, labels), filesNote: filesNoteOf(context), keepsFiles }),
   };
 }
 

@@ -153,11 +153,8 @@ export const PERSONA_KEYS: KeyRules = {
 
 export const TIMEOUT_KEYS: KeyRules = {
   served: keysOf(TIMEOUTS),
-  ignored: {
-    agent_timeout_seconds: `${NO_EFFECT}; write \`orchestrator_timeout_seconds\``,
-    round_timeout_grace_seconds: "a first round that takes too long ends at once, with what it has written",
-  },
-  later: { round_timeouts: ["subsequent_round_timeout_seconds"] },
+  ignored: { agent_timeout_seconds: `${NO_EFFECT}; write \`orchestrator_timeout_seconds\`` },
+  later: {},
 };
 
 export const UI_KEYS: KeyRules = {

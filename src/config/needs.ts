@@ -142,10 +142,6 @@ export const NEEDS = {
   message_processing: notYet("message processing by NLIP"),
   persona_backend: notYet("personas by another backend", "Remove `backend`; the first agent's model writes them."),
   kept_personas: notYet("personas that stay", "Remove the key; each attempt writes its own."),
-  round_timeouts: notYet(
-    "time limits of later rounds",
-    "Remove the keys; `initial_round_timeout_seconds` and `orchestrator_timeout_seconds` hold.",
-  ),
 } as const satisfies Record<string, NeedFacts>;
 
 export type NeedId = keyof typeof NEEDS;

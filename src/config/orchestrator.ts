@@ -12,6 +12,7 @@ type Answers = Pick<
   | "fairness_lead_cap_answers"
   | "answer_novelty_requirement"
   | "max_midstream_injections_per_round"
+  | "max_calls_per_round"
   | "defer_voting_until_all_answered"
   | "disable_injection"
   | "reuse_winning_answer"
@@ -32,6 +33,7 @@ export function readOrchestrator(section: Section): Answers & { skipRounds: bool
     fairness_lead_cap_answers: fair ? lead : null,
     answer_novelty_requirement: readSetting(section, ORCHESTRATOR.novelty),
     max_midstream_injections_per_round: readSetting(section, ORCHESTRATOR.injections),
+    max_calls_per_round: readSetting(section, ORCHESTRATOR.callsPerRound),
     defer_voting_until_all_answered: readSetting(section, ORCHESTRATOR.deferVoting),
     skipRounds: readSetting(section, ORCHESTRATOR.skipRounds),
     skipVoting: readSetting(section, ORCHESTRATOR.skipVoting),
@@ -69,10 +71,20 @@ function readPersonas(section: Section): PersonaSettings | null {
   return readSetting(section, PERSONAS.enabled) ? settings : null;
 }
 
-/** The two time limits. The first round cannot outlast the whole. */
-export function readTimeouts(section: Section): Pick<TeamRules, "orchestrator_timeout_ms" | "initial_round_timeout_ms"> {
+type Timeouts = Pick<
+  TeamRules,
+  "orchestrator_timeout_ms" | "initial_round_timeout_ms" | "subsequent_round_timeout_ms" | "round_timeout_grace_ms"
+>;
+
+/** The time limits. */
+export function readTimeouts(section: Section): Timeouts {
   checkKeys(section, TIMEOUT_KEYS);
-  const whole = readSetting(section, TIMEOUTS.whole);
-  const firstRound = readSetting(section, TIMEOUTS.firstRound);
-  return { orchestrator_timeout_ms: whole * 1000, initial_round_timeout_ms: Math.min(firstRound, whole) * 1000 };
+  return {
+    orchestrator_timeout_ms: readSetting(section, TIMEOUTS.whole) * 1000,
+    initial_round_timeout_ms: inMs(readSetting(section, TIMEOUTS.firstRound)),
+    subsequent_round_timeout_ms: inMs(readSetting(section, TIMEOUTS.laterRounds)),
+    round_timeout_grace_ms: readSetting(section, TIMEOUTS.grace) * 1000,
+  };
 }
+
+const inMs = (seconds: number | null): number | null => (seconds === null ? null : seconds * 1000);

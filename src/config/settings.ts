@@ -102,6 +102,12 @@ export const ORCHESTRATOR = {
     2,
     "How often newer answers come with a tool result in one round; the rest waits for the end of a reply.",
   ),
+  callsPerRound: setting(
+    "max_calls_per_round",
+    COUNT,
+    200,
+    "Most model calls of one round. The agent is warned before; then it can only decide.",
+  ),
   deferVoting: setting(
     "defer_voting_until_all_answered",
     flag,
@@ -164,7 +170,24 @@ export const PERSONAS = {
 
 export const TIMEOUTS = {
   whole: setting("orchestrator_timeout_seconds", SECONDS, 1800, "Seconds a turn may take, with its presentation."),
-  firstRound: setting("initial_round_timeout_seconds", SECONDS, 600, "Seconds an agent may take for its first answer."),
+  firstRound: setting(
+    "initial_round_timeout_seconds",
+    SECONDS,
+    null,
+    "Seconds an agent may take for its first answer; without it there is no limit but the turn's.",
+  ),
+  laterRounds: setting(
+    "subsequent_round_timeout_seconds",
+    SECONDS,
+    null,
+    "Seconds an agent may take for each later round; without it there is no limit but the turn's.",
+  ),
+  grace: setting(
+    "round_timeout_grace_seconds",
+    integer(0, MAX_TIMEOUT_SECONDS),
+    120,
+    "Seconds an agent may still use its tools after either of the two. Then it can only decide, within 60 seconds.",
+  ),
 } as const;
 
 export const UI = {

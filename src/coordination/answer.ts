@@ -5,6 +5,7 @@ import { handOver, leftOutBy } from "./handed-files";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { novelty } from "./novelty";
+import { unfinished } from "./unfinished";
 import { type AgentState, answerAt, isLive, type TurnState } from "./state";
 
 /** The rules of `new_answer`: what is accepted, what an accepted answer voids, and who may still offer one. */
@@ -56,9 +57,9 @@ function filesWith(draft: Draft, index: number, label: string) {
   return { ...handOver(draft, index, { label, earlier }), ...leftOutBy(draft, index) };
 }
 
-/** What the agent wrote before it was cut becomes its answer, if there is anything and it may still answer. */
+/** What the agent wrote before it was cut, text or files, becomes its answer, if there is anything and it may still answer. */
 export function submitPartial(draft: Draft, index: number): boolean {
-  const content = draft.partial(index);
+  const content = unfinished(draft, index);
   if (content === null) return false;
   submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" });
   return true;

@@ -5,16 +5,17 @@ import type { Draft } from "./draft";
 import { reopenVoided } from "./injection";
 import { isUnaffordable } from "./owed";
 import { awaitPersonas } from "./personas";
-import { applyCaps, endInitialRounds, startDueRounds } from "./rounds";
+import { applyCaps, endLateRounds, startDueRounds } from "./rounds";
 import { type AgentState, candidates, isLive } from "./state";
-import { longestPartial, settleAttempt } from "./turn-end";
+import { settleAttempt } from "./turn-end";
+import { mostUnfinished } from "./unfinished";
 
 /** Coordination inside one attempt: who works next, and when it is over. */
 
 export function advanceCoordination(draft: Draft): void {
   if (draft.turn.rules.skip_coordination) return skip(draft);
   if (draft.at < draft.turn.coordinationEndsAt && awaitPersonas(draft)) return;
-  if (draft.at < draft.turn.coordinationEndsAt) endInitialRounds(draft);
+  if (draft.at < draft.turn.coordinationEndsAt) endLateRounds(draft);
   const endedBy = ending(draft);
   if (endedBy) return settle(draft, endedBy);
   reopenVoided(draft);
@@ -48,12 +49,12 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
 }
 
 /**
- * Without any answer the longest partial text becomes one: the last resort. Not where an earlier attempt left a whole final
+ * Without any answer the most of what agents left unfinished becomes one: the last resort. Not where an earlier attempt left a whole final
  * text, which is better than a scrap.
  */
 function settle(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  const longest = longestPartial(draft);
-  if (candidates(draft.attempt).length === 0 && !draft.turn.rejected && longest) submitPartial(draft, longest.index);
+  const most = mostUnfinished(draft);
+  if (candidates(draft.attempt).length === 0 && !draft.turn.rejected && most !== null) submitPartial(draft, most);
   settleAttempt(draft, endedBy);
 }

@@ -8,9 +8,10 @@ import type { Draft } from "./draft";
 import { hostedToolsOf, mayResearch } from "./hosted-tools";
 import { wantsCompaction } from "./compaction";
 import type { InputBody } from "./inputs";
-import { COMPACTION_OUTPUT_TOKENS, LIMITS } from "./limits";
+import { COMPACTION_OUTPUT_TOKENS, LIMIT_NOTICE_TOKENS, LIMITS } from "./limits";
 import { offersOf } from "./offers";
 import { owed } from "./owed";
+import { asksForDecision, limitOf } from "./round-limits";
 import { type InFlight, reservedCost } from "./state";
 
 /** The journal of calls: what is started, with which reservation, and how it is settled when nobody waits for it any more. */
@@ -24,8 +25,11 @@ export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, 
   const round = draft.round(index);
   const sharers = draft.attempt.agents.filter((other) => other.round?.status === "calling" && !other.round.call.inFlight).length;
   const compacts = compactionTokens !== undefined && wantsCompaction(draft.turn, draft.agent(index));
-  const inputTokens = compacts ? compactionTokens : asked;
-  const wanted = compacts ? { agent: briefly(agent), usable: [] } : { agent, usable: hostedToolsOf(draft.turn, agent, round) };
+  const limit = compacts ? undefined : limitOf(draft.turn, draft.agent(index), draft.at);
+  const inputTokens = compacts ? compactionTokens : asked + (limit ? LIMIT_NOTICE_TOKENS : 0);
+  const decides = asksForDecision({ limit });
+  const usable = compacts || decides ? [] : hostedToolsOf(draft.turn, agent, round);
+  const wanted = { agent: compacts ? briefly(agent) : agent, usable };
   const reservation = reserve(draft.turn, { ...wanted, purpose, inputTokens, sharers });
   if (!reservation) {
     draft.add({ type: "call.deferred", ...draft.inRound(index), call: effectId, input_tokens: inputTokens });
@@ -43,9 +47,10 @@ export function startCall(draft: Draft, { effect: effectId, inputTokens: asked, 
     provider: agent.provider,
     model: agent.model,
     offers,
-    forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0),
+    forced: agent.forces_tools && offers.length > 0 && (purpose !== "coordination" || round.nudges > 0 || decides),
     max_output_tokens: reservation.maxOutputTokens,
     ...(compacts ? { compacts } : {}),
+    ...(limit && { limit }),
     ...(hostedTools.length > 0 ? { hosted_tools: hostedTools } : {}),
     reserved: { tokens: reservation.tokens, ...toCostFields(reservation.cost) },
   });

@@ -6,6 +6,7 @@ import { createRandom, type Random } from "./random";
 import {
   type AgentState,
   agentAt,
+  filesRound,
   type AttemptState,
   type RoundState,
   runningTurn,
@@ -39,7 +40,7 @@ export class Draft {
     this.#files = input.files ?? {};
     this.#usages = input.usages ?? {};
     const turn = runningTurn(state);
-    const rounds = turn?.attempt.agents.map((agent) => agent.rounds) ?? [];
+    const rounds = turn?.attempt.agents.map(filesRound) ?? [];
     this.#told = turn && { turn: turn.number, attempt: turn.attempt.number, rounds };
   }
 
@@ -94,8 +95,13 @@ export class Draft {
   /** The agent's workspace; null if it has none, or if it is not known. In a round that begins here nothing has changed yet. */
   filesOf(index: number): WorkspaceFacts | null {
     const facts = this.#files[index] ?? null;
-    const isSameRound = this.#isTold && this.#told?.rounds[index] === this.agent(index).rounds;
+    const isSameRound = this.#isTold && this.#told?.rounds[index] === filesRound(this.agent(index));
     return facts && !isSameRound ? { files: facts.files, changed: false } : facts;
+  }
+
+  /** Paths of files that the agent has written and not handed over yet; empty if none are known. */
+  written(index: number): readonly string[] {
+    return this.filesOf(index)?.written ?? [];
   }
 
   /** What a call in flight has reported to have used so far, or null. */

@@ -40,7 +40,7 @@ export function evolveAgent(turn: TurnState, event: AgentEvent): AttemptState {
       return { ...attempt, agents: attempt.agents.map((agent) => ({ ...agent, vote: null })) };
     case "presentation.started": {
       const presenter = indexOf(turn, event.agent);
-      return { ...change(turn, event.agent, (agent) => startRound(agent, event.round, "presentation")), presenter };
+      return { ...change(turn, event.agent, (agent) => startRound(agent, { ...event, purpose: "presentation" })), presenter };
     }
     case "presentation.completed":
       return { ...change(turn, event.agent, (agent) => ({ ...agent, round: null })), final: finalText(turn, event) };
@@ -60,7 +60,7 @@ type OwnEvent = EventOf<
 function evolveOne(attempt: AttemptState, agent: AgentState, event: OwnEvent): AgentState {
   switch (event.type) {
     case "round.started":
-      return shownTo(attempt, startRound(agent, event.round, event.purpose), event.labels);
+      return shownTo(attempt, startRound(agent, event), event.labels);
     case "round.failed":
       return { ...agent, round: null, failedRounds: agent.failedRounds + 1 };
     case "round.nudged":
@@ -72,7 +72,8 @@ function evolveOne(attempt: AttemptState, agent: AgentState, event: OwnEvent): A
     case "answers.injected": {
       const midstream = event.via === "tool_result" ? 1 : 0;
       const told = withRound(agent, (round) => ({ ...round, status: "calling", injections: round.injections + midstream }));
-      return shownTo(attempt, told, event.labels);
+      const reopened = event.via === "reopened" ? withRound(told, (round) => reopen(round, event.at)) : told;
+      return shownTo(attempt, reopened, event.labels);
     }
     case "agent.failed":
       return { ...agent, round: null, failed: { code: event.code, message: event.message } };
@@ -118,7 +119,16 @@ function finalText(turn: TurnState, event: EventOf<"presentation.completed">): F
   };
 }
 
-function startRound(agent: AgentState, number: number, purpose: Purpose): AgentState {
+/** Its vote was voided: the round has its time once more, and calls to decide in. */
+const reopen = ({ decisionCalls: _, ...round }: RoundState, at: number): RoundState => ({ ...round, startedAt: at });
+
+type RoundStart = { round: number; purpose: Purpose; at: number; carries?: number | undefined };
+
+function startRound(
+  { filesFrom: before, ...agent }: AgentState,
+  { round: number, purpose, at, carries }: RoundStart,
+): AgentState {
+  const filesFrom = carries === undefined ? {} : { filesFrom: before ?? carries };
   const round: RoundState = {
     number,
     purpose,
@@ -131,8 +141,9 @@ function startRound(agent: AgentState, number: number, purpose: Purpose): AgentS
     decisions: [],
     contextTokens: 0,
     executed: [],
+    startedAt: at,
   };
-  return { ...agent, rounds: number, round, released: agent.answers > 0 };
+  return { ...agent, ...filesFrom, rounds: number, round, released: agent.answers > 0 };
 }
 
 /** `seen` changes here alone: at the start of a round and at an injection, to the newest revision there is. */

@@ -5,6 +5,7 @@ import { addUsage, tellsLength, totalTokens } from "../protocol/usage";
 import { toolEffectId } from "./effects";
 import { isFinal } from "./compaction";
 import { isResearch } from "./hosted-tools";
+import { asksForDecision } from "./round-limits";
 import {
   type AgentState,
   agentAt,
@@ -60,6 +61,7 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
     ...(!reserved.isWhole && { unpriced: true }),
     ...(isResearch(event) && { research: true }),
     ...(event.compacts && { compacts: true }),
+    ...(asksForDecision(event) && { decides: true }),
   };
   const started = { ...turn, effects: turn.effects + 1, inFlight: { ...turn.inFlight, [event.call]: entry } };
   const called = withAgent(started, agent, (state) => ({ ...state, called: true }));
@@ -68,6 +70,8 @@ function callStarted(turn: TurnState, agent: number, event: EventOf<"call.starte
 
 function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.completed">): TurnState {
   const compacts = isCompaction(turn, event.call);
+  const entry = turn.inFlight[event.call];
+  const decides = entry?.type === "model_call" && entry.decides === true;
   const tokens = totalTokens(event.usage);
   const charged = charge(settled(turn, event.call), agent, { ...event, tokens });
   const tools: ToolState[] = event.tools.map(({ tool_call, name }) => ({
@@ -84,6 +88,7 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
     call: { ...nextCall(round.call), ...(compacts && { compacted: true }) },
     tools,
     decisions: event.decisions,
+    ...(decides && { decisionCalls: (round.decisionCalls ?? 0) + 1 }),
     // A summary is written beside the conversation.
     contextTokens: compacts || !tellsLength(event.usage) ? round.contextTokens : tokens,
   }));

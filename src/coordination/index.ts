@@ -17,6 +17,7 @@ export { BASE } from "./labels";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
 export { callInFlight, inFlight, owed } from "./owed";
+export { asksForDecision } from "./round-limits";
 export * from "./state";
 export { SteadyClock } from "./steady-clock";
 export { count } from "./tally";

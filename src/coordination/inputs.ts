@@ -100,6 +100,8 @@ export type WorkspaceFacts = {
   changed: boolean;
   /** Files of the agent's previous answer in the attempt that are missing and that the round did not delete. Absent: none. */
   leftOut?: LeftOut;
+  /** Paths of the files that tools of the round wrote and that are there; sorted. Absent: none. */
+  written?: readonly string[];
 };
 
 export type CallFailure = {

@@ -2,8 +2,23 @@
 export const LIMITS = {
   agents: 32,
   roundsPerAgent: 20,
+  /** Where the team's rules do not say, as in logs of earlier versions. */
   callsPerRound: 50,
-  effectsPerTurn: 1_000,
+  /** Calls in which only a decision is asked for, after the round's calls or time are used up. */
+  decisionCallsPerRound: 3,
+  /** The agent is warned when it has this many calls left. */
+  callsLeftNotice: 3,
+  /** How long an agent has for its decision after its round's time is used up; never longer than the round had. */
+  decisionMs: 60_000,
+  /** Before a turn or its coordination ends, agents are warned, and then asked for a decision alone; both are shares of the turn's time. */
+  lastNoticeMs: 120_000,
+  lastNoticeShare: 0.1,
+  lastDecisionMs: 60_000,
+  lastDecisionShare: 0.05,
+  /** Calls and tools of a turn, for each of its agents, and the bounds of the sum. */
+  effectsPerAgent: 400,
+  effectsMin: 1_000,
+  effectsMax: 16_000,
   triesPerCall: 5,
   interruptionsPerCall: 5,
   /** So many failed probes of a provider in a row, the last at least so long after the first, end the agent's part. */
@@ -55,6 +70,8 @@ export const LIMITS = {
 export const MIN_OUTPUT_TOKENS = 256;
 /** The most that a call which sums up a conversation may write; reasoning counts too. */
 export const COMPACTION_OUTPUT_TOKENS = 8_192;
+/** What a call says of its round's limits, as an upper bound in tokens (`prompts/limits.ts`). */
+export const LIMIT_NOTICE_TOKENS = 512;
 /** What a call gets when the budget is shared among several that are due. */
 export const FAIR_OUTPUT_TOKENS = 1_024;
 /** Output set aside for the final presentation while agents still coordinate. */

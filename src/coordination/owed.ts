@@ -1,6 +1,7 @@
 import { reserve } from "./budget";
 import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
+import { effectsPerTurn } from "./round-limits";
 import {
   type AgentState,
   agentAt,
@@ -59,7 +60,7 @@ export function toolInFlight(turn: TurnState, id: string): { index: number; tool
 /** How many more effects the turn may start, when the tools that are owed have run. */
 export function effectsLeft(turn: TurnState): number {
   const tools = turn.attempt.agents.flatMap(({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? []);
-  return LIMITS.effectsPerTurn - turn.effects - tools.length;
+  return effectsPerTurn(turn) - turn.effects - tools.length;
 }
 
 /** Calls that wait for budget nobody is about to release; one that waits for its backend's limits waits no longer without. */

@@ -7,9 +7,11 @@ import { handOver, keepFiles } from "./handed-files";
 import { BASE, finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isUnaffordable } from "./owed";
+import { callsPerRound, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "./state";
 import { isWhole, isWithheld } from "./stop-reason";
-import { requestTools } from "./tools";
+import { refuseTools, requestTools } from "./tools";
+import { unfinished } from "./unfinished";
 import { completeTurn, failTurn } from "./turn-end";
 
 /** The winner writes the final text, judges it if another attempt is allowed, and the turn ends. */
@@ -53,18 +55,26 @@ function obstacle(draft: Draft, presenter: number): Problem | null {
   const agent = draft.agent(presenter);
   if (draft.at >= draft.turn.deadlineAt) return { code: "deadline", message: "The turn's time is up." };
   if (isUnaffordable(draft.turn, agent)) return { code: "budget", message: "The turn's budget is used up." };
-  if (agent.round?.status === "calling" && agent.round.calls >= LIMITS.callsPerRound) {
-    return { code: "call_cap", message: `The presenter used all ${LIMITS.callsPerRound} calls.` };
-  }
+  const time = roundTime(draft.turn, agent);
+  if (time && draft.at >= time.endsAt) return { code: "round_timeout", message: "The time for the presentation is up." };
   return null;
 }
 
 /** The presenter's reply: more tools, the final text, or a reason to present the winning answer as it is. */
-export function presentationReplied(draft: Draft, index: number, reply: Reply): void {
-  const problem = unusable(reply);
-  if (problem) return fallBack(draft, problem);
-  if (reply.tools.length > 0) return requestTools(draft, index);
+export function presentationReplied(draft: Draft, index: number, { reply, decides }: { reply: Reply; decides: boolean }): void {
+  if (decides) refuseTools(draft, index);
+  const problem = unusable(decides ? { ...reply, tools: [] } : reply);
+  if (problem) return fallBack(draft, decides && problem.code === "empty" ? presentationProblem(draft, index) : problem);
+  if (!decides && reply.tools.length > 0) return requestTools(draft, index);
   present(draft, index, { content: reply.text, source: "presentation", fallback: null });
+}
+
+/** Why a presentation ends whose last call, without tools, brought no text. */
+function presentationProblem(draft: Draft, index: number): Problem {
+  const calls = callsPerRound(draft.turn);
+  return draft.round(index).calls > calls
+    ? { code: "call_cap", message: `The presenter used all ${calls} calls.` }
+    : { code: "round_timeout", message: "The presenter wrote no final text in time." };
 }
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {
@@ -80,13 +90,16 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
   return null;
 }
 
-/** The winning answer stands in for a presentation that failed; without one an earlier final text, or what was written. */
+/**
+ * The winning answer stands in for a presentation that failed; without one an earlier final text, or what was written, with its
+ * files.
+ */
 export function fallBack(draft: Draft, problem: Problem): void {
   const { presenter } = draft.attempt;
   if (presenter === null) return;
   cancelEffects(draft, presenter, problem.code);
   const answer = winningAnswer(draft);
-  const partial = draft.partial(presenter);
+  const partial = unfinished(draft, presenter);
   if (answer) present(draft, presenter, asItIs(answer, problem.code));
   else if (draft.turn.rejected) completeTurn(draft);
   else if (partial)
@@ -101,7 +114,7 @@ type Presented = { content: string; source: "presentation" | "answer" | "partial
 function present(draft: Draft, index: number, presented: Presented): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
   const label = finalLabel(index);
-  const files = filesWith(draft, index, { label, isOwn: presented.source === "presentation" });
+  const files = filesWith(draft, index, { label, isOwn: presented.source !== "answer" });
   draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };

@@ -9,7 +9,8 @@ import type { Reply } from "./inputs";
 import { LIMITS } from "./limits";
 import { personasReplied } from "./personas";
 import { judgementReplied, presentationReplied } from "./presentation";
-import { failRound } from "./rounds";
+import { limitProblem } from "./round-limits";
+import { endRound, failRound } from "./rounds";
 import { isCut, isWithheld } from "./stop-reason";
 import { refuseTools, requestTools } from "./tools";
 import { proposeVote } from "./vote";
@@ -25,9 +26,9 @@ export function callReplied(draft: Draft, effectId: string, reply: Reply): void 
   completeCall(draft, index, { effectId, reply });
   switch (draft.round(index).purpose) {
     case "coordination":
-      return coordinationReplied(draft, index, reply);
+      return coordinationReplied(draft, index, { reply, decides: entry.decides === true });
     case "presentation":
-      return presentationReplied(draft, index, reply);
+      return presentationReplied(draft, index, { reply, decides: entry.decides === true });
     case "judgement":
       return judgementReplied(draft, reply);
     case "personas":
@@ -93,9 +94,15 @@ function bounded(decision: Decision): Decision {
   }
 }
 
-function coordinationReplied(draft: Draft, index: number, reply: Reply): void {
+/** `decides`: the call offered no tools, so none that the reply names runs. */
+function coordinationReplied(draft: Draft, index: number, { reply, decides }: { reply: Reply; decides: boolean }): void {
   if (isWithheld(reply.stopReason)) return failWithheld(draft, index, reply.stopReason);
   if (isCut(reply.stopReason)) return cutReplied(draft, index, reply);
+  if (decides) {
+    refuseTools(draft, index);
+    if (reply.decisions.length > 0) return judgeDecisions(draft, index, reply.decisions);
+    return endRound(draft, index, limitProblem(draft.turn, draft.agent(index), draft.at));
+  }
   if (reply.tools.length === 0) {
     judgeDecisions(draft, index, reply.decisions);
     return;

@@ -5,9 +5,9 @@ import type { Draft } from "./draft";
 import { BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { effectsLeft } from "./owed";
+import { effectsPerTurn, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
 import { shuffle } from "./random";
-import { type AgentState, agentAt, candidates, isLive, type TurnState } from "./state";
-import { initialRoundEnd } from "./timers";
+import { type AgentState, agentAt, candidates, isLive, type Problem, type TurnState } from "./state";
 
 /** When rounds begin, fail and run out. */
 
@@ -28,8 +28,13 @@ export function startRound(draft: Draft, index: number, cause: Cause): void {
     labels: shuffle(visibleLabels(draft.turn, index), draft.random),
     cause,
     workspace: draft.rulesOf(index).workspace ? BASE : null,
+    ...(keepsFiles(draft, index, cause) && { carries: agent.rounds }),
   });
 }
+
+/** A lost round's files are not lost: the next round goes on with them, until the agent has an answer. */
+const keepsFiles = (draft: Draft, index: number, cause: Cause): boolean =>
+  cause === "failed" && draft.agent(index).answers === 0 && draft.rulesOf(index).workspace;
 
 /** Labels of every agent's newest answer that the agent may be shown now: none before its own first. */
 function visibleLabels(turn: TurnState, index: number): string[] {
@@ -61,12 +66,14 @@ export function failRound(draft: Draft, index: number, problem: { code: string; 
   if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow) failAgent(draft, index, problem);
 }
 
+/** Files that it wrote are not lost with it: with its text they become its answer, if it has none yet. */
 export function failAgent(draft: Draft, index: number, problem: { code: string; message: string }): void {
+  if (draft.agent(index).answers === 0 && draft.written(index).length > 0) submitPartial(draft, index);
   draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 
-/** An agent out of rounds, calls or effects leaves the live set; its answers stay. */
-function capReached(draft: Draft, index: number, problem: { code: string; message: string }): void {
+/** An agent out of rounds or effects leaves the live set; its answers stay. */
+function capReached(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0 || submitPartial(draft, index)) {
     draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
@@ -75,28 +82,36 @@ function capReached(draft: Draft, index: number, problem: { code: string; messag
   }
 }
 
-/** Live agents whose next call would pass a cap. */
+/**
+ * A round's limit was reached and no decision came: text and files of an agent without an answer become its answer, and it goes
+ * on; an agent with an answer keeps it and abstains.
+ */
+export function endRound(draft: Draft, index: number, problem: Problem): void {
+  cancelEffects(draft, index, problem.code);
+  if (draft.agent(index).answers > 0) draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
+  else if (!submitPartial(draft, index)) failAgent(draft, index, problem);
+}
+
+/** Live agents whose next call would pass a cap, and those that did not decide when they were asked for nothing else. */
 export function applyCaps(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
     if (!isLive(agent) || agent.round?.status !== "calling") continue;
-    if (agent.round.calls >= LIMITS.callsPerRound) {
-      capReached(draft, index, { code: "call_cap", message: `It used all ${LIMITS.callsPerRound} calls of a round.` });
+    if ((agent.round.decisionCalls ?? 0) >= LIMITS.decisionCallsPerRound) {
+      endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
     } else if (effectsLeft(draft.turn) <= 0 && !agent.round.call.inFlight) {
-      capReached(draft, index, { code: "effect_cap", message: `The turn used all its ${LIMITS.effectsPerTurn} calls.` });
+      const message = `The turn used all its ${effectsPerTurn(draft.turn)} calls.`;
+      capReached(draft, index, { code: "effect_cap", message });
     }
   }
 }
 
-/** A first round that takes too long ends with what it has written, or with the agent. */
-export function endInitialRounds(draft: Draft): void {
-  if (draft.at < initialRoundEnd(draft.turn)) return;
+/** Rounds that take too long end, whatever is under way in them. */
+export function endLateRounds(draft: Draft): void {
   for (const { index } of draft.attempt.agents) {
     const agent = draft.agent(index);
-    if (!isLive(agent) || agent.answers > 0) continue;
-    const code = "initial_round_timeout";
-    cancelEffects(draft, index, code);
-    const message = agent.called ? "It gave no first answer in time." : "Its first call could not be sent in time.";
-    if (!submitPartial(draft, index)) failAgent(draft, index, { code, message });
+    if (!isLive(agent) || agent.round?.status === "voted") continue;
+    const time = agent.answers === 0 ? firstAnswerTime(draft.turn) : roundTime(draft.turn, agent);
+    if (time && draft.at >= time.endsAt) endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
   }
 }

@@ -68,6 +68,8 @@ export type InFlight =
       research?: true;
       /** Sums up its agent's conversation; absent: it does not. */
       compacts?: true;
+      /** Its round's limit is reached, so it asks for nothing but a decision; absent: it does not. */
+      decides?: true;
     }
   | { type: "tool_call"; agent: number };
 
@@ -126,6 +128,8 @@ export type AgentState = {
   id: string;
   rounds: number;
   round: RoundState | null;
+  /** The round under whose number the workspace's changes are stored, if it is an earlier one that failed. Absent: the latest round. */
+  filesFrom?: number;
   /** Highest revision it was shown. */
   seen: number;
   /** Every revision it was shown. */
@@ -167,6 +171,10 @@ export type RoundState = {
   contextTokens: number;
   /** Names of tools that ran in this round. */
   executed: readonly string[];
+  /** Unix ms: when it began, or was last opened again after its vote was voided. */
+  startedAt: number;
+  /** Completed calls that asked for nothing but a decision; absent: none. */
+  decisionCalls?: number;
 };
 
 export type CallState = {
@@ -208,6 +216,9 @@ export const emptySession: SessionState = { lastAt: 0, rules: null, turns: 0, tu
 
 /** The turn that is running, or null. */
 export const runningTurn = (state: SessionState): TurnState | null => (state.turn && !state.turn.done ? state.turn : null);
+
+/** The round under whose number the changes of the agent's workspace are stored. */
+export const filesRound = ({ filesFrom, rounds }: AgentState): number => filesFrom ?? rounds;
 
 /** A live agent has not failed and has not run out of calls. */
 export const isLive = (agent: AgentState): boolean => agent.failed === null && agent.abstained === null;

@@ -1,4 +1,5 @@
 import { LIMITS } from "./limits";
+import { firstAnswerTime, roundTime } from "./round-limits";
 import { type AgentState, isLive, runningTurn, type SessionState, type TurnState } from "./state";
 
 /** When coordination must end so that the presentation still fits: its share of the turn's time, at most two minutes. */
@@ -12,8 +13,6 @@ export function graceEnd(attemptStartedAt: number, secondAnswerAt: number): numb
   const share = (secondAnswerAt - attemptStartedAt) * LIMITS.graceShare;
   return secondAnswerAt + Math.min(LIMITS.graceMaxMs, Math.max(LIMITS.graceMinMs, share));
 }
-
-export const initialRoundEnd = (turn: TurnState): number => turn.attempt.workingSince + turn.rules.initial_round_timeout_ms;
 
 /** How long a team waits for its personas: a share of the time it has, at most two minutes. */
 export function personasEnd({ attempt, coordinationEndsAt }: TurnState): number {
@@ -46,10 +45,13 @@ function agentTimers(turn: TurnState, agent: AgentState): number[] {
   const times: number[] = [];
   const { round } = agent;
   if (round?.status === "calling" && !round.call.inFlight && round.call.deferred === null) times.push(round.call.notBefore);
+  if (round?.purpose === "presentation") return [...times, ...endOf(roundTime(turn, agent))];
   if (attempt.settled || !isLive(agent)) return times;
   if (round?.purpose === "personas") return [...times, personasEnd(turn)];
-  if (agent.answers === 0) times.push(initialRoundEnd(turn));
-  else if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null)
-    times.push(attempt.graceEndsAt);
+  if (agent.answers === 0) return [...times, ...endOf(firstAnswerTime(turn))];
+  if (round && round.status !== "voted") times.push(...endOf(roundTime(turn, agent)));
+  if (!agent.released && !rules.defer_voting_until_all_answered && attempt.graceEndsAt !== null) times.push(attempt.graceEndsAt);
   return times;
 }
+
+const endOf = (time: ReturnType<typeof roundTime>): number[] => (time ? [time.endsAt] : []);

@@ -5,7 +5,8 @@ export const RESULTS = {
   superseded: "Not counted: your later vote in the same reply takes its place.",
   planned:
     "Recorded as a plan, not executed. Tools that act on the outside are executed only by the agent that presents the final answer. Go on as if planning: do not assume that it happened.",
-  refused: "Not executed: the reply was cut at its end, or asked for too many tools. Make fewer calls at a time.",
+  refused:
+    "Not executed: the reply was cut at its end, asked for too many tools, or asked for tools that were not offered to it.",
   noSuchTool: "There is no such tool. Use only the tools you are offered.",
   outcomeUnknown: "The outcome is unknown: the call may or may not have done its work. Verify before you repeat it.",
   notExecuted: "Not executed.",

@@ -3,33 +3,19 @@ import { AttachmentSchema } from "./attachments";
 import { FileAccessSchema, HandedFilesSchema, LeftOutSchema } from "./file-events";
 import { COST_FIELDS } from "./cost";
 import { CitationSchema, HostedToolNameSchema, HostedUseSchema } from "./hosted-tools";
+import { RoundLimitSchema } from "./round-limit";
 import { BudgetSchema, TeamRulesSchema, ToolRuleSchema } from "./team";
 import { InputRequiredSchema, ToolProgressSchema } from "./tool-news";
+import { UsageSchema } from "./usage-schema";
 
 export type { FileAccess, HandedFiles, LeftOut } from "./file-events";
+export type { RoundLimit } from "./round-limit";
+export { type Usage, UsageSchema } from "./usage-schema";
 
 /**
  * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
  * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`tests/golden/`).
  */
-
-/**
- * `cached_tokens` and `cache_write_tokens` are parts of `input_tokens`, `reasoning_tokens` of `output_tokens`. The optional
- * fields are absent where they would be 0.
- */
-export const UsageSchema = z.object({
-  input_tokens: z.number().int(),
-  output_tokens: z.number().int(),
-  reasoning_tokens: z.number().int(),
-  cached_tokens: z.number().int(),
-  /** Input that was written into the provider's cache, where that costs more than reading it. */
-  cache_write_tokens: z.number().int().optional(),
-  /** Uses of hosted tools that are charged each. */
-  hosted_uses: z.partialRecord(HostedToolNameSchema, z.number().int()).optional(),
-  /** How many requests one reply took, where it took several: each read again what came before it. Never of a sum of replies. */
-  requests: z.number().int().optional(),
-});
-export type Usage = z.infer<typeof UsageSchema>;
 
 const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);
 export type StopReason = z.infer<typeof StopReasonSchema>;
@@ -158,6 +144,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     cause: z.enum(["first", "answered", "failed", "context_full"]),
     /** The tree the round starts from; a presenter starts from its winning snapshot, null where agents have no files. */
     workspace: z.string().nullable(),
+    /** The failed round whose file changes this one keeps; absent: the round starts without changes. */
+    carries: z.number().int().optional(),
   }),
   z.object({ type: z.literal("round.failed"), ...ofRound, code: z.string(), message: z.string() }),
   z.object({
@@ -176,6 +164,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     hosted_tools: z.array(z.object({ name: HostedToolNameSchema, max_uses: z.number().int() })).optional(),
     /** A call that sums up the older part of the agent's conversation; absent: it does not. */
     compacts: z.literal(true).optional(),
+    /** What the call says of its round's limits; absent: none is near. */
+    limit: RoundLimitSchema.optional(),
     reserved: z.object({ tokens: z.number().int(), ...COST_FIELDS }),
   }),
   z.object({

@@ -85,7 +85,14 @@ export const TeamRulesSchema = z.object({
   planning_mode: z.boolean(),
   personas: z.boolean(),
   orchestrator_timeout_ms: z.number().int(),
-  initial_round_timeout_ms: z.number().int(),
+  /** Most calls of one round; then only its decision is asked for. Absent: 50. */
+  max_calls_per_round: z.number().int().optional(),
+  /** Time for a first answer; null: no limit. */
+  initial_round_timeout_ms: z.number().int().nullable(),
+  /** Time of each later round; null or absent: no limit. */
+  subsequent_round_timeout_ms: z.number().int().nullable().optional(),
+  /** How long after either of the two an agent may still use its tools; absent: 0. */
+  round_timeout_grace_ms: z.number().int().optional(),
 });
 export type TeamRules = z.infer<typeof TeamRulesSchema>;
 

@@ -19,8 +19,11 @@ const MOST_NAMED = 20;
 export function workspaceFacts({ base, touched, previous }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));
   const changed = [...touched.keys()].some(isHandedOver);
-  if (!changed || previous === null) return { files: tree.size, changed };
+  if (!changed) return { files: tree.size, changed };
+  const written = [...touched].flatMap(([path, entry]) => (entry !== null && isHandedOver(path) ? [path] : [])).sort();
+  const facts = { files: tree.size, changed, ...(written.length > 0 && { written }) };
+  if (previous === null) return facts;
   const leftOut = [...previous.keys()].filter((path) => !tree.has(path) && touched.get(path) !== null);
-  if (leftOut.length === 0) return { files: tree.size, changed };
-  return { files: tree.size, changed, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
+  if (leftOut.length === 0) return facts;
+  return { ...facts, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
 }

@@ -28,6 +28,9 @@ export const teamRules = (agents: AgentRules[], changes: Partial<TeamRules> = {}
   planning_mode: false,
   personas: false,
   orchestrator_timeout_ms: 1_800_000,
-  initial_round_timeout_ms: 600_000,
+  max_calls_per_round: 200,
+  initial_round_timeout_ms: null,
+  subsequent_round_timeout_ms: null,
+  round_timeout_grace_ms: 120_000,
   ...changes,
 });

@@ -161,9 +161,8 @@ export const COORDINATION: readonly KeyRow[] = [
 
 export const TIMEOUTS: readonly KeyRow[] = [
   ...rows("obeyed", ["orchestrator_timeout_seconds", "900"], ["initial_round_timeout_seconds", "60"]),
-  ...rows("obeyed", ["subsequent_round_timeout_seconds", "null"]),
-  ...rows("warned", ["agent_timeout_seconds", "60"], ["round_timeout_grace_seconds", "120"]),
-  ...rows("refused", ["subsequent_round_timeout_seconds", "60"]),
+  ...rows("obeyed", ["subsequent_round_timeout_seconds", "60"], ["round_timeout_grace_seconds", "30"]),
+  ...rows("warned", ["agent_timeout_seconds", "60"]),
 ];
 
 export const UI: readonly KeyRow[] = [

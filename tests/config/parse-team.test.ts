@@ -58,6 +58,7 @@ describe("a team", () => {
     ["fairness_enabled: false", { fairness_lead_cap_answers: null }],
     ["answer_novelty_requirement: strict", { answer_novelty_requirement: "strict" }],
     ["max_midstream_injections_per_round: 0", { max_midstream_injections_per_round: 0 }],
+    ["max_calls_per_round: 12", { max_calls_per_round: 12 }],
     ["defer_voting_until_all_answered: true", { defer_voting_until_all_answered: true }],
     ["skip_coordination_rounds: true", { skip_coordination: true }],
     ["max_new_answers_per_agent:", { max_new_answers_per_agent: 5 }],
@@ -73,15 +74,22 @@ describe("a team", () => {
     expect(teamOf(coordination(line)).rules).toMatchObject(rules);
   });
 
-  it("obeys the time limits, and lets no first round outlast the whole", () => {
+  it("obeys the time limits; no round has one unless it is set (D3)", () => {
     const timeouts = (lines: string) => teamOf(yamlWith({ top: `timeout_settings: {${lines}}` })).rules;
     expect(timeouts("orchestrator_timeout_seconds: 900, initial_round_timeout_seconds: 60")).toMatchObject({
       orchestrator_timeout_ms: 900_000,
       initial_round_timeout_ms: 60_000,
     });
+    expect(timeouts("subsequent_round_timeout_seconds: 30, round_timeout_grace_seconds: 0")).toMatchObject({
+      initial_round_timeout_ms: null,
+      subsequent_round_timeout_ms: 30_000,
+      round_timeout_grace_ms: 0,
+    });
     expect(timeouts("orchestrator_timeout_seconds: 30")).toMatchObject({
       orchestrator_timeout_ms: 30_000,
-      initial_round_timeout_ms: 30_000,
+      initial_round_timeout_ms: null,
+      subsequent_round_timeout_ms: null,
+      round_timeout_grace_ms: 120_000,
     });
   });
 

@@ -366,7 +366,7 @@ describe("snapshots", () => {
         world.does("c", answers("C"));
         world.writing = { a: "so far" };
       },
-      when: (world) => world.wait(5_000).filter(({ type }) => type === "answer.submitted"),
+      when: (world) => world.wait(10_000).filter(({ type }) => type === "answer.submitted"),
       then: ["answer.submitted a agent1.1 partial with agent1.1"],
     },
     {
@@ -378,7 +378,7 @@ describe("snapshots", () => {
         world.writing = { a: "so far" };
         world.files = changedNothing(4);
       },
-      when: (world) => world.wait(5_000).filter(({ type }) => type === "answer.submitted"),
+      when: (world) => world.wait(10_000).filter(({ type }) => type === "answer.submitted"),
       then: ["answer.submitted a agent1.1 partial with base"],
     },
   ]);

@@ -1,69 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "./builders";
+import { answers, changedNothing, fails, rejects, says, tool, used, uses, wrote } from "./builders";
+import { effectsPerTurn } from "../../src/coordination/round-limits";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World } from "./world";
 
 const every = { tools: [tool("search")] };
-const searches = (id: string, times: number) => (world: World) => {
-  for (let n = 0; n < times; n += 1) {
-    world.does(id, uses(["search"]));
-    world.tool(id);
-  }
-};
 
 describe("a cap", () => {
   table([
-    {
-      name: "of 50 calls makes an agent with an answer abstain; its answer stays",
-      world: { every, agents: ["a", "b"] },
-      given: (world) => {
-        allAnswer(world);
-        searches("a", 49)(world);
-        world.does("a", uses(["search"]));
-        world.does("b", votes("a"));
-        world.startsTool("a");
-      },
-      when: (world) => world.tool("a"),
-      then: [
-        "tool.completed a search ok",
-        "agent.abstained a call_cap",
-        "attempt.settled consensus a agent1.1 agent1.1:1",
-        "presentation.started a agent1.1",
-      ],
-      owes: ["call a"],
-    },
-    {
-      name: "of 50 calls makes what an agent without an answer wrote its answer",
-      world: { every },
-      given: (world) => {
-        searches("a", 49)(world);
-        world.does("a", uses(["search"]));
-        world.writing = { a: "so far" };
-      },
-      when: (world) => world.tool("a"),
-      then: ["tool.completed a search ok", "answer.submitted a agent1.1 partial", "agent.abstained a call_cap"],
-    },
-    {
-      name: "of 50 calls fails an agent that wrote nothing",
-      world: { every },
-      given: (world) => {
-        searches("a", 49)(world);
-        world.does("a", uses(["search"]));
-      },
-      when: (world) => world.tool("a"),
-      then: ["tool.completed a search ok", "agent.failed a call_cap"],
-    },
-    {
-      name: "counts completed calls of a round: the 50th may still decide",
-      world: { every, agents: ["a", "b"] },
-      given: (world) => {
-        allAnswer(world);
-        searches("a", 49)(world);
-      },
-      when: (world) => world.does("a", votes("a")),
-      then: ["call.completed a", "vote.cast a agent1.1"],
-    },
     {
       name: "of 20 rounds makes an agent abstain",
       world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 100, fairness_lead_cap_answers: null } },
@@ -96,7 +41,7 @@ describe("a cap", () => {
 
 /** The agents, in turns, use up all but `left` of the turn's effects: 64 tools and a call each time. */
 function useEffects(world: World, left: number): void {
-  const spare = () => 1_000 - world.turn.effects - left;
+  const spare = () => 1_200 - world.turn.effects - left;
   for (let n = 0; spare() > 0; n += 1) {
     const tools = Math.min(64, spare() - 1);
     const id = world.ids[n % world.ids.length] ?? "";
@@ -109,7 +54,19 @@ function useEffects(world: World, left: number): void {
   }
 }
 
-describe("the cap of 1,000 effects per turn", () => {
+it.each([
+  [1, 1_000],
+  [2, 1_000],
+  [3, 1_200],
+  [40, 16_000],
+  [64, 16_000],
+])("a turn of %i agents may start %i calls and tools", (agents, most) => {
+  const world = new World({ agents: Array.from({ length: agents }, (_, index) => `agent_${index}`) });
+  world.ask();
+  expect(effectsPerTurn(world.turn)).toBe(most);
+});
+
+describe("the cap of effects per turn, 400 for each of three agents", () => {
   it("lets everything up to it run, and ends the turn with what there is", () => {
     const world = new World({ every });
     world.ask();
@@ -117,7 +74,7 @@ describe("the cap of 1,000 effects per turn", () => {
     useEffects(world, 1);
     expect(world.turn.attempt.settled).toBeNull();
     world.does("a", says("hm"));
-    expect(world.turn.effects).toBe(1_000);
+    expect(world.turn.effects).toBe(1_200);
     expect(world.events("agent.abstained").map(({ agent, code }) => `${agent} ${code}`)).toEqual([
       "b effect_cap",
       "c effect_cap",
@@ -138,7 +95,7 @@ describe("the cap of 1,000 effects per turn", () => {
     expect(world.owes()).toEqual(["tool a search", "tool a search"]);
     world.tool("a");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_000);
+    expect(world.turn.effects).toBe(1_200);
     expect(world.turn.attempt.settled?.endedBy).toBe("no_agents");
   });
 
@@ -151,7 +108,7 @@ describe("the cap of 1,000 effects per turn", () => {
     world.startsTool("a");
     expect(tell(world.interrupt())).toContain("tool.unknown a search");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_000);
+    expect(world.turn.effects).toBe(1_200);
   });
 
   it("lets no personas be written for an attempt that cannot work any more", () => {
@@ -183,13 +140,13 @@ describe("the cap of 1,000 effects per turn", () => {
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
   });
 
-  it("gives a partial text no files of a round that was lost before the round in which it counts (D1)", () => {
+  it("gives a partial text the files of the lost round whose changes its round keeps (D3)", () => {
     const world = new World({ every: { ...every, workspace: true } });
     world.ask();
     useEffects(world, 1);
     world.writing = { a: "so far" };
     const events = tell(world.does("a", fails({ class: "quota", code: "quota" }), wrote(3)));
-    expect(events).toEqual(expect.arrayContaining(["round.failed a quota", "answer.submitted a agent1.1 partial with base"]));
+    expect(events).toEqual(expect.arrayContaining(["round.failed a quota", "answer.submitted a agent1.1 partial with agent1.1"]));
   });
 
   it("leaves the presenter its calls, but no more tools", () => {

@@ -257,7 +257,7 @@ describe("a failed call", () => {
       name: "that comes after its agent was given up changes nothing",
       given: (world) => {
         world.starts("a");
-        world.wait(600_000);
+        world.wait(660_000);
       },
       when: (world) => world.give({ type: "call_failed", effect: "call_1_1_1_1_1_1", failure: failureOf() }),
       then: [],

@@ -78,7 +78,7 @@ describe("personas", () => {
     at.ask();
     at.wait(20_000);
     at.does("a", writes({ a: "sceptic" }));
-    at.wait(29_999);
+    at.wait(59_999);
     expect(at.owes()).toEqual(["call a", "call b"]);
     at.wait(1);
     expect(at.events("agent.failed")).toHaveLength(2);

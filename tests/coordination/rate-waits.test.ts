@@ -67,7 +67,7 @@ describe("a call that waits for its backend's limits", () => {
         world.does("c", answers("C"));
         held(world, "a", 40_000);
       },
-      when: (world) => world.wait(30_000).filter(({ type }) => type.startsWith("agent.")),
+      when: (world) => world.wait(60_000).filter(({ type }) => type.startsWith("agent.")),
       then: ["agent.failed a initial_round_timeout"],
     },
     {

@@ -208,7 +208,7 @@ describe("the first round's time", () => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
         world.starts("c");
-        world.wait(59_999);
+        world.wait(119_999);
         world.writing = { c: "  what there is " };
       },
       when: (world) => world.wait(1),
@@ -224,7 +224,7 @@ describe("the first round's time", () => {
       given: (world) => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
-        world.wait(59_999);
+        world.wait(119_999);
       },
       when: (world) => world.wait(1),
       then: ["agent.failed c initial_round_timeout"],
@@ -233,7 +233,7 @@ describe("the first round's time", () => {
       name: "is no limit for who has answered",
       world: { agents: ["a", "b"], rules },
       given: allAnswer,
-      when: (world) => world.wait(100_000),
+      when: (world) => world.wait(200_000),
       then: [],
       owes: ["call a", "call b"],
     },
@@ -244,7 +244,7 @@ describe("the first round's time", () => {
         world.does("a", answers("A"));
         world.does("b", fails({ class: "quota", code: "quota" }));
       },
-      when: (world) => world.wait(60_000),
+      when: (world) => world.wait(120_000),
       then: ["agent.failed b initial_round_timeout", "round.started a #2 answered [agent1.1]"],
     },
   ]);
@@ -253,9 +253,9 @@ describe("the first round's time", () => {
     const world = new World({ rules });
     world.ask();
     world.writing = { a: `x${"é".repeat(100_000)}` };
-    world.wait(60_000);
+    world.wait(120_000);
     const [answer] = world.events("answer.submitted");
     expect(answer?.content).toBe(`x${"é".repeat(65_535)}`);
-    expect(answer?.at).toBe(START + 60_000);
+    expect(answer?.at).toBe(START + 120_000);
   });
 });

@@ -65,7 +65,7 @@ describe("a team", () => {
   it("whose members voted while one hangs in its first answer goes on without it when its time is up", () => {
     const world = new World();
     world.play({ a: [answers("A"), votes("b")], b: [answers("B"), votes("b")], c: [hangs] });
-    expect(world.events("agent.failed")).toMatchObject([{ agent: "c", code: "initial_round_timeout", at: START + 600_000 }]);
+    expect(world.events("agent.failed")).toMatchObject([{ agent: "c", code: "initial_round_timeout", at: START + 660_000 }]);
     expect(settled(world)).toMatchObject({ ended_by: "consensus", winner: "b" });
   });
 

@@ -25,9 +25,9 @@ function details(event: SessionEvent): string[] {
     case "personas.assigned":
       return Object.entries(event.personas).map(([id, text]) => `${id}:${text}`);
     case "round.started":
-      return [`#${event.round}`, event.cause, shown(event.labels), ...(event.purpose === "coordination" ? [] : [event.purpose])];
+      return begun(event);
     case "call.started":
-      return [event.compacts ? "compacts" : event.offers.join("|") || "nothing", ...(event.forced ? ["forced"] : [])];
+      return asked(event);
     case "call.waiting":
     case "call.failed":
     case "conversation.compacted":
@@ -77,6 +77,22 @@ function details(event: SessionEvent): string[] {
       return "code" in event ? [event.code] : [];
   }
 }
+
+function begun({ round, cause, labels, purpose, carries }: EventOf<"round.started">): string[] {
+  const what = purpose === "coordination" ? [] : [purpose];
+  return [`#${round}`, cause, shown(labels), ...what, ...(carries ? [`carries #${carries}`] : [])];
+}
+
+function asked(event: EventOf<"call.started">): string[] {
+  const offers = event.compacts ? "compacts" : event.offers.join("|") || "nothing";
+  return [offers, ...(event.forced ? ["forced"] : []), ...left(event)];
+}
+
+/** What the call says of its round's limits. */
+const left = ({ limit }: EventOf<"call.started">): string[] => [
+  ...(limit?.calls_left === undefined ? [] : [`${limit.calls_left} calls left`]),
+  ...(limit?.seconds_left === undefined ? [] : [`${limit.seconds_left} s left`]),
+];
 
 function ofTool(event: ToolEvent): string[] {
   if (event.type === "tool.completed") return [event.outcome];

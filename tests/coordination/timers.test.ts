@@ -17,7 +17,7 @@ const agree = (world: World): void => {
 
 describe("the next timer", () => {
   const cases: Case[] = [
-    { name: "is the end of the first rounds", at: 600_000 },
+    { name: "is the end of the first rounds, with the time for their decisions", at: 660_000 },
     {
       name: "is the end of coordination, 120 s before the deadline, when all have answered",
       given: allAnswer,
@@ -44,7 +44,7 @@ describe("the next timer", () => {
         world.does("a", answers("A"));
         world.does("b", answers("B"));
       },
-      at: 600_000,
+      at: 660_000,
     },
     {
       name: "is the next try of a call that was once put off for want of budget",
@@ -65,7 +65,7 @@ describe("the next timer", () => {
         world.does("a", fails({ retryAfterMs: 20_000 }));
         world.wait(20_000);
       },
-      at: 600_000,
+      at: 660_000,
     },
     { name: "is the deadline in the presentation", given: agree, at: 1_000_000 },
     {
@@ -107,7 +107,7 @@ describe("the next timer", () => {
     world.does("a", fails({ retryAfterMs: 20_000 }));
     world.wait(20_000);
     world.does("b", answers("B"));
-    expect(nextTimerAt(world.state, START)).toBe(START + 600_000);
+    expect(nextTimerAt(world.state, START)).toBe(START + 660_000);
   });
 
   it("lies in the past for what passed while nobody looked", () => {

@@ -192,7 +192,7 @@ describe("an agent's own tools", () => {
         at.does("c", answers("C"));
         at.wait(1_000);
       },
-      when: (at) => at.wait(600_000),
+      when: (at) => at.wait(660_000),
       then: ["tool.unknown a write_file", "agent.failed a initial_round_timeout"],
     },
   ]);

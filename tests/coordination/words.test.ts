@@ -137,6 +137,7 @@ describe("what ends a round, or an agent", () => {
       world.does("a", uses(["search"]));
       world.tool("a");
     }
+    world.does("a", uses(["search"]));
   };
   sayingWords([
     {
@@ -204,6 +205,7 @@ describe("a presentation that came to nothing", () => {
           world.does("a", uses(["search"]));
           world.tool("a");
         }
+        world.does("a", uses(["search"]));
       },
       words: "The presenter used all 50 calls.",
     },

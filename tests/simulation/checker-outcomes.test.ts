@@ -173,8 +173,8 @@ const LEAVES: Row[] = [
   {
     name: "a first round that goes on after its time",
     story: "consensus-at-once",
-    lie: ruled({ initial_round_timeout_ms: 1 }),
-    wrong: "leaving: call.started after the time of the first round",
+    lie: ruled({ initial_round_timeout_ms: 0 }),
+    wrong: "leaving: call.started after the time of the round",
   },
   {
     name: "a winner that was not asked to present",

@@ -134,9 +134,9 @@ export const STANDING_IN: readonly Row[] = [
     invariant: "I8",
   },
   {
-    name: "a tool that starts after a thousand effects",
+    name: "a tool that starts after 1,200 effects of three agents",
     story: "improved-answer-with-injection",
-    lie: adds("call.started", (event) => Array.from({ length: 1_000 }, () => event), 4),
+    lie: adds("call.started", (event) => Array.from({ length: 1_200 }, () => event), 4),
     invariant: "tools",
   },
   {

@@ -1,4 +1,4 @@
-import type { EventOf } from "../../../src/protocol/events";
+import type { EventOf, RoundLimit } from "../../../src/protocol/events";
 import { adds, all, changes, hides, type Lie, membered, moves, repeats, rewrites, ruled } from "../checker/lies";
 import type { Row } from "./row";
 
@@ -17,6 +17,11 @@ const startsMore = (many: number): Lie =>
 
 const plans = (acts_outside: boolean): Lie =>
   all(ruled({ planning_mode: true }), membered({ tools: [{ name: "run_command", acts_outside, idempotent: false }] }, "bela"));
+
+const LIMITED = "round-limits";
+/** The first call of this story that asks for nothing but a decision. */
+const LAST_CALL = 6;
+const limited = (nth: number, limit: RoundLimit | undefined): Lie => changes("call.started", { limit }, nth);
 
 /** Lies about calls and tools. */
 export const WORKING: readonly Row[] = [
@@ -71,8 +76,28 @@ export const WORKING: readonly Row[] = [
   {
     name: "a 51st call of a round",
     story: "call-cap",
-    lie: moves("call.started", { nth: 54, before: "agent.abstained" }),
+    lie: changes("call.started", { limit: undefined }, 54),
     invariant: "I12",
+  },
+  { name: "a call that says nothing of a limit", story: LIMITED, lie: limited(4, undefined), invariant: "round limits" },
+  { name: "a call that warns too early", story: LIMITED, lie: limited(1, { calls_left: 3 }), invariant: "round limits" },
+  {
+    name: "a call that warns of time",
+    story: LIMITED,
+    lie: limited(4, { calls_left: 2, seconds_left: 9 }),
+    invariant: "round limits",
+  },
+  {
+    name: "a call for a decision alone with hosted tools",
+    story: LIMITED,
+    lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }, LAST_CALL),
+    invariant: "round limits",
+  },
+  {
+    name: "a call for a decision alone that forces none",
+    story: LIMITED,
+    lie: changes("call.started", { forced: false }, LAST_CALL),
+    invariant: "offers",
   },
   {
     name: "a call that reserved less than it may write",
@@ -85,7 +110,7 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.started", { max_output_tokens: 4_097 }),
     invariant: "I12",
   },
-  { name: "a call after a thousand effects", lie: adds("call.started", manyEffects(1_000)), invariant: "I12" },
+  { name: "a call after 1,200 effects of three agents", lie: adds("call.started", manyEffects(1_200)), invariant: "I12" },
   {
     name: "a turn that ends with a tool running",
     story: "single-agent",

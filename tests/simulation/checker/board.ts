@@ -24,6 +24,10 @@ export type BoardRound = {
   /** The same of a call that waits for room within its backend's limits, and must still be affordable. */
   waiting: number | null;
   executed: string[];
+  /** When it began, or was opened again. */
+  since: number;
+  /** Completed calls, since then, that said that nothing was left of the round. */
+  lastCalls: string[];
 };
 
 export type BoardAgent = {

@@ -1,6 +1,7 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { agentOf, type Board, toolOf } from "./board";
 import { isTool } from "./replay";
+import { callsOf, effectsOf } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
 /** I12: every call that started ends once, within its round, and nothing stays reserved when the turn is over. */
@@ -62,8 +63,11 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
       !presenting || (agent?.out !== "failed" && board.settled !== null),
       "a presentation call of a failed agent, or before the end",
     ),
-    ...unless((agent?.round?.completed ?? 0) < 50, "more than 50 calls in a round"),
-    ...unless(presenting || board.effects < 1_000, "more than 1,000 effects in the turn"),
+    ...unless(
+      (agent?.round?.completed ?? 0) < callsOf(board) || event.limit?.calls_left === 0 || event.compacts === true,
+      `more than ${callsOf(board)} calls in a round`,
+    ),
+    ...unless(presenting || board.effects < effectsOf(board), `more than ${inWords(effectsOf(board))} effects in the turn`),
     ...unless(event.reserved.tokens >= event.max_output_tokens, "a call reserved less than it may write"),
     ...unless(
       event.max_output_tokens > 0 && event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
@@ -71,6 +75,8 @@ function startable(event: EventOf<"call.started">, board: Board): string[] {
     ),
   ];
 }
+
+const inWords = (count: number): string => count.toLocaleString("en");
 
 const isListed = ({ agent }: EventOf<"call.started">, board: Board): boolean =>
   (agentOf(board, agent)?.rules.tool_servers ?? []).every((server) =>
@@ -173,6 +179,9 @@ function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
     ...unless(ruleOf(board, event) !== undefined, `${event.name} is not a tool of ${event.agent}`),
     ...unless(!mustPlan(board, event), `${event.name} acts outside and ran while the team only plans`),
     ...unless(running < 8 && asked <= 64, "more than 8 tools at once, or more than 64 of one reply"),
-    ...unless(board.effects < 1_000 || board.settled !== null, "more than 1,000 effects in the turn"),
+    ...unless(
+      board.effects < effectsOf(board) || board.settled !== null,
+      `more than ${inWords(effectsOf(board))} effects in the turn`,
+    ),
   ];
 }

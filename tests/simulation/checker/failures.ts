@@ -1,6 +1,6 @@
 import type { EventOf, Purpose } from "../../../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
-import { type Invariant, type NumberedEvent, unless } from "./types";
+import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 /** Longest wait that a provider may ask for and be obeyed. */
 const LONGEST_WAIT_MS = 60_000;
@@ -83,7 +83,7 @@ function heeded(event: EventOf<"call.failed">, board: Board, askedMs: number): s
 function lost(event: EventOf<"call.failed">, { board, next }: Around): string[] {
   const purpose = agentOf(board, event.agent)?.round?.purpose;
   if (event.retry_at !== null || event.class === "cancelled" || purpose === undefined) return [];
-  const then = next?.type ?? "nothing";
+  const then = leftBy(event, next) === null ? (next?.type ?? "nothing") : "agent.failed";
   return unless(CONSEQUENCES[purpose].includes(then), `a lost call of ${purpose} is followed by ${then}`);
 }
 
@@ -97,28 +97,54 @@ const CONSEQUENCES: Readonly<Record<Purpose, readonly string[]>> = {
 /** Three failed rounds in a row fail an agent, two do not; a bad key, an unknown model or a bad first request fails it at once. */
 export const failures: Invariant = {
   id: "failures",
-  watch: () => ({
-    see: ({ event, board, next }) => {
-      switch (event.type) {
-        case "round.failed":
-          return thirdRound(event, { board, next });
-        case "call.failed":
-          return fatal(event, { board, next });
-        case "agent.failed":
-        case "agent.abstained": {
-          const agent = agentOf(board, event.agent);
-          const mayLeave = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
-          return [
-            ...unless(agent?.out === null, `${event.agent} went out twice`),
-            ...unless(mayLeave, "an agent without an answer abstained"),
-          ];
-        }
-        default:
-          return [];
-      }
-    },
-  }),
+  watch: () => {
+    /** Who is about to fail, with what it left as its answer before. */
+    let failing: string | null = null;
+    return {
+      see: (moment) => {
+        const { event, next } = moment;
+        const isBetween = event.type === "answer.submitted" || event.type === "votes.cleared" || event.type === "stream.delta";
+        const isKept = isBetween || failing === null || (event.type === "agent.failed" && event.agent === failing);
+        const wrong = unless(isKept, `${failing} did not fail although its files were taken for its answer as it did`);
+        if (!isBetween) failing = event.type === "call.failed" || event.type === "round.failed" ? leftBy(event, next) : null;
+        return [...wrong, ...lostOf(moment)];
+      },
+    };
+  },
 };
+
+/** Whose unfinished work becomes its answer right after this. */
+const leftBy = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): string | null =>
+  next?.type === "answer.submitted" && next.origin === "partial" && next.agent === event.agent && !isCancelled(event)
+    ? event.agent
+    : null;
+
+const isCancelled = (event: EventOf<"call.failed" | "round.failed">): boolean =>
+  event.type === "call.failed" && event.class === "cancelled";
+
+/** Whether the agent fails right after this, be it that its files become its answer before. */
+const failsNext = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): boolean =>
+  (next?.type === "agent.failed" && next.agent === event.agent) || leftBy(event, next) !== null;
+
+function lostOf({ event, board, next }: Moment): string[] {
+  switch (event.type) {
+    case "round.failed":
+      return thirdRound(event, { board, next });
+    case "call.failed":
+      return fatal(event, { board, next });
+    case "agent.failed":
+    case "agent.abstained": {
+      const agent = agentOf(board, event.agent);
+      const mayLeave = event.type === "agent.failed" || (agent?.answers ?? 0) > 0;
+      return [
+        ...unless(agent?.out === null, `${event.agent} went out twice`),
+        ...unless(mayLeave, "an agent without an answer abstained"),
+      ];
+    }
+    default:
+      return [];
+  }
+}
 
 const PROBES = 3;
 const PROBED_FOR_MS = 10_000;
@@ -138,7 +164,7 @@ export const probes: Invariant = {
         failed.set(event.agent, { since, count: count + 1 });
         const ends = count + 1 >= PROBES && event.at - since >= PROBED_FOR_MS;
         const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
-        const fails = next?.type === "agent.failed" && next.agent === event.agent;
+        const fails = failsNext(event, next);
         return [
           ...unless(event.tokens === 0 && event.cost_usd === 0, `${event.call} was charged, although nothing was sent`),
           ...unless(!ends || event.retry_at === null, `${count + 1} probes failed, and another is made`),
@@ -157,7 +183,7 @@ type Around = { board: Board; next: NumberedEvent | undefined };
 
 function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): string[] {
   const lostSoFar = (agentOf(board, event.agent)?.failedInARow ?? 0) + 1;
-  const fails = next?.type === "agent.failed" && next.agent === event.agent;
+  const fails = failsNext(event, next);
   return [
     ...unless(lostSoFar <= 3, "more than 3 failed rounds in a row"),
     ...unless(lostSoFar < 3 || fails, "3 failed rounds in a row, and the agent goes on"),
@@ -169,7 +195,7 @@ function thirdRound(event: EventOf<"round.failed">, { board, next }: Around): st
 function fatal(event: EventOf<"call.failed">, { board, next }: Around): string[] {
   const agent = agentOf(board, event.agent);
   if (agent?.round?.purpose !== "coordination" || board.openCalls.get(event.call)?.compacts) return [];
-  const fails = next?.type === "agent.failed" && next.agent === event.agent;
+  const fails = failsNext(event, next);
   const isBadRequest = event.class === "bad_request";
   const must = FATAL.includes(event.class) || (isBadRequest && isFirstCall(agent));
   const may =

@@ -1,8 +1,8 @@
 import { agentOf, type Board, type BoardAgent } from "./board";
 import { isShort } from "./deferrals";
+import { roundClock } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
-const MOST_CALLS = 50;
 /** A text this long may be too large for a final one, in UTF-16 code units. */
 const LONG_FINAL = 80_000;
 
@@ -39,7 +39,7 @@ const isReused = (board: Board): boolean => board.rules?.reuse_winning_answer ==
 
 function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>): string[] {
   const presenter = agentOf(board, board.presenting?.agent ?? "");
-  const isTimeUp = at >= (board.turn?.deadline_at ?? 0);
+  const isTimeUp = at >= (board.turn?.deadline_at ?? 0) || (presenter !== undefined && at >= roundClock(board, presenter).over);
   const mayPresent = presenter !== undefined && presenter.out !== "failed" && !isTimeUp && !isShort(board, presenter);
   return unless(!mayPresent || isLost(presenter, told), "the winner did not present although nothing kept it from it");
 }
@@ -47,10 +47,10 @@ function unfounded(at: number, board: Board, told: ReadonlyMap<string, number>):
 /** Whether the presenter's last call came to nothing, or was the last that it may make. */
 function isLost({ round }: BoardAgent, told: ReadonlyMap<string, number>): boolean {
   if (!round?.last) return false;
-  if (round.completed >= MOST_CALLS) return true;
   if (round.last.type === "call.failed") return round.last.retry_at === null && round.last.class !== "cancelled";
   const { stop_reason, tools, call } = round.last;
   const isWhole = stop_reason === "stop" || stop_reason === "tool_calls";
   const length = told.get(call) ?? 0;
-  return !isWhole || (tools.length === 0 && (length === 0 || length > LONG_FINAL));
+  const isLast = tools.length === 0 || round.lastCalls.includes(call);
+  return !isWhole || (isLast && (length === 0 || length > LONG_FINAL));
 }

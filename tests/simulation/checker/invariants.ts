@@ -14,6 +14,7 @@ import { numbering } from "./numbering";
 import { offers } from "./offers";
 import { presentation } from "./presentation";
 import { research } from "./research";
+import { roundLimits } from "./round-limits";
 import { firstAnswer, injections, rounds, shown, undisturbed, waiting } from "./seeing";
 import { settlement } from "./settlement";
 import { snapshots } from "./snapshots";
@@ -60,6 +61,7 @@ export const INVARIANTS: readonly Invariant[] = [
   failures,
   probes,
   leaving,
+  roundLimits,
   offers,
   presentation,
   fallbacks,

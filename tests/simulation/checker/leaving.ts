@@ -1,11 +1,10 @@
 import type { EventOf } from "../../../src/protocol/events";
 import { agentOf, type Board, type BoardAgent } from "./board";
+import { callsOf, effectsOf, firstAnswerClock, isOld, roundClock } from "./round-limits";
 import { type Invariant, type Moment, type NumberedEvent, unless } from "./types";
 
 const MOST_NUDGES = 3;
-const MOST_CALLS = 50;
 const MOST_ROUNDS = 20;
-const MOST_EFFECTS = 1_000;
 
 /**
  * Nobody is given up without a reason: a round fails for a lost call, a reply that was held back, or a decision that never came; an
@@ -29,7 +28,8 @@ export const leaving: Invariant = {
         const agent = "agent" in event ? agentOf(board, event.agent) : undefined;
         const wrong = agent ? left(moment, agent, { before, capped, asked, summaries }) : [];
         if (event.type === "answer.submitted" && agent && isAtCap(board, agent)) capped.add(agent.id);
-        before = event;
+        // What an agent leaves as it fails becomes its answer before it does.
+        if (event.type !== "answer.submitted" && event.type !== "votes.cleared") before = event;
         return wrong;
       },
     };
@@ -50,12 +50,12 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
   switch (event.type) {
     case "call.started":
     case "tool.started":
-      return unless(!isTooLate(event, board, agent), `${event.type} after the time of the first round`);
+      return unless(!isTooLate(event, board, agent), `${event.type} after the time of the round`);
     case "round.failed":
       return unless(hasLostRound(agent, summaries), "a round failed, and nothing of it was lost");
     case "answer.submitted": {
-      const isDue = isFirstRoundOver(event, board) || agent.round?.nudges === MOST_NUDGES || isAtCap(board, agent);
-      const isLastResort = next?.type === "attempt.settled";
+      const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
+      const isLastResort = next?.type === "attempt.settled" || isLoss(before, agent.id);
       return [
         ...unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on"),
         ...unless(
@@ -65,27 +65,34 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
       ];
     }
     case "agent.failed": {
-      const isSpent = agent.answers === 0 && (isFirstRoundOver(event, board) || isAtCap(board, agent));
+      const isOver = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
+      const isSpent = agent.answers === 0 && isOver;
       return unless(isSpent || isLoss(before, agent.id), "an agent failed, and nothing of it was lost");
     }
     case "agent.abstained":
-      return unless(capped.has(agent.id) || isAtCap(board, agent), "an agent abstained although it is at no cap");
+      return unless(
+        capped.has(agent.id) || isAtCap(board, agent) || isUndecided(agent) || event.at >= roundClock(board, agent).over,
+        "an agent abstained although it is at no cap",
+      );
     default:
       return [];
   }
 }
 
-function isTooLate(event: EventOf<"call.started" | "tool.started">, board: Board, agent: BoardAgent): boolean {
-  return agent.round?.purpose === "coordination" && agent.answers === 0 && isFirstRoundOver(event, board);
-}
+const isTooLate = (event: EventOf<"call.started" | "tool.started">, board: Board, agent: BoardAgent): boolean =>
+  event.at >= roundClock(board, agent).over;
 
-/** Whether agents without an answer have had the time for their first round; it begins when personas are there, or given up. */
-const isFirstRoundOver = ({ at }: NumberedEvent | { at: number }, { rules, workingSince }: Board): boolean =>
-  rules !== null && workingSince !== null && at >= workingSince + rules.initial_round_timeout_ms;
+/** Whether agents without an answer have had the time for it. */
+const isFirstRoundOver = ({ at }: NumberedEvent, board: Board): boolean => at >= firstAnswerClock(board).over;
 
-function isAtCap({ effects, openTools }: Board, { round, roundsSoFar }: BoardAgent): boolean {
-  const owed = openTools.filter(({ status }) => status === "asked").length;
-  return (round?.completed ?? 0) >= MOST_CALLS || roundsSoFar >= MOST_ROUNDS || effects + owed >= MOST_EFFECTS;
+/** Whether it was asked for a decision often enough: by reminders, or by a call that offered nothing else. */
+const isUndecided = ({ round }: BoardAgent): boolean =>
+  round?.nudges === MOST_NUDGES || (round?.last?.type === "call.completed" && round.lastCalls.includes(round.last.call));
+
+function isAtCap(board: Board, { round, roundsSoFar }: BoardAgent): boolean {
+  if (isOld(board) && (round?.completed ?? 0) >= callsOf(board)) return true;
+  const owed = board.openTools.filter(({ status }) => status === "asked").length;
+  return roundsSoFar >= MOST_ROUNDS || board.effects + owed >= effectsOf(board);
 }
 
 function hasLostRound({ round }: BoardAgent, summaries: ReadonlySet<string>): boolean {

@@ -3,7 +3,7 @@ import { agentOf, type Board, type BoardAgent, limitOn } from "./board";
 import { isResearch } from "./research";
 import { type Invariant, unless } from "./types";
 
-/** What a call may decide: only an answer before the first one, only a vote at a limit; forced once it was nudged. */
+/** What a call may decide: only an answer before the first one, only a vote at a limit; forced once it was nudged or nothing is left of its round. */
 export const offers: Invariant = {
   id: "offers",
   watch: () => ({
@@ -12,7 +12,8 @@ export const offers: Invariant = {
       const agent = agentOf(board, event.agent);
       if (!agent) return [];
       const due = isResearch(event) || event.compacts ? [] : dueOffers(event, board, agent);
-      const nudged = event.purpose === "coordination" && !event.compacts && (agent.round?.nudges ?? 0) > 0;
+      const isLast = event.limit?.calls_left === 0 || event.limit?.seconds_left === 0;
+      const nudged = event.purpose === "coordination" && !event.compacts && ((agent.round?.nudges ?? 0) > 0 || isLast);
       return [
         ...unless(event.offers.join() === due.join(), `offered ${event.offers.join()} where ${due.join()} is due`),
         ...unless(!event.forced || agent.rules.forces_tools, "forced a tool where the provider cannot"),

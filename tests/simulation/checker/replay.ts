@@ -79,7 +79,7 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
   const { round } = agent;
   switch (event.type) {
     case "round.started":
-      agent.round = newRound(agent, event.round, event.purpose);
+      agent.round = newRound(agent, event, event.purpose);
       if (event.purpose === "coordination") agent.coordinationRounds += 1;
       return show(board, agent, event.labels);
     case "round.failed":
@@ -92,6 +92,7 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
     case "answers.injected":
       if (round) round.voted = false;
       if (round && event.via === "tool_result") round.midstream += 1;
+      if (round && event.via === "reopened") Object.assign(round, { since: event.at, lastCalls: [] });
       return show(board, agent, event.labels);
     case "answer.submitted":
       return addAnswer(board, agent, event);
@@ -109,7 +110,7 @@ function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
       return;
     case "presentation.started":
       board.presenting = event;
-      agent.round = newRound(agent, event.round, "presentation");
+      agent.round = newRound(agent, event, "presentation");
       return;
     case "presentation.completed":
       board.final = event;
@@ -151,6 +152,8 @@ function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
       if (round) round.waiting = event.input_tokens;
       return;
     case "call.completed": {
+      const { limit } = board.openCalls.get(event.call) ?? {};
+      if (limit?.calls_left === 0 || limit?.seconds_left === 0) round?.lastCalls.push(event.call);
       board.openCalls.delete(event.call);
       board.spent = plus(board.spent, chargeOf(event));
       if (round?.purpose === "coordination") agent.repliesSoFar += 1;
@@ -190,7 +193,9 @@ function setTool(board: Board, event: ToolEvent, status: "asked" | "started"): v
   for (const tool of board.openTools) if (isTool(tool, event)) tool.status = status;
 }
 
-function newRound(agent: BoardAgent, number: number, purpose: BoardRound["purpose"]): BoardRound {
+type RoundStart = { round: number; at: number };
+
+function newRound(agent: BoardAgent, { round: number, at }: RoundStart, purpose: BoardRound["purpose"]): BoardRound {
   agent.roundsSoFar = number;
   agent.released = agent.answers > 0;
   return {
@@ -206,6 +211,8 @@ function newRound(agent: BoardAgent, number: number, purpose: BoardRound["purpos
     deferred: null,
     waiting: null,
     executed: [],
+    since: at,
+    lastCalls: [],
   };
 }
 

@@ -7,7 +7,7 @@ type Text = EventOf<"answer.submitted" | "presentation.completed">;
 
 /**
  * I10: the files that go with a text are its agent's workspace if a tool of the round changed a file. Else those of before stay: of
- * the author's answer before, or what the turn began with; of a presenter what it began with, also where another text stands in. The
+ * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in. The
  * log says which, whether the round emptied the workspace, and what an answer leaves out. Without a workspace there are none.
  */
 export const snapshots: Invariant = {
@@ -31,7 +31,7 @@ export const snapshots: Invariant = {
 
 /** `known`: undefined where no record of the workspace is there. */
 function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
-  const standsIn = event.type === "presentation.completed" && event.source !== "presentation";
+  const standsIn = event.type === "presentation.completed" && event.source === "answer";
   if (known === undefined && !standsIn) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
   const isKept = standsIn || known?.changed === false;
   const due = isKept ? earlier : event.label;

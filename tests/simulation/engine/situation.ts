@@ -2,7 +2,7 @@ import type { Backend, Team, TeamAgent } from "../../../src/config/team";
 import type { AgentRules, Budget, HostedToolRule, TeamRules } from "../../../src/protocol/team";
 import { LIMITS } from "../../../src/coordination/limits";
 import { Chance } from "../world/random";
-import { drawShortcuts } from "../world/situation";
+import { drawRoundLimits, drawShortcuts } from "../world/situation";
 import type { RateLimits } from "../../../src/providers/rate-limits";
 import { FAULTS, type Fault, hash, OF_TENANT, OF_TOOLS } from "./faults";
 import { type Habit, HABITS } from "./habits";
@@ -177,7 +177,8 @@ function drawRules({ seed, agents, habits }: EngineSituation, formats: readonly 
     planning_mode: false,
     personas: has("personas"),
     orchestrator_timeout_ms: 1_800_000,
-    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(5_000, 300_000) : 600_000,
+    ...drawRoundLimits(chance),
+    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(5_000, 300_000) : chance.pick([null, 600_000]),
   };
 }
 

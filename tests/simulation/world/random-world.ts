@@ -59,7 +59,8 @@ export function randomWorld(situation: Situation): World {
 function drawFacts(chance: Chance): WorkspaceFacts | null {
   const changed = chance.is(0.6);
   const leftOut = changed && chance.is(0.3) ? { leftOut: { count: 2, paths: ["a.txt", "b.txt"] } } : {};
-  return chance.is(0.1) ? null : { files: chance.pick([0, 1, 7]), changed, ...leftOut };
+  const written = changed && chance.is(0.5) ? { written: chance.pick([["notes.md"], ["notes.md", "src/app.js"]]) } : {};
+  return chance.is(0.1) ? null : { files: chance.pick([0, 1, 7]), changed, ...leftOut, ...written };
 }
 
 function drawCharacter(chance: Chance, has: (feature: Feature) => boolean): Character {

@@ -19,7 +19,7 @@ import { Timeline } from "./timeline";
 import type { World } from "./world";
 
 /** More than this is a livelock. */
-const MOST_STEPS = 20_000;
+const MOST_STEPS = 100_000;
 
 /** A run that never ended: nothing is left to happen, or the same happens for ever. */
 export class StuckError extends Error {
@@ -105,7 +105,7 @@ export class Shell {
     if (events.length === 0) return this.#performer.sync();
     const begun = new Set<string>();
     for (const [nth, event] of events.entries()) {
-      if (event.type === "round.started") begun.add(event.agent);
+      if (event.type === "round.started" && event.carries === undefined) begun.add(event.agent);
       if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
       const files = seen.read.get(event.agent);
       const isFresh = files && begun.has(event.agent);
@@ -121,11 +121,14 @@ export class Shell {
     const view: Record<number, WorkspaceFacts | null> = {};
     const read = new Map<string, WorkspaceFacts | null>();
     const look = (index: number, id: string): WorkspaceFacts | null => {
-      const known = read.get(id);
-      if (known !== undefined) return known;
+      const before = read.get(id);
+      if (before !== undefined) return before;
       const files = this.#world.files(index);
-      read.set(id, files);
-      return files;
+      // No agent writes files before it is called.
+      const { called = false } = this.state.turn?.attempt.agents[index] ?? {};
+      const known = files && !called ? { files: files.files, changed: false } : files;
+      read.set(id, known);
+      return known;
     };
     for (const { index, id } of runningTurn(this.state)?.attempt.agents ?? [])
       Object.defineProperty(view, index, { enumerable: true, get: () => look(index, id) });

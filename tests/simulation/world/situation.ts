@@ -99,9 +99,17 @@ export function drawTeam({ seed, agents, features }: Situation): TeamRules {
     planning_mode: has("planning"),
     personas: has("personas"),
     orchestrator_timeout_ms: has("short_deadline") ? chance.latency(500, 60_000) : 1_800_000,
-    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(1_000, 300_000) : 600_000,
+    ...drawRoundLimits(chance),
+    initial_round_timeout_ms: chance.is(0.3) ? chance.latency(1_000, 300_000) : chance.pick([null, 600_000]),
   };
 }
+
+/** Small enough to be met now and then. */
+export const drawRoundLimits = (chance: Chance) => ({
+  max_calls_per_round: chance.is(0.4) ? chance.int(1, 8) : chance.pick([50, 200]),
+  ...(chance.is(0.7) && { subsequent_round_timeout_ms: chance.is(0.4) ? chance.latency(1_000, 200_000) : null }),
+  ...(chance.is(0.7) && { round_timeout_grace_ms: chance.pick([0, 2_000, 120_000]) }),
+});
 
 /** Rules that a few teams have, drawn apart from all else: the rest of a situation stays as it is. */
 export function drawShortcuts(seed: number): Pick<TeamRules, "disable_injection" | "reuse_winning_answer"> {

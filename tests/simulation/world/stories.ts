@@ -19,6 +19,8 @@ const readsFiles = [{ name: "read_file", acts_outside: false, idempotent: true }
 
 const runsCommands = [{ name: "run_command", acts_outside: false, idempotent: false }];
 
+const readsOn = (times: number) => Array.from({ length: times }, () => usesTool("read_file"));
+
 const searches = {
   price: { input: 1, cached_input: 0.25, cache_write: 1.25, output: 4 },
   hosted_tools: [{ name: "web_search", max_uses: 5, usd_per_use: 0.01, tokens_per_use: 500 }],
@@ -187,7 +189,26 @@ export const STORIES: Readonly<Record<string, Script>> = {
     rules: teamOf(2, { agents: [member(1), member(2, { tools: readsFiles })] }),
     steps: [
       [answers("Go by the river."), votesFor(1, "Safe."), says("Go by the river.")],
-      [answers("Go by the ridge."), ...Array.from({ length: 50 }, () => usesTool("read_file"))],
+      [answers("Go by the ridge."), ...readsOn(50), says("I would have to read on.")],
+    ],
+  },
+  "round-limits": {
+    rules: teamOf(2, {
+      max_calls_per_round: 3,
+      round_timeout_grace_ms: 120_000,
+      initial_round_timeout_ms: null,
+      agents: [member(1, { tools: readsFiles, workspace: true }), member(2, { tools: readsFiles })],
+    }),
+    steps: [
+      [
+        failsWith("quota"),
+        ...readsOn(3),
+        answers("Go by the river."),
+        votesFor(1, "Safe."),
+        ...readsOn(3),
+        says("Go by the river; the map shows a ford."),
+      ],
+      [answers("Go by the ridge."), ...readsOn(3), says("I would have to read on.")],
     ],
   },
   "cut-off-tools": {

@@ -1,0 +1,38 @@
+import type { RoundLimit } from "../protocol/events";
+
+/** What an agent reads about a limit of its round that is near or reached. At most 512 bytes, as the rules reserve for it. */
+export function limitNotice({ calls_left, seconds_left }: RoundLimit, offers: readonly string[]): string {
+  if (calls_left === 0 || seconds_left === 0) {
+    const used = calls_left === 0 ? "You have used all calls" : "You have used all the time";
+    return `${used} of this round. Your own tools are no longer available. ${LAST[kindOf(offers)]}`;
+  }
+  const left = [
+    ...(calls_left === undefined ? [] : [counted(calls_left, "call")]),
+    ...(seconds_left === undefined ? [] : [counted(seconds_left, "second")]),
+  ].join(" and ");
+  return `${left} left in this round: ${NEAR[kindOf(offers)]} After that your own tools are no longer available.`;
+}
+
+type Kind = "answer" | "decide" | "vote" | "reply";
+
+function kindOf(offers: readonly string[]): Kind {
+  if (!offers.includes("new_answer")) return offers.includes("vote") ? "vote" : "reply";
+  return offers.includes("vote") ? "decide" : "answer";
+}
+
+const NEAR: Record<Kind, string> = {
+  answer: "answer now. Finish what you have begun and call `new_answer` with your complete answer.",
+  decide: "decide now. Call `new_answer` with a better answer, or `vote` for the best one.",
+  vote: "decide now. Call `vote` for the best answer.",
+  reply: "finish now. Bring your files into their final state and write the final reply.",
+};
+
+const LAST: Record<Kind, string> = {
+  answer: "Call `new_answer` now, with the best answer you can give from what you have. Your files are handed over as they are.",
+  decide:
+    "Call `vote` for the best of the current answers now, or `new_answer` with a better one. Your files are kept as they are.",
+  vote: "Call `vote` now, for the best of the current answers.",
+  reply: "Write the final reply now, from what you have. Your files are handed over as they are.",
+};
+
+const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? "" : "s"}`;
