@@ -6,6 +6,8 @@ export const MAX_CONFIG_CHARS = 256 * 1024;
 export const MAX_TEAM_BYTES = 1_500_000;
 /** Levels of nesting. MassGen's own configs need nine. */
 export const MAX_DEPTH = 32;
+/** Of YAML, line ends and indentation among them: parsing takes some microseconds for each. */
+export const MAX_YAML_TOKENS = 50_000;
 /** Columns of block indentation. Each level needs one at least, so this bounds nesting before anything is parsed. */
 export const MAX_INDENT = 200;
 /** How often aliases may be resolved in one document: enough for shared settings, too few for a bomb. */

@@ -1,5 +1,6 @@
-import { Lexer, LineCounter, parseDocument } from "yaml";
-import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT, MAX_PROBLEMS } from "./limits";
+import { Lexer, LineCounter } from "yaml";
+import { parseBounded } from "./bounded-yaml";
+import { MAX_ALIASES, MAX_CONFIG_CHARS, MAX_DEPTH, MAX_INDENT, MAX_PROBLEMS, MAX_YAML_TOKENS } from "./limits";
 import { lastAlias, locateIn } from "./locate";
 import type { ConfigProblem, Locate, ProblemCode } from "./problems";
 import { forbiddenCharacter, syntaxProblems } from "./syntax";
@@ -14,32 +15,35 @@ export function readSource(source: unknown): SourceResult {
   return typeof source === "string" ? readYaml(source) : readObject(source);
 }
 
+const YAML_OPTIONS = {
+  schema: "core",
+  merge: false,
+  strict: true,
+  // Its own check compares each key with each; `syntaxProblems` does it in one pass.
+  uniqueKeys: false,
+  // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
+  resolveKnownTags: false,
+  prettyErrors: false,
+  logLevel: "error",
+} as const;
+
 function readYaml(written: string): SourceResult {
   if (written.length > MAX_CONFIG_CHARS)
     return refused("too_large", `A config may have ${MAX_CONFIG_CHARS} characters; this has ${written.length}.`);
   // A lone CR ends a line in YAML, as old editors write it; the parser knows only the other two ends.
   const text = written.replaceAll(/\r(?!\n)/g, "\n");
-  const deepLine = tooDeepAt(text);
-  if (deepLine !== null) return refused("too_deep", `Nested deeper than ${MAX_DEPTH} levels.`, { line: deepLine, column: 1 });
+  const excess = excessOf(text);
+  if (excess) return refused(excess.code, excess.detail, { line: excess.line, column: 1 });
 
   const forbidden = forbiddenCharacter(text);
   if (forbidden) return refused("syntax", forbidden.detail, placeOf(text, forbidden.offset));
 
   const lines = new LineCounter();
-  const doc = parseDocument(text, {
-    lineCounter: lines,
-    schema: "core",
-    merge: false,
-    strict: true,
-    // Its own check compares each key with each; `syntaxProblems` does it in one pass.
-    uniqueKeys: false,
-    // Without them, `!!binary` or `!!omap` is a tag nobody knows, like `!!js/function`.
-    resolveKnownTags: false,
-    prettyErrors: false,
-    logLevel: "error",
-  });
-  const complaints = syntaxProblems(doc, text).map(({ offset, detail }) => problem("syntax", detail, placeIn(lines, offset)));
-  if (complaints.length > 0) return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
+  const { doc, problems } = parseBounded(text, { lines, mostProblems: MAX_PROBLEMS, options: YAML_OPTIONS });
+  const complaints = syntaxProblems(doc, { problems, text }).map(({ offset, detail }) =>
+    problem("syntax", detail, placeIn(lines, offset)),
+  );
+  if (complaints.length > 0 || !doc) return { ok: false, errors: oneForALine(complaints).slice(0, MAX_PROBLEMS) };
   try {
     const root: unknown = doc.toJS({ mapAsMap: true, maxAliasCount: MAX_ALIASES });
     return bounded(root, locateIn(doc, lines));
@@ -75,15 +79,23 @@ function toMaps(value: unknown, depth: number): unknown {
   return entries.some(([, item]) => item === TOO_DEEP) ? TOO_DEEP : new Map(entries);
 }
 
-/** The first line on which nesting may exceed the bounds, by tokens alone: the parser itself recurses. */
-function tooDeepAt(text: string): number | null {
-  let [line, flow, indent] = [1, 0, 0];
+type Excess = { code: ProblemCode; detail: string; line: number };
+
+/**
+ * The first line on which nesting or the number of tokens may exceed the bounds, by tokens alone: the parser itself recurses, and
+ * takes some microseconds for each token.
+ */
+function excessOf(text: string): Excess | null {
+  let [line, flow, indent, tokens] = [1, 0, 0, 0];
   for (const token of new Lexer().lex(text)) {
     if (token === "[" || token === "{") flow += 1;
     else if (token === "]" || token === "}") flow -= 1;
     else if (token === "-" || token === "?") indent += 2;
-    else if (/^ +$/.test(token) && indent === 0) indent = token.length;
-    if (flow > MAX_DEPTH || indent > MAX_INDENT) return line;
+    else if (indent === 0 && /^ +$/.test(token)) indent = token.length;
+    if (flow > MAX_DEPTH || indent > MAX_INDENT)
+      return { code: "too_deep", detail: `Nested deeper than ${MAX_DEPTH} levels.`, line };
+    if (++tokens > MAX_YAML_TOKENS)
+      return { code: "too_large", detail: `A config may have ${MAX_YAML_TOKENS} tokens of YAML; this has more.`, line };
     const breaks = token.split("\n").length - 1;
     line += breaks;
     if (breaks > 0) indent = 0;

@@ -19,11 +19,13 @@ export function forbiddenCharacter(text: string): SyntaxProblem | null {
 }
 
 /** What the parser found; only if that is nothing, what a config may not hold although it can be parsed. */
-export function syntaxProblems(doc: Document.Parsed, text: string): SyntaxProblem[] {
+export function syntaxProblems(
+  doc: Document.Parsed | null,
+  { problems, text }: { problems: readonly YAMLError[]; text: string },
+): SyntaxProblem[] {
   // A warning is a tag beyond the core schema (`!!binary`, `!!js/function`).
-  const found = [...doc.errors, ...doc.warnings];
-  if (found.length > 0) return found.map((error) => ({ offset: error.pos[0], detail: saidOf(error, text.slice(error.pos[0])) }));
-  return unwantedIn(doc);
+  const told = problems.map((error) => ({ offset: error.pos[0], detail: saidOf(error, text.slice(error.pos[0])) }));
+  return told.length > 0 || !doc ? told : unwantedIn(doc);
 }
 
 const NO_PAIR = "A key with a colon, a space and a value is wanted here: is the colon or the space missing?";
