@@ -1,4 +1,5 @@
 import { type Schema, Validator } from "@cfworker/json-schema";
+import { SCHEMA_WORK } from "../patterns";
 
 /**
  * The parameters of a tool that somebody else describes, as JSON Schema: which schemas are taken, and whether arguments are as
@@ -63,7 +64,27 @@ export type ParameterProblem = { at: readonly (string | number)[]; detail: strin
 export function parameterProblem(schema: unknown): ParameterProblem | null {
   if (!isMapping(schema) || schema.type !== "object")
     return { at: [], detail: "must be a JSON Schema with `type: object`: a tool's arguments have names" };
+  if (nodesOf(schema, MAX_SCHEMA_NODES) > MAX_SCHEMA_NODES)
+    return { at: [], detail: `has more than ${MAX_SCHEMA_NODES} parts (schemas, keywords and their values): leave some out` };
   return problemIn(schema, []);
+}
+
+/** Values in a schema, itself and those of lists among them: each is compared with each part of the arguments that it applies to. */
+const MAX_SCHEMA_NODES = 2_000;
+/** Only told to models. */
+const NOT_COUNTED = new Set(["title", "description", "$comment", "$schema", "default", "examples"]);
+
+/** Values in plain data, itself among them; stops counting soon after `most`. */
+function nodesOf(data: unknown, most: number): number {
+  let count = 0;
+  const open = [data];
+  while (open.length > 0 && count <= most) {
+    const value = open.pop();
+    count++;
+    if (Array.isArray(value)) for (const item of value) open.push(item);
+    else if (isMapping(value)) for (const [key, item] of Object.entries(value)) if (!NOT_COUNTED.has(key)) open.push(item);
+  }
+  return count;
 }
 
 function problemIn(schema: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
@@ -104,6 +125,10 @@ function firstOf<T>(items: readonly T[], find: (item: T) => ParameterProblem | n
 /** More is no argument list but an attempt to keep somebody busy. */
 const MAX_ARGUMENT_CHARS = 256 * 1024;
 const MAX_TOLD = 5;
+/** Units of work of one part of a schema at one value: the check makes an error object of each that does not fit. */
+const WORK_OF_PAIR = 3;
+/** Characters of text that take as long as one value more: their number is counted for each bound on it. */
+const CHARS_OF_NODE = 200;
 
 /**
  * Why arguments are not as their schema says, in words for the model; null: they are. `schema` is one that `parameterProblem`
@@ -114,7 +139,11 @@ export function argumentProblem(schema: Record<string, unknown>, args: unknown):
   const size = JSON.stringify(args).length;
   if (size > MAX_ARGUMENT_CHARS)
     return `The arguments take ${size} characters; a call may have ${MAX_ARGUMENT_CHARS}. Send less.`;
-  const { valid, errors } = new Validator(checked(schema), "2020-12", true).validate(args);
+  const part = checked(schema);
+  const work = WORK_OF_PAIR * nodesOf(part, SCHEMA_WORK.step) * (nodesOf(args, SCHEMA_WORK.step) + size / CHARS_OF_NODE);
+  if (work > SCHEMA_WORK.step)
+    return "pattern_too_costly: the arguments are too large to be checked against the tool's parameters (parts of the schema x values in the arguments). Send fewer values, in several calls.";
+  const { valid, errors } = new Validator(part, "2020-12", true).validate(args);
   if (valid) return null;
   // From the place where it went wrong: what comes before only says that something below it did.
   const told = errors
@@ -123,19 +152,32 @@ export function argumentProblem(schema: Record<string, unknown>, args: unknown):
   return `The arguments are not as the tool's parameters say. ${told.reverse().join(" ")}`;
 }
 
-/** The part of a schema that arguments are checked against. */
+/** The part of a schema that arguments are checked against. What allows everything is left out: it would be asked of each value. */
 function checked(schema: Record<string, unknown>): Schema {
   return Object.fromEntries(
     Object.entries(schema)
       .filter(([key]) => !NOT_CHECKED.has(key))
-      .map(([key, value]) => [key, checkedPart(key, value)]),
+      .map(([key, value]) => [key, checkedPart(key, value)] as const)
+      .filter(([key, part]) => !(ONE.includes(key) && key !== "not" && allowsAll(part)))
+      .filter(([key, part]) => !(key === "allOf" && Array.isArray(part) && part.length === 0)),
   );
+}
+
+const allowsAll = (schema: unknown): boolean => schema === true || (isMapping(schema) && Object.keys(schema).length === 0);
+
+/** `anyOf` with a part that allows everything asks nothing; `oneOf` still does, so it stays whole. */
+function partsOf(key: string, parts: readonly unknown[]): readonly unknown[] {
+  if (key === "allOf") return parts.filter((part) => !allowsAll(part));
+  return key === "anyOf" && parts.some(allowsAll) ? [true] : parts;
 }
 
 function checkedPart(key: string, value: unknown): unknown {
   if (ONE.includes(key)) return isMapping(value) ? checked(value) : value;
   if (SEVERAL.includes(key) && Array.isArray(value))
-    return value.map((part: unknown) => (isMapping(part) ? checked(part) : part));
+    return partsOf(
+      key,
+      value.map((part: unknown) => (isMapping(part) ? checked(part) : part)),
+    );
   if (NAMED.includes(key) && isMapping(value))
     return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, isMapping(part) ? checked(part) : part]));
   return value;

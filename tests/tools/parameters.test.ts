@@ -30,6 +30,7 @@ describe("a schema is refused", () => {
     ["with a bound that is none", object({ a: { minLength: -1 } }), "properties/a/minLength", "whole number"],
     ["with a step of nothing", object({ a: { multipleOf: 0 } }), "properties/a/multipleOf", "above 0"],
     ["with tuples", object({ a: { items: [{}] } }), "properties/a/items", "must be a JSON Schema"],
+    ["with 2,000 parts (M7)", object({ a: { allOf: Array.from({ length: 10_000 }, () => true) } }), "", "more than 2000 parts"],
     ["with a keyword of every object's", object({ a: { constructor: {} } }), "properties/a/constructor", "no keyword"],
   ])("%s", (_, schema, at, detail) => {
     const problem = parameterProblem(schema);
@@ -58,6 +59,51 @@ describe("arguments", () => {
     [JSON.parse('{"city": "Wien", "__proto__": {"admin": true}}'), "__proto__"],
   ])("are not, and the model is told where: %j", (args, says) => {
     expect(argumentProblem(SCHEMA, args)).toContain(says);
+  });
+
+  it("are refused by name where schema x arguments takes long (M7)", () => {
+    const options = Array.from({ length: 500 }, (_, nth) => ({ type: "string", minLength: nth + 100 }));
+    const schema = object({ list: { type: "array", items: { anyOf: options } } });
+    expect(parameterProblem(schema)).toBeNull();
+    const startedAt = cpuMs();
+    const said = argumentProblem(schema, { list: Array.from({ length: 20_000 }, () => "a") });
+    expect(said).toContain("pattern_too_costly");
+    expect(cpuMs() - startedAt).toBeLessThan(250);
+  });
+
+  const many = <T>(count: number, make: (nth: number) => T): T[] => Array.from({ length: count }, (_, nth) => make(nth));
+  it.each([
+    {
+      name: "many choices for many values",
+      schema: object({ list: { type: "array", items: { anyOf: many(100, (nth) => ({ type: "string", minLength: nth + 9 })) } } }),
+      args: { list: many(700, () => "a") },
+    },
+    {
+      name: "many choices for many names",
+      schema: object({}, { additionalProperties: { anyOf: many(200, () => ({ type: "null" })) } }),
+      args: Object.fromEntries(many(500, (nth) => [`k${nth}`, 1])),
+    },
+    {
+      name: "many bounds on long texts",
+      schema: object({ list: { type: "array", items: { allOf: many(400, () => ({ maxLength: 1 })) } } }),
+      args: { list: many(40, () => "é".repeat(1_000)) },
+    },
+  ])("take no longer than a step where they are let in: $name (M7)", ({ schema, args }) => {
+    expect(parameterProblem(schema)).toBeNull();
+    const startedAt = cpuMs();
+    expect(argumentProblem(schema, args)).toContain("not as the tool's parameters say");
+    expect(cpuMs() - startedAt).toBeLessThan(500);
+  });
+
+  it("are not asked for parts that allow everything (M7)", () => {
+    const anything = Array.from({ length: 900 }, (_, nth) => (nth % 2 === 0 ? true : {}));
+    const schema = object({ list: { type: "array", items: { allOf: anything } }, other: { anyOf: [{ type: "null" }, true] } });
+    expect(parameterProblem(schema)).toBeNull();
+    const startedAt = cpuMs();
+    expect(argumentProblem(schema, { list: Array.from({ length: 10_000 }, () => 1), other: 5 })).toBeNull();
+    expect(cpuMs() - startedAt).toBeLessThan(500);
+    expect(argumentProblem(object({ a: { not: {} } }), { a: 1 })).toContain("a");
+    expect(argumentProblem(object({ a: { oneOf: [true, {}] } }), { a: 1 })).toContain("a");
   });
 
   it("keep nobody busy, whatever their schema's author wrote", () => {
