@@ -79,12 +79,16 @@ function nodesOf(data: unknown, most: number): number {
   let count = 0;
   const open = [data];
   while (open.length > 0 && count <= most) {
-    const value = open.pop();
     count++;
-    if (Array.isArray(value)) for (const item of value) open.push(item);
-    else if (isMapping(value)) for (const [key, item] of Object.entries(value)) if (!NOT_COUNTED.has(key)) open.push(item);
+    for (const part of partsIn(open.pop())) open.push(part);
   }
   return count;
+}
+
+function partsIn(value: unknown): unknown[] {
+  if (Array.isArray(value)) return value;
+  if (!isMapping(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => (NOT_COUNTED.has(key) ? [] : [item]));
 }
 
 function problemIn(schema: unknown, at: ParameterProblem["at"]): ParameterProblem | null {
