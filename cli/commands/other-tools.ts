@@ -22,7 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "config validate": "validate check lint verify",
   login: "auth authenticate signin account whoami user token setup-token logon",
   logout: "signout logoff",
-  "keys list": "secret secrets credentials tokens",
+  "keys list": "credentials tokens",
   "cancel <session>": "stop kill abort interrupt pause quit exit down halt",
   "delete <session>": "remove rm prune clean clear reset erase purge rename tag stash",
   "eval list": "evals evaluate test tests bench benchmark",

@@ -32,7 +32,7 @@ const CANCEL_OPERATION: Operation = {
 const TURN_OPERATION: Operation = {
   id: "getTurn",
   tag: "Sessions",
-  summary: "A turn: final answer, winner, votes with reasons, usage, cost",
+  summary: "A turn: final answer, agents with their errors, winner, votes with reasons, usage, cost",
   request: { params: ID_TURN },
   answers: { 200: json("The turn", TurnResponseSchema, TURN_RESPONSE) },
   codes: ["bad_id", "session_not_found", "turn_not_found"],
