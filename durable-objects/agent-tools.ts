@@ -1,10 +1,11 @@
 import { objectFields } from "../src/agents/call-arguments";
 import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnState } from "../src/coordination";
 import type { FileAccess } from "../src/protocol/events";
+import type { ToolRule } from "../src/protocol/team";
 import type { ToolNews } from "../src/protocol/tool-news";
 import type { ToolSpec } from "../src/providers/provider";
 import { brokenCall } from "../src/tools/broken-tool";
-import { bytesWithin, RESULT_LIMITS, type ResultLimits } from "../src/tools/results";
+import { bytesWithin, RESULT_LIMITS, RESULT_READERS, type ResultLimits, type ResultReader } from "../src/tools/results";
 import type { Tool, ToolContext, ToolResult } from "../src/tools/tool";
 import type { AgentFiles, Staged } from "../src/workspace/agent-files";
 import { withoutChanges } from "../src/workspace/audit-trail";
@@ -54,7 +55,8 @@ export class AgentTools {
   /** A call that touches files begins when its turn has come, and one that asks a server when it also has a slot. */
   async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
     const turn = runningTurn(this.#options.engine.state);
-    const touchesFiles = turn && this.#options.engine.workspaces.has(turn, effect.agent) && !this.#toolOf(effect)?.leavesFiles;
+    const touchesFiles =
+      turn && this.#options.engine.workspaces.holdsFiles(turn, effect.agent) && !this.#toolOf(effect)?.leavesFiles;
     const begin = () => this.#begin(effect, signal, enter);
     await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
   }
@@ -80,7 +82,7 @@ export class AgentTools {
     const { engine } = this.#options;
     const { effect, turn, signal } = call;
     if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", ...NO_FILES });
-    if (!engine.workspaces.has(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
+    if (!engine.workspaces.holdsFiles(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
     if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
     const result = await this.#resultOf(call, tool, null);
     await this.#inTurn(effect.agent, async () => {
@@ -124,7 +126,8 @@ export class AgentTools {
     const { workspaces } = this.#options.engine;
     const { turn, effect } = call;
     const { outcome } = given;
-    const kept = workspaces.has(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
+    const kept =
+      workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
     const { told, results } = await this.#kept(call, given, kept);
     const accesses =
       kept === files ? (files?.accessed ?? []) : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
@@ -179,8 +182,10 @@ export class AgentTools {
   }
 
   /** What is not for the conversation goes to R2 and into files of the agent's. */
-  #kept({ effect, room }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
+  #kept({ effect, turn, room }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
+    const reader = readerOf(turn.rules.agents[effect.agent]?.tools ?? []);
     const found = {
+      ...(reader && { reader }),
       tool: effect.name,
       id: effect.toolCall,
       at: this.#options.engine.now(),
@@ -230,6 +235,12 @@ export class AgentTools {
       return { ...dropped, text };
     }
   }
+}
+
+/** Which of the agent's tools reads kept results; null: none. */
+function readerOf(rules: readonly ToolRule[]): ResultReader | null {
+  const names = new Set(rules.map(({ name }) => name));
+  return RESULT_READERS.find((name) => names.has(name)) ?? null;
 }
 
 const NO_FILES = { accesses: [], staged: null, results: [] };

@@ -6,6 +6,7 @@ import {
   type FiledFile,
   resultFilePath,
   type ResultLimits,
+  TEXT_ONLY,
   withFiles,
 } from "../src/tools/results";
 import type { ToolFile, ToolResult } from "../src/tools/tool";
@@ -20,7 +21,8 @@ export type FiledResult = { told: string; results: ResultFile[] };
 
 /**
  * Writes what does not belong into the conversation into the agent's files: a text that would fill it, and the files that came with
- * it. What cannot be kept is said; of a text the agent then sees the beginning. `files`: null where the agent has none.
+ * it. What cannot be kept is said; of a text the agent then sees the beginning. `files`: null where the agent has none. Files that come
+ * with a result are not kept for an agent that only reads its text.
  */
 export async function fileResult(
   found: FoundResult & Pick<ToolResult, "files">,
@@ -33,7 +35,7 @@ export async function fileResult(
     const { mediaType, extension, bytes } = file;
     const named = { mediaType, extension, size: bytes.byteLength };
     const path = resultFilePath(found, index + 1, extension);
-    const why = await problemOf(file, path, files);
+    const why = found.reader === "read_tool_result" ? TEXT_ONLY : await problemOf(file, path, files);
     filed.push(why === null ? { ...named, path } : { ...named, why });
     if (why === null) results.push(await toResultFile(path, bytes));
   }

@@ -8,6 +8,7 @@ import { Breakers } from "../src/tools/breaker";
 import { SecretMissing } from "../src/tools/mcp/environment";
 import { parseToolTrust } from "../src/tools/mcp/trust";
 import type { Tool } from "../src/tools/tool";
+import { readsToolResults } from "../src/tools/files";
 import { Turnstile } from "../src/tools/turnstile";
 import type { Containers } from "./containers";
 import type { Engine } from "./engine";
@@ -46,8 +47,10 @@ export function sessionTools({ env, engine, log, sql, team, containers, fetch, h
   const loader = loaderOf(env);
   const code = { runner: loader && javascriptRunner(loader), turnstile: new Turnstile() };
   const fixed = team.agents.map((agent, index) => {
-    const javascript = hasJavascript(team.rules.agents[index]?.tools ?? []) ? code : null;
-    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index), javascript });
+    const rules = team.rules.agents[index]?.tools ?? [];
+    const javascript = hasJavascript(rules) ? code : null;
+    const readsResults = readsToolResults(rules);
+    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index), javascript, readsResults });
   });
   const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
   if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);

@@ -1,5 +1,5 @@
 import type { TeamAgent } from "../src/config/team";
-import { fileTools } from "../src/tools/files";
+import { fileTools, readToolResultTool } from "../src/tools/files";
 import { httpTool, type SharedByTools } from "../src/tools/http/http-tool";
 import type { SecretOf } from "../src/tools/secret-bindings";
 import { type JavascriptSurroundings, runJavascriptTool } from "../src/tools/javascript";
@@ -16,14 +16,17 @@ type Surroundings = {
   runner: () => CommandRunner;
   /** What runs its JavaScript; null: it may have none run. */
   javascript: JavascriptSurroundings | null;
+  /** Whether it pages through large results with a tool of its own. */
+  readsResults: boolean;
 };
 
 /** The tools an agent has from its config, always in the same order: prompt caches depend on it. */
 export function toolboxOf(
   { workspace, httpTools = [], registryTools = [] }: TeamAgent,
-  { secretOf, shared, runner, javascript }: Surroundings,
+  { secretOf, shared, runner, javascript, readsResults }: Surroundings,
 ): Tool[] {
   return [
+    ...(readsResults ? [readToolResultTool()] : []),
     ...(workspace?.fileTools ? fileTools() : []),
     ...(workspace?.shell ? [runCommandTool(runner())] : []),
     ...(workspace?.shell && javascript ? [runJavascriptTool(javascript)] : []),

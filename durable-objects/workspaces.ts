@@ -15,6 +15,7 @@ import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from 
 import { CONTEXT_LIMITS } from "../src/protocol/contexts";
 import { handedOver } from "../src/workspace/handed-over";
 import { type ContextMount, contextsOf, peersOf } from "../src/workspace/mounts";
+import { readsToolResults } from "../src/tools/files";
 import { StagedFiles } from "../src/workspace/staged-files";
 import { applyChanges, EMPTY_TREE } from "../src/workspace/tree";
 import { type FileEntry, FileError, type Tree } from "../src/workspace/types";
@@ -98,15 +99,30 @@ export class Workspaces {
     return turn.rules.agents[agent]?.workspace === true;
   }
 
+  /** Whether calls of the agent's tools may leave files: in its workspace, or, without one, large results. */
+  holdsFiles(turn: TurnState, agent: number): boolean {
+    return this.has(turn, agent) || readsToolResults(turn.rules.agents[agent]?.tools ?? []);
+  }
+
   /** To be awaited before `open`: makes known what the turn's contexts hold. Throws `FileError` if that cannot be read now. */
   prepare(turn: TurnState): Promise<void> {
     return this.#options.contexts.load(turn.contexts ?? []);
   }
 
-  /** The agent's files for one tool call. */
+  /** The agent's files for one tool call. Without a workspace the agent sees the large results of its round, and nothing else. */
   open(turn: TurnState, agent: number): AgentFiles {
     const { changes } = this.#options;
     const place = placeOf(turn, agent);
+    const common = {
+      blobs: this.#source(),
+      limits: { fileBytes: FILES.fileBytes, files: FILES.files, treeBytes: FILES.treeBytes },
+      readBeforeDelete: this.#options.settingsOf(agent)?.readBeforeDelete ?? true,
+      ...changes.marks(place),
+    };
+    if (!this.has(turn, agent)) {
+      const workspace = applyChanges(EMPTY_TREE, changes.of(place));
+      return new StagedFiles({ workspace, peers: new Map(), contexts: new Map(), ...common });
+    }
     const peers = [...peersOf(turn, agent)].map(([alias, label]): [string, Tree] => [
       alias,
       this.#frozenTree({ ...place, label }),
@@ -116,10 +132,7 @@ export class Workspaces {
       peers: new Map(peers),
       contexts: new Map(contextsOf(turn, agent).flatMap((mount) => this.#mounted(mount, agent, place))),
       attempts: this.#rejected.of(turn, agent),
-      blobs: this.#source(),
-      limits: { fileBytes: FILES.fileBytes, files: FILES.files, treeBytes: FILES.treeBytes },
-      readBeforeDelete: this.#options.settingsOf(agent)?.readBeforeDelete ?? true,
-      ...changes.marks(place),
+      ...common,
     });
   }
 

@@ -29,6 +29,15 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     ]),
     answer: "It is 42, and all that is in the heap besides, which is more than anybody needs.",
   }),
+  scholar: worksOnFiles({
+    first: [
+      ["look_up", {}],
+      ["read_tool_result", { path: "{kept}", start_char: 199_990 }],
+      ["look_up", {}],
+      ["read_tool_result", { path: "../secret.txt" }],
+    ],
+    answer: "It is 42: I looked it up in a long book, and read it to its end.",
+  }),
   reader: worksOnFiles({ first: [["look_up", {}]], answer: "It is 42: I looked it up in a long book." }),
   refiner: worksOnFiles({
     first: [["write_file", { path: "src/sum.sh", content: "echo $((6 * 7))\n" }]],

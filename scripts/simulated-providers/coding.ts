@@ -5,7 +5,7 @@ import type { Situation } from "./situation";
 /** Agents that work on files: they write, run what they wrote, look at each other's files, and then answer or vote. */
 
 type Work = {
-  /** Calls of tools, one a reply, before it answers. */
+  /** Calls of tools, one a reply, before it answers; the file of the latest large result stands for `{kept}`. */
   first?: readonly [string, Record<string, unknown>][];
   answer: string;
   /** A second answer, given with an empty workspace as soon as it is shown answers. */
@@ -33,7 +33,10 @@ function stepOf(steps: Work["first"], situation: Situation): Reply | null {
   if (!step) return null;
   const [name, args] = step;
   const filled = JSON.stringify(args).replaceAll("{best}", best(situation.shown)?.alias ?? "agent1");
-  return call(name, JSON.parse(filled));
+  return call(name, JSON.parse(filled.replaceAll("{kept}", keptIn(situation))));
 }
+
+const keptIn = ({ toolResults }: Situation): string =>
+  /\.tool_results\/[\w-]+\.txt/.exec(toolResults.at(-1)?.text ?? "")?.[0] ?? "";
 
 const resultsOf = ({ toolResults }: Situation): string => toolResults.map(({ text }) => text).join(" | ");

@@ -20,6 +20,8 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
   const workspace = readWorkspace(backend, files, context);
   const { http, registered, rules } = readCustomTools(backend, context, format);
   const mcp = readMcpTools(backend, context);
+  const commands = context.commands ?? "service";
+  const asksServers = http.length > 0 || mcp !== null;
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);
   const results = { ...(maxTokens !== null && { maxTokens }), ...(previewTokens !== null && { previewTokens }) };
@@ -33,7 +35,7 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
     },
     rules: {
       workspace: workspace !== null,
-      tools: [...builtInRules(workspace, context.commands ?? "service", context.javascript), ...rules],
+      tools: [...builtInRules(workspace, { commands, javascript: context.javascript, asksServers }), ...rules],
       ...(mcp && { tool_servers: mcp.servers.map(({ name }) => name) }),
     },
   };

@@ -1,7 +1,7 @@
 import type { ToolRule } from "../protocol/team";
 import { WORKFLOW_TOOLS } from "../coordination";
 import type { Format } from "../providers/registry";
-import { fileTools } from "../tools/files";
+import { fileTools, READ_TOOL_RESULT_RULE } from "../tools/files";
 import { type HttpToolDefinition, httpToolRule } from "../tools/http/definition";
 import { RUN_JAVASCRIPT_RULE } from "../tools/javascript";
 import { REGISTRY, registeredTool } from "../tools/registry";
@@ -83,6 +83,7 @@ const OWN_NAMES = new Set<string>([
   ...WORKFLOW_TOOLS,
   ...fileTools().map(({ spec }) => spec.name),
   "run_command",
+  READ_TOOL_RESULT_RULE.name,
   RUN_JAVASCRIPT_RULE.name,
 ]);
 

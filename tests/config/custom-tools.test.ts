@@ -23,6 +23,9 @@ const WEATHER = `{
   headers: {Authorization: 'Bearer \${WEATHER_KEY}', Accept: application/json}, preset_args: {units: c}, timeout_seconds: 5}`;
 const with_ = (lines: string) => `{name: t, description: d, ${lines}}`;
 
+/** Agents without files page through large results of such tools. */
+const READS_RESULTS = { name: "read_tool_result", acts_outside: false, idempotent: true };
+
 describe("a tool over HTTP", () => {
   it("is what its entry says, its secrets named and not filled in", () => {
     const { agents, rules } = toolOf(WEATHER);
@@ -43,7 +46,7 @@ describe("a tool over HTTP", () => {
         repeatable: false,
       },
     ]);
-    expect(rules.agents[0]?.tools).toEqual([{ name: "weather", acts_outside: false, idempotent: true }]);
+    expect(rules.agents[0]?.tools).toEqual([READS_RESULTS, { name: "weather", acts_outside: false, idempotent: true }]);
   });
 
   it.each([
@@ -55,7 +58,7 @@ describe("a tool over HTTP", () => {
     { lines: "url: 'https://api.weather.net/searches', method: POST", rule: { acts_outside: true, idempotent: false } },
     { lines: "url: 'https://api.weather.net.evil.net/search', method: POST", rule: { acts_outside: true, idempotent: false } },
   ])("is known to the rules by its method and the operator's word: $lines", ({ lines, rule }) => {
-    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([{ name: "t", ...rule }]);
+    expect(toolOf(with_(lines)).rules.agents[0]?.tools).toEqual([READS_RESULTS, { name: "t", ...rule }]);
   });
 
   it("may stand under its name, and is left out where it is excluded", () => {

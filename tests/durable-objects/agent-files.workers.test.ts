@@ -265,8 +265,8 @@ describe("agents with workspaces", () => {
     expect(await listing(`/api/sessions/${run.session_id}/turns/1/answers/agent1.1/files`)).toEqual({});
   });
 
-  it("have such a result whole in R2 too where they have no files, and are told of its beginning only", async () => {
-    const team = teamOf(["reader", "quick"]);
+  it("page through such a result where they have no files, and through nothing else (D12)", async () => {
+    const team = teamOf(["scholar", "quick"]);
     const url = `${inject("rudeProvidersUrl")}/pages/200000`;
     const look = { name: "look_up", description: "Looks it up.", url, method: "GET" };
     const agents = (team["agents"] as { backend: object }[]).map((agent) => ({
@@ -276,14 +276,23 @@ describe("agents with workspaces", () => {
     const run = await start({ ...team, agents });
     const { events } = await follow(run);
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
-    expect(outcomes(events)).toContain("a0 look_up ok");
+    expect(outcomes(events).filter((outcome) => outcome.startsWith("a0"))).toEqual([
+      "a0 look_up ok",
+      "a0 read_tool_result ok",
+      "a0 look_up ok",
+      "a0 read_tool_result error",
+    ]);
+    const bodies = await sqlOf<{ body: string }>(run, "SELECT body FROM calls WHERE agent = 0 AND round = 1");
+    const told = bodies.map(({ body }) => body).join("\n");
+    expect(told).toMatch(/Read on with read_tool_result \(path: \\"\.tool_results\/look_up_[\w-]+\.txt\\", start_char: \d+\)/);
+    expect(told).toContain("pppppppppp\\n[Characters 199990 to 200000 of 200000.]");
+    expect(told).toContain("is outside of your files");
     const { prefix, keys } = await filed(run);
-    const [name, ...others] = (await keys()).filter((key) => key.startsWith("tool-results/1/1/agent1/1/look_up_"));
-    expect([name, others]).toEqual([expect.any(String), []]);
-    expect((await (await env.BUCKET.get(prefix + name))?.text()) === "p".repeat(200_000)).toBe(true);
-    const [told] = await sqlOf<{ body: string }>(run, "SELECT body FROM calls WHERE agent = 0 AND body LIKE '%pppp%' LIMIT 1");
-    expect(told?.body).toContain("[Cut: the result is too large, and there are no files to keep it in.]");
-    expect(await sqlOf(run, "SELECT hash FROM blobs")).toEqual([]);
+    const names = (await keys()).filter((key) => key.startsWith("tool-results/1/1/agent1/1/look_up_"));
+    expect(names).toHaveLength(2);
+    expect((await (await env.BUCKET.get(`${prefix}${names[0]}`))?.text()) === "p".repeat(200_000)).toBe(true);
+    expect(ofType(events, "answer.submitted").map(({ snapshot }) => snapshot)).toEqual([null, null]);
+    expect(await sqlOf(run, "SELECT hash FROM blobs")).toEqual([]); // after the turn nothing of it stays at hand
   });
 
   it("leave nothing in R2 when their session is erased while files are brought there", async () => {

@@ -51,6 +51,8 @@ class Fleet {
 const YAML = "agent: {id: a, backend: {type: claude, cwd: work, enable_mcp_command_line: true}}";
 const POST = { name: "run_command", args: { command: "curl -X POST https://shop.example/orders" } };
 
+const NO_OTHERS = { javascript: null, readsResults: false };
+
 describe("a session's containers", () => {
   let fleet: Fleet;
   let agent: ReturnType<typeof workingAgent>;
@@ -65,7 +67,7 @@ describe("a session's containers", () => {
         const [own] = team.agents;
         if (!own) throw new Error("a team has an agent");
         const shared = { large: new Turnstile(), breakers: new Breakers() };
-        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0), javascript: null });
+        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0), ...NO_OTHERS });
       },
     });
     agent.ask();

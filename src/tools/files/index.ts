@@ -10,6 +10,7 @@ import { copyFileTool, deleteFileTool, moveFileTool } from "./transfer";
 import { writeFileTool } from "./write-file";
 
 export { defineFileTool, type FileToolDefinition } from "./define-tool";
+export { READ_TOOL_RESULT_RULE, readsToolResults, readToolResultTool } from "./read-tool-result";
 export { FILE_TOOL_LIMITS, type FileToolLimits } from "./limits";
 
 /** All tools over an agent's files, always in the same order: prompt caches depend on it. */

@@ -36,7 +36,13 @@ export const readFileTool = (limits: FileToolLimits): Tool =>
     },
   });
 
-function charactersOf(text: string, path: string, args: Args, { resultBytes }: FileToolLimits): string {
+/** A page of a text by characters, and where to read on. Throws `FileError` if the page begins behind the text. */
+export function charactersOf(
+  text: string,
+  path: string,
+  args: Pick<Args, "start_char" | "max_chars">,
+  { resultBytes }: Pick<FileToolLimits, "resultBytes">,
+): string {
   const from = args.start_char ?? 0;
   if (from >= text.length) {
     throw new FileError("range_invalid", `${path} has ${text.length} characters; start_char must be less.`);

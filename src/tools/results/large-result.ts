@@ -26,9 +26,15 @@ export type FoundResult = {
   /** Unix ms. */
   at: number;
   text: string;
+  /** The tool that pages through a file of the result; absent: `read_file`. */
+  reader?: ResultReader;
   /** What a provider's own counts were of the estimate so far; 1 where nothing is known. */
   calibration: number;
 };
+
+/** Tools that read kept results: an agent has one of them, or none. */
+export const RESULT_READERS = ["read_file", "read_tool_result", "run_command"] as const;
+export type ResultReader = (typeof RESULT_READERS)[number];
 
 export type KeptResult =
   | { kind: "inline"; text: string }
@@ -57,7 +63,7 @@ export function keepResult(
     path: index === 0 ? path : path.replace(/\.txt$/, `_part${index + 1}.txt`),
     bytes,
   }));
-  const reference = referenceTo({ paths: files.map((file) => file.path), text, tokens, preview });
+  const reference = referenceTo({ paths: files.map((file) => file.path), text, tokens, preview, reader: result.reader });
   return { kind: "evicted", files, reference, tokens, characters: text.length };
 }
 
@@ -97,16 +103,29 @@ function hashOf(text: string): string {
 
 const asName = (text: string, most: number): string => text.replaceAll(/[^A-Za-z0-9_-]+/g, "-").slice(0, most) || "unnamed";
 
-type Reference = { paths: readonly string[]; text: string; tokens: number; preview: string };
+type Reference = {
+  paths: readonly string[];
+  text: string;
+  tokens: number;
+  preview: string;
+  reader: ResultReader | undefined;
+};
 
-function referenceTo({ paths, text, tokens, preview }: Reference): string {
-  const [path] = paths;
+function referenceTo({ paths, text, tokens, preview, reader = "read_file" }: Reference): string {
+  const [path = ""] = paths;
   const where = paths.length === 1 ? `the file ${path}` : `these files, one after another: ${paths.join(", ")}`;
   return [
     `The result is too large for this conversation: about ${tokens} tokens, ${text.length} characters, ${byteLength(text)} bytes.`,
     `All of it lies in ${where}.`,
-    `Its first ${preview.length} characters are below. Read on with read_file (path: "${path}", start_char: ${preview.length}), or search it with grep.`,
+    `Its first ${preview.length} characters are below. ${HOW_ON[reader](path, preview)}`,
     "",
     preview,
   ].join("\n");
 }
+
+const HOW_ON: Readonly<Record<ResultReader, (path: string, preview: string) => string>> = {
+  read_file: (path, { length }) => `Read on with read_file (path: "${path}", start_char: ${length}), or search it with grep.`,
+  read_tool_result: (path, { length }) => `Read on with read_tool_result (path: "${path}", start_char: ${length}).`,
+  run_command: (path, preview) =>
+    `Read on with run_command (\`tail -c +${byteLength(preview) + 1} ${path} | head -c 40000\`), or search it with grep.`,
+};

@@ -48,6 +48,7 @@ describe("run_javascript", () => {
         ...surroundings,
         runner: () => justBashRunner(Date.now),
         javascript: { runner: null, turnstile: new Turnstile() },
+        readsResults: false,
       }),
     );
     const tool = tools.find(({ spec }) => spec.name === "run_javascript");

@@ -38,7 +38,7 @@ describe("commands", () => {
     },
     { place: "open_container", rule: REACHING, name: "in a container with a network may have done anything" },
   ] as const)("$name", ({ place, rule }) => {
-    expect(builtInRules(WORKSPACE, place)).toEqual([rule]);
+    expect(builtInRules(WORKSPACE, { commands: place, asksServers: false })).toEqual([rule]);
     const { tools } =
       teamOf(teamWith("type: claude\ncwd: work\nenable_mcp_command_line: true"), { ...FULL_CONTEXT, commands: place }).rules
         .agents[0] ?? {};
