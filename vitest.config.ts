@@ -10,7 +10,7 @@ import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
 const UNIT = "tests/**/*.test.ts";
 /** Files that leave timers, servers or spies behind, so each has a process of its own. */
-const APART = ["tests/{simulation,tools,contracts}/**/*.test.ts"];
+const APART = ["tests/{simulation,durable-objects,tools,contracts}/**/*.test.ts"];
 const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
 /** The one run of a real service that `npm test` holds. */

@@ -42,8 +42,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "what agents wrote before time was up is no answer",
     file: `${RULES}/attempt.ts`,
-    find: "const longest = longestPartial(draft);",
-    replace: 'const longest = endedBy === "deadline" ? null : longestPartial(draft);',
+    find: "const most = mostUnfinished(draft);",
+    replace: 'const most = endedBy === "deadline" ? null : mostUnfinished(draft);',
     invariant: "failed",
   },
   {

@@ -35,8 +35,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a round begins with the files of the one before",
     file: `${OBJECT}/workspaces.ts`,
-    find: "round: agentAt(turn.attempt, agent).rounds,",
-    replace: "round: Math.max(1, agentAt(turn.attempt, agent).rounds - 1),",
+    find: "round: filesRound(agentAt(turn.attempt, agent)),",
+    replace: "round: Math.max(1, filesRound(agentAt(turn.attempt, agent)) - 1),",
     invariant: "I10-stored",
   },
   {
@@ -49,9 +49,9 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "every request is sent twice",
     file: `${OBJECT}/waiting-fetch.ts`,
-    find: "const response = await send(input, { ...init, signal });",
+    find: "return await send(input, { ...init, signal });",
     replace: `await (await send(input, { ...init, signal })).text();
-      const response = await send(input, { ...init, signal });`,
+      return await send(input, { ...init, signal });`,
     invariant: "I11-ledger",
   },
   {
@@ -98,8 +98,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a call gives its slot back before the headers are there",
     file: `${OBJECT}/waiting-fetch.ts`,
-    find: "const response = await send(input, { ...init, signal });",
-    replace: "onHeaders();\n      const response = await send(input, { ...init, signal });",
+    find: "return await send(input, { ...init, signal });",
+    replace: "onHeaders();\n      return await send(input, { ...init, signal });",
     invariant: "I14",
   },
   {
