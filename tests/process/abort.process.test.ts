@@ -106,7 +106,8 @@ describe("time that is up closes the provider's connection within 2 s", () => {
   });
 
   it("when an agent's first round has lasted too long, and the others go on without it", async () => {
-    const config = { timeout_settings: { initial_round_timeout_seconds: 8 } };
+    // 4 s of work and as much for the decision.
+    const config = { timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 } };
     const run = await on.client.start({ baseUrl: on.providers.baseUrl, agents: agents("good", "mute", "good"), config });
     const startedAt = now();
     await sleep(8_000);

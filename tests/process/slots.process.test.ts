@@ -63,7 +63,7 @@ describe.concurrent("a team with one bad member ends with a right answer", () =>
       { id: "bad", model },
       { id: "last", model: "good" },
     ];
-    const config = { timeout_settings: { initial_round_timeout_seconds: seconds } };
+    const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
     const startedAt = performance.now();
     const { session_id: id } = await on.client.start({ baseUrl: on.providers.baseUrl, agents, question, config });
     const turn = await on.client.ended(id, 120_000);
@@ -79,7 +79,9 @@ describe.concurrent("a team most of whose members hang without headers", () => {
     const question = "When does water boil, you who speak?";
     const mute = Array.from({ length: SLOTS }, (_, index) => ({ id: `mute-${index}`, model: "mute" }));
     const speaking = ["first", "second"].map((id) => ({ id, model: "good" }));
-    const config = { timeout_settings: { initial_round_timeout_seconds: HEADER_PATIENCE_MS / 1_000 + 30 } };
+    // As long again is left for a decision.
+    const seconds = Math.ceil((HEADER_PATIENCE_MS / 1_000 + 30) / 2);
+    const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
     const { session_id: id } = await on.client.start({
       baseUrl: on.providers.baseUrl,
       agents: [...mute, ...speaking],

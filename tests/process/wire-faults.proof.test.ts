@@ -168,7 +168,8 @@ async function runTeam({
     model,
     backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
   };
-  const config = { timeout_settings: { initial_round_timeout_seconds: /time is up/.test(question) ? 40 : 600 } };
+  const seconds = /time is up/.test(question) ? 20 : 600;
+  const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
   const { session_id: id } = await client.start({
     baseUrl: providers.baseUrl,
     agents: [healthy(0), faulty, healthy(1)],

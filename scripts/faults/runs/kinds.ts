@@ -229,7 +229,7 @@ export const KINDS = {
   /** Its second agent says nothing until its time is up, and nothing else happens meanwhile. */
   hushed: {
     agents: all([chat("one", "quick"), chat("two", "mute")]),
-    config: { timeout_settings: { initial_round_timeout_seconds: 8 } },
+    config: { timeout_settings: { initial_round_timeout_seconds: 4, round_timeout_grace_seconds: 0 } },
     isAskedFor: true,
     ends: ["turn.completed"],
     answer: YES,
@@ -284,6 +284,7 @@ export const KINDS = {
   },
   restless: {
     agents: all([withFiles(chat("one", "restless")), chat("two", "quick")]),
+    config: { orchestrator: { max_calls_per_round: LIMITS.callsPerRound } },
     ends: ["turn.completed"],
     answer: YES,
   },

@@ -278,7 +278,8 @@ class Run {
     const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
     if (habits.includes("prolific") && most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS) return true;
     if (habits.includes("long_results") && most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS) return true;
-    return habits.includes("endless_tools") && most(({ round }) => round?.calls ?? 0) >= LIMITS.callsPerRound - CLOSE_CALLS;
+    const calls = live.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
+    return habits.includes("endless_tools") && most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS;
   }
 
   #hasWork(): boolean {
