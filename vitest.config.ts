@@ -66,6 +66,12 @@ const unit = (
   },
 });
 
+/** What the set-up of tests in workerd provides: addresses that tools may have. */
+const TOOL_SERVERS = [
+  ...["toolServerUrl", "askingServerUrl", "holdingServerUrl", "unsayableServerUrl", "mediaServerUrl"],
+  ...["rotatingServerUrl", "rotatingIssuer", "providersUrl"],
+];
+
 /** Tests that run in workerd, with the bindings of the service. */
 const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
   resolve,
@@ -80,6 +86,11 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
         bindings: {
           ...LOCAL_VARS,
           MAX_READERS: "40", // few enough for a test to reach
+          // Tool servers need their exact origins; nothing listens at the last.
+          ALLOWED_TOOL_ORIGINS: [
+            ...TOOL_SERVERS.map((name) => new URL(inject<string>(name)).origin),
+            "http://127.0.0.1:9",
+          ].join(),
           TOOL_SECRETS: `BOX_REFRESH=${inject<string>("rotatingIssuer")}`,
           BOX_REFRESH: "the-first-refresh-token",
           VLLM_BASE_URL: inject<string>("providersUrl"),

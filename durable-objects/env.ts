@@ -14,7 +14,7 @@ export type Env = {
   TENANTS: Namespace<TenantApi>;
   EVALS: Namespace<EvalRunApi>;
   RATES: Namespace<RateGateApi>;
-  /** The tenant whose evaluations run by cron; absent: none run, except where the service is open to its own machine. */
+  /** The tenant whose evaluations run by cron; absent: none run. */
   EVAL_TENANT?: string;
   BUCKET: Bucket;
   DB: D1Database;
@@ -33,6 +33,10 @@ export type Env = {
   TENANT_RATE_LIMITER?: RateLimit;
   /** Origins that configs may name although they are not public https, separated by commas. */
   ALLOWED_ORIGINS?: string;
+  /** Exact origins that tools, tool servers and their issuers may have although they are not public https, separated by commas. */
+  ALLOWED_TOOL_ORIGINS?: string;
+  /** Origins of this service itself beside the one a request names, separated by commas: no team may ask them. */
+  SERVICE_ORIGINS?: string;
   /** The operator's secrets for tool servers, and where each goes: `NAME=https://api.example.com`, `NAME@tenant=GET https://…/v1`; separated by commas. */
   TOOL_SECRETS?: string;
   /** Addresses of tools over HTTP that may be called twice, with all that lies below them, separated by commas. */

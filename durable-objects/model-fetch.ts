@@ -4,7 +4,7 @@ import { OriginProbes } from "./origin-probes";
 import { outgoingFetch } from "./outgoing";
 
 /** The `fetch` of model calls, and the probes it makes. On Cloudflare's edge a probe says nothing, so there are none. */
-export function modelFetch(env: Pick<Env, "ALLOWED_ORIGINS" | "OPEN_ACCESS">): {
+export function modelFetch(env: Pick<Env, "ALLOWED_ORIGINS" | "SERVICE_ORIGINS" | "OPEN_ACCESS">): {
   fetch: typeof fetch;
   probes: OriginProbes | null;
 } {

@@ -16,7 +16,7 @@ import type { Env } from "./env";
 import { ATTACHMENT_READ_MS, DEFAULT_READERS } from "./limits";
 import { ModelCalls } from "./model-calls";
 import { modelFetch } from "./model-fetch";
-import { outgoingFetch } from "./outgoing";
+import { toolFetch } from "./outgoing";
 import { KeyStore } from "./key-store";
 import { KeyWatch } from "./key-watch";
 import { createTables, tablesExist } from "./schema";
@@ -257,7 +257,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
     const link = new TenantLink(this.env, this.#tenant, sessionId);
     const team = this.#loadTeam(meta.get("team") ?? "", teamKeys);
     const log = this.#sessionLog;
-    const fetch = outgoingFetch(this.env);
+    const fetch = toolFetch(this.env);
     const turns = new BucketTurns();
     const attachments = this.#attachments(this.#tenant, sessionId, turns);
     const containers = new Containers({ sandboxes: this.env.SANDBOX, place: commandsOf(this.env), session: sessionId, team });

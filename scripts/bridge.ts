@@ -74,9 +74,10 @@ process.on("SIGTERM", () => stop(0));
 await Promise.all(plan.programs.map(ready));
 process.stdout.write(plan.config);
 const origins = plan.programs.map(({ url }) => `${TOKEN_SECRET}=${new URL(url).origin}`);
-tell("\nThe servers run until you end this with Ctrl-C. So that the service may send them the token:");
+tell("\nThe servers run until you end this with Ctrl-C. So that the service may call them and send them the token:");
 if (given === null) tell(`  ${TOKEN_SECRET}=${token}`);
 tell(`  TOOL_SECRETS=${[...new Set(origins)].join(",")}`);
+tell(`  ALLOWED_TOOL_ORIGINS=${[...new Set(plan.programs.map(({ url }) => new URL(url).origin))].join(",")}`);
 tell(
   "in .dev.vars beside a service on this machine, or as secrets of a deployment, which reaches you through a tunnel only (--url).",
 );

@@ -23,7 +23,7 @@ import type { Services } from "./api/services";
 import { pruneVersions } from "./contexts/pruning";
 import { UploadRoom } from "./contexts/upload-room";
 import { sweepUploads } from "./contexts/uploads";
-import { parseAllowedOrigins } from "./config/base-url";
+import { parseAllowedOrigins, parseToolOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
 import { literalKeyProblem } from "../durable-objects/team-keys";
 import { SecretStore } from "../durable-objects/secret-store";
@@ -49,7 +49,7 @@ const room = new UploadRoom();
 
 export default {
   fetch(request, env, ctx) {
-    return app.fetch(request, toServices(env, ctx));
+    return app.fetch(request, toServices(env, ctx, new URL(request.url).origin));
   },
   async scheduled({ scheduledTime }, env, ctx) {
     const services = toServices(env, ctx);
@@ -64,7 +64,7 @@ export default {
 } satisfies ExportedHandler<Env>;
 
 /** What the routes may know of the deployment: names of keys, never keys. */
-function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Services {
+function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">, origin?: string): Services {
   return {
     session: (caller, id) =>
       sessionStub({ namespace: env.SESSIONS, masterKey: readSecret(env, "MASTER_KEY") ?? null }, caller, id),
@@ -72,6 +72,8 @@ function toServices(env: Env, ctx: Pick<ExecutionContext, "waitUntil">): Service
     config: {
       storedKeys: KEY_NAMES.filter((name) => readSecret(env, name) !== undefined),
       allowedOrigins: parseAllowedOrigins(env.ALLOWED_ORIGINS),
+      allowedToolOrigins: parseToolOrigins(env.ALLOWED_TOOL_ORIGINS),
+      ownOrigins: [...parseAllowedOrigins(env.SERVICE_ORIGINS), ...(origin === undefined ? [] : [origin])],
       variables: readVariables(env, OPERATOR_VARIABLES),
       ...literalKeyProblem(env),
       ...toolFacts(env),

@@ -61,6 +61,7 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "src/contexts",
       "src/config",
       "src/workspace",
+      "src/outgoing",
       "src/providers",
       "src/redaction",
       "src/tenancy",

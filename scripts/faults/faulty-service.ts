@@ -35,7 +35,12 @@ export class FaultyService {
   /** `variables`: beside those of a service for this machine alone. */
   static async prepare(variables: PlanOptions["variables"] = {}, more: { inspectorPort?: number } = {}): Promise<FaultyService> {
     const tools = await startToolServer();
-    const all = { ...LOCAL_VARIABLES, REPEATABLE_TOOLS: tools.repeatable, ...variables };
+    const all = {
+      ...LOCAL_VARIABLES,
+      REPEATABLE_TOOLS: tools.repeatable,
+      ALLOWED_TOOL_ORIGINS: new URL(tools.repeatable).origin,
+      ...variables,
+    };
     return new FaultyService(await ServiceProcess.prepare(all, [], { entry: ENTRY, ...more }), tools);
   }
 

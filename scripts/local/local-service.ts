@@ -11,7 +11,7 @@ import type { LogLine } from "./runtime-log";
 import { loopbackSocket, type LocalPlanOptions, planLocalRuntime } from "./runtime-plan";
 import { RUN_DIR_PREFIX, StateLock } from "./state-lock";
 
-export type LocalServiceOptions = Omit<LocalPlanOptions, "dir"> & {
+export type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
   /** A loopback address. */
   ip: string;
   port: number;
@@ -51,7 +51,7 @@ export async function startLocalService(options: LocalServiceOptions): Promise<L
     opened.lock = StateLock.take(options.persistTo, dir);
     const loopback = printingServer(options.onLine).listen(loopbackSocket(dir));
     opened.servers.push(loopback);
-    const plan = await planLocalRuntime({ ...options, dir });
+    const plan = await planLocalRuntime({ ...options, dir, ownOrigin: urlOf(options) });
     const onPid = (pid: number | null) => opened.lock?.note(pid);
     const runtime = new LocalRuntime(plan, { onLine: options.onLine, onPid });
     opened.runtime = runtime;

@@ -13,6 +13,8 @@ export type LocalPlanOptions = {
   persistTo: string;
   /** Files of variables; empty: `.dev.vars`. */
   envFiles: readonly string[];
+  /** The origin under which the service is asked. */
+  ownOrigin: string;
   /** Variables that win over those of files. */
   variables: Readonly<Record<string, string>>;
 };
@@ -36,12 +38,12 @@ const DIRECT = "direct:0:default";
  * Plans the runtime of this machine from wrangler.toml, with the storage that `wrangler dev` uses.
  * Every socket of the plan is a Unix socket in `dir`, and it has no inspector.
  */
-export async function planLocalRuntime({ dir, persistTo, envFiles, variables }: LocalPlanOptions): Promise<LocalPlan> {
+export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): Promise<LocalPlan> {
   const bundle = path.join(dir, "bundle");
   const caughtIn = path.join(dir, "caught");
   await wranglerQuietly(["deploy", "--config", CONFIG, "--dry-run", "--outdir", bundle]);
   try {
-    const options = await miniflareOptions({ bundle, persistTo, envFiles, variables });
+    const options = await miniflareOptions({ bundle, ...sources });
     const { config, miniflare } = await withTemporaryFolder(dir, () =>
       catchRuntime({ dir: caughtIn, port: 1, moreSockets: [DIRECT], options }),
     );
@@ -64,7 +66,7 @@ export const loopbackSocket = (dir: string): string => path.join(dir, "loopback"
 
 type Sources = Omit<LocalPlanOptions, "dir"> & { bundle: string };
 
-async function miniflareOptions({ bundle, persistTo, envFiles, variables }: Sources) {
+async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOrigin }: Sources) {
   process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints which file of variables it reads
   const config = unstable_readConfig({ config: CONFIG });
   refuseOtherWorkers(config);
@@ -78,7 +80,7 @@ async function miniflareOptions({ bundle, persistTo, envFiles, variables }: Sour
     name: config.name ?? "massgen-edge",
     modules: await modulesIn(bundle),
     modulesRoot: bundle,
-    bindings: { ...bindings, ...variables },
+    bindings: { ...bindings, ...variables, SERVICE_ORIGINS: ownOrigin },
     unsafeDirectSockets: [{}],
   };
   return {

@@ -1,4 +1,5 @@
 import { createMiddleware } from "hono/factory";
+import { HOPS_HEADER } from "../outgoing/hops";
 import { redactShapes } from "../redaction/redact";
 import { decodedOnce, hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
 import { bearerOf, isLive, isUseToNote, judgeKey, parseKey } from "../tenancy/keys";
@@ -21,6 +22,12 @@ export const requireAccess = createMiddleware<ApiEnv>(async (context, next) => {
   const principal = await identify(context);
   context.set("principal", principal);
   await requireRate(context, principal);
+  await next();
+});
+
+/** A request that a service of this kind sent comes from a team that asks the service which runs it, or another that asks back. */
+export const refuseLoops = createMiddleware<ApiEnv>(async (context, next) => {
+  if (context.req.header(HOPS_HEADER) !== undefined) throw new ApiError("loop_detected", LOOP);
   await next();
 });
 
@@ -128,6 +135,8 @@ async function requireRate({ env }: Call, { keyId, tenant }: Principal): Promise
 const tooOften = (what: string): ApiError =>
   new ApiError("rate_limited", `${what} Ask again in some seconds.`, { headers: { "retry-after": "10" } });
 
+const LOOP =
+  "This request comes from a team of a service of this kind, which would start runs without end. Take this address out of the team's `base_url`s, tools and MCP servers.";
 const NO_KEY = "Send a key of this service that is good: `Authorization: Bearer mge_…`. `npm run keys -- create` makes one.";
 const KEY_IN_ADDRESS =
   "A key in an address is not taken, because addresses are kept in logs and histories. Take this one as lost and revoke it; send keys as `Authorization: Bearer …`.";

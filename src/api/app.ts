@@ -1,6 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ApiEnv, App } from "./api-env";
-import { refuseCrossSite, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
+import { refuseCrossSite, refuseLoops, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
 import { contextRoutes } from "./contexts";
 import { documentationRoutes } from "./documentation";
@@ -39,7 +39,7 @@ export function createApp(): App {
   });
   app.use("/docs", requireSetUp);
   app.use("/openapi.json", requireSetUp);
-  app.use("/api/*", requireAccess, refuseCrossSite, requireScope);
+  app.use("/api/*", refuseLoops, requireAccess, refuseCrossSite, requireScope);
   runRoutes(app);
   sessionListRoutes(app);
   sessionRoutes(app);

@@ -8,6 +8,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   bad_query: "a query parameter has no such value",
   bad_idempotency_key: "`Idempotency-Key` is not 1 to 255 printable ASCII characters",
   upload_broken: "the body broke off before its end",
+  loop_detected: "the request was sent by a team of a service of this kind, and would loop",
   access_closed: "the service takes no requests from here",
   unauthorized: "the key, or the ticket, is missing or opens nothing",
   spend_exceeded: "the tenant's money of the day is spent or reserved; `retry-after` is the end of the day (UTC)",

@@ -14,6 +14,7 @@ const HTTP_STATUS = {
   bad_idempotency_key: 400,
   upload_broken: 400,
   access_closed: 401,
+  loop_detected: 508,
   unauthorized: 401,
   spend_exceeded: 402,
   cross_site_refused: 403,

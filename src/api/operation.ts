@@ -32,6 +32,7 @@ export type Operation = {
 };
 
 const EVERYWHERE: readonly ErrorCode[] = [
+  "loop_detected",
   "access_closed",
   "unauthorized",
   "insufficient_scope",

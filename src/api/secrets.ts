@@ -1,5 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { toolAddressRules } from "../config/context";
 import { bindingProblem } from "../config/tool-secrets";
+import type { AddressRules } from "../outgoing/address-rules";
 import {
   isSecretName,
   SECRET_LIMITS,
@@ -97,7 +99,7 @@ async function putSecret(context: Call): Promise<Response> {
   const { value, bindings } = await readBody(context.req.raw, SecretRequestSchema);
   if (value === name || redactShapes(name) !== name)
     throw invalid("", "The name looks like the secret itself. Choose another, and take the secret as lost");
-  requireReachable(bindings, context.env.config.allowedOrigins);
+  requireReachable(bindings, toolAddressRules(context.env.config));
   const put = await context.env.secrets.put({ tenant, name, value, bindings }, Date.now());
   if (put.ok) return context.json(toWire(put.secret), put.isNew ? 201 : 200);
   if (put.code === "full") {
@@ -124,9 +126,9 @@ function nameOf(context: Call): string {
 }
 
 /** Throws for a binding to where no request of a tool may go. */
-function requireReachable(bindings: readonly SecretBinding[], allowedOrigins: readonly string[]): void {
+function requireReachable(bindings: readonly SecretBinding[], rules: AddressRules): void {
   for (const [nth, binding] of bindings.entries()) {
-    const problem = bindingProblem(binding, allowedOrigins);
+    const problem = bindingProblem(binding, rules);
     if (problem !== null) throw invalid(`/bindings/${nth}`, problem.replace(/\.$/, ""));
   }
 }

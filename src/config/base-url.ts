@@ -1,4 +1,4 @@
-import { addressProblem } from "../outgoing/address-rules";
+import { type AddressRules, addressProblem, isAllowedOrigin } from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
 import { MAX_URL_CHARS } from "./limits";
 
@@ -9,7 +9,7 @@ export type BaseUrlResult = { ok: true; baseUrl: string } | { ok: false; detail:
  * Whether a config may have requests sent to this address: public https, or an origin the operator allows by name. Returns it
  * without a trailing slash.
  */
-export function checkBaseUrl(written: string, allowedOrigins: readonly string[]): BaseUrlResult {
+export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResult {
   if (written.length > MAX_URL_CHARS || !URL.canParse(written))
     return refused("is no complete URL, such as https://api.example.com/v1");
   const url = new URL(written);
@@ -18,8 +18,12 @@ export function checkBaseUrl(written: string, allowedOrigins: readonly string[])
   if (isPlain && IMPOSSIBLE.test(url.hostname)) return refused("names no host that can exist; nothing is filled into an address");
   const method = METHODS.exec(url.pathname)?.[0];
   if (isPlain && method !== undefined) return refused(`is the address of one method: leave out \`${method}\``);
-  const problem = addressProblem(url, allowedOrigins);
-  if (problem) return refused(problem, isPlain && isPrivateHost(url.hostname) ? url.origin : null);
+  const problem = addressProblem(url, rules);
+  if (problem)
+    return refused(
+      problem,
+      isPlain && isPrivateHost(url.hostname) && !isAllowedOrigin(url, rules.allowedOrigins) ? url.origin : null,
+    );
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
 
@@ -28,6 +32,10 @@ const IMPOSSIBLE = /[^a-z0-9._:[\]-]/;
 
 /** What is added to a base URL for each request; people copy it along. */
 const METHODS = /\/(chat\/completions|completions|responses|messages)\/*$/;
+
+/** The entries of ALLOWED_TOOL_ORIGINS: exact origins, so an entry with `*` allows nothing. */
+export const parseToolOrigins = (variable: string | undefined): string[] =>
+  parseAllowedOrigins(variable).filter((entry) => !entry.includes("*"));
 
 /** The entries of the variable ALLOWED_ORIGINS: origins, separated by commas. */
 export function parseAllowedOrigins(variable: string | undefined): string[] {

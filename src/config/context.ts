@@ -1,4 +1,5 @@
 import type { OperatorVariables } from "../providers/hosts";
+import type { AddressRules } from "../outgoing/address-rules";
 import type { SecretBinding } from "../protocol/secrets";
 import type { CommandPlace } from "../tools/shell";
 import type { Served } from "./needs";
@@ -6,10 +7,21 @@ import type { Served } from "./needs";
 /** A secret for tool servers, and where it may be sent. */
 export type ToolSecret = { name: string; bindings: readonly SecretBinding[] };
 
+/** The rules for addresses of tools and tool servers. */
+export const toolAddressRules = ({ allowedToolOrigins = [], ownOrigins }: ConfigContext): AddressRules => ({
+  allowedOrigins: allowedToolOrigins,
+  ownOrigins,
+  variable: "ALLOWED_TOOL_ORIGINS",
+});
+
 /** What the operator of this deployment has and allows: names of stored keys, never keys. */
 export type ConfigContext = {
   storedKeys: readonly string[];
   allowedOrigins: readonly string[];
+  /** Exact origins that tools and tool servers may have although they are not public https; absent: none. */
+  allowedToolOrigins?: readonly string[];
+  /** Origins of this service itself, which no team may ask; absent: not known here. */
+  ownOrigins?: readonly string[];
   /** Endpoints and accounts of the operator's, by the names in `OPERATOR_VARIABLES`. */
   variables: OperatorVariables;
   /** Why the service cannot keep a key of a caller's, as a sentence with what to do; absent: it can. */

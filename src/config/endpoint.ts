@@ -16,7 +16,10 @@ export function readEndpoint(section: Section, type: ServedType, context: Config
   const apiVersion = readVersion(section, type, context.variables);
   const found = findAddress(section, type, context.variables);
   if (!found) return null;
-  const result = checkBaseUrl(found.address, [...context.allowedOrigins, ...operatorOrigins(context.variables)]);
+  const result = checkBaseUrl(found.address, {
+    allowedOrigins: [...context.allowedOrigins, ...operatorOrigins(context.variables)],
+    ownOrigins: context.ownOrigins,
+  });
   if (!result.ok && result.privateOrigin !== null) {
     refusePrivate(section, found, result.privateOrigin);
     return null;

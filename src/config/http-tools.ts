@@ -6,7 +6,7 @@ import { fillPlaceholders, HTTP_METHODS, type HttpToolDefinition, placeholdersIn
 import { parameterProblem } from "../tools/parameters";
 import { presetProblem, withoutPresets } from "../tools/presets";
 import { checkKeys } from "./check-keys";
-import type { ConfigContext } from "./context";
+import { type ConfigContext, toolAddressRules } from "./context";
 import { integer, mapping, oneOf, read, type Section, text, toPlain } from "./fields";
 import { HTTP_TOOL_KEYS } from "./known-keys";
 import { MAX_DESCRIPTION_CHARS, MAX_URL_CHARS } from "./limits";
@@ -102,16 +102,16 @@ function asWritten(schema: unknown, tokens: readonly string[]): (string | number
 }
 
 /** The written address, if requests may go there. Nothing of its origin may be left open, or arguments would choose the server. */
-function readUrl(section: Section, { allowedOrigins }: ConfigContext): string | null {
+function readUrl(section: Section, context: ConfigContext): string | null {
   const url = read(section, "url", HTTP_TOOL.url, null);
   if (url === null) return null; // or it would be no HTTP tool; wrong, which is told already
-  const problem = urlProblem(url, allowedOrigins);
+  const problem = urlProblem(url, context);
   if (problem === null) return url;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
   return null;
 }
 
-function urlProblem(written: string, allowedOrigins: readonly string[]): string | null {
+function urlProblem(written: string, context: ConfigContext): string | null {
   if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
   if (!/^https?:\/\/[^/?#{}\\]+(?:[/?]|$)/i.test(written)) return "must be a complete URL whose host is written out";
   const filled = fillPlaceholders(written, () => "x");
@@ -121,7 +121,7 @@ function urlProblem(written: string, allowedOrigins: readonly string[]): string 
   if (url.hash) return "may not hold a fragment";
   const credential = [...url.searchParams.keys()].find(isCredential);
   if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
-  return addressProblem(url, allowedOrigins);
+  return addressProblem(url, toolAddressRules(context));
 }
 
 function checkPlaceholders(section: Section, url: string, { names, preset }: Parameters & { preset: object }): void {

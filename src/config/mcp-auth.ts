@@ -3,7 +3,7 @@ import { secretsIn } from "../tools/http/definition";
 import { describeBindings, maySend } from "../tools/secret-bindings";
 import type { McpAuth } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
-import type { ConfigContext } from "./context";
+import { type ConfigContext, toolAddressRules } from "./context";
 import { below, oneOf, read, type Section, text } from "./fields";
 import { MCP_AUTH_KEYS } from "./known-keys";
 import { MAX_KEY_CHARS, MAX_NAME_CHARS, MAX_URL_CHARS } from "./limits";
@@ -57,10 +57,10 @@ function missing({ path, values, findings }: Section, key: string): void {
   if ((values.get(key) ?? null) === null) findings.error("missing", path, `${key} is missing: ${ABOUT[key]}.`);
 }
 
-function readIssuer(section: Section, { allowedOrigins }: ConfigContext): string | null {
+function readIssuer(section: Section, context: ConfigContext): string | null {
   const written = read(section, "issuer", MCP_AUTH.issuer, null);
   if (written === null) return null;
-  const problem = URL.canParse(written) ? addressProblem(new URL(written), allowedOrigins) : "is no complete URL";
+  const problem = URL.canParse(written) ? addressProblem(new URL(written), toolAddressRules(context)) : "is no complete URL";
   if (problem === null) return written; // as it is: issuers are compared letter by letter
   section.findings.error("base_url_refused", [...section.path, "issuer"], `issuer ${problem}.`);
   return null;

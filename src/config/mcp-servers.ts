@@ -2,7 +2,7 @@ import { addressProblem, isAllowedOrigin } from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
 import type { McpServer, McpTools } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
-import type { ConfigContext } from "./context";
+import { type ConfigContext, toolAddressRules } from "./context";
 import { integer, listOrMapping, read, refuseOffWord, type Section, text, texts } from "./fields";
 import { HTTP_MCP_KEYS, MCP_SERVER_KEYS } from "./known-keys";
 import { MAX_MCP_SERVERS, MAX_URL_CHARS } from "./limits";
@@ -62,10 +62,10 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
   return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
 }
 
-function isOnUsersMachine(written: string, { allowedOrigins }: ConfigContext): boolean {
+function isOnUsersMachine(written: string, { allowedToolOrigins = [] }: ConfigContext): boolean {
   if (!URL.canParse(written)) return false;
   const url = new URL(written);
-  return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedOrigins);
+  return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedToolOrigins);
 }
 
 function readHttpServer({ name, section }: Entry, context: ConfigContext): McpServer | null {
@@ -108,23 +108,23 @@ function checkType({ path, values, findings }: Section): void {
   findings.error("wrong_type", [...path, "type"], type === "sse" ? sse : other);
 }
 
-function readUrl(section: Section, { allowedOrigins }: ConfigContext): string | null {
+function readUrl(section: Section, context: ConfigContext): string | null {
   const written = read(section, "url", MCP_SERVER.url, null);
   if (written === null) return null; // and wrong, which is told already
-  const problem = urlProblem(written, allowedOrigins);
+  const problem = urlProblem(written, context);
   if (problem === null) return new URL(written).href;
   section.findings.error("base_url_refused", [...section.path, "url"], `url ${problem}.`);
   return null;
 }
 
-function urlProblem(written: string, allowedOrigins: readonly string[]): string | null {
+function urlProblem(written: string, context: ConfigContext): string | null {
   if (written.includes("${")) return "may not name a secret: secrets belong in `headers`";
   if (!URL.canParse(written)) return "is no complete URL, such as https://mcp.example.com/mcp";
   const url = new URL(written);
   if (url.hash) return "may not hold a fragment";
   const credential = [...url.searchParams.keys()].find(isCredential);
   if (credential !== undefined) return `may not hold \`${credential}\`: credentials belong in \`headers\`, as \${NAME}`;
-  return addressProblem(url, allowedOrigins);
+  return addressProblem(url, toolAddressRules(context));
 }
 
 /** Both levels have them. */

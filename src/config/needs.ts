@@ -76,7 +76,7 @@ export const NEEDS = {
   localhost_mcp: {
     what: "MCP servers on your machine",
     why: "a hosted service cannot reach them",
-    way: "Hand them on with `npm run bridge -- team.yaml --url NAME=https://…`, with a token and the address of a tunnel; an operator can allow their own address with ALLOWED_ORIGINS.",
+    way: "Hand them on with `npm run bridge -- team.yaml --url NAME=https://…`, with a token and the address of a tunnel; an operator can allow their own address with ALLOWED_TOOL_ORIGINS.",
   },
   http_mcp: notYet("MCP servers", "Remove them from `mcp_servers`."),
   shell: notYet("a shell", "Remove `enable_mcp_command_line`; `enable_code_execution` runs code at providers that offer it."),

@@ -1,4 +1,4 @@
-import { addressProblem } from "../outgoing/address-rules";
+import { type AddressRules, addressProblem } from "../outgoing/address-rules";
 import { SECRET_METHODS, type SecretBinding } from "../protocol/secrets";
 import { secretsIn } from "../tools/http/definition";
 import { describeBindings, maySend, maySendBelow } from "../tools/secret-bindings";
@@ -55,10 +55,10 @@ export const withOwnSecrets = (own: readonly ToolSecret[], operators: readonly T
 ];
 
 /** What is wrong with where a secret would be sent, as a sentence; null if nothing is. */
-export function bindingProblem({ origin, paths = [] }: SecretBinding, allowedOrigins: readonly string[]): string | null {
+export function bindingProblem({ origin, paths = [] }: SecretBinding, rules: AddressRules): string | null {
   if (!URL.canParse(origin)) return "An origin is scheme and host, such as https://api.example.com.";
   const url = new URL(origin);
-  const problem = addressProblem(url, allowedOrigins);
+  const problem = addressProblem(url, rules);
   if (problem !== null) return `This origin ${problem}.`;
   if (origin !== url.origin) return `An origin has neither path nor query: write ${url.origin}, and paths in \`paths\`.`;
   const bad = paths.find((path) => new URL(path, origin).pathname !== path);

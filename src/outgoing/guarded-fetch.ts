@@ -1,4 +1,5 @@
-import { addressProblem, isAddress, isAllowedOrigin, isPrivateAddress } from "./address-rules";
+import { type AddressRules, addressProblem, isAddress, isAllowedOrigin, isPrivateAddress } from "./address-rules";
+import { HOPS_HEADER } from "./hops";
 import type { Resolve } from "./names";
 
 /** Nothing was sent: the address may not be asked. */
@@ -36,9 +37,7 @@ export class OriginUnreachable extends Error {
 /** Whether an origin can be reached. Throws only `signal.reason`. */
 export type Probe = (url: URL, signal: AbortSignal | null) => Promise<boolean>;
 
-export type OutgoingRules = {
-  /** Origins the operator allows by name, whatever they are. */
-  allowedOrigins: readonly string[];
+export type OutgoingRules = AddressRules & {
   /** Well-known public origins, whose names need no look. */
   trustedOrigins: ReadonlySet<string>;
 };
@@ -59,14 +58,17 @@ export function guardedFetch({ fetch: send, resolve, probe, ...rules }: Options)
     const signal = init?.signal ?? null;
     await requireAllowed(url, { ...rules, resolve, signal });
     if (probe && !(await probe(url, signal))) throw new OriginUnreachable(url.host);
-    return send(input, { ...init, redirect: "manual" });
+    const headers = new Headers(init?.headers ?? (input instanceof Request ? input.headers : {}));
+    headers.set(HOPS_HEADER, "1");
+    return send(input, { ...init, headers, redirect: "manual" });
   };
 }
 
 type Check = OutgoingRules & { resolve: Resolve; signal: AbortSignal | null };
 
-async function requireAllowed(url: URL, { allowedOrigins, trustedOrigins, resolve, signal }: Check): Promise<void> {
-  const problem = addressProblem(url, allowedOrigins);
+async function requireAllowed(url: URL, { trustedOrigins, resolve, signal, ...rules }: Check): Promise<void> {
+  const { allowedOrigins } = rules;
+  const problem = addressProblem(url, rules);
   if (problem !== null) throw new AddressRefused(`The address ${problem}.`);
   if (isAllowedOrigin(url, allowedOrigins) || trustedOrigins.has(url.origin) || isAddress(url.hostname)) return;
   const addresses = await resolve(url.hostname, signal).catch((cause: unknown) => {

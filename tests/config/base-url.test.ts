@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkBaseUrl, parseAllowedOrigins } from "../../src/config/base-url";
+import { checkBaseUrl, parseAllowedOrigins, parseToolOrigins } from "../../src/config/base-url";
 
 describe("a base URL that no operator allowed", () => {
   it.each([
@@ -61,7 +61,7 @@ describe("a base URL that no operator allowed", () => {
     "",
     `https://api.openai.com/${"x".repeat(2048)}`,
   ])("is refused: %s", (url) => {
-    expect(checkBaseUrl(url, [])).toMatchObject({ ok: false });
+    expect(checkBaseUrl(url, { allowedOrigins: [] })).toMatchObject({ ok: false });
   });
 
   it.each([
@@ -74,7 +74,7 @@ describe("a base URL that no operator allowed", () => {
     ["https://100.128.0.1", "https://100.128.0.1"],
     ["https://[2606:4700::1111]/v1", "https://[2606:4700::1111]/v1"],
   ])("is taken if it is public https: %s", (url, baseUrl) => {
-    expect(checkBaseUrl(url, [])).toEqual({ ok: true, baseUrl });
+    expect(checkBaseUrl(url, { allowedOrigins: [] })).toEqual({ ok: true, baseUrl });
   });
 });
 
@@ -92,7 +92,7 @@ describe("an allowed origin", () => {
     ["http://user:x@127.0.0.1:9000/v1", ["http://127.0.0.1:9000"], false],
     ["file:///etc/passwd", ["null"], false],
   ])("%s with %j: %s", (url, allowed, ok) => {
-    expect(checkBaseUrl(url, allowed).ok).toBe(ok);
+    expect(checkBaseUrl(url, { allowedOrigins: allowed }).ok).toBe(ok);
   });
 
   it("is read from a list with commas", () => {
@@ -101,5 +101,36 @@ describe("an allowed origin", () => {
       "https://a.example.org",
     ]);
     expect(parseAllowedOrigins(undefined)).toEqual([]);
+  });
+});
+
+describe("what no operator can allow (H6, L17)", () => {
+  const ownOrigins = ["http://127.0.0.1:8787", "https://ours.example.org"];
+  const allowedOrigins = ["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*", "http://localhost:9229"];
+  it.each([
+    { url: "http://127.0.0.1:8787/v1", why: "own address" },
+    { url: "http://localhost:8787/v1", why: "own address" },
+    { url: "http://[::1]:8787", why: "own address" },
+    { url: "https://ours.example.org/api", why: "own address" },
+    { url: "http://127.0.0.1:9000/cdn-cgi/local/explorer", why: "/cdn-cgi" },
+    { url: "http://127.0.0.1:9000//CDN-CGI/local", why: "/cdn-cgi" },
+    { url: "http://127.0.0.1:9229/json", why: "port 9229" },
+    { url: "http://localhost:9229/json", why: "port 9229" },
+    { url: "http://localhost:9222", why: "port 9222" },
+  ])("$url: $why", ({ url, why }) => {
+    expect(checkBaseUrl(url, { allowedOrigins, ownOrigins })).toEqual({
+      ok: false,
+      detail: expect.stringContaining(why),
+      privateOrigin: null,
+    });
+  });
+
+  it("and its neighbours are still allowed", () => {
+    for (const url of ["http://127.0.0.1:8788/v1", "http://localhost:9221/v1", "http://localhost:9250/cdn-cgi-notes"])
+      expect(checkBaseUrl(url, { allowedOrigins, ownOrigins }).ok).toBe(true);
+  });
+
+  it("takes origins of tools exactly: a `*` allows nothing", () => {
+    expect(parseToolOrigins("http://127.0.0.1:*, http://127.0.0.1:3000")).toEqual(["http://127.0.0.1:3000"]);
   });
 });

@@ -9,6 +9,8 @@ type Text = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Nam
 const SERVICE: Record<Text, "set" | "offered"> = {
   OPEN_ACCESS: "set",
   ALLOWED_ORIGINS: "set",
+  ALLOWED_TOOL_ORIGINS: "offered",
+  SERVICE_ORIGINS: "offered",
   MASTER_KEY: "offered",
   SEALING_KEYS: "offered",
   EVAL_TENANT: "offered",

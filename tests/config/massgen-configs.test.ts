@@ -77,6 +77,7 @@ describe.skipIf(SAMPLE_NAMES.length === 0)("MassGen's examples [needs ../shared/
       attached: sent.names,
       contexts: new Set([PUSHED_AS]),
       allowedOrigins: ["http://127.0.0.1:*", "http://localhost:*"],
+      allowedToolOrigins: origins,
       toolSecrets: [{ name: TOKEN_SECRET, bindings: origins.map((origin) => ({ origin })) }],
     };
     expect(checkTeam(yaml, context)).toMatchObject({ runnable: true, errors: [], refusals: [] });

@@ -60,14 +60,15 @@ describe("a tool server over HTTP", () => {
     expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([{ connectMs: 20_000, callMs: 20_000 }]);
   });
 
-  it("may be private where the operator allows its origin", () => {
+  it("may be private where the operator allows its exact origin for tools (H6)", () => {
     const local = withServers("[{name: box, url: 'http://127.0.0.1:8000/mcp'}]");
-    expect(mcpOf(local, { ...CONTEXT, allowedOrigins: ["http://127.0.0.1:*"] })?.servers).toMatchObject([
+    expect(mcpOf(local, { ...CONTEXT, allowedToolOrigins: ["http://127.0.0.1:8000"] })?.servers).toMatchObject([
       { url: "http://127.0.0.1:8000/mcp" },
     ]);
-    expect(checkTeam(local, CONTEXT).refusals).toMatchObject([
-      { need: "localhost_mcp", detail: expect.stringContaining("tunnel") },
-    ]);
+    for (const refused of [CONTEXT, { ...CONTEXT, allowedOrigins: ["http://127.0.0.1:*"] }])
+      expect(checkTeam(local, refused).refusals).toMatchObject([
+        { need: "localhost_mcp", detail: expect.stringContaining("tunnel") },
+      ]);
   });
 
   it.each([

@@ -40,6 +40,7 @@ describe.skipIf(RUNNABLE.length === 0)("MassGen's sample configs [needs ../share
     providers = await startSimulatedProviders({ models: modelsOfSamples(RUNNABLE, usesWhatItHas) });
     service = await ServiceProcess.prepare({
       ...LOCAL,
+      ALLOWED_TOOL_ORIGINS: new URL(tools.url).origin,
       TOOL_SECRETS: `${TOKEN_SECRET}=${new URL(tools.url).origin}`,
       [TOKEN_SECRET]: TOKEN,
     });

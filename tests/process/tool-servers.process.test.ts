@@ -55,6 +55,7 @@ beforeAll(async () => {
   providers = await startSimulatedProviders({ models: MODELS });
   service = await ServiceProcess.prepare({
     ...LOCAL,
+    ALLOWED_TOOL_ORIGINS: [everything, lookout, trusted].map(({ url }) => new URL(url).origin).join(","),
     MCP_SAFE_TOOLS: `idempotent ${trusted.url}#trigger-*`,
     TOOL_SECRETS: `BOX_KEY=${new URL(lookout.url).origin}`,
     BOX_KEY: KEY,

@@ -62,7 +62,7 @@ describe("the plan of a bridge", () => {
   it("gives a config that the service runs, once it may send the token", () => {
     const context = {
       ...FULL_CONTEXT,
-      allowedOrigins: ["http://127.0.0.1:*"],
+      allowedToolOrigins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"],
       toolSecrets: [
         { name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }, { origin: "http://127.0.0.1:9001" }] },
       ],
@@ -120,7 +120,7 @@ describe("the plan of a bridge", () => {
       expect(config).not.toMatch(/localhost|X-Key|security/);
       const context = {
         ...FULL_CONTEXT,
-        allowedOrigins: ["http://127.0.0.1:*"],
+        allowedToolOrigins: ["http://127.0.0.1:9000"],
         toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }] }],
       };
       expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
