@@ -1,10 +1,10 @@
-import type { Begun, Commit, ContextIndex, Unfinished, VersionRow } from "../src/contexts/context-index";
+import type { Begun, Commit, ContextIndex, StorageFull, Unfinished, VersionRow } from "../src/contexts/context-index";
 
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";
 
-/** The index of contexts in D1. */
-export const createContextIndex = (db: D1Database): ContextIndex => ({
+/** The index of contexts in D1. `defaultLimit`: bytes that a tenant without a limit of its own may store; null: no limit. */
+export const createContextIndex = (db: D1Database, defaultLimit: number | null = null): ContextIndex => ({
   async begin({ tenant, name, id, treeHash, createdAt }) {
     const newest =
       "SELECT id FROM context_versions WHERE tenant = ?1 AND name = ?2 AND state = 'committed' ORDER BY nth DESC LIMIT 1";
@@ -18,6 +18,8 @@ export const createContextIndex = (db: D1Database): ContextIndex => ({
     ]);
     return open?.results[0] ?? { id, builtOn: null };
   },
+  charge: (upload, bytes) => chargeUpload(db, upload, { bytes, defaultLimit }),
+  full: (tenant) => fullStorage(db, tenant, defaultLimit),
   commit: (commit) => commitVersion(db, commit),
   async isOpen(tenant, name, id) {
     const sql = "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
@@ -82,4 +84,36 @@ export async function forgetVersion(db: D1Database, { tenant, name, id }: Unfini
   const sql = `UPDATE context_versions SET built_on = ${parent} WHERE tenant = ?1 AND name = ?2 AND built_on = ?3`;
   const gone = "DELETE FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state IN ('erasing', 'retired')";
   await db.batch([db.prepare(sql).bind(tenant, name, id), db.prepare(gone).bind(tenant, name, id)]);
+}
+
+const STORED = "coalesce((SELECT bytes FROM stored_bytes WHERE tenant = ?1), 0)";
+/** 0: no limit. */
+const limitAs = (parameter: string) => `coalesce((SELECT stored_bytes FROM tenants WHERE id = ?1), ${parameter}, 0)`;
+
+/** One statement looks and charges, so that of two uploads for the last bytes one is refused. */
+async function chargeUpload(
+  db: D1Database,
+  { tenant, name, id }: Unfinished,
+  { bytes, defaultLimit }: { bytes: number; defaultLimit: number | null },
+): Promise<{ ok: true } | StorageFull> {
+  const fits = `(?4 <= stored_bytes OR ${limitAs("?5")} = 0 OR ${STORED} - stored_bytes + ?4 <= ${limitAs("?5")})`;
+  const sql = `UPDATE context_versions SET stored_bytes = ?4 WHERE tenant = ?1 AND name = ?2 AND id = ?3 AND state = 'uploading' AND ${fits}`;
+  const { meta } = await db.prepare(sql).bind(tenant, name, id, bytes, defaultLimit).run();
+  if (meta.changes > 0) return { ok: true };
+  // An upload that is open no more is found out by whatever comes next.
+  const open = "SELECT 1 FROM context_versions WHERE tenant = ? AND name = ? AND id = ? AND state = 'uploading'";
+  if ((await db.prepare(open).bind(tenant, name, id).first()) === null) return { ok: true };
+  const { stored, most } = await storageIn(db, tenant, defaultLimit);
+  return { ok: false, storedBytes: stored, limitBytes: most };
+}
+
+async function fullStorage(db: D1Database, tenant: string, defaultLimit: number | null): Promise<StorageFull | null> {
+  const { stored, most } = await storageIn(db, tenant, defaultLimit);
+  return most === 0 || stored < most ? null : { ok: false, storedBytes: stored, limitBytes: most };
+}
+
+/** `most` 0: no limit. */
+async function storageIn(db: D1Database, tenant: string, defaultLimit: number | null): Promise<{ stored: number; most: number }> {
+  const sql = `SELECT ${STORED} AS stored, ${limitAs("?2")} AS most`;
+  return (await db.prepare(sql).bind(tenant, defaultLimit).first<{ stored: number; most: number }>()) ?? { stored: 0, most: 0 };
 }

@@ -39,10 +39,10 @@ export const createPruneIndex = (db: D1Database): PruneIndex => ({
     const { results } = await db.prepare(sql).bind(tenant, name).all<Omit<Past, "stands"> & { stands: number }>();
     return results.map(({ stands, ...past }) => ({ ...past, stands: stands === 1 }));
   },
-  async leaveRest({ tenant, name, id, retiredAt }) {
+  async leaveRest({ tenant, name, id, retiredAt }, bytes) {
     const sql =
-      "UPDATE context_versions SET state = 'rest' WHERE tenant = ? AND name = ? AND id = ? AND state = 'retired' AND retired_at = ?";
-    await db.prepare(sql).bind(tenant, name, id, retiredAt).run();
+      "UPDATE context_versions SET state = 'rest', stored_bytes = ? WHERE tenant = ? AND name = ? AND id = ? AND state = 'retired' AND retired_at = ?";
+    await db.prepare(sql).bind(bytes, tenant, name, id, retiredAt).run();
   },
   async putOff({ tenant, name, id }, now) {
     const sql = "UPDATE context_versions SET retired_at = ? WHERE tenant = ? AND name = ? AND id = ? AND state = 'retired'";

@@ -25,6 +25,8 @@ export type Env = {
   /** What a tenant may use that has no limits of its own: turns at a time, dollars a day; numbers, 0 for no limit. */
   TENANT_CONCURRENT_TURNS?: string;
   TENANT_USD_PER_DAY?: string;
+  /** Bytes that a tenant may store that has no limit of its own; a number, 0 for no limit. */
+  TENANT_STORED_BYTES?: string;
   /** Which deployment this is, as the platform tells it. */
   VERSION?: WorkerVersionMetadata;
   /** Requests of one key, as wrangler.toml limits them. */

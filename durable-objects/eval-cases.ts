@@ -165,6 +165,8 @@ function reasonOf(refusal: StartRefusal): string {
   switch (refusal.code) {
     case "spend_exceeded":
       return `its tenant's money of the day ($${refusal.limitUsd.toFixed(2)}) is spent`;
+    case "storage_exceeded":
+      return "its tenant stores as much as it may";
     case "price_unknown":
       return `its tenant has a cap in dollars, and the price of ${refusal.agents.join(", ")} is not known`;
     case "context_missing":

@@ -47,6 +47,8 @@ type Options = {
   /** Unix ms. */
   now: () => number;
   session: string;
+  /** Called after each of them: what the session stores has changed. */
+  stored?: () => Promise<void>;
 };
 
 /**
@@ -65,6 +67,12 @@ export class FileDuties {
    * nowhere. Once they have been looked for often enough, what is lost is written down and in the log, and all the rest is done.
    */
   async perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
+    const delivered = await this.#perform(duty);
+    await this.#options.stored?.();
+    return delivered;
+  }
+
+  async #perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
     const { blobs, objects, turns } = this.#options;
     switch (duty.type) {
       case "upload_snapshot":

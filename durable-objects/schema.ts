@@ -36,6 +36,8 @@ const TABLES = [
   "CREATE TABLE blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, bytes BLOB) WITHOUT ROWID",
   // Contents that uploaded snapshots hold: in R2 under their own hash, or in a pack from a byte on.
   "CREATE TABLE stored_blobs (hash TEXT PRIMARY KEY, size INTEGER NOT NULL, pack TEXT, at INTEGER NOT NULL) WITHOUT ROWID",
+  // Objects of the session in R2, with their sizes: what it stores beside its own tables.
+  "CREATE TABLE stored_objects (name TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID",
   // Contents that were to be brought to R2 and were nowhere any more: what was to be made of them, and when that was given up.
   "CREATE TABLE lost_contents (hash TEXT, place TEXT, at INTEGER NOT NULL, PRIMARY KEY (hash, place)) WITHOUT ROWID",
   // Tickets for one stream each, not used yet: their hashes.
@@ -49,11 +51,17 @@ const exists = (sql: SqlStorage, table: string): boolean =>
 
 /** Makes the tables that are not there yet: also those a later version of the service brought to an older session. */
 export function createTables(sql: SqlStorage): void {
+  const wasCounted = exists(sql, "stored_objects");
   const hadDuties = exists(sql, "file_duties");
   for (const table of TABLES) sql.exec(table.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS"));
   if (!hadDuties) sql.exec(UPLOAD_ALL);
+  if (!wasCounted) sql.exec(COUNT_ALL);
 }
 
 /** Whatever nobody has uploaded is taken for left over: snapshots from before there were uploads are to be uploaded first. */
 const UPLOAD_ALL =
   "INSERT INTO file_duties (tries, not_before, body) SELECT 0, 0, json_object('type', 'upload_snapshot', 'turn', turn, 'attempt', attempt, 'label', label, 'at', 0) FROM snapshots WHERE part = 0 ORDER BY turn, attempt, label";
+
+/** Objects from before they were counted, as one row: contents that uploaded snapshots hold. */
+const COUNT_ALL =
+  "INSERT INTO stored_objects (name, bytes) SELECT 'before', total FROM (SELECT sum(size) AS total FROM stored_blobs) WHERE total IS NOT NULL";

@@ -3,8 +3,10 @@ import { SessionFiles, type SessionPlace } from "../r2-layout/session-files";
 import type { Team } from "../src/config/team";
 import type { ContextPins } from "../src/contexts/context-index";
 import type { ContextReader } from "../src/contexts/context-reader";
+import { logError } from "../src/redaction/log";
 import { BlobStore } from "./blob-store";
 import { BucketTurns } from "./bucket-turns";
+import { countedObjects } from "./counted-objects";
 import { ContextChanges } from "./context-changes";
 import { type FileDuty, FileDuties, type ReleasePins } from "./file-duties";
 import { Outbox } from "./outbox";
@@ -22,15 +24,19 @@ type Places = {
   place: SessionPlace;
   pins: Pick<ContextPins, "release">;
   turns?: BucketTurns;
+  stored?: () => Promise<void>;
 };
 type Turns = Ends & {
   latest: () => { turn: number; isRunning: boolean } | null;
 };
 
 /** Where a session's files lie: over its tables and its part of R2. */
-export function fileStores({ storage, bucket, place, pins, turns = new BucketTurns() }: Places, { latest, ...ends }: Turns) {
+export function fileStores(
+  { storage, bucket, place, pins, turns = new BucketTurns(), stored }: Places,
+  { latest, ...ends }: Turns,
+) {
   const { sql } = storage;
-  const objects = new SessionFiles(bucket, place);
+  const objects = countedObjects(new SessionFiles(bucket, place), sql);
   const blobs = new BlobStore({ sql, objects, turns });
   const snapshots = new SnapshotStore(sql, ends);
   const contextChanges = new ContextChanges(sql);
@@ -45,6 +51,7 @@ export function fileStores({ storage, bucket, place, pins, turns = new BucketTur
     release,
     now: () => Date.now(),
     session: place.session,
+    ...(stored && { stored }),
     completedWith: ends.completedWith,
   });
   return { turns, blobs, snapshots, contextChanges, outbox, duties };
@@ -53,13 +60,22 @@ export function fileStores({ storage, bucket, place, pins, turns = new BucketTur
 type Options = Omit<Places, "pins"> & {
   log: SessionLog;
   team: Team;
-  contexts: { reader: ContextReader; pins: Pick<ContextPins, "release"> };
+  contexts: {
+    reader: ContextReader;
+    pins: Pick<ContextPins, "release">;
+    /** Told what the session stores whenever work on its files has changed that; absent: nobody counts. */
+    stored?: (place: SessionPlace, sql: SqlStorage) => Promise<void>;
+  };
 };
 
 /** A session's files, as its agents work on them. */
 export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
+  // The end of the turn says it again, and insists: no file waits for it here.
+  const stored = async () => {
+    await contexts.stored?.(places.place, places.storage.sql).catch((error: unknown) => logError("stored bytes", error));
+  };
   const { turns, ...stores } = fileStores(
-    { ...places, pins: contexts.pins },
+    { ...places, pins: contexts.pins, stored },
     {
       parentOf: (turn) => log.turn(turn)?.parent ?? null,
       completedWith: (turn) => log.completedWith(turn),

@@ -295,7 +295,7 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
         });
       },
       containers,
-      settle: (turn) => link.settle(turn),
+      settle: (turn) => link.settle(turn, sql),
     });
     const keys = new KeyStore(this.env.DB);
     this.#keyWatch = new KeyWatch({ streams: engine.journal.streams, live: (ids) => keys.live(ids, Date.now()) });

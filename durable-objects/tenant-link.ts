@@ -7,6 +7,7 @@ import { unpricedAgents } from "../src/protocol/team";
 import type { QuotaDecision } from "../src/tenancy/quota";
 import type { Env } from "./env";
 import type { StartTurn } from "./session-api";
+import { reportStored, storedBySession } from "./stored-bytes";
 import type { SettledTurn } from "./tenant-api";
 
 /** A turn's calls may outlive its deadline: what runs is finished, and an answer presented. */
@@ -15,11 +16,13 @@ const LEASE_GRACE_MS = 30 * 60_000;
 /** A session's line to its tenant. */
 export class TenantLink {
   readonly #object: ReturnType<Env["TENANTS"]["get"]>;
+  readonly #env: Pick<Env, "DB">;
   readonly tenant: string;
   readonly #session: string;
 
-  constructor({ TENANTS }: Env, tenant: string, session: string) {
-    this.#object = TENANTS.get(TENANTS.idFromName(tenant));
+  constructor(env: Env, tenant: string, session: string) {
+    this.#env = env;
+    this.#object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
     this.tenant = tenant;
     this.#session = session;
   }
@@ -38,6 +41,7 @@ export class TenantLink {
       maxCostUsd: budget.max_cost_usd ?? null,
       unpriced: unpricedAgents(rules),
       leastUsd: leastCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
+      attachedBytes: (attached?.attachments ?? []).reduce((sum, { size }) => sum + size, 0),
       endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
     });
   }
@@ -46,7 +50,9 @@ export class TenantLink {
     return this.#object.releaseTurn(this.#session, number);
   }
 
-  settle(settled: SettledTurn): Promise<void> {
-    return this.#object.endTurn(settled);
+  /** Tells that a turn has ended, and what the session stores since. `sql`: the session's tables. */
+  async settle(settled: SettledTurn, sql: SqlStorage): Promise<void> {
+    await this.#object.endTurn(settled);
+    await reportStored(this.#env, { tenant: this.tenant, session: this.#session }, storedBySession(sql));
   }
 }

@@ -2,7 +2,9 @@ import { DurableObject } from "cloudflare:workers";
 import type { AuditEntry } from "../src/tenancy/audit";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { deploymentQuota, judgeTurn, type Quota, type QuotaDecision, type TurnWish } from "../src/tenancy/quota";
+import { judgeStorage } from "../src/tenancy/storage";
 import type { Env } from "./env";
+import { storageOf } from "./stored-bytes";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
 import { TenantTables } from "./tenant-tables";
 
@@ -23,7 +25,9 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
   }
 
   async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
-    const quota = await this.#quotaOf(tenant);
+    const [quota, storage] = await Promise.all([this.#quotaOf(tenant), storageOf(this.env, tenant)]);
+    const full = judgeStorage(storage, wish.attachedBytes ?? 0);
+    if (full) return full;
     const now = Date.now();
     const decision = judgeTurn(quota, this.#tables.usage(now), wish, now);
     if (decision.ok) this.ctx.storage.transactionSync(() => this.#tables.lease(decision.lease, now));

@@ -124,25 +124,32 @@ export class ContextFiles {
     if (keys.length > 0) await this.#bucket.delete(keys);
   }
 
-  /** Erases all of a version but these contents. Broken off in the middle, it is finished by doing it again. */
-  async eraseAllBut(place: VersionPlace, { blobs, packs }: Kept): Promise<void> {
+  /** Erases all of a version but these contents, and gives how many bytes they are. Broken off in the middle, it is finished by doing it again. */
+  async eraseAllBut(place: VersionPlace, { blobs, packs }: Kept): Promise<number> {
     const prefix = versionPrefix(place);
     const kept = new Set([
       ...[...blobs].map((hash) => blobsPrefix(place) + hash),
       ...[...packs].map((hash) => packsPrefix(place) + hash),
     ]);
-    for await (const names of this.#names(prefix)) {
-      const keys = names.map((name) => prefix + name).filter((key) => !kept.has(key));
+    let left = 0;
+    for await (const objects of this.#objects(prefix)) {
+      for (const { key, size } of objects) left += kept.has(key) ? size : 0;
+      const keys = objects.map(({ key }) => key).filter((key) => !kept.has(key));
       if (keys.length > 0) await this.#bucket.delete(keys);
     }
+    return left;
   }
 
   /** What lies below a prefix, without it, page by page. */
   async *#names(prefix: string): AsyncGenerator<string[]> {
+    for await (const objects of this.#objects(prefix)) yield objects.map(({ key }) => key.slice(prefix.length));
+  }
+
+  async *#objects(prefix: string): AsyncGenerator<{ key: string; size: number }[]> {
     let cursor: string | undefined;
     do {
       const page = await this.#bucket.list({ prefix, limit: MOST_AT_ONCE, ...(cursor ? { cursor } : {}) });
-      yield page.objects.map(({ key }) => key.slice(prefix.length));
+      yield page.objects;
       cursor = page.truncated ? page.cursor : undefined;
     } while (cursor !== undefined);
   }

@@ -116,14 +116,16 @@ program
   .requiredOption("--tenant <name>", "whose limits", tenantOf)
   .option("--turns <number>", "turns at a time; 0: no limit", turnsOf)
   .option("--usd-per-day <number>", "US dollars per UTC day; 0: no limit", limitOf)
+  .option("--stored-gb <number>", "gigabytes that it may store; 0: no limit", limitOf)
   .addOption(remote())
-  .action(
-    async ({ tenant, turns, usdPerDay, remote }: { tenant: string; turns?: number; usdPerDay?: number; remote: boolean }) => {
-      await ready(remote);
-      await runStatement(setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null }), remote);
-      console.error(`The limits of ${tenant} are set; they hold within a minute.`);
-    },
-  );
+  .action(async ({ tenant, turns, usdPerDay, storedGb, remote }: LimitFlags) => {
+    await ready(remote);
+    const storedBytes = storedGb === undefined ? null : Math.round(storedGb * 1_000_000_000);
+    await runStatement(setLimits(tenant, { turns: turns ?? null, usdPerDay: usdPerDay ?? null, storedBytes }), remote);
+    console.error(`The limits of ${tenant} are set; they hold within a minute.`);
+  });
+
+type LimitFlags = { tenant: string; turns?: number; usdPerDay?: number; storedGb?: number; remote: boolean };
 
 const ready = (remote: boolean): Promise<void> => (remote ? Promise.resolve() : ensureSetup((line) => console.error(line)));
 

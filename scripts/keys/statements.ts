@@ -34,5 +34,7 @@ export const listKeys = (tenant: string | null): string =>
 export const revokeKey = (id: string, now: number): string =>
   `UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${literal(now)}) WHERE id = ${literal(id)} RETURNING id`;
 
-export const setLimits = (tenant: string, { turns, usdPerDay }: { turns: number | null; usdPerDay: number | null }): string =>
-  `INSERT OR REPLACE INTO tenants (id, concurrent_turns, usd_per_day) VALUES (${list(tenant, turns, usdPerDay)})`;
+type Limits = { turns: number | null; usdPerDay: number | null; storedBytes: number | null };
+
+export const setLimits = (tenant: string, { turns, usdPerDay, storedBytes }: Limits): string =>
+  `INSERT OR REPLACE INTO tenants (id, concurrent_turns, usd_per_day, stored_bytes) VALUES (${list(tenant, turns, usdPerDay, storedBytes)})`;

@@ -50,6 +50,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   rate_limited: "too many requests with this key, or with all keys of the tenant together; ask again after `retry-after`",
   quota_exceeded: "as many turns run as the tenant may run at once; ask again after `retry-after`",
   too_many_readers: "too many follow this session's streams; ask again after `retry-after`",
+  storage_exceeded: "the tenant stores as much as it may; erase sessions or contexts, or have the limit raised",
   internal: "a fault of the service's own",
   uploads_busy: "as many uploads are taken in as there is room for; send it again after `retry-after`",
   interrupted: "a deploy or a move in the middle; ask again after `retry-after`",

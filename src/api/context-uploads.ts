@@ -25,6 +25,7 @@ import { CONTEXT_PARAM, ownerOf, versionOf } from "./context-names";
 import { ApiError, type ErrorCode } from "./errors";
 import { json, type Operation } from "./operation";
 import { MAX_BODY_BYTES, readBody, readLargeBody } from "./read-body";
+import { requireStorage } from "./quota-refusals";
 import { inRoom } from "./upload-place";
 import { orRefusal, typeOf, uploadBody } from "./read-upload";
 
@@ -60,7 +61,16 @@ const PUT: Operation = {
     201: json("There is a new version", ContextUploadSchema, COMMITTED),
     202: json("Contents are missing", ContextUploadSchema, UPLOADING),
   },
-  codes: [...UNREADABLE, "bad_json", "body_too_large", "request_invalid", "path_invalid", "context_changed", "upload_not_found"],
+  codes: [
+    ...UNREADABLE,
+    "bad_json",
+    "body_too_large",
+    "request_invalid",
+    "path_invalid",
+    "context_changed",
+    "upload_not_found",
+    "storage_exceeded",
+  ],
   handle: put,
 };
 
@@ -93,6 +103,7 @@ const STATUS = { committed: 201, unchanged: 200, uploading: 202 } as const;
 
 async function put(context: Call): Promise<Response> {
   const owner = ownerOf(context);
+  await requireStorage(context);
   const uploaded = await orRefusal(take(context, owner));
   return context.json(toWire(owner.name, uploaded), STATUS[uploaded.status]);
 }
@@ -101,7 +112,7 @@ async function take(context: Call, owner: { tenant: string; name: string }): Pro
   const { store } = context.env.contexts;
   if (typeOf(context.req.raw) === JSON_TYPE) return takeManifest(context, owner);
   const kind = kindOf(context.req.raw);
-  return withRoom(context, kind, (body) => putArchive(store, owner, archiveOf(context, kind, body), Date.now()));
+  return withRoom(context, kind, (body) => putArchive(store, owner, archiveOf(kind, body), Date.now()));
 }
 
 const MANIFEST_BEYOND = `The manifest is larger than ${MANIFEST_BYTES / 1_000_000} MB: ${CONTEXT_LIMITS.files} files with paths of ${PATH_LIMITS.pathBytes} bytes take less. Write it without \\u escapes and spaces, shorten the paths, or send the files themselves as a tar (${TAR}).`;
@@ -168,7 +179,7 @@ function withRoom<T>(context: Call, kind: UploadKind, work: (body: Counted) => P
 }
 
 /** How the body's archive is read. */
-function archiveOf(context: Call, kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
+function archiveOf(kind: "tar" | "gzip" | "zip", body: Counted): OpenArchive {
   const { open, told, tally } = body;
   switch (kind) {
     case "tar":
@@ -176,7 +187,7 @@ function archiveOf(context: Call, kind: "tar" | "gzip" | "zip", body: Counted): 
     case "gzip":
       return () => readTarGzip(open(), tally);
     case "zip":
-      return (place) => zipEntries(() => spool(context.env.contexts.store.files, place, open()), body);
+      return (place, files) => zipEntries(() => spool(files, place, open()), body);
     default:
       return kind satisfies never;
   }

@@ -57,6 +57,7 @@ const HTTP_STATUS = {
   quota_exceeded: 429,
   internal: 500,
   interrupted: 503,
+  storage_exceeded: 507,
   uploads_busy: 503,
 } as const;
 

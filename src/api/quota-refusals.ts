@@ -1,5 +1,7 @@
 import type { StartRefusal } from "../../durable-objects/session-api";
 import { type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
+import { fullMessage } from "../contexts/refusals";
+import type { Call } from "./api-env";
 import { ApiError } from "./errors";
 
 const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
@@ -7,6 +9,8 @@ const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
 /** Why the tenant may not start a turn now, and what to do. */
 export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
   switch (refusal.code) {
+    case "storage_exceeded":
+      return storageError(refusal);
     case "quota_exceeded": {
       const { running, limit } = refusal;
       const message = `${running} turns are running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
@@ -27,6 +31,19 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
   }
 }
 
+/** The tenant stores as much as it may. */
+export const storageError = ({ storedBytes, limitBytes }: { storedBytes: number; limitBytes: number }): ApiError =>
+  new ApiError("storage_exceeded", fullMessage({ storedBytes, limitBytes }), {
+    stored_bytes: storedBytes,
+    limit_bytes: limitBytes,
+  });
+
+/** Throws `storage_exceeded` for a tenant whose storage is full, before anything is read or written. */
+export async function requireStorage({ env, var: { principal } }: Call): Promise<void> {
+  const full = await env.contexts.store.index.full(principal.tenant);
+  if (full) throw storageError(full);
+}
+
 /** Whether a refusal is about what the tenant may use. */
 export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>
-  refusal.code === "quota_exceeded" || refusal.code === "spend_exceeded";
+  refusal.code === "quota_exceeded" || refusal.code === "spend_exceeded" || refusal.code === "storage_exceeded";

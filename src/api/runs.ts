@@ -21,7 +21,7 @@ import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
 import { header, json, type Operation } from "./operation";
 import { ID, IDEMPOTENCY } from "./parameters";
-import { quotaError } from "./quota-refusals";
+import { quotaError, requireStorage } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
 import { notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
@@ -53,6 +53,7 @@ const BODY_CODES = [
   "bad_idempotency_key",
   "idempotency_key_reused",
   "spend_exceeded",
+  "storage_exceeded",
   "quota_exceeded",
 ] as const satisfies readonly ErrorCode[];
 
@@ -102,6 +103,7 @@ async function createRun(context: Call): Promise<Response> {
   const question = await toQuestion(body.question);
   const { team, warnings } = await teamOf(context, body, namesOf(body.question));
   requirePrices(team.rules, body.budget);
+  await requireStorage(context);
   const start = await beginStart(context, key, { question: question.text, warnings });
   const started = await start.stub.create(start.id, team, toStart(body, question, null));
   if (!started.ok) {
@@ -121,6 +123,7 @@ function startError(refusal: StartRefusal): ApiError {
   switch (refusal.code) {
     case "quota_exceeded":
     case "spend_exceeded":
+    case "storage_exceeded":
       return quotaError(refusal);
     case "attachment_not_found":
     case "attachments_too_large":

@@ -27,6 +27,9 @@ export type Unfinished = { tenant: string; name: string; id: string };
 /** An upload, and the version that was the newest as it began: what that one has need not be sent again. null: there was none. */
 export type Begun = { id: string; builtOn: string | null };
 
+/** The tenant stores as much as it may. */
+export type StorageFull = { ok: false; storedBytes: number; limitBytes: number };
+
 /**
  * Which versions there are. What is `uploading` becomes `committed` or `erasing`, by one of the methods below and once: whoever comes
  * second changes nothing. Files of a version lie apart from those of all others, and are referred to only by versions that were built
@@ -35,6 +38,13 @@ export type Begun = { id: string; builtOn: string | null };
 export type ContextIndex = {
   /** The open upload of this tree: `id`, or the one that was there already. */
   begin(upload: { tenant: string; name: string; id: string; treeHash: string | null; createdAt: number }): Promise<Begun>;
+  /**
+   * Charges an open upload to its tenant with so many bytes in all, before they are stored; never refused for no more than it has.
+   * Two uploads at the same time do not both get what is left for one.
+   */
+  charge(upload: Unfinished, bytes: number): Promise<{ ok: true } | StorageFull>;
+  /** What the tenant stores beyond its limit, or null: there is room. */
+  full(tenant: string): Promise<StorageFull | null>;
   /** Whether the upload has become the newest version. False if it is none any more, or `base` is not the newest. */
   commit(commit: Commit): Promise<boolean>;
   /** The upload, while it is open. */
@@ -89,8 +99,8 @@ export type PruneIndex = {
   retired(before: number, limit: number): Promise<Retired[]>;
   /** All of a context that stands or once did. */
   history(tenant: string, name: string): Promise<Past[]>;
-  /** What is left of it is needed. Changes nothing if it has become due again since. */
-  leaveRest(version: Retired): Promise<void>;
+  /** What is left of it, so many bytes, is needed. Changes nothing if it has become due again since. */
+  leaveRest(version: Retired, bytes: number): Promise<void>;
   /** It is to be looked at again later, after others. */
   putOff(version: Retired, now: number): Promise<void>;
   /** Forgets a version whose files are gone; what was built on it counts as built on what it was built on. */

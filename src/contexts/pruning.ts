@@ -32,8 +32,7 @@ async function clear({ index, files }: { index: PruneIndex; files: ContextBlobs 
   const needed = witnesses.length > MOST_WITNESSES ? null : await contentsNeeded(files, place, witnesses);
   if (needed === null) return index.putOff(version, now);
   if (needed.blobs.size > 0) {
-    await files.eraseAllBut(place, needed);
-    return index.leaveRest(version);
+    return index.leaveRest(version, await files.eraseAllBut(place, needed));
   }
   await files.erase(place);
   await index.forget(version);

@@ -7,6 +7,7 @@ import { hashOf } from "../workspace/hash";
 import { PackWriter } from "./packs";
 import type { ArchiveEntry } from "./read-tar";
 import { UploadRefusal } from "./refusals";
+import { charge, chargedFiles, ownBytes } from "./storage-account";
 import {
   decodeManifest,
   encodeManifest,
@@ -60,7 +61,7 @@ export async function putManifest(store: ContextStore, owner: Owner, manifest: C
   const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: hash, createdAt: now });
   const place = { tenant: owner.tenant, version };
   const upload = { ...owner, version };
-  const stored = await freeze(store.files, place, builtOn, tree);
+  const stored = await freeze(store, upload, builtOn, tree);
   await keepNothingOfTheErased(store, upload);
   const { hashes, packed } = await heldBy(store.files, place);
   const missing = [...ownBlobs(stored, version).keys()].filter((blob) => !hashes.has(blob));
@@ -81,12 +82,29 @@ function treeOf({ files }: ContextManifest): Tree {
   return builder.tree();
 }
 
-/** Says where each file's contents lie or will lie, once for each upload: the first manifest written stays. */
-async function freeze(files: ContextBlobs, place: VersionPlace, builtOn: string | null, tree: Tree): Promise<StoredManifest> {
+/**
+ * Says where each file's contents lie or will lie, once for each upload: the first manifest written stays. All that the upload will
+ * store is charged before anything of it is.
+ */
+async function freeze(
+  { index, files }: ContextStore,
+  upload: Owner & { version: string },
+  builtOn: string | null,
+  tree: Tree,
+): Promise<StoredManifest> {
+  const { tenant, name, version } = upload;
+  const place = { tenant, version };
   const standing = await files.manifest(place);
   if (standing !== null) return decodeManifest(standing);
-  const older = await manifestBelow(files, place, builtOn);
-  return decodeManifest(await files.putManifest(place, encodeManifest(manifestOf(tree, place.version, older))));
+  const manifest = manifestOf(tree, version, await manifestBelow(files, place, builtOn));
+  const text = encodeManifest(manifest);
+  try {
+    await charge(index, { tenant, name, id: version }, ownBytes(manifest, text, version));
+  } catch (error) {
+    if (error instanceof UploadRefusal) await giveUp({ index, files }, { tenant, name, id: version });
+    throw error;
+  }
+  return decodeManifest(await files.putManifest(place, text));
 }
 
 /** Of the version that an upload is built on, which stays as long as the upload is open; null: there is none. */
@@ -198,14 +216,15 @@ const mismatch = (hash: string): UploadRefusal =>
   );
 
 /** What an archive is read from once its version is known, since some must be put down first. */
-export type OpenArchive = (place: VersionPlace) => AsyncIterable<ArchiveEntry>;
+export type OpenArchive = (place: VersionPlace, files: ContextBlobs) => AsyncIterable<ArchiveEntry>;
 
 /** Takes an archive as a whole: a new version, or nothing. Throws `UploadRefusal`; what was stored by then is erased. */
 export async function putArchive(store: ContextStore, owner: Owner, open: OpenArchive, now: number): Promise<Uploaded> {
   const { id: version, builtOn } = await store.index.begin({ ...owner, id: store.newId(now), treeHash: null, createdAt: now });
   const place = { tenant: owner.tenant, version };
   try {
-    const uploaded = await takeArchive(store, owner, { ...place, builtOn }, open(place));
+    const files = chargedFiles(store.files, store.index, { ...owner, id: version });
+    const uploaded = await takeArchive({ ...store, files }, owner, { ...place, builtOn }, open(place, files));
     if (uploaded.version !== version) await giveUp(store, { ...owner, id: version });
     return uploaded;
   } catch (error) {
@@ -227,7 +246,10 @@ async function takeArchive(
   const hash = await treeHash(tree);
   if (newest?.treeHash === hash) return { ...counts, version: newest.id, status: "unchanged" };
   const manifest = manifestOf(tree, place.version, older);
-  await store.files.putManifest(place, encodeManifest(manifest));
+  const text = encodeManifest(manifest);
+  // From here on what was stored is known: no more than was charged as it came, but for its manifest.
+  await charge(store.index, { ...owner, id: place.version }, ownBytes(manifest, text, place.version));
+  await store.files.putManifest(place, text);
   await writePlaces(store.files, place, { manifest, packed: (await heldBy(store.files, place)).packed, builtOn });
   await commit(store, owner, { version: place.version, tree, hash, base: undefined });
   return { ...counts, version: place.version, status: "committed" };
@@ -266,7 +288,7 @@ async function storeEntries(
 }
 
 /** Gives an upload up and erases what it stored. What breaks off here is swept later. */
-async function giveUp({ index, files }: ContextStore, upload: Owner & { id: string }): Promise<void> {
+async function giveUp({ index, files }: Pick<ContextStore, "index" | "files">, upload: Owner & { id: string }): Promise<void> {
   await index.giveUp(upload.tenant, upload.name, upload.id);
   if ((await index.version(upload.tenant, upload.name, upload.id)) !== null) return;
   await files.erase({ tenant: upload.tenant, version: upload.id });

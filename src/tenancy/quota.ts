@@ -1,3 +1,5 @@
+import type { StorageRefusal } from "./storage";
+
 /**
  * What a tenant may use: turns at a time, and dollars a day (UTC). Pure: what runs and what was spent comes in. A turn reserves its
  * budget, or all that is left of the day where it has none, so the sum of what was spent and what may yet be never passes the cap.
@@ -27,10 +29,13 @@ export type TurnWish = {
   /** With less than this its team could not send a first call. */
   leastUsd: number;
   endsAt: number;
+  /** Of what comes with its question. */
+  attachedBytes?: number;
 };
 
 /** What the tenant has used up. */
 export type QuotaRefusal =
+  | StorageRefusal
   | { ok: false; code: "quota_exceeded"; limit: number; running: number }
   | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
 
@@ -81,7 +86,7 @@ export function parseLimit(text: string | undefined): number | null {
 const isSet = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";
 
 /** The variables with the limits of tenants that have none of their own. */
-export const LIMIT_VARIABLES = ["TENANT_CONCURRENT_TURNS", "TENANT_USD_PER_DAY"] as const;
+export const LIMIT_VARIABLES = ["TENANT_CONCURRENT_TURNS", "TENANT_USD_PER_DAY", "TENANT_STORED_BYTES"] as const;
 type LimitVariable = (typeof LIMIT_VARIABLES)[number];
 type LimitVariables = Readonly<Partial<Record<LimitVariable, string>>>;
 

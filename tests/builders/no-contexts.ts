@@ -43,6 +43,8 @@ export const noContexts: ContextServices & { pins: ContextPins } = {
   store: {
     index: {
       begin: refuse,
+      charge: refuse,
+      full: async () => null,
       commit: refuse,
       isOpen: async () => false,
       newest: async () => null,

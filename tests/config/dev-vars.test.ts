@@ -16,6 +16,7 @@ const SERVICE: Record<Text, "set" | "offered"> = {
   EVAL_TENANT: "offered",
   TENANT_CONCURRENT_TURNS: "offered",
   TENANT_USD_PER_DAY: "offered",
+  TENANT_STORED_BYTES: "offered",
   TOOL_SECRETS: "offered",
   REPEATABLE_TOOLS: "offered",
   MCP_SAFE_TOOLS: "offered",

@@ -1,11 +1,11 @@
 import { DatabaseSync } from "node:sqlite";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { insertKey, listKeys, literal, revokeKey, setLimits } from "../../scripts/keys/statements";
 
 const database = () => {
   const db = new DatabaseSync(":memory:");
-  db.exec(readFileSync("migrations/0002_keys.sql", "utf8"));
+  for (const file of readdirSync("migrations").sort()) db.exec(readFileSync(`migrations/${file}`, "utf8"));
   return db;
 };
 const key = { id: "01", tenant: "acme", name: "n", secretHash: "h", scopes: "run", now: 5, expiresAt: null };
@@ -54,7 +54,9 @@ it("revokes a key once, and says when there is none", () => {
 
 it("sets limits, and sets them back to what all have", () => {
   const db = database();
-  db.exec(setLimits("acme", { turns: 3, usdPerDay: 2.5 }));
-  db.exec(setLimits("acme", { turns: null, usdPerDay: 0 }));
-  expect(db.prepare("SELECT * FROM tenants").all()).toEqual([{ id: "acme", concurrent_turns: null, usd_per_day: 0 }]);
+  db.exec(setLimits("acme", { turns: 3, usdPerDay: 2.5, storedBytes: 7 }));
+  db.exec(setLimits("acme", { turns: null, usdPerDay: 0, storedBytes: null }));
+  expect(db.prepare("SELECT * FROM tenants").all()).toEqual([
+    { id: "acme", concurrent_turns: null, usd_per_day: 0, stored_bytes: null },
+  ]);
 });
