@@ -6,7 +6,6 @@ import {
   type FiledFile,
   resultFilePath,
   type ResultLimits,
-  TEXT_ONLY,
   withFiles,
 } from "../src/tools/results";
 import type { ToolFile, ToolResult } from "../src/tools/tool";
@@ -35,7 +34,7 @@ export async function fileResult(
     const { mediaType, extension, bytes } = file;
     const named = { mediaType, extension, size: bytes.byteLength };
     const path = resultFilePath(found, index + 1, extension);
-    const why = found.reader === "read_tool_result" ? TEXT_ONLY : await problemOf(file, path, files);
+    const why = found.reader === "read_tool_result" ? NO_WORKSPACE : await problemOf(file, path, files);
     filed.push(why === null ? { ...named, path } : { ...named, why });
     if (why === null) results.push(await toResultFile(path, bytes));
   }

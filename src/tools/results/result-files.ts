@@ -11,9 +11,6 @@ export type FiledFile = NamedFile & ({ path: string } | { why: string });
 /** Why none is kept for an agent without a workspace, and what to do about it. */
 export const NO_WORKSPACE = "the agent has no files to keep it in; `cwd` in the agent's backend gives it some";
 
-/** Why a file is not kept for an agent that reads text results only. */
-export const TEXT_ONLY = `${NO_WORKSPACE}; only the text of results is kept`;
-
 /** `.tool_results/{tool}_{time}_{id}_{nth}.{extension}`; `nth` from 1. */
 export const resultFilePath = (result: Pick<FoundResult, "tool" | "id" | "at">, nth: number, extension: string): string =>
   resultPath(result).replace(/\.txt$/, `_${nth}.${extension}`);
