@@ -25,3 +25,13 @@ export const toLine = (text: string): string => sanitize(text).replace(REORDERIN
 /** JSON text that a terminal shows as it is: JSON escapes C0 itself, the rest is escaped here. Its value stays the same. */
 export const escapeJson = (json: string): string =>
   json.replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+
+/** Controls and marks that change direction; ends of lines and tabs are not among them. */
+const HIDDEN = /(?!\r\n)[^\P{Cc}\n\t]|\p{Bidi_Control}/gu;
+
+/** `text` with controls and direction marks written out, as `\\x1b` or `\\u202e`: a reader sees that they are there. */
+export const spellOut = (text: string): string =>
+  text.replace(HIDDEN, (char) => {
+    const code = char.charCodeAt(0).toString(16);
+    return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`;
+  });

@@ -112,7 +112,8 @@ function deniedAs(path: string): Reason | null {
 }
 
 /** Files that say where programs are fetched from, and may hold the key for it. */
-const PACKAGE_SETTINGS = /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf)$/i;
+const PACKAGE_SETTINGS =
+  /(^|\/)(\.npmrc|\.yarnrc|\.yarnrc\.yml|pip\.conf|bunfig\.toml|\.cargo\/config(\.toml)?|\.pnpmfile\.c?js|nuget\.config|uv\.toml|\.bundle\/config)$/i;
 /** In an address what stands before the `@` may be a key by itself, with no name to it. */
 const TOKEN = /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]+:[^\s@]+@|https?:\/\/[^\s/@]+@/;
 

@@ -2,7 +2,7 @@ import type { Connection } from "../connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { plural } from "../format";
 import type { Io } from "../io";
-import { toLine } from "../sanitize";
+import { spellOut, toLine } from "../sanitize";
 import { applySteps } from "./apply";
 import { Arrivals } from "./arrivals";
 import {
@@ -187,7 +187,7 @@ function printSteps(steps: readonly Step[], { stdout }: World): void {
 
 /** All changes that may be written here, whatever lies here: whoever applies the patch sees to conflicts. Gives 1 if some may not. */
 async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: Arrivals, world: World): Promise<ExitCode> {
-  const [noText, refused, leftOut]: [string[], string[], LeftOut[]] = [[], [], []];
+  const [noText, refused, hidden, leftOut]: [string[], string[], string[], LeftOut[]] = [[], [], [], []];
   const contentsOf = async (path: string, side: Side, fetching: Fetching) =>
     side && { bytes: await fetching(path, side.hash), executable: side.executable };
   for (const change of changes) {
@@ -200,8 +200,17 @@ async function printPatch({ changes, base, theirs, what }: Incoming, arrivals: A
     const before = await contentsOf(change.path, change.base, base);
     const patch = patchOf(change.path, before, await contentsOf(change.path, change.theirs, theirs));
     if (patch === null) noText.push(change.path);
-    else world.stdout.write(patch);
+    else {
+      // On a terminal escapes would act; git needs them as they are, from a file or a pipe.
+      const spelled = spellOut(patch);
+      if (spelled !== patch) hidden.push(toLine(change.path));
+      world.stdout.write(world.stdout.isTTY ? spelled : patch);
+    }
   }
+  if (hidden.length > 0)
+    world.stderr.write(
+      `${what}: look before you apply it, these hold control characters or direction marks: ${hidden.join(", ")}\n`,
+    );
   tellStaying(leftOut, world);
   if (noText.length > 0) world.stderr.write(`${what}: not in the patch, since it is no text: ${noText.map(toLine).join(", ")}\n`);
   if (refused.length > 0)

@@ -20,6 +20,8 @@ import { turnChangeRoutes } from "./turn-changes";
 const UNLESS_SAID = {
   "cache-control": "no-store",
   "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
 };
 
 /** The service's HTTP surface. `app.fetch(request, services)`. */

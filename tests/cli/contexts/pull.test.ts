@@ -53,6 +53,11 @@ describe("what a team put into a context and nobody asked for", () => {
     { file: "sub/.ENV.production", why: "may hold secrets", left: "sub/.ENV.production" },
     { file: "home/.ssh/config", why: "may hold secrets", left: "home/.ssh/" },
     { file: ".npmrc", why: "says where packages come from", left: ".npmrc" },
+    ...["bunfig.toml", ".cargo/config.toml", ".pnpmfile.cjs", "NuGet.config", "uv.toml", ".bundle/config"].map((file) => ({
+      file, // (L15)
+      why: "says where packages come from",
+      left: file,
+    })),
     { file: "web/.yarnrc.yml", why: "says where packages come from", left: "web/.yarnrc.yml" },
     { file: "node_modules/left-pad/index.js", why: "not sources", left: "node_modules/" },
     { file: "dist/deep/a.js", why: "ignored by git", left: "dist/" },
@@ -79,6 +84,12 @@ describe("what a team put into a context and nobody asked for", () => {
       `write\t${file}\n`,
       { ".gitignore": IGNORED[".gitignore"], [file]: "theirs" },
     ]);
+  });
+
+  it("is named where a patch holds control characters, and goes to a file as it is (M9)", async () => {
+    const patch = await pull(withTurn({}, { "a.txt": "hidden\u001b[2K\n", "b.txt": "plain\r\n" }), ...OF_TURN, "--patch");
+    expect(patch.stdout).toContain("hidden\u001b[2K");
+    expect(patch.screen).toMatch(/these hold control characters or direction marks: a\.txt\n/);
   });
 
   it.each(rows)("is in no patch where it would be $file, and its contents are not fetched", async ({ file, left }) => {
