@@ -1,3 +1,4 @@
+import type { CapTooSmall } from "../src/coordination";
 import type { ContextChanges } from "../src/protocol/contexts";
 import type { AttachmentRefusal, WantedAttachment } from "./attachments";
 import type { FileEntry } from "../src/workspace/types";
@@ -32,6 +33,8 @@ export type StartRefusal =
   | AttachmentRefusal
   /** A cap in dollars cannot hold these agents. */
   | { ok: false; code: "price_unknown"; agents: string[] }
+  /** No first call of the team fits into the turn's own budget. */
+  | ({ ok: false } & CapTooSmall)
   /** `turn`: the one that runs. */
   | { ok: false; code: "turn_running"; turn: number }
   /** What the team is given is not there. */

@@ -1,10 +1,12 @@
 import type { Team } from "../src/config/team";
+import type { CapTooSmall } from "../src/coordination";
 import { leastCallUsd } from "../src/coordination/budget";
 import { byteLength } from "../src/coordination/byte-length";
 import { pricedWith } from "../src/coordination/sound";
 import type { Attached } from "../src/coordination/state";
 import { unpricedAgents } from "../src/protocol/team";
 import type { QuotaDecision } from "../src/tenancy/quota";
+import { capRefusal } from "./cap-check";
 import type { Env } from "./env";
 import type { StartTurn } from "./session-api";
 import { reportStored, storedBySession } from "./stored-bytes";
@@ -15,6 +17,7 @@ const LEASE_GRACE_MS = 30 * 60_000;
 
 /** A session's line to its tenant. */
 export class TenantLink {
+  readonly #env: Env;
   readonly #object: ReturnType<Env["TENANTS"]["get"]>;
   readonly #env: Pick<Env, "DB">;
   readonly tenant: string;
@@ -27,13 +30,20 @@ export class TenantLink {
     this.#session = session;
   }
 
-  /** Whether the turn of this number may start, and with which budget. `attached`: what comes with the question. */
-  ask(
+  /**
+   * Whether the turn of this number may start, and with which budget. `attached`: what comes with the question. A budget of its own that
+   * pays for no call is refused before the tenant is asked.
+   */
+  async ask(
     number: number,
-    { question, budget, timeoutMs }: StartTurn,
-    { rules }: Team,
+    turn: StartTurn,
+    team: Team,
     attached: Attached | null,
-  ): Promise<QuotaDecision> {
+  ): Promise<QuotaDecision | ({ ok: false } & CapTooSmall)> {
+    const tooSmall = capRefusal(this.#env, { turn, team, attached, sessionId: this.#session });
+    if (tooSmall) return tooSmall;
+    const { question, budget, timeoutMs } = turn;
+    const { rules } = team;
     const { agents } = pricedWith(rules, attached?.attachments ?? []);
     return this.#object.startTurn(this.tenant, {
       session: this.#session,

@@ -11,7 +11,7 @@ type Surroundings = {
   /** Secrets that HTTP tools name. */
   secretOf: SecretOf;
   /** What all agents' HTTP tools have in common. */
-  shared: SharedByTools;
+  shared: Partial<SharedByTools>;
   /** What runs the agent's commands; asked for only where it has a shell. */
   runner: () => CommandRunner;
   /** What runs its JavaScript; null: it may have none run. */

@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import type { Chance } from "../../tests/simulation/world/random";
 import { type Charge, charges, type RecordedRequest } from "../simulated-providers/ledger";
+import { ProblemSchema, RunResponseSchema } from "../../src/protocol/api";
 import { answersThenVotes, improvesOnce, paced } from "../simulated-providers/scripts";
 import { type SimulatedProviders, startSimulatedProviders } from "../simulated-providers/server";
 import { toSituation } from "../simulated-providers/situation";
@@ -9,7 +10,7 @@ import { CHARACTERS_PER_TOKEN, type Reply, type ReportedUsage, type Script } fro
 import { chanceFor } from "./chance";
 import { type Figure, type Measurement, verdict } from "./figure";
 import { type DrawnPrice, drawPrices } from "./random-prices";
-import { endOf, startRun } from "./run-client";
+import { endOf } from "./run-client";
 import { startRuntime } from "./runtime";
 
 /** What runs with caps, at random prices, speeds and lengths, really cost, by their providers' own books and the prices drawn. */
@@ -87,8 +88,7 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
         const team = Array.from({ length: chance.int(1, 3) }, () => chance.pick(models));
         const cap = drawCap(chance, team, prices);
         caps.set(question, cap);
-        const { turn } = await startRun(runtime.service, request(providers, { question, cap, team }));
-        const status = await endOf(turn);
+        const status = await playRun(runtime.service, request(providers, { question, cap, team }));
         endings.set(status, (endings.get(status) ?? 0) + 1);
       }
     };
@@ -107,6 +107,15 @@ async function measureBudget(seed: number, runs: number): Promise<BudgetFigure> 
     await providers.close();
     await runtime.stop();
   }
+}
+
+/** How a run ended; `refused` if its cap is below the cheapest first call. */
+async function playRun(service: string, body: string): Promise<string> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${service}/api/runs`, { method: "POST", headers, body });
+  const answer: unknown = await response.json();
+  if (ProblemSchema.safeParse(answer).data?.code === "budget_too_small") return "refused";
+  return endOf(`${service}${RunResponseSchema.parse(answer).links.turn}`);
 }
 
 /** From a hundredth of a cent to ten cents; every other one such that it binds: it pays for a few replies of the team's dearest model. */
@@ -128,6 +137,7 @@ const words = (chance: Chance): string =>
  */
 function randomly(seed: number, model: string): Script {
   const asked = new Map<string, number>();
+  const tokensPerByte = chanceFor(seed, model, "tokenizer").is(0.5) ? 1 : 1 / CHARACTERS_PER_TOKEN;
   return async (situation) => {
     const nth = (asked.get(situation.question) ?? 0) + 1;
     asked.set(situation.question, nth);
@@ -139,23 +149,27 @@ function randomly(seed: number, model: string): Script {
     const fate = chance.unit();
     if (fate < 0.03) return { fail: { status: 500 } };
     if (fate < 0.06) return { ...reply, cutAfterChunks: chance.int(0, 40) };
-    if (fate < 0.4) return { ...reply, usage: mostUsage(situation.asked) };
+    if (fate < 0.4 || tokensPerByte === 1) return { ...reply, usage: mostUsage(situation.asked, tokensPerByte) };
     if (fate < 0.5 && (situation.asked.outputCap ?? Number.POSITIVE_INFINITY) <= LONGEST_WRITTEN)
-      return endlessText(situation.asked);
+      return endlessText(situation.asked, tokensPerByte);
     return reply;
   };
 }
 
-/** What a request costs at most: no tokenizer makes more tokens than there are bytes, and all that it may write was thought unseen. */
-function mostUsage(asked: Asked): ReportedUsage {
+/** What a request costs at most by a model's tokenizer, which counts all its requests alike: all that it may write was thought unseen. */
+function mostUsage(asked: Asked, tokensPerByte: number): ReportedUsage {
   const outputTokens = asked.outputCap ?? 0;
-  return { inputTokens: Buffer.byteLength(textSent(asked)), outputTokens, reasoningTokens: outputTokens };
+  return {
+    inputTokens: Math.ceil(Buffer.byteLength(textSent(asked)) * tokensPerByte),
+    outputTokens,
+    reasoningTokens: outputTokens,
+  };
 }
 
 /** Text for ever, as `capped` ends it; its input costs the most, too. */
-function endlessText(asked: Asked): Reply {
+function endlessText(asked: Asked, tokensPerByte: number): Reply {
   const length = (asked.outputCap ?? 0) * CHARACTERS_PER_TOKEN;
-  return { text: "and so on ".repeat(Math.ceil(length / 10) + 1), usage: mostUsage(asked) };
+  return { text: "and so on ".repeat(Math.ceil(length / 10) + 1), usage: mostUsage(asked, tokensPerByte) };
 }
 
 type Wanted = { question: string; cap: number; team: readonly string[] };

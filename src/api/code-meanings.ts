@@ -43,6 +43,7 @@ export const CODE_MEANINGS: Record<ErrorCode, string> = {
   context_missing: "the team is given contexts that are not uploaded; `contexts` names them",
   unknown_team: "no team of that name is on offer",
   price_unknown: "a cap in dollars cannot hold for models without a known price",
+  budget_too_small: "the budget is below the cheapest first call; `enough` is the least sensible one",
   attachment_refused: "an agent's model does not take an image or a file; `errors` name each",
   attachments_too_large: "more images and files than a question may bring, or more bytes of them",
   attachment_not_found: "no earlier turn of the session brought anything with this hash",

@@ -46,6 +46,7 @@ const HTTP_STATUS = {
   unknown_team: 422,
   secret_not_kept: 422,
   price_unknown: 422,
+  budget_too_small: 422,
   attachment_refused: 422,
   attachment_not_found: 422,
   idempotency_key_reused: 422,

@@ -2,6 +2,7 @@ import type { StartRefusal } from "../../durable-objects/session-api";
 import { type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
 import { fullMessage } from "../contexts/refusals";
 import type { Call } from "./api-env";
+import type { CapTooSmall } from "../coordination";
 import { ApiError } from "./errors";
 
 const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
@@ -43,6 +44,16 @@ export async function requireStorage({ env, var: { principal } }: Call): Promise
   const full = await env.contexts.store.index.full(principal.tenant);
   if (full) throw storageError(full);
 }
+
+/** Why a budget pays for no call at all, and which one would be sensible. Amounts are rounded up, so that they suffice. */
+export function budgetError({ capped, cap, cheapest, enough }: CapTooSmall): ApiError {
+  const amount = capped === "max_tokens" ? tokenAmount : usdAmount;
+  const message = `budget.${capped} is ${cap}, and the cheapest first call of this team can take ${amount(cheapest)}, so the run would fail at once. Every agent's first call and one presentation can take ${amount(enough)}: set budget.${capped} to at least that.`;
+  return new ApiError("budget_too_small", message, { capped, cap, cheapest, enough });
+}
+
+const tokenAmount = (tokens: number): string => `${tokens.toLocaleString("en-US")} tokens`;
+const usdAmount = (usd: number): string => `$${(Math.ceil(usd * 10_000 - 1e-6) / 10_000).toFixed(4)}`;
 
 /** Whether a refusal is about what the tenant may use. */
 export const isQuotaRefusal = (refusal: StartRefusal): refusal is QuotaRefusal =>

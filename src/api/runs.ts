@@ -21,7 +21,7 @@ import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
 import { header, json, type Operation } from "./operation";
 import { ID, IDEMPOTENCY } from "./parameters";
-import { quotaError, requireStorage } from "./quota-refusals";
+import { budgetError, quotaError, requireStorage } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
 import { notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
@@ -45,6 +45,7 @@ const BODY_CODES = [
   "unsupported_media_type",
   "request_invalid",
   "price_unknown",
+  "budget_too_small",
   "context_missing",
   "context_too_large",
   "attachment_refused",
@@ -131,6 +132,8 @@ function startError(refusal: StartRefusal): ApiError {
       return attachmentError(refusal);
     case "price_unknown":
       return priceUnknown(refusal.agents);
+    case "budget_too_small":
+      return budgetError(refusal);
     case "context_missing": {
       const commands = refusal.names.map((name) => `\`massgen-edge push --name ${name}\``);
       const message = `The team is given what is not uploaded. Run ${commands.join(", ")} in the folder that holds it, then start again.`;

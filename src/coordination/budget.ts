@@ -128,6 +128,10 @@ function bound(price: Price | null, { tokens, usesUsd }: Intake, outputTokens: n
   return (tokens * dearest + outputTokens * rates.output) / PER_MILLION + usesUsd;
 }
 
+/** The most that a call of an agent can cost with so many tokens and without uses of hosted tools, in US dollars. */
+export const mostUsd = ({ price }: AgentRules, inputTokens: number, outputTokens: number): number =>
+  bound(price, { tokens: inputTokens, usesUsd: 0 }, outputTokens);
+
 /**
  * What the dearest candidate's presentation may cost; nothing while there is nothing to present. Uses of hosted tools are not
  * kept room for: the presenter gets them if there is some left.

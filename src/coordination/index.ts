@@ -14,6 +14,7 @@ export { evolve } from "./evolve";
 export { isResearch, mayResearch } from "./hosted-tools";
 export type { CallFailure, Input, InputBody, Reply, WorkspaceFacts } from "./inputs";
 export { BASE } from "./labels";
+export { type CapTooSmall, capTooSmall } from "./least-cap";
 export { LIMITS } from "./limits";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
 export { callInFlight, inFlight, owed } from "./owed";

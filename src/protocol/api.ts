@@ -48,7 +48,7 @@ export type AskedQuestion = z.infer<typeof AskedSchema>;
 /** What a question says, whatever comes with it. */
 export const textOfQuestion = (asked: AskedQuestion): string => (typeof asked === "string" ? asked : textOfParts(asked));
 
-/** 0 means that no paid call is made. */
+/** A budget below the cheapest first call is refused; so is 0, unless a call costs nothing. */
 const BudgetRequestSchema = z.strictObject({
   max_cost_usd: z.number().min(0).max(MAX_BUDGET_USD).optional(),
   max_tokens: z.int().min(0).max(MAX_BUDGET_TOKENS).optional(),

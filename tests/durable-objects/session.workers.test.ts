@@ -74,11 +74,21 @@ describe("a turn", () => {
     await post(`/api/sessions/${run.session_id}/cancel`);
   });
 
-  it("spends nothing with a budget of nothing", async () => {
-    const { events } = await follow(await start(teamOf(["quick", "plain"]), { budget: { max_tokens: 0 } }));
-    expect(ofType(events, "call.started")).toEqual([]);
-    expect(ofType(events, "attempt.settled")[0]?.ended_by).toBe("budget");
-    expect(typesOf(events).at(-1)).toBe("turn.failed");
+  it("refuses a cap below the cheapest first call, and names one that runs (A2)", async () => {
+    const config = teamOf(["quick", "plain"]);
+    const ask = (max_tokens: number) => post("/api/runs", { question: "Why?", config, budget: { max_tokens } });
+    const refused = await ask(0);
+    expect(refused.status).toBe(422);
+    const { cheapest, enough, ...problem } = await refused.json<{ cheapest: number; enough: number; detail: string }>();
+    expect(problem).toMatchObject({ code: "budget_too_small", capped: "max_tokens", cap: 0 });
+    expect(problem.detail).toContain(`${enough.toLocaleString("en-US")} tokens: set budget.max_tokens to at least that.`);
+    expect((await ask(cheapest - 1)).status).toBe(422);
+    // The cheapest is what such a call reserves: aliases are drawn by chance, so a few bytes may be missing.
+    const { events } = await follow(await (await ask(cheapest + 16)).json());
+    expect(ofType(events, "call.started").length).toBeGreaterThan(0);
+    const sensible = await follow(await (await ask(enough)).json());
+    expect(new Set(ofType(sensible.events, "call.started").map(({ agent }) => agent)).size).toBe(2);
+    expect(typesOf(sensible.events).at(-1)).toBe("turn.completed");
   });
 });
 

@@ -1,0 +1,33 @@
+import { firstCalls } from "../src/agents/first-calls";
+import type { Team } from "../src/config/team";
+import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../src/coordination";
+import { pricedWith } from "../src/coordination/sound";
+import { hasJavascript } from "../src/tools/javascript";
+import { Turnstile } from "../src/tools/turnstile";
+import { Containers } from "./containers";
+import type { Env } from "./env";
+import type { StartTurn } from "./session-api";
+import { commandsOf } from "./tool-secrets";
+import { toolboxOf } from "./toolbox";
+
+type Asked = { turn: StartTurn; team: Team; attached: Attached | null; sessionId: string };
+
+/** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
+export function capRefusal(env: Env, { turn, team, attached, sessionId }: Asked): ({ ok: false } & CapTooSmall) | null {
+  const { budget, question } = turn;
+  if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;
+  const containers = new Containers({ sandboxes: env.SANDBOX, place: commandsOf(env), session: sessionId, team });
+  const toolsOf = (index: number) => {
+    const agent = team.agents[index];
+    const javascript = hasJavascript(team.rules.agents[index]?.tools ?? []) ? { runner: null, turnstile: new Turnstile() } : null;
+    const surroundings = { secretOf: async () => undefined, shared: {}, runner: () => containers.runnerOf(index), javascript };
+    return agent ? toolboxOf(agent, surroundings).map(({ spec }) => spec) : [];
+  };
+  const refusal = capTooSmall({
+    rules: pricedWith(team.rules, attached?.attachments ?? []),
+    budget,
+    calls: firstCalls({ team, question, attached, toolsOf }),
+    questionTokens: byteLength(question) + (attached?.tokens ?? 0),
+  });
+  return refusal && { ok: false, ...refusal };
+}
