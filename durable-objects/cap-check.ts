@@ -3,6 +3,7 @@ import type { Team } from "../src/config/team";
 import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../src/coordination";
 import { pricedWith } from "../src/coordination/sound";
 import { hasJavascript } from "../src/tools/javascript";
+import { readsToolResults } from "../src/tools/files";
 import { Turnstile } from "../src/tools/turnstile";
 import { Containers } from "./containers";
 import type { Env } from "./env";
@@ -19,9 +20,12 @@ export function capRefusal(env: Env, { turn, team, attached, sessionId }: Asked)
   const containers = new Containers({ sandboxes: env.SANDBOX, place: commandsOf(env), session: sessionId, team });
   const toolsOf = (index: number) => {
     const agent = team.agents[index];
-    const javascript = hasJavascript(team.rules.agents[index]?.tools ?? []) ? { runner: null, turnstile: new Turnstile() } : null;
-    const surroundings = { secretOf: async () => undefined, shared: {}, runner: () => containers.runnerOf(index), javascript };
-    return agent ? toolboxOf(agent, surroundings).map(({ spec }) => spec) : [];
+    const rules = team.rules.agents[index]?.tools ?? [];
+    const javascript = hasJavascript(rules) ? { runner: null, turnstile: new Turnstile() } : null;
+    const surroundings = { secretOf: async () => undefined, shared: {}, runner: () => containers.runnerOf(index) };
+    return agent
+      ? toolboxOf(agent, { ...surroundings, javascript, readsResults: readsToolResults(rules) }).map(({ spec }) => spec)
+      : [];
   };
   const refusal = capTooSmall({
     rules: pricedWith(team.rules, attached?.attachments ?? []),
