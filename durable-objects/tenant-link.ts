@@ -19,7 +19,6 @@ const LEASE_GRACE_MS = 30 * 60_000;
 export class TenantLink {
   readonly #env: Env;
   readonly #object: ReturnType<Env["TENANTS"]["get"]>;
-  readonly #env: Pick<Env, "DB">;
   readonly tenant: string;
   readonly #session: string;
 
