@@ -15,7 +15,7 @@ export const MAX_ALIASES = 50;
 /** Problems reported for one config; whoever has more fixes these first. */
 export const MAX_PROBLEMS = 100;
 
-export const MAX_AGENTS = 32;
+export const MAX_AGENTS = 64;
 export const MAX_ID_CHARS = 64;
 /** Of a system message, an instruction, persona guidelines. */
 export const MAX_TEXT_CHARS = 64 * 1024;

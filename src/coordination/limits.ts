@@ -1,6 +1,6 @@
 /** The caps of the protocol, in one place. Times in ms, sizes in UTF-8 bytes. */
 export const LIMITS = {
-  agents: 32,
+  agents: 64,
   roundsPerAgent: 20,
   /** Where the team's rules do not say, as in logs of earlier versions. */
   callsPerRound: 50,

@@ -174,5 +174,5 @@ function presentationCompleted(turn: TurnView, attempt: AttemptView, event: Even
   if (agent.out === null) agent.status = "completed";
 }
 
-/** Teams are small (32 at most), so a search is as good as an index, and order and plain data stay. */
+/** Teams are small (64 at most), so a search is as good as an index, and order and plain data stay. */
 export const agentById = (turn: TurnView, id: string): AgentView | undefined => turn.agents.find((agent) => agent.id === id);

@@ -229,12 +229,12 @@ describe("a config is refused, with the place, for", () => {
     expect(errorsOf(yamlWith().replace("id: b", "id: a"))).toEqual(["6:9 duplicate /agents/1/id"]);
   });
 
-  it("33 agents, but not for 32", () => {
+  it("65 agents, but not for 64", () => {
     const team = (count: number) => ({
       agents: Array.from({ length: count }, (_, i) => ({ id: `a${i}`, backend: { type: "chatcompletion", model: "m" } })),
     });
-    expect(errorsOf(team(33))).toEqual(["null:null out_of_range /agents"]);
-    expect(teamOf(team(32)).agents).toHaveLength(32);
+    expect(errorsOf(team(65))).toEqual(["null:null out_of_range /agents"]);
+    expect(teamOf(team(64)).agents).toHaveLength(64);
   });
 
   it("everything wrong at once, in the order of the text", () => {
