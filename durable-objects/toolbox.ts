@@ -5,6 +5,7 @@ import type { SecretOf } from "../src/tools/secret-bindings";
 import { type JavascriptSurroundings, runJavascriptTool } from "../src/tools/javascript";
 import { registeredTool } from "../src/tools/registry";
 import { type CommandRunner, runCommandTool } from "../src/tools/shell";
+import { taskTools } from "../src/tools/tasks";
 import type { Tool } from "../src/tools/tool";
 
 type Surroundings = {
@@ -28,6 +29,7 @@ export function toolboxOf(
   return [
     ...(readsResults ? [readToolResultTool()] : []),
     ...(workspace?.fileTools ? fileTools() : []),
+    ...(workspace?.tasks !== undefined ? taskTools(workspace.tasks) : []),
     ...(workspace?.shell ? [runCommandTool(runner())] : []),
     ...(workspace?.shell && javascript ? [runJavascriptTool(javascript)] : []),
     ...httpTools.map((definition) => httpTool(definition, secretOf, shared)),

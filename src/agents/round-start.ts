@@ -129,13 +129,19 @@ function filesOf(context: StartContext, granted: "later" | "write"): FilesPrompt
   const { turn, agent } = context;
   const rules = turn.rules.agents[agent];
   if (!rules?.workspace) return null;
-  const grants = teamAgent(context).workspace?.contexts ?? [];
+  const settings = teamAgent(context).workspace;
+  const grants = settings?.contexts ?? [];
   const contexts = contextsOf(turn, agent).map(({ name, permission }) => ({
     name,
     access: permission === "write" ? granted : permission,
     protectedPaths: grants.filter((grant) => grant.name === name).flatMap(entriesOf),
   }));
-  return { shell: hasCommands(rules.tools), actsOutside: commandsActOutside(rules.tools), contexts };
+  return {
+    ...(settings?.tasks !== undefined && { tasks: true }),
+    shell: hasCommands(rules.tools),
+    actsOutside: commandsActOutside(rules.tools),
+    contexts,
+  };
 }
 
 function identityOf(context: StartContext): Identity {

@@ -1,4 +1,4 @@
-import type { AgentRules } from "../protocol/team";
+import type { AgentRules, ToolRule } from "../protocol/team";
 import type { Format } from "../providers/registry";
 import type { ConfigContext } from "./context";
 import { readCustomTools } from "./custom-tools";
@@ -22,6 +22,8 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
   const mcp = readMcpTools(backend, context);
   const commands = context.commands ?? "service";
   const asksServers = http.length > 0 || mcp !== null;
+  const builtIn = builtInRules(workspace, { commands, javascript: context.javascript, asksServers });
+  refuseTakenNames(backend, builtIn, rules);
   const maxTokens = readSetting(backend, BACKEND.resultTokens);
   const previewTokens = readSetting(backend, BACKEND.previewTokens);
   const results = { ...(maxTokens !== null && { maxTokens }), ...(previewTokens !== null && { previewTokens }) };
@@ -35,8 +37,17 @@ export function readAgentTools(backend: Section, files: TeamFiles, context: Conf
     },
     rules: {
       workspace: workspace !== null,
-      tools: [...builtInRules(workspace, { commands, javascript: context.javascript, asksServers }), ...rules],
+      tools: [...builtIn, ...rules],
       ...(mcp && { tool_servers: mcp.servers.map(({ name }) => name) }),
     },
   };
+}
+
+/** Names that are the service's own only where an agent has the tools that bear them. */
+function refuseTakenNames({ path, findings }: Section, builtIn: readonly ToolRule[], rules: readonly ToolRule[]): void {
+  const names = new Set(builtIn.map(({ name }) => name));
+  for (const { name } of rules) {
+    const detail = `\`${name}\` is the name of a tool that the agent has already: give the tool another.`;
+    if (names.has(name)) findings.error("not_allowed", [...path, "custom_tools"], detail);
+  }
 }

@@ -2,6 +2,7 @@ import type { WorkspaceSettings } from "./team";
 import type { ToolRule } from "../protocol/team";
 import { fileTools, READ_TOOL_RESULT_RULE } from "../tools/files";
 import { RUN_JAVASCRIPT_RULE } from "../tools/javascript";
+import { taskTools } from "../tools/tasks";
 import { type CommandPlace, runCommandRule } from "../tools/shell";
 
 type Place = {
@@ -21,6 +22,7 @@ export const builtInRules = (
 ): ToolRule[] => [
   ...(!workspace && asksServers ? [READ_TOOL_RESULT_RULE] : []),
   ...(workspace?.fileTools ? fileTools().map(({ rule }) => rule) : []),
+  ...(workspace?.tasks !== undefined ? taskTools(workspace.tasks).map(({ rule }) => rule) : []),
   ...(workspace?.shell ? [runCommandRule(commands)] : []),
   ...(workspace?.shell && javascript ? [RUN_JAVASCRIPT_RULE] : []),
 ];

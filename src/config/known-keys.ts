@@ -102,15 +102,7 @@ export const COORDINATION_KEYS: KeyRules = {
   served: [...keysOf(COORDINATION), "persona_generator"],
   ignored: { use_two_tier_workspace: NO_EFFECT, write_mode: "nothing is written to a host", web_review: TERMINAL },
   later: {
-    task_planning_tools: [
-      "enable_agent_task_planning",
-      "max_tasks_per_plan",
-      "task_planning_filesystem_mode",
-      "plan_depth",
-      "plan_target_steps",
-      "plan_target_chunks",
-      "task_decomposer",
-    ],
+    task_plans: ["plan_depth", "plan_target_steps", "plan_target_chunks", "task_decomposer"],
     filesystem_memory: ["enable_memory_filesystem_mode", "learning_capture_mode", "disable_final_only_round_capture_fallback"],
     skills: ["use_skills", "massgen_skills", "skills_directory", "load_previous_session_skills"],
     broadcasts: ["broadcast*", "response_depth"],
@@ -138,8 +130,6 @@ export const COORDINATION_KEYS: KeyRules = {
     ],
   },
   only: {
-    max_tasks_per_plan: "enable_agent_task_planning",
-    task_planning_filesystem_mode: "enable_agent_task_planning",
     massgen_skills: "use_skills",
     skills_directory: "use_skills",
   },

@@ -27,6 +27,8 @@ export const SERVED = {
   http_tools: true,
   /** Images and files sent along with a question. */
   uploads: true,
+  /** `enable_agent_task_planning`. */
+  task_planning_tools: true,
   /** `enable_rate_limit`, `rate_limits`. */
   rates: true,
 };
@@ -104,6 +106,7 @@ export const NEEDS = {
   persistent_memory: notYet("memory across conversations", "Remove `memory`; the turns of one session are remembered anyway."),
   filesystem_memory: notYet("memory in files", "Remove the keys; the turns of one session are remembered anyway."),
   task_planning_tools: notYet("task planning tools"),
+  task_plans: notYet("plans made for the whole task", "Remove the keys; `enable_agent_task_planning` gives agents to-do lists."),
   hooks: {
     what: "hooks",
     why: "no code of yours runs inside the service",

@@ -143,6 +143,19 @@ export const COORDINATION = {
     false,
     "While agents coordinate, tools that act on the outside are planned, not executed.",
   ),
+  tasks: setting(
+    "enable_agent_task_planning",
+    flag,
+    false,
+    "Whether agents keep to-do lists, with tools for them. Switches all agents' workspaces on.",
+  ),
+  mostTasks: setting("max_tasks_per_plan", integer(1, 100), 10, "Most tasks of such a list."),
+  tasksInFiles: setting(
+    "task_planning_filesystem_mode",
+    flag,
+    null,
+    "To-do lists lie in a file of the agent's workspace in any case.",
+  ),
   instruction: setting(
     "planning_mode_instruction",
     LONG_TEXT,

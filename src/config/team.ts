@@ -40,6 +40,8 @@ export type WorkspaceSettings = {
   shell: boolean;
   /** Which commands may run in it, as patterns; absent: all. */
   commands?: CommandPatterns;
+  /** Most tasks of its to-do list; absent: it has none. */
+  tasks?: number;
   /** Whether files that the agent did not write must have been read before they may be deleted. */
   readBeforeDelete: boolean;
   /** What the user uploaded and the agent sees, each name once. */

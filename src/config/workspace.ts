@@ -2,13 +2,13 @@ import { checkKeys } from "./check-keys";
 import type { ConfigContext } from "./context";
 import { protectedPathProblem, PROTECTION_LIMITS } from "../workspace/permissions";
 import { CONTEXT_NAME, contextNameFrom } from "../protocol/contexts";
-import { list, oneOf, read, type Section, text } from "./fields";
+import { below, list, oneOf, read, type Section, text } from "./fields";
 import { CONTEXT_PATH_KEYS } from "./known-keys";
 import { MAX_CONTEXTS, MAX_URL_CHARS } from "./limits";
 import { listed, refusalOf } from "./needs";
 import { cut } from "./problems";
 import { readShell } from "./shell";
-import { BACKEND, ORCHESTRATOR, readSetting, type Setting } from "./settings";
+import { BACKEND, COORDINATION, ORCHESTRATOR, readSetting, type Setting } from "./settings";
 import type { ContextGrant, WorkspaceSettings } from "./team";
 import { type Entry, entriesOf, quoted } from "./value-needs";
 
@@ -18,12 +18,29 @@ import { type Entry, entriesOf, quoted } from "./value-needs";
  */
 
 /** What the `orchestrator` section says of files. */
-export type TeamFiles = { asks: boolean; contexts: ContextGrant[] };
+export type TeamFiles = { asks: boolean; contexts: ContextGrant[]; tasks: number | null };
 
 export function readTeamFiles(orchestrator: Section, context: ConfigContext): TeamFiles {
   const named = [ORCHESTRATOR.snapshots, ORCHESTRATOR.temporary].filter((setting) => switchesOn(orchestrator, setting));
   const contexts = readContexts(orchestrator, context);
-  return { asks: named.length > 0 || contexts.length > 0, contexts };
+  return { asks: named.length > 0 || contexts.length > 0, contexts, tasks: readTasks(below(orchestrator, "coordination")) };
+}
+
+/** How many tasks agents' to-do lists may have; null: they have none. */
+function readTasks(coordination: Section): number | null {
+  const { path, values, findings } = coordination;
+  const most = readSetting(coordination, COORDINATION.mostTasks);
+  if (readSetting(coordination, COORDINATION.tasks)) {
+    const { key } = COORDINATION.tasks;
+    findings.refuse({ need: "task_planning_tools", path: [...path, key], subject: `\`${key}\`` });
+    return most;
+  }
+  for (const { key } of [COORDINATION.mostTasks, COORDINATION.tasksInFiles]) {
+    if ((values.get(key) ?? null) === null) continue;
+    const detail = `\`${key}\` is ignored: it has no effect without \`${COORDINATION.tasks.key}: true\`.`;
+    findings.warn("no_effect", [...path, key], detail, "key");
+  }
+  return null;
 }
 
 /** Whether what stands in an agent's `backend` asks for files, as far as can be said without judging it. */
@@ -40,7 +57,7 @@ export function readWorkspace(backend: Section, team: TeamFiles, context: Config
   const contexts = readContexts(backend, context);
   const noFileTools = readSetting(backend, BACKEND.noFileTools);
   const readBeforeDelete = readSetting(backend, BACKEND.readFirst);
-  if (!named && !shell && contexts.length === 0 && !team.asks) {
+  if (!named && !shell && contexts.length === 0 && !team.asks && team.tasks === null) {
     warnOfIdle(backend);
     return null;
   }
@@ -52,6 +69,7 @@ export function readWorkspace(backend: Section, team: TeamFiles, context: Config
   return {
     ...{ fileTools: !noFileTools, shell, readBeforeDelete, contexts: together(team.contexts, contexts) },
     ...(commands && { commands }),
+    ...(team.tasks !== null && { tasks: team.tasks }),
   };
 }
 

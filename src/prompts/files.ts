@@ -4,6 +4,8 @@ export type FilesPrompt = {
   shell: boolean;
   /** Whether its commands may reach more than its files; absent: they do not. */
   actsOutside?: boolean;
+  /** Whether it has a to-do list; absent: it has none. */
+  tasks?: boolean;
   /** What the user uploaded and the agent sees. */
   contexts: readonly ContextPrompt[];
 };
@@ -18,21 +20,26 @@ export function workspaceSection(files: FilesPrompt): string {
 - \`/workspace\` is yours alone: build what the message asks for there, and test it. Paths that begin with no slash start there.
 - \`/peers/agent1\`, \`/peers/agent2\` and so on hold, read-only, the files as they were with each answer that you were shown. Look at them before you judge an answer by what it says; yours lie among them.
 - With each \`new_answer\` your workspace is kept as it is then, and the others see it. Name the files in your answer, by their paths below \`/workspace\`, and say how to use them.
-- After an answer you start from the beginning again, with the files the message came with. To build on an answer, yours or another's, copy its files from \`/peers\`.${contextLines(files)}${shellLine(files)}`;
+- After an answer you start from the beginning again, with the files the message came with. To build on an answer, yours or another's, copy its files from \`/peers\`.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
 /** For the agent that writes the final reply. */
 export function presenterFilesSection(files: FilesPrompt): string {
   return `# Files
 
-Your workspace, \`/workspace\`, holds the files of the answer that was chosen; the files of the other answers lie read-only below \`/peers\`. What \`/workspace\` holds when you are done is what the user gets, so mend and complete it there, and name the files that matter in your reply.${contextLines(files)}${shellLine(files)}`;
+Your workspace, \`/workspace\`, holds the files of the answer that was chosen; the files of the other answers lie read-only below \`/peers\`. What \`/workspace\` holds when you are done is what the user gets, so mend and complete it there, and name the files that matter in your reply.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
 }
 
 /** For an agent that works alone. */
 export function ownFilesSection(files: FilesPrompt): string {
   return `# Files
 
-What \`/workspace\` holds when you are done is what the user gets: build it there, test it, and name the files that matter in your reply.${contextLines(files)}${shellLine(files)}`;
+What \`/workspace\` holds when you are done is what the user gets: build it there, test it, and name the files that matter in your reply.${contextLines(files)}${taskLine(files)}${shellLine(files)}`;
+}
+
+function taskLine({ tasks = false }: FilesPrompt): string {
+  if (!tasks) return "";
+  return "\n- You have a to-do list of your own. For work of several steps make one with `create_task_plan` first, say with `update_task_status` what you begin and what is completed, and see with `get_ready_tasks` what comes next. Nobody else sees it, and it is gone with the round: your answer must say what counts.";
 }
 
 function contextLines({ contexts }: FilesPrompt): string {

@@ -135,7 +135,7 @@ export const COORDINATION: readonly KeyRow[] = [
     "{enabled: true, diversity_mode: methodology, persona_guidelines: x, after_first_answer: keep}",
   ]),
   ...rows("warned", "use_two_tier_workspace", ["write_mode", "auto"], "web_review"),
-  ...rows("refused", "enable_agent_task_planning"),
+  ...rows("obeyed", "enable_agent_task_planning"),
   ...rows("warned", ["max_tasks_per_plan", "10"], "task_planning_filesystem_mode"),
   ...rows("warned", ["massgen_skills", "[a]"], ["skills_directory", ".agent/skills"]),
   ...rows("refused", "enable_memory_filesystem_mode", "use_skills"),

@@ -73,6 +73,29 @@ describe("ways of judging that are not served (section C)", () => {
     expect(errors(team("voting_sensitivity: strickt"))).toEqual(["out_of_range /orchestrator/voting_sensitivity"]));
 });
 
+describe("to-do lists (enable_agent_task_planning)", () => {
+  const coordination = (more: string) => team(`coordination: {${more}}`);
+  it("give all agents files and the tools, with the most tasks that are written", () => {
+    const { agents, rules } = teamOf(coordination("enable_agent_task_planning: true, max_tasks_per_plan: 7"), FULL_CONTEXT);
+    expect(agents.map(({ workspace }) => workspace?.tasks)).toEqual([7, 7]);
+    expect(rules.agents[0]?.tools.map(({ name }) => name)).toContain("create_task_plan");
+    expect(teamOf(coordination("enable_agent_task_planning: true"), FULL_CONTEXT).agents[0]?.workspace?.tasks).toBe(10);
+    expect(teamOf(team(""), FULL_CONTEXT).agents[0]).not.toHaveProperty("workspace");
+  });
+
+  it("take their tools' names", () => {
+    const own =
+      "agents: [{id: a, backend: {type: claude, custom_tools: {add_task: {url: 'https://api.weather.net/a', description: d}}}}]";
+    expect(errors(own)).toEqual([]);
+    expect(errors(`${own}\norchestrator: {coordination: {enable_agent_task_planning: true}}`)).toEqual([
+      "not_allowed /agents/0/backend/custom_tools",
+    ]);
+  });
+
+  it("plans for the whole task are refused by name", () =>
+    expect(needs(coordination("plan_depth: deep"))).toEqual(["task_plans /orchestrator/coordination/plan_depth"]));
+});
+
 describe("small things", () => {
   it("a browser to work in needs a screen (F5)", () => {
     const tool =

@@ -11,6 +11,7 @@ export const ALL_SERVED: Served = {
   http_mcp: true,
   http_tools: true,
   uploads: true,
+  task_planning_tools: true,
   rates: true,
 };
 /** Sessions that have none. */
@@ -21,6 +22,7 @@ export const NONE_SERVED: Served = {
   http_mcp: false,
   http_tools: false,
   uploads: false,
+  task_planning_tools: false,
   rates: false,
 };
 

@@ -1,0 +1,1 @@
+export { PLAN_FILE, taskTools } from "./task-tools";

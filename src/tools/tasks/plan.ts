@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { FileError } from "../../workspace/types";
+
+/** The to-do list of an agent: its tasks, in order, and which of them wait for others. Pure; throws `FileError` for what the model did wrong. */
+
+export const STATUSES = ["pending", "in_progress", "completed"] as const;
+
+export const TaskSchema = z.object({
+  id: z.string(),
+  description: z.string(),
+  status: z.enum(STATUSES),
+  /** Ids of tasks that must be completed before this one. */
+  depends_on: z.array(z.string()),
+});
+export type Task = z.infer<typeof TaskSchema>;
+export const PlanSchema = z.object({ tasks: z.array(TaskSchema) });
+export type Plan = z.infer<typeof PlanSchema>;
+
+/** What a model says of a task that it adds. A dependency is an id, or the number of a task of the same list, from 0. */
+export type NewTask = { id?: string | undefined; description: string; depends_on?: readonly (string | number)[] | undefined };
+
+export const PLAN_LIMITS = { descriptionChars: 2_000, idChars: 64 };
+
+/** A plan of these tasks, all of them pending. `most`: how many a plan may have. */
+export function planOf(given: readonly NewTask[], most: number): Plan {
+  const ids = given.map(({ id }, nth) => id ?? `task_${nth + 1}`);
+  const tasks = given.map(({ description, depends_on = [] }, nth): Task => {
+    const wanted = depends_on.map((one) => (typeof one === "number" ? (ids[one] ?? String(one)) : one));
+    return { id: ids[nth] ?? "", description, status: "pending", depends_on: [...new Set(wanted)] };
+  });
+  return checked({ tasks }, most);
+}
+
+/** With one more task: behind `after`, or at the end. */
+export function withTask(plan: Plan, task: NewTask & { after?: string | undefined }, most: number): { plan: Plan; added: Task } {
+  const added: Task = {
+    id: task.id ?? freeId(plan),
+    description: task.description,
+    status: "pending",
+    depends_on: [...new Set((task.depends_on ?? []).map(String))],
+  };
+  const at = task.after === undefined ? plan.tasks.length : plan.tasks.indexOf(taskOf(plan, task.after)) + 1;
+  return { plan: checked({ tasks: plan.tasks.toSpliced(at, 0, added) }, most), added };
+}
+
+/** With changes to one task. A task begins, or is completed, only when all that it depends on is completed. */
+export function withChange(plan: Plan, id: string, change: Partial<Pick<Task, "status" | "description">>): Plan {
+  const task = taskOf(plan, id);
+  const waits = blockersOf(plan, task);
+  if (change.status !== undefined && change.status !== "pending" && waits.length > 0)
+    throw new FileError("task_blocked", `${id} waits for ${waits.join(", ")}: complete that first.`);
+  return { tasks: plan.tasks.map((one) => (one === task ? { ...one, ...change } : one)) };
+}
+
+/** Without one task, which no other may depend on. */
+export function withoutTask(plan: Plan, id: string): Plan {
+  const task = taskOf(plan, id);
+  const dependents = plan.tasks.filter(({ depends_on }) => depends_on.includes(id)).map((one) => one.id);
+  if (dependents.length > 0)
+    throw new FileError("task_needed", `${dependents.join(", ")} depends on ${id}, so it stays. Delete that first.`);
+  return { tasks: plan.tasks.filter((one) => one !== task) };
+}
+
+export const isReady = (plan: Plan, task: Task): boolean => task.status === "pending" && blockersOf(plan, task).length === 0;
+
+/** Ids of what a task still waits for. */
+export function blockersOf(plan: Plan, { depends_on }: Task): string[] {
+  const completed = new Set(plan.tasks.filter(({ status }) => status === "completed").map(({ id }) => id));
+  return depends_on.filter((id) => !completed.has(id));
+}
+
+function taskOf({ tasks }: Plan, id: string): Task {
+  const task = tasks.find((one) => one.id === id);
+  if (task) return task;
+  throw new FileError("no_such_task", `There is no task ${id}. There are: ${tasks.map((one) => one.id).join(", ") || "none"}.`);
+}
+
+function freeId({ tasks }: Plan): string {
+  const ids = new Set(tasks.map(({ id }) => id));
+  let number = tasks.length + 1;
+  while (ids.has(`task_${number}`)) number++;
+  return `task_${number}`;
+}
+
+function checked(plan: Plan, most: number): Plan {
+  const { tasks } = plan;
+  if (tasks.length > most)
+    throw new FileError("too_many_tasks", `A plan has at most ${most} tasks; this would have ${tasks.length}.`);
+  const ids = new Set(tasks.map(({ id }) => id));
+  if (ids.size < tasks.length) throw new FileError("task_exists", "Two tasks have the same id: give each its own.");
+  for (const { id, depends_on } of tasks) {
+    const unknown = depends_on.find((one) => !ids.has(one));
+    if (unknown !== undefined) throw new FileError("no_such_task", `${id} depends on ${unknown}, and there is no such task.`);
+  }
+  refuseCircles(tasks);
+  return plan;
+}
+
+/** Takes away, again and again, what waits for nothing that is left. */
+function refuseCircles(tasks: readonly Task[]): void {
+  let left = tasks;
+  for (;;) {
+    const ids = new Set(left.map(({ id }) => id));
+    const next = left.filter(({ depends_on }) => depends_on.some((one) => ids.has(one)));
+    if (next.length === 0) return;
+    if (next.length === left.length)
+      throw new FileError("task_circle", `These tasks wait for one another: ${left.map(({ id }) => id).join(", ")}.`);
+    left = next;
+  }
+}
