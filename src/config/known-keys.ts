@@ -172,7 +172,18 @@ export const MCP_SERVER_KEYS: KeyRules = {
 };
 /** Of a server over HTTP. */
 export const HTTP_MCP_KEYS: KeyRules = {
-  served: ["name", "type", "url", "headers", "auth", "timeout", "http_read_timeout", "allowed_tools", "exclude_tools"],
+  served: [
+    "name",
+    "type",
+    "url",
+    "headers",
+    "auth",
+    "timeout",
+    "http_read_timeout",
+    "allowed_tools",
+    "exclude_tools",
+    "read_only",
+  ],
   ignored: {
     security: "every address passes the service's own rules, and nothing is started",
     args: "it is about servers that are programs",

@@ -75,6 +75,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
   const connectSeconds = read(section, "timeout", MCP_SERVER.timeout, null);
   const callSeconds = read(section, "http_read_timeout", MCP_SERVER.readTimeout, null);
   const filters = readFilters(section);
+  const readOnlyTools = read<string[], readonly string[]>(section, "read_only", texts, []);
   if (url === null) return null;
   const headers = readToolHeaders(section, { url, method: "POST", isOpen: false }, context);
   const auth = readMcpAuth(section, url, context);
@@ -86,6 +87,7 @@ function readHttpServer({ name, section }: Entry, context: ConfigContext): McpSe
     );
   return {
     ...{ name, url, headers, auth, ...filters },
+    ...(readOnlyTools.length > 0 && { readOnlyTools }),
     connectMs: (connectSeconds ?? USUAL_CONNECT_SECONDS) * 1000,
     callMs: (callSeconds ?? connectSeconds ?? USUAL_CALL_SECONDS) * 1000,
   };

@@ -139,6 +139,11 @@ const mcpServer = (...required: string[]): JsonSchema => ({
       },
       allowed_tools: { description: "Names of tools, bare or full.", ...texts.schema },
       exclude_tools: { description: "Names of tools, bare or full.", ...texts.schema },
+      read_only: {
+        description:
+          "Tools that only read, by bare or full name, with * at the end for any ending: they run in planning mode too. Nothing else follows.",
+        ...texts.schema,
+      },
       security: { description: "Ignored: every address passes the service's own rules.", deprecated: true },
     },
     "url",

@@ -46,4 +46,5 @@ const isSameTool = (one: ListedTool, other: ListedTool | undefined): boolean =>
   one.name === other?.name &&
   one.hash === other.hash &&
   one.acts_outside === other.acts_outside &&
+  (one.runs_in_planning ?? false) === (other.runs_in_planning ?? false) &&
   one.idempotent === other.idempotent;

@@ -40,8 +40,8 @@ function settleUnrun(draft: Draft, index: number, { tool, outcome }: Unrun): voi
 function outcomeWithoutRunning(draft: Draft, index: number, name: string): "error" | "planned" | null {
   const rule = ruleOf(draft, index, name);
   if (!rule) return "error";
-  const planned = draft.turn.rules.planning_mode && rule.acts_outside && draft.round(index).purpose === "coordination";
-  return planned ? "planned" : null;
+  const isPlanning = draft.turn.rules.planning_mode && draft.round(index).purpose === "coordination";
+  return isPlanning && rule.acts_outside && !rule.runs_in_planning ? "planned" : null;
 }
 
 const ruleOf = (draft: Draft, index: number, name: string): ToolRule | undefined =>

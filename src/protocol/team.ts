@@ -22,7 +22,13 @@ const PriceSchema = RatesSchema.extend({
 export type Price = z.infer<typeof PriceSchema>;
 
 /** One of an agent's own tools, as far as the rules care. `idempotent` comes from the operator's allow-list, never from a server. */
-export const ToolRuleSchema = z.object({ name: z.string(), acts_outside: z.boolean(), idempotent: z.boolean() });
+export const ToolRuleSchema = z.object({
+  name: z.string(),
+  acts_outside: z.boolean(),
+  idempotent: z.boolean(),
+  /** Whether the config says that it only reads: it runs in planning mode too, and nothing else follows. Absent: it does not. */
+  runs_in_planning: z.boolean().optional(),
+});
 export type ToolRule = z.infer<typeof ToolRuleSchema>;
 
 /** A hosted tool an agent may use, as far as budgets care. */

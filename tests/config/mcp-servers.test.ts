@@ -56,6 +56,12 @@ describe("a tool server over HTTP", () => {
     });
   });
 
+  it("may name tools that only read, for planning mode (D8)", () => {
+    expect(mcpOf(withServers(`[{${BOX}, read_only: [search_*, mcp__box__look]}]`))?.servers).toMatchObject([
+      { readOnlyTools: ["search_*", "mcp__box__look"] },
+    ]);
+  });
+
   it("holds a written timeout for calls too", () => {
     expect(mcpOf(withServers(`[{${BOX}, timeout: 20}]`))?.servers).toMatchObject([{ connectMs: 20_000, callMs: 20_000 }]);
   });

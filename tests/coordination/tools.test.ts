@@ -128,6 +128,23 @@ describe("an agent's own tools", () => {
       owes: ["tool a search", "call b", "call c"],
     },
     {
+      name: "run in planning mode where the config says that they only read (D8)",
+      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      when: (at) => at.does("a", uses(["send"])),
+      then: ["call.completed a"],
+      owes: ["tool a send", "call b", "call c"],
+    },
+    {
+      name: "that a config says only read are not made again after a restart (D8)",
+      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      given: (at) => {
+        at.does("a", uses(["send"]));
+        at.startsTool("a");
+      },
+      when: (at) => at.interrupt(),
+      then: ["tool.unknown a send"],
+    },
+    {
       name: "that act outside run without planning mode",
       world,
       when: (at) => at.does("a", uses(["send"])),

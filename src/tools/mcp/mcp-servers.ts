@@ -7,7 +7,7 @@ import { RenewedTokens } from "./renewed-tokens";
 import { ArgumentsSchema } from "./schema";
 import { type McpServer, type McpTools, serverId } from "./server";
 import { ServerLink } from "./server-link";
-import { trustOf } from "./trust";
+import { isNamedBy, trustOf } from "./trust";
 import { Turnstile } from "../turnstile";
 
 /** What one server has for one agent; see `ServerListing` for the fields of the same names. */
@@ -143,7 +143,8 @@ export class McpServers {
       name: bareName,
       hints: { readOnlyHint, idempotentHint },
     });
-    return { name, acts_outside: !readOnly, idempotent };
+    const reads = (server.readOnlyTools ?? []).some((one) => isNamedBy(one, bareName) || isNamedBy(one, name));
+    return { name, acts_outside: !readOnly, idempotent, ...(reads && !readOnly && { runs_in_planning: true }) };
   }
 
   #toTool(offered: Offered): Tool {

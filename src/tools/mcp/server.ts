@@ -13,6 +13,8 @@ export type McpServer = {
   /** Names of tools, bare or full; null: all. */
   allowedTools: readonly string[] | null;
   excludeTools: readonly string[];
+  /** Names, bare or full, of tools that the config says only read; a trailing `*` stands for any ending. Absent: none. */
+  readOnlyTools?: readonly string[];
 };
 
 /** Names the pins of a server: another address is another server. */

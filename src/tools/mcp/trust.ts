@@ -18,10 +18,11 @@ export function trustOf(trust: ToolTrust, url: string, tool: { name: string; hin
   return { readOnly, idempotent: (readOnly || allows("idempotent")) && saidSafe };
 }
 
-function covers(rule: TrustRule, url: string, name: string): boolean {
-  if (rule.url !== url) return false;
-  return rule.tool.endsWith("*") ? name.startsWith(rule.tool.slice(0, -1)) : rule.tool === name;
-}
+const covers = (rule: TrustRule, url: string, name: string): boolean => rule.url === url && isNamedBy(rule.tool, name);
+
+/** `pattern`: a name; a trailing `*` stands for any ending. */
+export const isNamedBy = (pattern: string, name: string): boolean =>
+  pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
 
 const ENTRY = /^(read_only|idempotent) (\S+)#(\S+)$/;
 

@@ -168,7 +168,8 @@ const ruleOf = (board: Board, event: ToolEvent) => toolOf(board, event.agent, ev
 
 function mustPlan(board: Board, event: ToolEvent): boolean {
   const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
-  return board.rules?.planning_mode === true && coordinating && ruleOf(board, event)?.acts_outside === true;
+  const rule = ruleOf(board, event);
+  return board.rules?.planning_mode === true && coordinating && rule?.acts_outside === true && rule.runs_in_planning !== true;
 }
 
 function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {

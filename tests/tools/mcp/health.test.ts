@@ -151,6 +151,17 @@ describe("a failed call", () => {
     );
   });
 
+  it("runs in planning mode where the config says that it only reads, and is not tried again for that (D8)", async () => {
+    const hints = { idempotentHint: true, readOnlyHint: true };
+    const call = answers(503);
+    const made = await serve({ tools: [tool("act", { annotations: hints })], ...(call && { call }) });
+    const servers = keep(await connected([{ ...server(made.url), readOnlyTools: ["ac*"] }], {}));
+    const act1 = toolOf(servers, "mcp__box__act");
+    expect(act1.rule).toEqual({ name: "mcp__box__act", acts_outside: true, idempotent: false, runs_in_planning: true });
+    expect((await act1.run({}, context())).outcome).toBe("error");
+    expect(made.messages("tools/call")).toHaveLength(1);
+  });
+
   it.each([
     { name: "the server alone calls safe", hints: { idempotentHint: true, readOnlyHint: true }, allows: null },
     { name: "the operator alone calls safe", hints: {}, allows: "idempotent" as const },

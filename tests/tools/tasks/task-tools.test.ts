@@ -13,7 +13,7 @@ const PLAN = {
 };
 
 /** Calls tools one after the other over the same files; the last result counts. */
-async function after(...calls: [name: string, args: object][]) {
+async function called(...calls: [name: string, args: object][]) {
   const files = await agentFiles({ workspace: {}, peers: {}, contexts: {} });
   let result: Awaited<ReturnType<typeof runTool>> = { outcome: "ok", text: "" };
   for (const [name, args] of calls) {
@@ -34,25 +34,27 @@ describe("an agent's to-do list", () => {
   });
 
   it("is made, shown, and says what can begin and what waits", async () => {
-    expect((await after(["create_task_plan", PLAN])).text).toBe(
+    expect((await called(["create_task_plan", PLAN])).text).toBe(
       "0 of 3 tasks are completed.\n- task_1 [pending] read\n- draft [pending, waits for task_1] write a draft\n- task_3 [pending, waits for draft] check",
     );
-    expect((await after(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe("- task_1 [pending] read");
+    expect((await called(["create_task_plan", PLAN], ["get_ready_tasks", {}])).text).toBe("- task_1 [pending] read");
     const done = ["update_task_status", { task_id: "task_1", status: "completed" }] as [string, object];
-    expect((await after(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe("- draft [pending] write a draft");
-    expect((await after(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text).toBe(
+    expect((await called(["create_task_plan", PLAN], done, ["get_ready_tasks", {}])).text).toBe(
+      "- draft [pending] write a draft",
+    );
+    expect((await called(["create_task_plan", PLAN], done, ["get_blocked_tasks", {}])).text).toBe(
       "- task_3 [pending, waits for draft] check",
     );
   });
 
   it("is changed", async () => {
-    const added = await after(["create_task_plan", PLAN], ["add_task", { description: "look", after_task_id: "task_1" }]);
+    const added = await called(["create_task_plan", PLAN], ["add_task", { description: "look", after_task_id: "task_1" }]);
     expect(added.text).toContain("Added task_4.\n0 of 4 tasks");
     expect(added.text.indexOf("task_4 [pending] look")).toBeLessThan(added.text.indexOf("draft ["));
-    expect((await after(["create_task_plan", PLAN], ["edit_task", { task_id: "draft", description: "write" }])).text).toContain(
+    expect((await called(["create_task_plan", PLAN], ["edit_task", { task_id: "draft", description: "write" }])).text).toContain(
       "- draft [pending, waits for task_1] write\n",
     );
-    expect((await after(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text).not.toContain("task_3");
+    expect((await called(["create_task_plan", PLAN], ["delete_task", { task_id: "task_3" }])).text).not.toContain("task_3");
   });
 
   it.each<{ name: string; calls: [string, object][]; says: string }>([
@@ -126,19 +128,19 @@ describe("an agent's to-do list", () => {
       says: "same id",
     },
   ])("tells what cannot be: $name", async ({ calls, says }) => {
-    const { outcome, text } = await after(...calls);
+    const { outcome, text } = await called(...calls);
     expect({ outcome, text }).toEqual({ outcome: "error", text: expect.stringContaining(says) });
   });
 
   it("says so where its file was spoiled", async () => {
-    const { files } = await after(["create_task_plan", PLAN]);
+    const { files } = await called(["create_task_plan", PLAN]);
     await files.write(PLAN_FILE, new TextEncoder().encode("[]"));
     const get = TOOLS.find(({ spec }) => spec.name === "get_task_plan");
     expect(get && (await runTool(get, {}, files)).text).toContain("is no to-do list any more");
   });
 
   it("is not handed over and is no change of the workspace", async () => {
-    const { files } = await after(["create_task_plan", PLAN]);
+    const { files } = await called(["create_task_plan", PLAN]);
     const touched = files.staged().workspace;
     expect([...touched.keys()]).toEqual([".tasks/plan.json"]);
     expect(workspaceFacts({ base: new Map(), touched, previous: null })).toEqual({ files: 0, changed: false });
