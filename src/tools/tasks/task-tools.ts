@@ -43,7 +43,9 @@ const newTask = z.union([
 const nothing = z.strictObject({});
 
 /** The eight tools, always in the same order. `most`: how many tasks a plan may have. */
-export function taskTools(most: number): Tool[] {
+export const taskTools = (most: number): Tool[] => [...planTools(most), ...oneTaskTools(), ...waitingTools()];
+
+function planTools(most: number): Tool[] {
   return [
     defineFileTool({
       name: "create_task_plan",
@@ -67,6 +69,11 @@ export function taskTools(most: number): Tool[] {
         return `Added ${added.id}.\n${await stored(files, plan)}`;
       },
     }),
+  ];
+}
+
+function oneTaskTools(): Tool[] {
+  return [
     defineFileTool({
       name: "update_task_status",
       description: "Says how far a task is.",
@@ -92,6 +99,11 @@ export function taskTools(most: number): Tool[] {
       schema: z.strictObject({ task_id: id }),
       run: async ({ task_id }, files) => stored(files, withoutTask(await planIn(files), task_id)),
     }),
+  ];
+}
+
+function waitingTools(): Tool[] {
+  return [
     defineFileTool({
       name: "get_ready_tasks",
       description: "Shows the tasks that can begin: pending, and all that they depend on is completed.",
