@@ -24,7 +24,7 @@ beforeAll(async () => {
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify({ you_sent: headers }));
   });
   service = await ServiceProcess.prepare(
-    KEYED,
+    { ...KEYED, ALLOWED_TOOL_ORIGINS: tools.origin },
     [admin, runner, stranger].map(({ statement }) => statement),
   );
   await service.start();
