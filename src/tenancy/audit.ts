@@ -20,7 +20,10 @@ export type AuditRow = AuditEntry & { seq: number; hash: string };
 /** What the first row's hash is made with. */
 export const AUDIT_START = "0".repeat(64);
 
-/** A row's hash: of the row before it and of all it says, so that no row can be changed, left out or put in unnoticed. */
+/**
+ * A row's hash: of the row before it and of all it says. It shows damage and careless changes. It is no proof against a person who can
+ * write the storage: there is no key in it, and newest rows that are dropped leave no trace.
+ */
 export function auditHash(previous: string, seq: number, entry: AuditEntry): string {
   const { at, keyId, action, from, requestId, result } = entry;
   const text = JSON.stringify([previous, seq, at, keyId, action, from, requestId, result]);
