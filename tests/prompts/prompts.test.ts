@@ -190,3 +190,8 @@ describe("agents with files", () => {
     expect(presents(false)).not.toContain("/peers");
   });
 });
+
+it.each([true, false])("the presenter reads how long its text may be (after coordination: %s)", (afterCoordination) => {
+  const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination, files: null });
+  expect(system).toContain("A reply of more than 256 KB is not accepted");
+});
