@@ -1,7 +1,7 @@
 import { readFile, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
-import type { AskedQuestion } from "../src/protocol/api";
+import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from "yaml";
+import type { AskedQuestion, Fault } from "../src/protocol/api";
 import { ATTACHMENT_LIMITS, type QuestionPart } from "../src/protocol/attachments";
 import { holdsToken, mayHoldSecrets } from "./contexts/left-out";
 import { CliError, EXIT } from "./exit-codes";
@@ -20,27 +20,50 @@ const OTHER_ADDRESS = /^(?!https:)[a-z][a-z0-9+.-]+:\/\//i;
 
 const scalarOf = (node: unknown): unknown => (isScalar(node) ? node.value : node);
 
-/** The paths and addresses that a config names, each once. What is no YAML names none: the service says what is wrong with it. */
-export function uploadsIn(yaml: string): string[] {
-  const paths = new Set<string>();
-  const document = parseDocument(yaml, { logLevel: "silent" });
+/** Something a config names in `upload_files`: where it stands, as a JSON pointer, and as line and column from 1. */
+type NamedUpload = { name: string; pointer: string; line: number; column: number };
+
+/** What a config names, in order, with its place. What is no YAML names none: the service says what is wrong with it. */
+function namedUploads(yaml: string): NamedUpload[] {
+  const named: NamedUpload[] = [];
+  const lines = new LineCounter();
+  const document = parseDocument(yaml, { logLevel: "silent", lineCounter: lines });
   const meant = (node: unknown): unknown => (isAlias(node) ? node.resolve(document) : node);
   visit(document, {
-    Pair(_, { key, value }) {
+    Pair(_, pair, above) {
+      const { key, value } = pair;
       const list = meant(value);
       if (!isScalar(key) || key.value !== "upload_files" || !isSeq(list)) return;
-      for (const entry of list.items.map(meant)) {
-        const named = isMap(entry)
-          ? PATH_KEYS.map((name) => scalarOf(meant(entry.get(name, true))))
-          : isScalar(entry)
-            ? [entry.value]
-            : [];
-        for (const one of named) if (typeof one === "string" && one !== "" && !OTHER_ADDRESS.test(one)) paths.add(one);
-      }
+      const pointer = pointerTo([...above, pair]);
+      list.items.forEach((item, index) => {
+        const entry = meant(item);
+        const keys = isMap(entry) ? PATH_KEYS : [null];
+        for (const one of keys) {
+          const node = isMap(entry) ? meant(entry.get(one, true)) : entry;
+          const name = scalarOf(node);
+          if (!isScalar(node) || typeof name !== "string" || name === "" || OTHER_ADDRESS.test(name)) continue;
+          const { line, col } = lines.linePos(node.range?.[0] ?? 0);
+          named.push({ name, pointer: `${pointer}/${index}${one === null ? "" : `/${one}`}`, line, column: col });
+        }
+      });
     },
   });
-  return [...paths];
+  return named;
 }
+
+/** The JSON pointer to the last of these nodes, each of which lies in the one before it. */
+function pointerTo(nodes: readonly unknown[]): string {
+  const parts = nodes.flatMap((node, index) => {
+    const above = nodes[index - 1];
+    if (isSeq(above)) return [String(above.items.indexOf(node))];
+    const key = isPair(node) ? scalarOf(node.key) : undefined;
+    return key === undefined ? [] : [String(key)];
+  });
+  return parts.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** The paths and addresses that a config names, each once. */
+export const uploadsIn = (yaml: string): string[] => [...new Set(namedUploads(yaml).map(({ name }) => name))];
 
 /** A file that is to go along. `isMeant`: its user named it; otherwise a config did, which somebody else may have written. */
 export type Upload = { name: string; isMeant: boolean };
@@ -60,11 +83,7 @@ type Place = Pick<Io, "cwd" | "stderr">;
 
 /** These files as parts of a question, called by what they were named by. Throws CliError for what cannot be sent. */
 export async function readUploads(uploads: readonly Upload[], place: Place, gets = GETS): Promise<QuestionPart[]> {
-  if (uploads.length > ATTACHMENT_LIMITS.count)
-    throw new CliError(
-      EXIT.config,
-      `${uploads.length} files are too many: ${ATTACHMENT_LIMITS.count} may go along with a question.`,
-    );
+  if (uploads.length > ATTACHMENT_LIMITS.count) throw new CliError(EXIT.config, tooMany(uploads.length));
   const parts: QuestionPart[] = [];
   let left: number = ATTACHMENT_LIMITS.bytes;
   for (const upload of uploads) {
@@ -73,6 +92,35 @@ export async function readUploads(uploads: readonly Upload[], place: Place, gets
     parts.push({ type: "file", name: upload.name, data: bytes.toString("base64") });
   }
   return parts;
+}
+
+const tooMany = (count: number): string =>
+  `${count} files are too many: ${ATTACHMENT_LIMITS.count} may go along with a question.`;
+
+/**
+ * Why the files that a config names cannot go along, each with its place in the config. The files are read as `ask` reads them, from
+ * `cwd`; addresses are not asked, because a check fetches nothing.
+ */
+export async function uploadFaults(yaml: string, place: Place): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  const seen = new Set<string>();
+  let left: number = ATTACHMENT_LIMITS.bytes;
+  for (const { name, ...where } of namedUploads(yaml)) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    if (seen.size > ATTACHMENT_LIMITS.count) {
+      const total = uploadsIn(yaml).length;
+      return [...faults, { ...where, code: "upload_unreadable", detail: tooMany(total) }];
+    }
+    if (isAddress(name)) continue;
+    try {
+      left -= (await readUpload({ name, isMeant: false }, left, fromFile(place))).byteLength;
+    } catch (cause) {
+      if (!(cause instanceof CliError)) throw cause;
+      faults.push({ ...where, code: "upload_unreadable", detail: cause.message });
+    }
+  }
+  return faults;
 }
 
 type Read = (upload: Upload, mostBytes: number) => Promise<Buffer>;

@@ -1,5 +1,6 @@
 import path from "node:path";
 import { Command } from "commander";
+import type { Fault } from "../../src/protocol/api";
 import { type ConnectionFlags, connect } from "../connection";
 import { CliError, EXIT, type ExitCode } from "../exit-codes";
 import { withConnection } from "../flags";
@@ -10,9 +11,10 @@ import { projectConfig, shownPath, userConfig } from "../places";
 import { type ConfigSource, faultLines } from "../problem";
 import { readAll } from "../question";
 import { escapeJson } from "../sanitize";
-import type { Verdict } from "../schema";
+import { parseJson, type Verdict, VerdictSchema } from "../schema";
 import { printTable } from "../table";
 import { readTextFile } from "../text-file";
+import { uploadFaults } from "../uploads";
 import { registerInit } from "./config-init";
 import type { Register } from "./register";
 
@@ -24,7 +26,7 @@ export const registerConfig: Register = (program, { io, end }) => {
   withConnection(config.command("validate"))
     .description("check a config without running it; - is what is piped in, nothing the one found here")
     .argument("[file]", "the YAML file")
-    .option("--json", "print the service's answer")
+    .option("--json", "print the service's answer, with the errors found here")
     .action(async (file: string | undefined, flags: Flags) => end(await validate(file, flags, io)));
   withConnection(config.command("list"))
     .description("list the service's teams")
@@ -37,9 +39,16 @@ export const registerConfig: Register = (program, { io, end }) => {
 async function validate(file: string | undefined, flags: Flags, io: Io): Promise<ExitCode> {
   const source = await configToCheck(file, io);
   const { data, raw } = await validateConfig(source.text, await connect(flags, io));
-  io.stdout.write(flags.json ? `${escapeJson(raw.trim())}\n` : `${verdictLines(data, source).join("\n")}\n`);
-  return data.runnable ? EXIT.ok : EXIT.config;
+  const faults = await uploadFaults(source.text, io); // the service cannot see these files
+  const verdict = withFaults(data, faults);
+  const json = faults.length === 0 ? raw.trim() : JSON.stringify(withFaults(VerdictSchema.loose().parse(parseJson(raw)), faults));
+  io.stdout.write(flags.json ? `${escapeJson(json)}\n` : `${verdictLines(verdict, source).join("\n")}\n`);
+  return verdict.runnable ? EXIT.ok : EXIT.config;
 }
+
+/** A verdict, and what only this machine knows to be wrong. */
+const withFaults = <T extends Verdict>(verdict: T, faults: readonly Fault[]): T =>
+  faults.length === 0 ? verdict : { ...verdict, runnable: false, errors: [...verdict.errors, ...faults] };
 
 async function configToCheck(file: string | undefined, io: Io): Promise<{ name: string; text: string }> {
   if (file === "-") return { name: "stdin", text: await readAll(io.stdin) };
