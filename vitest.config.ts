@@ -69,7 +69,7 @@ const unit = (
 /** What the set-up of tests in workerd provides: addresses that tools may have. */
 const TOOL_SERVERS = [
   ...["toolServerUrl", "askingServerUrl", "holdingServerUrl", "unsayableServerUrl", "mediaServerUrl"],
-  ...["rotatingServerUrl", "rotatingIssuer", "providersUrl"],
+  ...["rotatingServerUrl", "rotatingIssuer", "providersUrl", "rudeProvidersUrl"],
 ];
 
 /** Tests that run in workerd, with the bindings of the service. */

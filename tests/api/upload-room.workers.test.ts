@@ -51,7 +51,9 @@ describe("uploads at the same time", () => {
 
     const bodies = [held(tar)];
     const inside = bodies.map(({ body }, nth) => send(`/api/contexts/inside-${nth}`, TAR, body));
+    await new Promise((resolve) => setTimeout(resolve, 1_000)); // these are in the room before the others come
     const waiting = Array.from({ length: 15 }, (_, nth) => send(`/api/contexts/waiting-${nth}`, TAR, ofUnknownLength(tar)));
+    await new Promise((resolve) => setTimeout(resolve, 1_000)); // and these before a blob, which would find room at once
     waiting.push(blob());
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const refused = [await send("/api/contexts/more", TAR, tar), await blob()];
