@@ -1,3 +1,5 @@
+import { spelled, UNSEEN_MARK } from "../src/protocol/invisible";
+
 /**
  * What models and servers wrote, made safe for a terminal: nothing but text, line feeds and tabs is left. Without this, an
  * answer could clear the screen, rewrite lines above it, plant links or fill the clipboard.
@@ -16,11 +18,18 @@ const UNSAFE = new RegExp([STRING, CSI, ESCAPE, CONTROL].join("|"), "g");
 /** `text` without control sequences; line feeds and tabs stay. */
 export const sanitize = (text: string): string => text.replace(UNSAFE, "");
 
-/** Marks that change the direction of what follows, and separators a terminal may break at. */
-const REORDERING = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Letters of scripts that write a joiner or a non-joiner between two of them, as Persian and Hindi do. Both shape the letters, so in a
+ * sentence they are no disguise; in names of files the service refuses them.
+ */
+const JOINING = String.raw`[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gujarati}\p{Script=Gurmukhi}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Oriya}\p{Script=Sinhala}\p{Script=Tamil}\p{Script=Telugu}]`;
+const UNSEEN = new RegExp(String.raw`(?!(?<=${JOINING})[\u200c\u200d](?=${JOINING}))(?:${UNSEEN_MARK})`, "gu");
 
-/** `text` on one line, for names, reasons and glimpses of what is being written. */
-export const toLine = (text: string): string => sanitize(text).replace(REORDERING, "").replace(/\s+/gu, " ").trim();
+/**
+ * `text` on one line, for names, reasons and glimpses of what is being written. Marks that a reader does not see are written out, as
+ * `\u{200b}`, so that two names which differ in them do not look the same.
+ */
+export const toLine = (text: string): string => sanitize(text).replace(UNSEEN, spelled).replace(/\s+/gu, " ").trim();
 
 /** JSON text that a terminal shows as it is: JSON escapes C0 itself, the rest is escaped here. Its value stays the same. */
 export const escapeJson = (json: string): string =>

@@ -64,7 +64,7 @@ const content = {
     .max(ATTACHMENT_LIMITS.nameChars, `is over ${ATTACHMENT_LIMITS.nameChars} characters`)
     .refine(
       (name) => name.isWellFormed() && !INVISIBLE.test(name),
-      "has control characters, line breaks or marks that turn text round",
+      "has control characters, line breaks or marks that cannot be seen",
     )
     .optional(),
   /** Checked against the bytes. */

@@ -1,4 +1,4 @@
-import { INVISIBLE } from "../protocol/invisible";
+import { INVISIBLE, spelled } from "../protocol/invisible";
 import { type AboveMounts, FileError, type Mount, type Place } from "./types";
 
 /**
@@ -24,8 +24,6 @@ const RESERVED = new Set(["peers", "contexts"]);
 const EVERY_INVISIBLE = new RegExp(INVISIBLE, "gu");
 /** Windows takes these for devices, whatever follows the first dot. */
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
-/** Some disks do not see these in a name; `.git` may not be hidden behind them. */
-const IGNORED = /[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u206a-\u206f\ufeff]/g;
 const GIT = /^(?:\.git|git~\d+)$/i;
 
 const encoder = new TextEncoder();
@@ -122,7 +120,6 @@ function formatMount(mount: Mount): string {
 export function visiblePath(text: string): string {
   const most = 200;
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
-  const spelled = (char: string) => `\\u{${char.codePointAt(0)?.toString(16)}}`;
   return cut.toWellFormed().replaceAll(EVERY_INVISIBLE, spelled);
 }
 
@@ -181,7 +178,7 @@ function checkName(name: string): void {
   if (DEVICE.test(name)) throw invalid(`The name ${name} means a device on some systems. Take another.`);
   if (/[. ]$/.test(name)) throw invalid(`The name "${name}" ends in a dot or a space, which some systems drop. Take another.`);
   if (name.includes(":")) throw invalid(`The name ${name} contains a colon: some systems take what is before it for the file.`);
-  if (GIT.test(name.replaceAll(IGNORED, ""))) {
+  if (GIT.test(name)) {
     throw invalid(`The name ${name} belongs to git: what lies there can run programs on a user's machine. Take another.`);
   }
 }

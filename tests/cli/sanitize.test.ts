@@ -81,7 +81,19 @@ describe("sanitize", () => {
 describe("toLine", () => {
   it.each([
     { name: "joins lines", text: " a\n\n b\tc ", line: "a b c" },
-    { name: "removes marks that reorder a line", text: "a\u202eb\u2066c\u200fd", line: "abcd" },
+    {
+      name: "writes out marks that reorder a line (L16)",
+      text: "a\u202eb\u2066c\u200fd",
+      line: String.raw`a\u{202e}b\u{2066}c\u{200f}d`,
+    },
+    {
+      name: "writes out marks without width, soft hyphens, tags and fillers (L16)",
+      text: "a\u200bb\u00adc\ufeffd\u{e0041}e\u3164f\u200d",
+      line: String.raw`a\u{200b}b\u{ad}c\u{feff}d\u{e0041}e\u{3164}f\u{200d}`,
+    },
+    { name: "leaves emoji whole (L16)", text: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️", line: "👩🏽‍💻 🏳️‍🌈 ❤️‍🔥 1️⃣ ℹ️" },
+    { name: "leaves the joiners of Persian and Hindi (L16)", text: "می\u200cخواهم क्\u200dष", line: "می\u200cخواهم क्\u200dष" },
+    { name: "writes out a selector that follows a letter (L16)", text: "a\ufe0f 1\ufe0f", line: String.raw`a\u{fe0f} 1\u{fe0f}` },
     { name: "removes colours that hide between lines", text: "a\x1b[8m\nb", line: "a b" },
     { name: "takes Unicode line separators as space", text: "a\u2028b\u2029c", line: "a b c" },
   ])("$name", ({ text, line }) => {

@@ -212,6 +212,7 @@ describe("a file whose name changed in case alone, on a disk that takes both nam
 
 describe("a path that may not be written here", () => {
   it.each([
+    { file: "a\u200bb.txt", why: "is a name that other systems do not take" }, // (L16)
     { file: "../out.txt", why: "leads elsewhere" },
     { file: ".git/hooks/pre-commit", why: "could run programs here" },
     { file: "sub/.GIT/config", why: "could run programs here" },
@@ -221,12 +222,13 @@ describe("a path that may not be written here", () => {
     { file: ".envrc::$DATA", why: "is a name that other systems do not take" },
     { file: ".g\u200cit/config", why: "is a name that other systems do not take" },
   ])("is in no patch and in no folder, whatever is included: $file $why", async ({ file, why }) => {
+    const shown = file.trim().replace(/[\u200b\u200c]/, (mark) => `\\u{${mark.charCodeAt(0).toString(16)}}`);
     const turn = withTurn({}, { [file]: "theirs", "a.txt": "a\n" });
     const patch = await pull(turn, ...OF_TURN, "--patch", "--include", "*");
     expect([patch.code, patch.stdout.match(/^diff --git .*/gm)]).toEqual([1, ["diff --git a/a.txt b/a.txt"]]);
-    expect(patch.screen).toContain(`not in the patch, since it may not be written here: ${file.trim()}`);
+    expect(patch.screen).toContain(`not in the patch, since it may not be written here: ${shown}`);
     const applied = await pull(turn, ...OF_TURN, "--apply", "--skip-conflicts", "--include", "*");
-    expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([1, `conflict\t${file.trim()}\t${why}`]);
+    expect([applied.code, applied.stdout.split("\n")[0]]).toEqual([1, `conflict\t${shown}\t${why}`]);
     expect(await filesHere()).toEqual({ "a.txt": "a\n" });
   });
 });
