@@ -116,13 +116,14 @@ describe("forms of output", () => {
     await using service = await start();
     const [code, stdout] = await ended(run(["why?", "--automation", "-o", "answer.md", "--server", service.url]));
     expect([code, await readFile(path.join(root, "answer.md"), "utf8")]).toEqual([0, "Use quicksort.\n"]);
-    expect(stdout.split("\n").slice(0, 7)).toEqual([
+    expect(stdout.split("\n").slice(0, 8)).toEqual([
       `SESSION: ${b.SESSION}`,
       `STATUS_URL: ${service.url}/api/sessions/${b.SESSION}`,
       "QUESTION: why?",
       "[Coordination in progress - ask STATUS_URL for real-time updates]",
       "",
       "WINNER: anna",
+      "VOTES: 2 of 2 votes, unanimous",
       "ANSWER_FILE: answer.md",
     ]);
   });
