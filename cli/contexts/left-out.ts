@@ -120,6 +120,38 @@ const TOKEN = /_authToken|_auth\s*=|_password|npmAuth(Token|Ident)|:\/\/[^\s/:@]
 /** Whether a file, come from elsewhere, would say where programs are fetched from here. */
 export const choosesPackages = (path: string): boolean => PACKAGE_SETTINGS.test(path);
 
+/**
+ * gitignore-style patterns of files that tools read or run when a folder is opened, installed, cloned into or committed to. `package.json`
+ * is none of them: most pulls of a JavaScript project change it, and a warning that always comes is not read.
+ */
+const RUN_UNASKED = [
+  "**/.claude/settings.json",
+  "**/.claude/settings.local.json",
+  ".mcp.json",
+  "**/.cursor/mcp.json",
+  "**/.vscode/tasks.json",
+  "**/.vscode/settings.json",
+  "**/.vscode/launch.json",
+  "**/.vscode/mcp.json",
+  "**/.husky/**",
+  ".githooks/",
+  "**/.git*/hooks/**",
+  "**/.github/workflows/**",
+  ".gitmodules",
+  ".pre-commit-config.yaml",
+  ".devcontainer/",
+  ".devcontainer.json",
+  ".envrc",
+  "mise.toml",
+  ".mise.toml",
+  "sitecustomize.py",
+  "usercustomize.py",
+];
+const runUnasked = ignore().add(RUN_UNASKED);
+
+/** Whether programs here read or run a file without being told to. */
+export const isRunUnasked = (path: string): boolean => choosesPackages(path) || runUnasked.ignores(path);
+
 /** Whether a file that is usually harmless holds a key. */
 export const holdsToken = (path: string, bytes: Uint8Array): boolean =>
   PACKAGE_SETTINGS.test(path) && TOKEN.test(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1"));

@@ -17,7 +17,7 @@ import {
 import type { LeftOut } from "./left-out";
 import { patchOf } from "./patch";
 import { inspect, isOneFile, readLink, refusalOf, writeLink } from "./places";
-import { tellLeftOut } from "./tell-left-out";
+import { tellLeftOut, tellRunUnasked } from "./tell-left-out";
 import { type Change, isChange, planSteps, type Side, type Step, type Triple } from "./three-way";
 import { mergeTwins, type Twins, twinsAmong } from "./twins";
 
@@ -57,13 +57,14 @@ export async function pull(directory: string, options: PullOptions, connection: 
   const conflicts = steps.filter((step) => step.action === "conflict");
   printSteps(steps, world);
   tellStaying(leftOut, world);
+  if (options.apply && conflicts.length > 0 && !options.skipConflicts) throw new CliError(EXIT.config, CONFLICTS);
+  tellRunUnasked(arriving(steps), world); // before the first is written, so that a pull that breaks off has said it
   if (!options.apply) {
     world.stderr.write(
       `${incoming.what}: ${sumOf(steps)}. ${steps.length > conflicts.length ? "--apply does that." : ""}`.trimEnd().concat("\n"),
     );
     return conflicts.length > 0 ? EXIT.config : EXIT.ok;
   }
-  if (conflicts.length > 0 && !options.skipConflicts) throw new CliError(EXIT.config, CONFLICTS);
   const done = await applySteps(directory, steps, incoming.theirs);
   if (incoming.arrives && conflicts.length === 0) {
     const link = { server: connection.server, ...incoming.arrives };
@@ -102,6 +103,10 @@ async function oneFileEach(directory: string, twins: readonly Twins[]): Promise<
   }
   return found;
 }
+
+/** The paths that something comes to. */
+const arriving = (steps: readonly Step[]): string[] =>
+  steps.flatMap(({ action, path }) => (action === "write" || action === "rename" ? [path] : []));
 
 function tellStaying(leftOut: readonly LeftOut[], world: World): void {
   tellLeftOut(leftOut, world);

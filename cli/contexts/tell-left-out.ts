@@ -1,6 +1,6 @@
 import type { Io } from "../io";
 import { toLine } from "../sanitize";
-import type { LeftOut } from "./left-out";
+import { isRunUnasked, type LeftOut } from "./left-out";
 
 const MOST_NAMES = 20;
 
@@ -8,8 +8,17 @@ const MOST_NAMES = 20;
 export function tellLeftOut(leftOut: readonly LeftOut[], { stderr }: Pick<Io, "stderr">): void {
   for (const reason of new Set(leftOut.map((entry) => entry.reason))) {
     const paths = [...new Set(leftOut.filter((entry) => entry.reason === reason).map((entry) => entry.path))];
-    const shown = paths.slice(0, MOST_NAMES).map(toLine);
-    const more = paths.length > MOST_NAMES ? `, and ${paths.length - MOST_NAMES} more` : "";
-    stderr.write(`left out, ${reason}: ${shown.join(", ")}${more}\n`);
+    stderr.write(`left out, ${reason}: ${firstOf(paths)}\n`);
   }
+}
+
+/** Warns of what comes into a folder and acts there although its user starts nothing: one line, or none. */
+export function tellRunUnasked(paths: readonly string[], { stderr }: Pick<Io, "stderr">): void {
+  const named = paths.filter(isRunUnasked);
+  if (named.length > 0) stderr.write(`warning: programs read or run these unasked, look at them first: ${firstOf(named)}\n`);
+}
+
+function firstOf(paths: readonly string[]): string {
+  const more = paths.length > MOST_NAMES ? `, and ${paths.length - MOST_NAMES} more` : "";
+  return `${paths.slice(0, MOST_NAMES).map(toLine).join(", ")}${more}`;
 }

@@ -127,6 +127,65 @@ describe("what a team put into a context and nobody asked for", () => {
   });
 });
 
+describe("a file that programs read or run unasked (L15)", () => {
+  const WARNING = "warning: programs read or run these unasked, look at them first: ";
+  const RUN = [
+    ".claude/settings.json",
+    "sub/.claude/settings.local.json",
+    ".mcp.json",
+    ".cursor/mcp.json",
+    ".vscode/tasks.json",
+    ".vscode/settings.json",
+    ".vscode/launch.json",
+    ".husky/pre-commit",
+    ".husky/_/husky.sh",
+    ".githooks/pre-push",
+    ".github/hooks/a",
+    ".devcontainer/devcontainer.json",
+    ".devcontainer/post.sh",
+    ".gitmodules",
+    ".github/workflows/ci.yml",
+    "lib/sitecustomize.py",
+    "mise.toml",
+    ".Husky/PRE-COMMIT",
+  ];
+
+  it.each(RUN)("is named in one line before %s is written", async (file) => {
+    const ran = await pull(withTurn({}, { [file]: "theirs", "a.txt": "a" }), ...OF_TURN, "--apply");
+    expect(ran.said).toEqual([`${WARNING}${file}`, `site, turn 1 of ${SESSION}: 2 written, 0 deleted, 0 conflicts.`]);
+    expect(await filesHere()).toEqual({ "a.txt": "a", [file]: "theirs" });
+  });
+
+  it("is named together with what --include brings, by the first twenty names, without --apply too", async () => {
+    const hooks = Array.from({ length: 21 }, (_, index) => `.husky/${String(index).padStart(2, "0")}`);
+    const files = Object.fromEntries(hooks.map((name) => [name, "x"]));
+    const turn = withTurn({}, { ".pnpmfile.cjs": "x", ...files });
+    const ran = await pull(turn, ...OF_TURN, "--include", ".pnpmfile.cjs");
+    const warnings = ran.said.filter((line) => line.startsWith("warning"));
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(/, and 2 more$/);
+    const alone = await pull(withTurn({}, { ".pnpmfile.cjs": "x" }), ...OF_TURN, "--apply", "--include", ".pnpmfile.cjs");
+    expect(alone.said[0]).toBe(`${WARNING}.pnpmfile.cjs`);
+  });
+
+  it("is not named where it is deleted, left out, or in conflict, which writes nothing", async () => {
+    await fill({ ".gitmodules": "a", ".mcp.json": "mine" });
+    const gone = await pull(withTurn({ ".gitmodules": "a" }, { ".gitmodules": null }), ...OF_TURN, "--apply");
+    const left = await pull(withTurn({}, { ".pnpmfile.cjs": "x" }), ...OF_TURN, "--apply");
+    const clash = withTurn({ ".mcp.json": "old" }, { ".mcp.json": "theirs" });
+    const kept = await pull(clash, ...OF_TURN, "--apply", "--skip-conflicts");
+    for (const { screen } of [gone, left, kept]) expect(screen).not.toContain("warning");
+  });
+
+  it.each(["package.json", "src/settings.json", "docs/hooks/a.md", ".github/CODEOWNERS", "tasks.json", "husky/a"])(
+    "is not %s",
+    async (file) => {
+      const ran = await pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply");
+      expect(ran.screen).not.toContain("warning");
+    },
+  );
+});
+
 describe("what was left out of a version", () => {
   const FIRST = { "a.txt": "a", ".env": "KEY=1" };
   const SECOND = { "a.txt": "b", ".env": "KEY=1" };
