@@ -70,10 +70,14 @@ function parseJson(text: string): unknown {
   }
 }
 
+/** Marks that a new name may not have, but that a tree which was kept before may hold: it must stay readable. */
+const KEPT_MARKS = /(?!\p{Bidi_Control})\p{Default_Ignorable_Code_Point}/gu;
+
 /** Whether it is a path as it is kept, not one that would have to be normalised first. */
 function isProper(path: string): boolean {
   try {
-    return relativePath(path) === path;
+    const seen = path.replaceAll(KEPT_MARKS, "");
+    return path.normalize("NFC") === path && relativePath(seen) === seen.normalize("NFC");
   } catch (error) {
     if (error instanceof FileError) return false;
     throw error;

@@ -98,11 +98,24 @@ describe("a manifest", () => {
     expect(decodeManifest(encodeManifest(runnable))).toEqual(runnable);
   });
 
+  it.each(["می\u200cخواهم.md", "葛\u{e0100}", "x\u00ad", "e\u034f\u0301"])(
+    "with the name %j, which a new file may not have, stays readable (L16)",
+    (path) => {
+      const kept = { base: null, changes: new Map([[path, entry("x")]]) };
+      expect(decodeManifest(encodeManifest(kept))).toEqual(kept);
+    },
+  );
+
   const file = (path: string, more: object = {}) => ({ path, sha256: "a".repeat(64), size: 1, ...more });
   it.each<{ name: string; says: unknown; problem: RegExp }>([
     { name: "of another version", says: { version: 2, base: null, changes: [] }, problem: /version/ },
     { name: "that leads out of its tree", says: { version: 1, base: null, changes: [file("../x")] }, problem: /changes\.0/ },
     { name: "that is not normalised", says: { version: 1, base: null, changes: [file("./x")] }, problem: /changes\.0/ },
+    {
+      name: "with git's folder behind marks",
+      says: { version: 1, base: null, changes: [file(".g\u200bit/config")] },
+      problem: /changes\.0/,
+    },
     {
       name: "with half a hash",
       says: { version: 1, base: null, changes: [file("x", { sha256: "abc" })] },
