@@ -1,5 +1,6 @@
 /**
- * The index of sessions in D1. A run's truth is its object; a row says only that there is one, and lists are made of rows.
+ * The index of sessions in D1. A run's truth is its object; a row says only that there is one. Lists are made of rows, and a
+ * request reaches an object only where there is a row.
  *
  * - Starting: the row (`starting`) comes first, then the object, then `started`. Whatever breaks off in between, no run is without
  *   a row. Whether a row that stayed `starting` has an object is asked of the object when it is listed; one that has none after
@@ -16,6 +17,8 @@ export type SessionIndex = {
   add(session: NewSession): Promise<void>;
   /** The object is there now. False if the session is being erased, or has been: then it must not stay. */
   confirm(tenant: string, id: string): Promise<boolean>;
+  /** Whether there is a row, whatever its state: without one there is no session. */
+  has(tenant: string, id: string): Promise<boolean>;
   /** Newest first, those before `before` if given. */
   page(tenant: string, before: string | null, limit: number): Promise<SessionRow[]>;
   /** Drops a row whose session never came to be, and what claimed it. */
@@ -37,6 +40,10 @@ export const createSessionIndex = (db: D1Database): SessionIndex => ({
   },
   async confirm(tenant, id) {
     return changed(await confirmSession(db, tenant, id).run());
+  },
+  async has(tenant, id) {
+    const query = db.prepare("SELECT 1 FROM sessions WHERE tenant = ? AND id = ?").bind(tenant, id);
+    return (await query.first()) !== null;
   },
   async page(tenant, before, limit) {
     const sql =

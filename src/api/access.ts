@@ -7,6 +7,7 @@ import { LOCAL_PRINCIPAL, type Principal, withIncluded } from "../tenancy/princi
 import { tenantOfTicket } from "../tenancy/tickets";
 import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
+import { knownSession } from "./known-session";
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_ACTION_CHARS = 200;
@@ -110,7 +111,8 @@ async function ofTicket(context: Call, { ticket, session, isOpen }: Shown): Prom
   const tenant = tenantOfTicket(ticket);
   if (tenant === null) return refuse(context);
   const principal = { tenant, keyId: null, scopes: withIncluded(["read"]) };
-  const redeemed = await context.env.session(principal, session).redeemTicket(ticket);
+  const stub = await knownSession(context, principal, session);
+  const redeemed = await stub?.redeemTicket(ticket);
   if (!redeemed) return refuse(context);
   if (redeemed.keyId === null) return isOpen ? principal : refuse(context);
   const row = await context.env.tenancy.keys.find(redeemed.keyId);

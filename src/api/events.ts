@@ -59,7 +59,7 @@ async function showEvents(context: Call): Promise<Response> {
 }
 
 async function stream(context: Call, asked: StreamRequest): Promise<Response> {
-  const { stub } = sessionOf(context);
+  const { stub } = await sessionOf(context);
   const opened = await openStream(stub, asked);
   switch (opened.code) {
     case "open":
@@ -81,7 +81,8 @@ async function stream(context: Call, asked: StreamRequest): Promise<Response> {
 }
 
 async function page(context: Call, asked: StreamRequest): Promise<Response> {
-  const result = await sessionOf(context).stub.events({ ...asked, limit: limitOf(context, PAGE) });
+  const size = limitOf(context, PAGE);
+  const result = await (await sessionOf(context)).stub.events({ ...asked, limit: size });
   if (!result.ok) return refuse(result.code);
   const { events, hasMore } = result.page;
   const ids = [events[0], events.at(-1)].map((event) => (event ? sequenceOf(event) : null));

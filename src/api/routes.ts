@@ -2,6 +2,7 @@ import { IdSchema, LabelSchema } from "../protocol/api";
 import type { App, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { type Method, type Operation, toRoute } from "./operation";
+import { knownSession } from "./known-session";
 import type { SessionStub } from "./services";
 
 const METHODS: readonly Method[] = ["get", "post", "put", "delete"];
@@ -29,13 +30,23 @@ export function route(app: App, path: string, operations: Partial<Record<Method,
   });
 }
 
-/** The session named in the path. Throws `bad_id` for what cannot be one. */
-export function sessionOf(context: Call): { id: string; stub: SessionStub } {
+/** The session named in the path. Throws `bad_id` for what cannot be one, `session_not_found` for one that the index lacks. */
+export async function sessionOf(context: Call): Promise<{ id: string; stub: SessionStub }> {
+  const id = sessionIdOf(context);
+  // What is wrong with the rest of the address is said first, of every session in the same words.
+  turnOf(context);
+  if (context.req.param("label") !== undefined) labelOf(context);
+  const stub = await knownSession(context, context.var.principal, id);
+  return stub ? { id, stub } : refuse("session_not_found");
+}
+
+/** The session's id in the path. Throws `bad_id` for what cannot be one. */
+export function sessionIdOf(context: Call): string {
   const id = context.req.param("id");
   if (!IdSchema.safeParse(id).success || id === undefined) {
     throw new ApiError("bad_id", "A session id is 10 to 64 lower-case letters, digits and underscores.");
   }
-  return { id, stub: context.env.session(context.var.principal, id) };
+  return id;
 }
 
 /** The turn number named in the path; null on paths without one. */

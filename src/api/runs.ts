@@ -154,7 +154,7 @@ function startError(refusal: StartRefusal): ApiError {
 }
 
 async function createTurn(context: Call): Promise<Response> {
-  const { id, stub } = sessionOf(context);
+  const { id, stub } = await sessionOf(context);
   const { body, question, key } = await readTurn(context, stub);
   const startId = key && (await claimTurn(context, key, id));
   const started = await stub.startTurn({ ...toStart(body, question, body.parent_turn ?? null), ...(startId && { startId }) });

@@ -97,16 +97,16 @@ async function showArchive(context: Call): Promise<Response> {
 }
 
 async function filesOf(context: Call): Promise<FrozenFiles> {
-  const { stub } = sessionOf(context);
   const attempt = context.req.query("attempt");
   if (attempt !== undefined && !/^[1-9]\d{0,3}$/.test(attempt)) throw new ApiError("bad_query", "`attempt` is a number from 1.");
   const label = context.req.param("label") === undefined ? null : labelOf(context);
+  const { stub } = await sessionOf(context);
   const result = await stub.files(turnOf(context) ?? 0, label, attempt === undefined ? null : Number(attempt));
   return result.ok ? result.files : refuse(result.code);
 }
 
 async function contentsOf(context: Call, hash: string): Promise<ReadableStream<Uint8Array>> {
-  const contents = await sessionOf(context).stub.blob(hash);
+  const contents = await (await sessionOf(context)).stub.blob(hash);
   if (contents.ok) return new Blob([contents.bytes]).stream();
   if (contents.code === "file_not_found") throw new ApiError("file_not_found", "There is no such file.");
   if (contents.code === "contents_lost") throw lost();

@@ -5,7 +5,7 @@ import { ApiError } from "./errors";
 import { ANSWER_TEXT, CANCELLED, STATUS, TURN_RESPONSE } from "./examples";
 import { json, type Operation } from "./operation";
 import { ATTEMPT, ID, ID_TURN, ID_TURN_LABEL } from "./parameters";
-import { labelOf, refuse, route, sessionOf, turnOf } from "./routes";
+import { labelOf, refuse, route, sessionIdOf, sessionOf, turnOf } from "./routes";
 
 const STATUS_OPERATION: Operation = {
   id: "getSession",
@@ -70,38 +70,38 @@ export function sessionRoutes(app: App): void {
 }
 
 async function showStatus(context: Call): Promise<Response> {
-  const result = await sessionOf(context).stub.status();
+  const result = await (await sessionOf(context)).stub.status();
   return result.ok ? context.json(result.status) : refuse(result.code);
 }
 
 async function cancel(context: Call): Promise<Response> {
-  const { id, stub } = sessionOf(context);
+  const { id, stub } = await sessionOf(context);
   const result = await stub.cancel();
   return result.ok ? context.json({ session_id: id, turn: result.turn, status: result.status }) : refuse(result.code);
 }
 
 /** The row goes last: as long as it is there, whatever broke off can be finished. */
 async function erase(context: Call): Promise<Response> {
-  const { id, stub } = sessionOf(context);
-  const { tenant } = context.var.principal;
+  const id = sessionIdOf(context);
+  const { principal } = context.var;
+  const { tenant } = principal;
   const { index, eraseFiles } = context.env.stored;
-  const isListed = await index.markErasing(tenant, id);
-  const isThere = await stub.erase();
-  if (!isListed && !isThere) return refuse("session_not_found");
+  if (!(await index.markErasing(tenant, id))) return refuse("session_not_found");
+  await context.env.session(principal, id).erase();
   await eraseFiles(tenant, id);
   await index.remove(tenant, id);
   return context.body(null, 204);
 }
 
 async function showTurn(context: Call): Promise<Response> {
-  const result = await sessionOf(context).stub.turn(turnOf(context) ?? 0);
+  const result = await (await sessionOf(context)).stub.turn(turnOf(context) ?? 0);
   return result.ok ? context.json(result.turn) : refuse(result.code);
 }
 
 async function showAnswer(context: Call): Promise<Response> {
   const attempt = context.req.query("attempt");
   if (attempt !== undefined && !/^[1-9]\d{0,8}$/.test(attempt)) throw new ApiError("bad_query", "`attempt` is a number from 1.");
-  const { id: sessionId, stub } = sessionOf(context);
+  const { id: sessionId, stub } = await sessionOf(context);
   const turn = turnOf(context) ?? 0;
   const result = await stub.answer(turn, labelOf(context), attempt === undefined ? null : Number(attempt));
   if (!result.ok) return refuse(result.code);

@@ -22,7 +22,7 @@ export function ticketRoutes(app: App): void {
 }
 
 async function createTicket(context: Call): Promise<Response> {
-  const issued = await sessionOf(context).stub.issueTicket(context.var.principal.keyId);
+  const issued = await (await sessionOf(context)).stub.issueTicket(context.var.principal.keyId);
   if (!issued.ok) return refuse(issued.code);
   return context.json({ ticket: issued.ticket, expires_at: issued.expiresAt / 1000 }, 201);
 }

@@ -45,16 +45,16 @@ export function turnChangeRoutes(app: App): void {
 }
 
 async function showChanges(context: Call): Promise<Response> {
-  const result = await sessionOf(context).stub.changes(turnOf(context) ?? 0);
+  const result = await (await sessionOf(context)).stub.changes(turnOf(context) ?? 0);
   if (!result.ok) refuse(result.code);
   const body: TurnChanges = { object: "list", data: result.changes };
   return context.json(body);
 }
 
 async function showContents(context: Call): Promise<Response> {
-  const { stub } = sessionOf(context);
   const hash = context.req.param("sha256") ?? "";
   if (!BLOB_HASH.test(hash)) throw new ApiError("bad_id", "A hash is a SHA-256 in lower-case hex.");
+  const { stub } = await sessionOf(context);
   const result = await stub.changedContents(turnOf(context) ?? 0, hash);
   if (!result.ok) {
     if (result.code === "file_not_found") throw new ApiError("file_not_found", "The turn's changes name no such contents.");

@@ -35,7 +35,7 @@ function answerTo(thrown: Error): Promise<Response> {
     config: { storedKeys: [], allowedOrigins: [], variables: {} },
     evals: noEvals,
     contexts: noContexts,
-    stored: noSessions,
+    stored: { ...noSessions, index: { ...noSessions.index, has: async () => true } },
     teams: {},
     version: { version: "0.0.0", deployment: null },
     openOnLoopback: true,

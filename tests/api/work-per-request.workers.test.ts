@@ -18,10 +18,10 @@ const { key, id } = await makeKey("acme", { last_used_at: Date.now() });
 const wrong = `${key.slice(0, -4)}AAAA`;
 
 describe("a request asks the database", () => {
-  it("once, for its key", async () => {
+  it("once for its key, and once for the session it names", async () => {
     const queries = watchQueries();
     expect((await askWith(key, UNKNOWN)).status).toBe(404);
-    expect(queries()).toEqual(["SELECT api_keys"]);
+    expect(queries()).toEqual(["SELECT api_keys", "SELECT sessions"]);
   });
 
   it("once, for a key that opens nothing, since a service that has a key will always have one", async () => {

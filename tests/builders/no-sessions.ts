@@ -4,7 +4,15 @@ const refuse = () => Promise.reject(new Error("nothing may be stored"));
 
 /** What lies outside the sessions' objects, of a service that has none. */
 export const noSessions: StoredSessions = {
-  index: { add: refuse, confirm: refuse, page: async () => [], drop: refuse, markErasing: refuse, remove: refuse },
+  index: {
+    add: refuse,
+    confirm: refuse,
+    has: async () => false,
+    page: async () => [],
+    drop: refuse,
+    markErasing: refuse,
+    remove: refuse,
+  },
   claims: { find: async () => null, claim: refuse, withdraw: refuse },
   eraseFiles: refuse,
 };
