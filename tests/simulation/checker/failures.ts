@@ -113,14 +113,15 @@ export const failures: Invariant = {
   },
 };
 
-/** Whose unfinished work becomes its answer right after this. */
+/** Whose unfinished work becomes its answer right after this, because of it. */
 const leftBy = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): string | null =>
-  next?.type === "answer.submitted" && next.origin === "partial" && next.agent === event.agent && !isCancelled(event)
+  next?.type === "answer.submitted" && next.origin === "partial" && next.agent === event.agent && isLoss(event)
     ? event.agent
     : null;
 
-const isCancelled = (event: EventOf<"call.failed" | "round.failed">): boolean =>
-  event.type === "call.failed" && event.class === "cancelled";
+/** A call that is tried again, or that was cancelled, costs nothing: its round then ended by a limit. */
+const isLoss = (event: EventOf<"call.failed" | "round.failed">): boolean =>
+  event.type === "round.failed" || (event.class !== "cancelled" && event.retry_at === null);
 
 /** Whether the agent fails right after this, be it that its files become its answer before. */
 const failsNext = (event: EventOf<"call.failed" | "round.failed">, next: NumberedEvent | undefined): boolean =>

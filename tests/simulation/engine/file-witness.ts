@@ -93,7 +93,8 @@ class Witness implements WitnessedFiles {
         this.#desks = new Map();
         return;
       case "round.started":
-        Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
+        // A round that carries on has the files of the lost round, and what that one touched.
+        if (event.carries === undefined) Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
         return this.#show(event);
       case "answers.injected":
         return this.#show(event);
@@ -210,12 +211,12 @@ class Witness implements WitnessedFiles {
     for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
   }
 
-  /** What a fallen presentation made of the files is dropped. */
+  /** Where the answer stands in for a fallen presentation, what the presenter made of the files is dropped. */
   #presents({ sequence_number, turn, attempt, agent, label, source }: EventOf<"presentation.completed"> & NumberedEvent): void {
     if (!this.#owners.has(agent)) return;
     const desk = this.#desk(agent);
     this.workspaces.set(sequence_number, this.#workspace(desk, null));
-    const tree = source === "presentation" ? desk.working : desk.start;
+    const tree = source === "answer" ? desk.start : desk.working;
     this.trees.set(`${turn}/${attempt}/${label}`, tree);
     this.#result = tree;
   }
