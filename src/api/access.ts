@@ -1,4 +1,6 @@
 import { createMiddleware } from "hono/factory";
+import { matchedRoutes } from "hono/route";
+import { METHOD_NAME_ALL } from "hono/router";
 import { HOPS_HEADER } from "../outgoing/hops";
 import { redactShapes } from "../redaction/redact";
 import { decodedOnce, hasKeyInAddress, isAudited, neededScope, sessionOfStream } from "../tenancy/access-rules";
@@ -9,7 +11,8 @@ import type { ApiEnv, Call } from "./api-env";
 import { ApiError } from "./errors";
 import { knownSession } from "./known-session";
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** Host names of this machine. */
+export const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 const MAX_ACTION_CHARS = 200;
 const MAX_FROM_CHARS = 64;
 
@@ -50,7 +53,8 @@ export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   const { method, path } = context.req;
   const { principal } = context.var;
   const scope = neededScope(method, path);
-  if (!principal.scopes.has(scope)) {
+  // What no route serves ends with 404 or 405 whatever the key may do: the scope is not what is wrong.
+  if (isServed(context) && !principal.scopes.has(scope)) {
     await note(context, 403);
     const message = `This key may not do that: it needs the scope \`${scope}\`, and has ${[...principal.scopes].join(", ") || "none"}.`;
     const headers = { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };
@@ -59,6 +63,9 @@ export const requireScope = createMiddleware<ApiEnv>(async (context, next) => {
   await next();
   if (isAudited(method, path)) await note(context, context.res.status);
 });
+
+/** Whether a route takes the request's method. Middleware and the refusals of other methods are routes for ALL methods. */
+const isServed = (context: Call): boolean => matchedRoutes(context).some(({ method }) => method !== METHOD_NAME_ALL);
 
 async function note(context: Call, result: number): Promise<void> {
   const { method, url } = context.req;

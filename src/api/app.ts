@@ -1,6 +1,6 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import type { ApiEnv, App } from "./api-env";
-import { refuseCrossSite, refuseLoops, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
+import { LOOPBACK, refuseCrossSite, refuseLoops, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
 import { contextRoutes } from "./contexts";
 import { documentationRoutes } from "./documentation";
@@ -24,12 +24,17 @@ const UNLESS_SAID = {
   "referrer-policy": "no-referrer",
 };
 
+/** Browsers keep to https from now on, for a year. Not for names of this machine, whose other services may have only http. */
+const HTTPS_ONLY = "max-age=31536000";
+
 /** The service's HTTP surface. `app.fetch(request, services)`. */
 export function createApp(): App {
   const app: App = new OpenAPIHono<ApiEnv>();
   app.use("*", async (context, next) => {
     await next();
     context.res.headers.set("x-content-type-options", "nosniff");
+    const { protocol, hostname } = new URL(context.req.url);
+    if (protocol === "https:" && !LOOPBACK.test(hostname)) context.res.headers.set("strict-transport-security", HTTPS_ONLY);
     for (const [name, value] of Object.entries(UNLESS_SAID)) {
       if (!context.res.headers.has(name)) context.res.headers.set(name, value);
     }
