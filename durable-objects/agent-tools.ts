@@ -16,7 +16,7 @@ import type { Engine } from "./engine";
 import { isPlatformFault } from "./platform-fault";
 import { argumentsOf } from "./planned-calls";
 import { type FiledResult, fileResult } from "./result-files";
-import type { ResultFile } from "./workspaces";
+import type { ResultFile } from "./files-entry";
 
 type Options = {
   engine: Engine;

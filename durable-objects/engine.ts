@@ -25,6 +25,7 @@ import { EffectRunner, type Performer } from "./effect-runner";
 import { type LogRow, toRow } from "./frames";
 import { type Entry, Journal } from "./journal";
 import type { FileDuty } from "./file-duties";
+import type { BroughtFiles, ResultFile } from "./files-entry";
 import { CALL_SLOTS, HEADER_PATIENCE_MS } from "./limits";
 import type { SettledTurn } from "./tenant-api";
 import { Outbox } from "./outbox";
@@ -34,7 +35,7 @@ import { type Brought, RoundRecords } from "./round-records";
 import type { SessionLog, TurnPlace } from "./session-log";
 import { Slots } from "./slots";
 import { WakeUp } from "./wake-up";
-import type { BroughtFiles, Workspaces } from "./workspaces";
+import type { Workspaces } from "./workspaces";
 import { logError, logInfo } from "../src/redaction/log";
 
 /** A fixed part of a session, read once at boot. */
@@ -250,13 +251,13 @@ export class Engine {
   }
 
   /** Everything that can go wrong goes wrong here, before anything is written. */
-  #decide(before: SessionState, input: Input, { files = null, ...brought }: BroughtIn): Decided {
+  #decide(before: SessionState, input: Input, { files = null, wholeText = null, ...brought }: BroughtIn): Decided {
     try {
       const events = decide(before, input);
       if (events.length === 0) return { events, rows: [], state: before, records: [] };
       const state = events.reduce(evolve, before);
       const records = this.#records.render(before, events, brought);
-      return { events, rows: events.map(toRow), state, records, ...this.#files(before, events, files) };
+      return { events, rows: events.map(toRow), state, records, ...this.#files(before, events, files, wholeText) };
     } catch (error) {
       if (input.type === "turn_requested") throw error;
       this.#report(error);
@@ -274,8 +275,13 @@ export class Engine {
   }
 
   /** What the events mean for the agents' files, worked out now and written with them. */
-  #files(before: SessionState, events: readonly SessionEvent[], brought: BroughtFiles | null): Pick<Entry, "writeFiles"> {
-    const entry = this.workspaces.entry(before, events, brought);
+  #files(
+    before: SessionState,
+    events: readonly SessionEvent[],
+    brought: BroughtFiles | null,
+    wholeText: ResultFile | null = null,
+  ): Pick<Entry, "writeFiles"> {
+    const entry = this.workspaces.entry(before, events, brought, wholeText);
     return { writeFiles: () => this.workspaces.write(entry) };
   }
 
@@ -366,7 +372,11 @@ export class Engine {
 }
 
 /** What comes with an input and is not for the rules. */
-type BroughtIn = Brought & { files?: BroughtFiles | null };
+type BroughtIn = Brought & {
+  files?: BroughtFiles | null;
+  /** A reply's text that is too long for a final one, to be kept as a file. */
+  wholeText?: ResultFile | null;
+};
 
 /** What leaves work behind that no run waits for. */
 const isOwing = ({ type }: SessionEvent): boolean =>

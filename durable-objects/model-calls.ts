@@ -30,6 +30,7 @@ import { AgentTools } from "./agent-tools";
 import { type Compaction, Compactions } from "./compactions";
 import type { CallSlot, Enter, Performer, PreparedCall } from "./effect-runner";
 import type { Engine } from "./engine";
+import type { ResultFile } from "./files-entry";
 import { type AskedParts, askedRequest, grantedRequest } from "./granted-request";
 import { type HeldRequest, holdRequest } from "./held-request";
 import type { SessionTools } from "./session-tools";
@@ -37,6 +38,7 @@ import type { OriginProbes } from "./origin-probes";
 import { quotaOf, type RateWaits } from "./rate-waits";
 import type { FoundKey } from "./team-keys";
 import { type Progress, waitingFetch } from "./waiting-fetch";
+import { wholeTextOf } from "./whole-text";
 
 type Options = {
   engine: Engine;
@@ -195,7 +197,8 @@ export class ModelCalls implements Performer {
     if (!turn?.attached) this.#calibrations.note(effect.agent, estimated, performed.usage);
     const items = uniqueCallIds(performed.items, taken);
     const counted = digest && countedBy(digest, performed.usage);
-    return () => this.#replied(effect, { ...performed, items }, counted);
+    const wholeText = await wholeTextOf(this.#engine, { effect, text: performed.text, signal: sending.signal });
+    return () => this.#replied(effect, { ...performed, items }, { counted, wholeText });
   }
 
   /** Has the older part of a conversation summed up. Nobody is shown the text: it is no part of the agent's reply. */
@@ -273,10 +276,10 @@ export class ModelCalls implements Performer {
     this.#engine.handle({ type: "call_failed", effect: effect.id, failure: { ...failure, compactible } }, { cut });
   }
 
-  #replied(effect: ModelCallEffect, reply: CompleteReply, counted: CountedRequest | null): void {
+  #replied(effect: ModelCallEffect, reply: CompleteReply, { counted, wholeText }: Aside): void {
     const ownTools = this.#tools.specs(effect.agent).map(({ name }) => name);
-    const told = toReply(reply, { purpose: effect.purpose, ownTools });
-    const brought = { reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) } };
+    const told = { ...toReply(reply, { purpose: effect.purpose, ownTools }), ...(wholeText && { storable: true }) };
+    const brought = { reply: { agent: effect.agent, items: [...reply.items], ...(counted && { counted }) }, wholeText };
     this.#engine.handle({ type: "call_replied", effect: effect.id, reply: told }, brought);
   }
 
@@ -304,6 +307,9 @@ const takenBy = (performed: Performed): number | null => {
   const { usage, reached } = performed.failure;
   return reached ? tokensTaken(usage) : (tokensTaken(usage) ?? 0);
 };
+
+/** What comes with a reply and is not for the rules. */
+type Aside = { counted: CountedRequest | null; wholeText: ResultFile | null };
 
 type StartedCompaction = Compaction & { started: EventOf<"call.started"> };
 

@@ -2,7 +2,6 @@ import type { WorkspaceSettings } from "../src/config/team";
 import {
   BASE,
   evolve,
-  filesRound,
   indexOf,
   runningTurn,
   agentAt,
@@ -10,7 +9,7 @@ import {
   type TurnState,
   type WorkspaceFacts,
 } from "../src/coordination";
-import { isTerminal, type SessionEvent } from "../src/protocol/events";
+import type { SessionEvent } from "../src/protocol/events";
 import type { AgentFiles, BlobSource, FileLimits, MountedContext, Staged } from "../src/workspace/agent-files";
 import { CONTEXT_LIMITS } from "../src/protocol/contexts";
 import { handedOver } from "../src/workspace/handed-over";
@@ -24,11 +23,29 @@ import { type BlobStore, LostContents } from "./blob-store";
 import type { RoundPlace } from "./call-store";
 import type { ChangeSet, ContextChanges } from "./context-changes";
 import type { Delivered } from "./deliveries";
+import {
+  type AboutToBe,
+  type BroughtFiles,
+  type Changed,
+  contentsOf,
+  type EndedTurn,
+  type Evicted,
+  endedBy,
+  type FilesEntry,
+  type Frozen,
+  inRound,
+  isOf,
+  NOTHING,
+  placeOf,
+  type ResultFile,
+  resultName,
+  withTextFile,
+} from "./files-entry";
 import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
 import type { Outbox } from "./outbox";
 import { RejectedResults } from "./rejected-results";
-import type { ContextEdits, RoundChanges } from "./round-changes";
+import type { RoundChanges } from "./round-changes";
 import type { Contents, FrozenFiles } from "./session-api";
 import type { AnswerFiles } from "./session-queries";
 import type { SessionContexts } from "./session-contexts";
@@ -48,32 +65,6 @@ type Options = {
 };
 
 type Named = Omit<SnapshotPlace, "label"> & { label: string | null };
-type Frozen = { place: SnapshotPlace; tree: Tree; at: number };
-type Changed = { place: RoundPlace; staged: Staged; edits: ContextEdits; isKnown: (path: string) => boolean };
-/** What is decided and not written yet: an answer may be given and presented in one decision. */
-type AboutToBe = { changed: Changed | null; frozen: readonly Frozen[] };
-const NOTHING: AboutToBe = { changed: null, frozen: [] };
-
-/** What one decision means for the session's files; written in the transaction of its events. */
-export type FilesEntry = {
-  changed: Changed | null;
-  /** What goes to R2 of a result, each as a whole. */
-  results: readonly Evicted[];
-  frozen: readonly Frozen[];
-  /** What a final text's presenter made of contexts; null: there is no new final text. */
-  presented: { turn: number; sets: readonly ChangeSet[] } | null;
-  ended: EndedTurn | null;
-};
-
-/** `hasChanges`: what it made of contexts can be had. `hasContexts`: it may have been given some. */
-type EndedTurn = { turn: number; hasChanges: boolean; hasContexts: boolean };
-
-/** What a tool call that settles has staged, and what of its result was not for the conversation. */
-export type BroughtFiles = { toolCall: string; staged: Staged | null; results: readonly ResultFile[] };
-
-/** A text that was too large for the conversation, or a file that came with it. `name`: of its file, without a directory. */
-export type ResultFile = { name: string; hash: string; bytes: Uint8Array };
-type Evicted = { place: RoundPlace; result: ResultFile };
 /** What a context may become: what can be uploaded. */
 const CONTEXT_FILES: FileLimits = {
   fileBytes: CONTEXT_LIMITS.fileBytes,
@@ -230,15 +221,21 @@ export class Workspaces {
   }
 
   /** What these events mean for the files. Writes nothing. */
-  entry(before: SessionState, events: readonly SessionEvent[], brought: BroughtFiles | null): FilesEntry {
+  entry(
+    before: SessionState,
+    events: readonly SessionEvent[],
+    brought: BroughtFiles | null,
+    wholeText: ResultFile | null = null,
+  ): FilesEntry {
     const ended = endedBy(before, events);
     let state = before;
     let changed: Changed | null = null;
     let results: readonly Evicted[] = [];
     const hasFiles = runningTurn(before)?.rules.agents.some(({ workspace }) => workspace) || brought !== null;
-    if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };
+    if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     const frozen: Frozen[] = [];
     let presented: FilesEntry["presented"] = null;
+    let finalText: ResultFile | null = null;
     for (const event of events) {
       const turn = runningTurn(state);
       if (turn && event.type === "tool.completed" && event.tool_call === brought?.toolCall) {
@@ -246,20 +243,20 @@ export class Workspaces {
         const place = inRound(turn, event);
         results = brought.results.map((result) => ({ place, result }));
       }
-      if (turn && event.type === "presentation.completed")
-        presented = {
-          turn: turn.number,
-          sets: event.source === "answer" ? [] : this.#changeSets(turn, event.agent, changed),
-        };
-      const taken = turn && this.#frozenBy(turn, event, { changed, frozen });
+      if (turn && event.type === "presentation.completed") {
+        const sets = event.source === "answer" ? [] : this.#changeSets(turn, event.agent, changed);
+        presented = { turn: turn.number, sets };
+        if (event.text_file !== undefined) finalText = wholeText;
+      }
+      const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
       if (taken) frozen.push(taken);
       state = evolve(state, event);
     }
-    return { changed, results, frozen, presented, ended };
+    return { changed, results, frozen, finalText, presented, ended };
   }
 
   /** Inside the transaction of the events. */
-  write({ changed, results, frozen, presented, ended }: FilesEntry): void {
+  write({ changed, results, frozen, finalText, presented, ended }: FilesEntry): void {
     const { blobs, changes, contextChanges, snapshots, outbox } = this.#options;
     if (changed) {
       blobs.add(changed.staged.blobs);
@@ -267,6 +264,7 @@ export class Workspaces {
     }
     blobs.add(contentsOf(results.map(({ result }) => result)));
     for (const one of results) outbox.add({ type: "upload_result", name: resultName(one), hash: one.result.hash });
+    if (finalText) blobs.add(contentsOf([finalText]));
     for (const { place, tree, at } of frozen) {
       snapshots.write(place, tree);
       outbox.add({ type: "upload_snapshot", ...place, at });
@@ -294,7 +292,9 @@ export class Workspaces {
     }
     if (event.snapshot === null) return null;
     const isOwn = event.snapshot === event.label;
-    return { place, at, tree: isOwn ? handedOver(this.#working(turn, agent, about)) : this.#base(turn, agent, about.frozen) };
+    if (!isOwn) return { place, at, tree: this.#base(turn, agent, about.frozen) };
+    const tree = handedOver(this.#working(turn, agent, about));
+    return { place, at, tree: withTextFile(tree, event.text_file, about.finalText) };
   }
 
   /** One context as the agent sees it, with what its round has made of it; none if it was erased. */
@@ -364,36 +364,3 @@ export class Workspaces {
     return label === BASE ? snapshots.baseOf(turn) : (snapshots.read({ turn, attempt, label })?.tree ?? EMPTY_TREE);
   }
 }
-
-/** The turn that ends with these events. */
-function endedBy(before: SessionState, events: readonly SessionEvent[]): EndedTurn | null {
-  const end = events.find(({ type }) => isTerminal(type));
-  if (!end) return null;
-  const begun = events.find((event) => event.type === "turn.started");
-  const contexts = begun?.contexts ?? runningTurn(before)?.contexts ?? [];
-  return { turn: end.turn, hasChanges: end.type === "turn.completed", hasContexts: contexts.length > 0 };
-}
-
-const contentsOf = (results: readonly ResultFile[]): ReadonlyMap<string, Uint8Array> =>
-  new Map(results.map(({ hash, bytes }) => [hash, bytes]));
-
-/** Agents by their place in the team, as in labels: their own ids may hold anything. */
-const resultName = ({ place: { turn, attempt, agent, round }, result }: Evicted): string =>
-  `${turn}/${attempt}/agent${agent + 1}/${round}/${result.name}`;
-
-const placeOf = (turn: TurnState, agent: number): RoundPlace => ({
-  turn: turn.number,
-  attempt: turn.attempt.number,
-  agent,
-  round: filesRound(agentAt(turn.attempt, agent)),
-});
-
-const isOf = (changed: Changed | null, { agent, round }: RoundPlace): changed is Changed =>
-  changed?.place.agent === agent && changed.place.round === round;
-
-const inRound = (turn: TurnState, { agent, attempt, round }: { agent: string; attempt: number; round: number }): RoundPlace => ({
-  turn: turn.number,
-  attempt,
-  agent: indexOf(turn, agent),
-  round,
-});

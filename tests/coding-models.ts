@@ -49,6 +49,11 @@ export const CODING_MODELS: Readonly<Record<string, Script>> = {
     answer: "It is 42: see the new note.",
     improved: "It is 42: see the new note, which says so in as many words as that takes, namely one, and no other number does.",
   }),
+  novelist: worksOnFiles({
+    first: [["write_file", { path: "final.txt", content: "A plan.\n" }]],
+    answer: "It is 42, and there is a plan for the whole story.",
+    final: { text: `It is 42. ${"A word of the story. ".repeat(13_500)}The end.` },
+  }),
   waster: worksOnFiles({
     first: [["run_command", { command: "if [ -f a.txt ]; then cat a.txt && rm a.txt; else echo 42 > a.txt; fi" }]],
     answer: "It is 42, as a.txt says, or said until it was thrown away with all that it said.",

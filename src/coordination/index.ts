@@ -16,6 +16,7 @@ export type { CallFailure, Input, InputBody, Reply, WorkspaceFacts } from "./inp
 export { BASE } from "./labels";
 export { type CapTooSmall, capTooSmall } from "./least-cap";
 export { LIMITS } from "./limits";
+export { isLongFinal } from "./long-final";
 export { offersOf, WORKFLOW_TOOLS, type WorkflowTool } from "./offers";
 export { callInFlight, inFlight, owed } from "./owed";
 export { asksForDecision } from "./round-limits";

@@ -86,6 +86,8 @@ export type Reply = {
   decisions: readonly Decision[];
   /** Of the presenter about its own text; null if the reply held none. */
   verdict: { restart: false } | { restart: true; reason: string; instructions: string } | null;
+  /** Whether the text can be kept as a file, where it is too long for a final text; absent: it cannot. */
+  storable?: boolean;
   /** By alias. */
   personas: Readonly<Record<string, string>> | null;
   /** Of a call that sums up: what of the conversation gives way to its text; absent: it gave no summary. */
@@ -102,6 +104,8 @@ export type WorkspaceFacts = {
   leftOut?: LeftOut;
   /** Paths of the files that tools of the round wrote and that are there; sorted. Absent: none. */
   written?: readonly string[];
+  /** The free name for the file of a long final text. Absent: `final.txt`. */
+  textFile?: string;
 };
 
 export type CallFailure = {

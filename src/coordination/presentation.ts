@@ -1,11 +1,12 @@
 import type { EndedBy } from "../protocol/events";
-import { byteLength, truncateTo } from "./byte-length";
+import { truncateTo } from "./byte-length";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
 import { handOver, keepFiles } from "./handed-files";
 import { BASE, finalLabel } from "./labels";
 import { LIMITS } from "./limits";
+import { isLongFinal, shownFinal, TEXT_FILE } from "./long-final";
 import { isUnaffordable } from "./owed";
 import { callsPerRound, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "./state";
@@ -66,7 +67,15 @@ export function presentationReplied(draft: Draft, index: number, { reply, decide
   const problem = unusable(decides ? { ...reply, tools: [] } : reply);
   if (problem) return fallBack(draft, decides && problem.code === "empty" ? presentationProblem(draft, index) : problem);
   if (!decides && reply.tools.length > 0) return requestTools(draft, index);
-  present(draft, index, { content: reply.text, source: "presentation", fallback: null });
+  const textFile = textFileOf(draft, index, reply);
+  present(draft, index, { content: shownFinal(reply.text, textFile), source: "presentation", fallback: null }, textFile);
+}
+
+/** The file in which a long final text is kept whole; null: it is not long, or cannot be kept. */
+function textFileOf(draft: Draft, index: number, { text, storable }: Reply): string | null {
+  if (!storable || !draft.rulesOf(index).workspace || !isLongFinal(text)) return null;
+  const facts = draft.filesOf(index);
+  return facts && (facts.textFile ?? TEXT_FILE);
 }
 
 /** Why a presentation ends whose last call, without tools, brought no text. */
@@ -86,7 +95,6 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
     return { code: "unknown_ending", message: "Its provider did not say in a known way that the final text is complete." };
   }
   if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
-  if (byteLength(text) > LIMITS.finalBytes) return { code: "too_large", message: "The final text was too large." };
   return null;
 }
 
@@ -111,10 +119,13 @@ const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({ c
 
 type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
 
-function present(draft: Draft, index: number, presented: Presented): void {
+function present(draft: Draft, index: number, presented: Presented, textFile: string | null = null): void {
   const tools = [...(draft.agent(index).round?.executed ?? [])];
   const label = finalLabel(index);
-  const files = filesWith(draft, index, { label, isOwn: presented.source !== "answer" });
+  const files =
+    textFile === null
+      ? filesWith(draft, index, { label, isOwn: presented.source !== "answer" })
+      : { snapshot: label, files: "workspace" as const, text_file: textFile };
   draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };

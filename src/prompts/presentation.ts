@@ -19,7 +19,7 @@ export function presentationSystem({ afterCoordination, files, ...identity }: Pr
   );
 }
 
-const LENGTH = `A reply of more than ${LIMITS.finalBytes / 1024} KB is not accepted: put longer material into a file, if you have a workspace, and name it.`;
+const LENGTH = `The user is shown at most the first ${LIMITS.finalBytes / 1024} KB of your reply: put longer material into a file, if you have a workspace, and name it.`;
 
 const PRESENTER = `# Your task now
 

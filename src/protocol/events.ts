@@ -312,6 +312,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     snapshot: z.string().nullable().optional(),
     /** Absent: the presenter has no files, or the log is from before this field. */
     files: HandedFilesSchema.optional(),
+    /** The file of `snapshot` that holds the whole text, of which `content` is only the beginning. Absent: there is none. */
+    text_file: z.string().optional(),
   }),
   z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
   z.object({

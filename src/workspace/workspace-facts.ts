@@ -1,4 +1,5 @@
 import type { WorkspaceFacts } from "../coordination/inputs";
+import { freeTextFile, TEXT_FILE } from "../coordination/long-final";
 import { handedOver, isHandedOver } from "./handed-over";
 import { applyChanges } from "./tree";
 import type { Tree, TreeChanges } from "./types";
@@ -18,10 +19,12 @@ const MOST_NAMED = 20;
 /** What the coordination rules need to know of a workspace. Pure: it follows from stored rows, so a restart changes nothing. */
 export function workspaceFacts({ base, touched, previous }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));
+  const free = freeTextFile(tree.keys());
+  const textFile = free === TEXT_FILE ? {} : { textFile: free };
   const changed = [...touched.keys()].some(isHandedOver);
-  if (!changed) return { files: tree.size, changed };
+  if (!changed) return { files: tree.size, changed, ...textFile };
   const written = [...touched].flatMap(([path, entry]) => (entry !== null && isHandedOver(path) ? [path] : [])).sort();
-  const facts = { files: tree.size, changed, ...(written.length > 0 && { written }) };
+  const facts = { files: tree.size, changed, ...textFile, ...(written.length > 0 && { written }) };
   if (previous === null) return facts;
   const leftOut = [...previous.keys()].filter((path) => !tree.has(path) && touched.get(path) !== null);
   if (leftOut.length === 0) return facts;

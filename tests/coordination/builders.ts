@@ -49,7 +49,11 @@ export const wrote = (files: number, changes: Partial<WorkspaceFacts> = {}): Wor
   ...changes,
 });
 /** A workspace that is as its round began. */
-export const changedNothing = (files = 0): WorkspaceFacts => ({ files, changed: false });
+export const changedNothing = (files = 0, facts: Partial<WorkspaceFacts> = {}): WorkspaceFacts => ({
+  files,
+  changed: false,
+  ...facts,
+});
 
 /** What a tool server has; null: it cannot be reached. */
 export const listing = (server: string, tools: readonly ToolRule[] | null): ToolsListing => ({

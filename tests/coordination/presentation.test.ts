@@ -145,17 +145,6 @@ describe("the presentation", () => {
       ],
     },
     {
-      name: "shows the winning answer when the text is over 256 KB",
-      world: two,
-      given: presenting,
-      when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
-      then: [
-        "call.completed a",
-        "presentation.completed a agent1.final answer too_large",
-        "turn.completed a agent1.final consensus",
-      ],
-    },
-    {
       name: "shows the winning answer when the provider withheld the text",
       world: two,
       given: presenting,

@@ -66,7 +66,7 @@ function details(event: SessionEvent): string[] {
     case "presentation.started":
       return [event.label ?? "-", ...(event.workspace ? [`from ${event.workspace}`] : [])];
     case "presentation.completed":
-      return [event.label, event.source, ...(event.fallback ? [event.fallback] : [])];
+      return presented(event);
     case "turn.completed":
       return [event.winner, event.label, event.finish_reason];
     case "turn.failed":
@@ -131,3 +131,6 @@ function delayed(event: EventOf<"call.waiting" | "call.failed" | "conversation.c
   if (event.type === "conversation.compacted") return [`${event.replies} replies`, `${event.tokens} tokens`];
   return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
 }
+
+const presented = ({ label, source, fallback, text_file: file }: EventOf<"presentation.completed">): string[] =>
+  [label, source, fallback, file && `whole in ${file}`].filter((word) => typeof word === "string");

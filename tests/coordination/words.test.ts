@@ -185,12 +185,6 @@ describe("a presentation that came to nothing", () => {
     },
     { code: "empty", world: alone, when: (world) => world.does("a", says(" ")), words: "The final text was empty." },
     {
-      code: "too_large",
-      world: alone,
-      when: (world) => world.does("a", says("x".repeat(256 * 1024 + 1))),
-      words: "The final text was too large.",
-    },
-    {
       code: "deadline",
       world: alone,
       given: (world) => world.starts("a"),

@@ -72,6 +72,19 @@ describe("agents with workspaces", () => {
     expect(file.headers.get("x-content-type-options")).toBe("nosniff");
   });
 
+  it("keep a final text of over 256 KiB whole in a file, and show its beginning (long final)", async () => {
+    const run = await start(withFiles(["novelist", "novelist"]));
+    const { events } = await follow(run);
+    const end = events.at(-1);
+    const [final] = ofType(events, "presentation.completed");
+    expect(final).toMatchObject({ source: "presentation", fallback: null, snapshot: final?.label, text_file: "final-2.txt" });
+    expect(end).toMatchObject({ type: "turn.completed", answer: final?.content });
+    expect(final?.content).toMatch(/^It is 42\. A word .*is in the file final-2\.txt\.\]$/s);
+    await filed(run);
+    const file = await request(`/api/sessions/${run.session_id}/turns/1/files/final-2.txt`);
+    expect(await file.text()).toMatch(/^It is 42\. (A word of the story\. ){13500}The end\.$/);
+  });
+
   it("F8 reach neither another agent's workspace nor anything else, and every try is on record", async () => {
     const { events } = await follow(await start(withFiles(["burglar", "critic"])));
     expect(events.at(-1)).toMatchObject({ type: "turn.completed" });

@@ -1,3 +1,4 @@
+import type { ResultFile } from "../../durable-objects/files-entry";
 import { RoundChanges } from "../../durable-objects/round-changes";
 import { createTables } from "../../durable-objects/schema";
 import { SessionContexts } from "../../durable-objects/session-contexts";
@@ -11,7 +12,7 @@ import type { SessionEvent } from "../../src/protocol/events";
 import type { AgentFiles, Staged } from "../../src/workspace/agent-files";
 import { hashOf } from "../../src/workspace/hash";
 import type { FileEntry } from "../../src/workspace/types";
-import type { Move } from "../coordination/builders";
+import { type Move, says } from "../coordination/builders";
 import type { World } from "../coordination/world";
 import { Disk } from "../simulation/engine/disk";
 
@@ -145,6 +146,15 @@ export class FilesSession {
     return problem;
   }
 
+  /** The presenter's reply is a text that is too long to be shown whole. */
+  async says(id: string, text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text);
+    const whole = { name: "final.txt", hash: await hashOf(bytes), bytes };
+    await this.#workspaces.spill({ staged: null, results: [whole] }, new AbortController().signal);
+    this.#world.starts(id);
+    this.#kept(() => this.#world.does(id, says(text, { storable: true })), whole);
+  }
+
   /** The agent's call comes to this end. */
   does(id: string, move: Move): void {
     this.#world.starts(id);
@@ -185,10 +195,10 @@ export class FilesSession {
     return told;
   }
 
-  #kept(act: () => SessionEvent[]): void {
+  #kept(act: () => SessionEvent[], wholeText: ResultFile | null = null): void {
     const before = this.#world.state;
     const events = act();
-    this.#workspaces.write(this.#workspaces.entry(before, events, null));
+    this.#workspaces.write(this.#workspaces.entry(before, events, null, wholeText));
   }
 
   #make(): Workspaces {

@@ -161,3 +161,40 @@ describe("a presenter that begins with the winning files", () => {
     expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
   });
 });
+
+describe("a final text over 256 KiB (long final)", () => {
+  const text = `The beginning. ${"x".repeat(300 * 1024)} The end.`;
+  /** More than fits into a row. */
+  const huge = `${text}${"y".repeat(1_000_000)}`;
+
+  it.each<{ name: string; text: string; before: string[]; kept: string }>([
+    { name: "in final.txt", text, before: ["notes"], kept: "final.txt" },
+    { name: "where the agent wrote nothing else", text, before: [], kept: "final.txt" },
+    { name: "under the next free name", text, before: ["final.txt", "final-2.txt"], kept: "final-3.txt" },
+    { name: "beside a directory of that name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
+    { name: "in R2 where it fits into no row", text: huge, before: [], kept: "final.txt" },
+  ])("is kept whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
+    begin({ rules: { skip_coordination: true } });
+    for (const path of before) await does(write(path));
+    session.restart();
+    await session.says("a", said);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
+    ]);
+    session.restart();
+    const { tree } = session.workspaces.frozen(1, null);
+    expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
+    const contents = await session.workspaces.contents(tree.find(({ path }) => path === kept)?.hash ?? "");
+    expect(contents.ok && new TextDecoder().decode(contents.bytes) === said).toBe(true);
+    expect(await nextBegins()).toContain(`/workspace/${kept}`);
+  });
+
+  it("keeps the winning files beside it", async () => {
+    begin();
+    await does(write("answer"));
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+    await session.says("a", text);
+    expect(resultOf(1).toSorted()).toEqual(["answer", "final.txt"]);
+  });
+});

@@ -193,5 +193,5 @@ describe("agents with files", () => {
 
 it.each([true, false])("the presenter reads how long its text may be (after coordination: %s)", (afterCoordination) => {
   const system = presentationSystem({ systemMessage: null, persona: null, afterCoordination, files: null });
-  expect(system).toContain("A reply of more than 256 KB is not accepted");
+  expect(system).toContain("at most the first 256 KB of your reply");
 });

@@ -165,6 +165,16 @@ export const ENDING: readonly Row[] = [
     lie: changes("presentation.completed", { source: "partial", fallback: "It failed." }),
     invariant: "presentation",
   },
+  {
+    name: "a final text of more than 256 KiB",
+    lie: changes("presentation.completed", { content: "x".repeat(256 * 1024 + 1) }),
+    invariant: "presentation",
+  },
+  {
+    name: "a file of a final text that is short",
+    lie: changes("presentation.completed", { text_file: "final.txt" }),
+    invariant: "presentation",
+  },
   { name: "an empty final text", lie: changes("presentation.completed", { content: " \n" }), invariant: "presentation" },
   { name: "a presentation whose last call failed", lie: hides("call.completed", 7), invariant: "presentation" },
   { name: "a presentation begun anew", lie: repeats("presentation.started"), invariant: "presentation" },

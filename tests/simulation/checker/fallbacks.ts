@@ -3,9 +3,6 @@ import { isShort } from "./deferrals";
 import { roundClock } from "./round-limits";
 import { type Invariant, unless } from "./types";
 
-/** A text this long may be too large for a final one, in UTF-16 code units. */
-const LONG_FINAL = 80_000;
-
 /** The winner presents in its own words unless it has failed, its time, budget or calls are used up, or what it wrote is no final text. */
 export const fallbacks: Invariant = {
   id: "fallbacks",
@@ -52,5 +49,5 @@ function isLost({ round }: BoardAgent, told: ReadonlyMap<string, number>): boole
   const isWhole = stop_reason === "stop" || stop_reason === "tool_calls";
   const length = told.get(call) ?? 0;
   const isLast = tools.length === 0 || round.lastCalls.includes(call);
-  return !isWhole || (isLast && (length === 0 || length > LONG_FINAL));
+  return !isWhole || (isLast && length === 0);
 }

@@ -56,6 +56,8 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
     ),
     ...unless(event.source !== "partial" || winning === undefined, "a partial text was presented although there is an answer"),
     ...unless(event.content.trim() !== "", "an empty final text"),
+    ...unless(Buffer.byteLength(event.content) <= MOST_BYTES, "a final text that is too long to be shown"),
+    ...unless(event.text_file === undefined || namesFile(event), "a final text that does not name its file"),
     ...unless(
       event.source !== "presentation" || presenter?.round?.last?.type === "call.completed",
       "a presentation without a reply",
@@ -66,6 +68,15 @@ function completed(event: EventOf<"presentation.completed">, board: Board): stri
       "the final text does not list the tools that ran",
     ),
   ];
+}
+
+/** What a final text shows at most. */
+const MOST_BYTES = 256 * 1024;
+
+/** Whether the last line of a presenter's text, as long as one may be, says which file holds the whole. */
+function namesFile({ content, source, text_file: file }: EventOf<"presentation.completed">): boolean {
+  const last = content.split("\n").at(-1) ?? "";
+  return source === "presentation" && Buffer.byteLength(content) > MOST_BYTES - 4 && last.endsWith(` is in the file ${file}.]`);
 }
 
 /** Where the team's rules make the winning answer the final text. */

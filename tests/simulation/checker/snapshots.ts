@@ -22,20 +22,23 @@ export const snapshots: Invariant = {
         const earlier = before.get(event.agent) ?? "base";
         if (event.snapshot) before.set(event.agent, event.snapshot);
         if (agentOf(board, event.agent)?.rules.workspace !== true)
-          return unless(!event.snapshot, "a snapshot of an agent without a workspace");
+          return unless(!event.snapshot && !hasText(event), "a snapshot of an agent without a workspace");
         return judged(event, earlier, files?.get(event.sequence_number));
       },
     };
   },
 };
 
+/** Whether a file of the text itself goes with it: then the files are never those of before, and never none. */
+const hasText = (event: Text): boolean => event.type === "presentation.completed" && event.text_file !== undefined;
+
 /** `known`: undefined where no record of the workspace is there. */
 function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
   const standsIn = event.type === "presentation.completed" && event.source === "answer";
   if (known === undefined && !standsIn) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
-  const isKept = standsIn || known?.changed === false;
+  const isKept = standsIn || (known?.changed === false && !hasText(event));
   const due = isKept ? earlier : event.label;
-  const said = isKept ? "kept" : known?.files === 0 ? "workspace_cleared" : "workspace";
+  const said = isKept ? "kept" : known?.files === 0 && !hasText(event) ? "workspace_cleared" : "workspace";
   const leftOut = event.type === "answer.submitted" ? event.left_out : undefined;
   return [
     ...unless(event.snapshot === due, `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`),

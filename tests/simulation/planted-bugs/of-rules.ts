@@ -12,6 +12,13 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "I3",
   },
   {
+    name: "a long final text is shown whole",
+    file: `${RULES}/long-final.ts`,
+    find: "return truncateTo(LIMITS.finalBytes - byteLength(last), text) + last;",
+    replace: "return text + last;",
+    invariant: "presentation",
+  },
+  {
     name: "a cancelled turn goes on after its end",
     file: `${RULES}/evolve.ts`,
     find: "return { ...turn, done: true, inFlight: {} };",

@@ -34,7 +34,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a round begins with the files of the one before",
-    file: `${OBJECT}/workspaces.ts`,
+    file: `${OBJECT}/files-entry.ts`,
     find: "round: filesRound(agentAt(turn.attempt, agent)),",
     replace: "round: Math.max(1, filesRound(agentAt(turn.attempt, agent)) - 1),",
     invariant: "I10-stored",
@@ -133,8 +133,8 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a fault of the service's own ends turns, and nobody hears of it",
     file: `${OBJECT}/workspaces.ts`,
-    find: "if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };",
-    replace: `if (!hasFiles) return { changed, results, frozen: [], presented: null, ended };
+    find: "if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };",
+    replace: `if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     if (ended !== null && events.length > 2) throw new Error("planted");`,
     invariant: "unhandled",
   },

@@ -3,7 +3,7 @@ import type { Decision } from "../../../src/protocol/events";
 import { drawHosted } from "./hosting";
 import { answered, type Temper } from "./temper";
 import { SERVED_TOOLS, TOOLS } from "./situation";
-import { drawText, drawUnusable } from "./texts";
+import { drawFinal, drawText, drawUnusable } from "./texts";
 import type { Seen } from "./world";
 
 type Drawing = { temper: Temper; seen: Seen; effect: ModelCallEffect };
@@ -63,10 +63,10 @@ function research({ temper: { chance } }: Drawing, base: Reply): Reply {
 
 function presentation(drawing: Drawing, base: Reply): Reply {
   const { chance, has } = drawing.temper;
-  const text = has("silence") && chance.is(0.3) ? " " : drawText(chance);
+  const text = has("silence") && chance.is(0.3) ? " " : drawFinal(chance);
   const cut = has("silence") && chance.is(0.2);
   const stopReason = cut ? chance.pick(["length", "unknown"] as const) : "stop";
-  return { ...base, stopReason, text, tools: drawTools(drawing, 0.3) };
+  return { ...base, stopReason, text, tools: drawTools(drawing, 0.3), storable: true };
 }
 
 /** The provider's ids are unique within the round: the call's own id makes them so. */
