@@ -125,9 +125,10 @@ it.each(ROWS)("the checker notices $name", ({ story, lie, wrong }) => {
 describe("whichever reply of a story had been cut or held back", () => {
   const CUT: readonly StopReason[] = ["length", "content_filter", "refusal"];
 
-  /** A reminder's cause, research for its own agent, and a summary: no decision in it, and no call of a tool. */
+  /** A reminder's cause, research, a summary, and a last call without a decision: none in it decided or called a tool. */
   const NOTHING_COUNTED = [
     ...["research-calls 1 length", "research-calls 4 length", "refusals-and-nudges 1 length"],
+    ...["call-cap 54 length", "round-limits 10 length"],
     ...["summed-up 3 length", "summed-up 3 content_filter", "summed-up 3 refusal"],
   ];
 

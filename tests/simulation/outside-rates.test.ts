@@ -5,7 +5,7 @@ import type { RunRecord } from "./engine/run";
 import { SESSION } from "./engine/situation";
 
 /** A run in which agents wait for limits of their backends, with one lie told of it. */
-const run = await play({ seed: 3, agents: 2, habits: ["rated", "stubborn"], faults: [], strikes: null });
+const run = await play({ seed: 18, agents: 2, habits: ["rated", "stubborn"], faults: [], strikes: null });
 const limits = run.drawn.team.agents.map(({ backend }) => backend.rates?.requestsPerMinute);
 
 /** The ids of the first agent's calls, as its gate knows them, in the order in which they were sent. */
