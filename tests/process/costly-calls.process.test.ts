@@ -58,10 +58,13 @@ const toolWith = (items: object): object => ({
 const models = Object.fromEntries(
   H5.map(({ steps }, nth) => [`row-${nth}`, worksOnFiles({ last: steps, answer: "Tried." })] as const),
 );
-const running = runningService({
-  ...models,
-  sender: worksOnFiles({ last: [["send", { list: Array.from({ length: 20_000 }, () => "a") }]], answer: "Tried." }),
-});
+const running = runningService(
+  {
+    ...models,
+    sender: worksOnFiles({ last: [["send", { list: Array.from({ length: 20_000 }, () => "a") }]], answer: "Tried." }),
+  },
+  { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" }, // nothing listens there: the call is refused before it is sent
+);
 
 async function answerOf(model: string, backend: Record<string, unknown>): Promise<string> {
   const { client, providers } = running;

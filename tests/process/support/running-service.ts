@@ -12,14 +12,17 @@ export type RunningService = {
   readonly client: ServiceClient;
 };
 
-/** To be called once in a file, outside of its tests. `models`: what the providers serve. */
-export function runningService(models: Readonly<Record<string, Script>>): RunningService {
+/** To be called once in a file, outside of its tests. `models`: what the providers serve. `variables`: the service has them besides. */
+export function runningService(
+  models: Readonly<Record<string, Script>>,
+  variables: Readonly<Record<string, string>> = {},
+): RunningService {
   let service: ServiceProcess | undefined;
   let providers: SimulatedProviders | undefined;
   let client: ServiceClient | undefined;
   beforeAll(async () => {
     providers = await startSimulatedProviders({ models });
-    service = await ServiceProcess.prepare(LOCAL);
+    service = await ServiceProcess.prepare({ ...LOCAL, ...variables });
     await service.start();
     client = new ServiceClient(service.url);
   });
