@@ -1,3 +1,4 @@
+import { TOOL_ORIGINS } from "./runs/tool-ports";
 import { LOCAL_VARIABLES } from "../service/local-variables";
 import type { PlanOptions } from "../service/runtime-plan";
 import { ServiceProcess } from "../service/service-process";
@@ -38,7 +39,7 @@ export class FaultyService {
     const all = {
       ...LOCAL_VARIABLES,
       REPEATABLE_TOOLS: tools.repeatable,
-      ALLOWED_TOOL_ORIGINS: new URL(tools.repeatable).origin,
+      ALLOWED_TOOL_ORIGINS: [new URL(tools.repeatable).origin, ...TOOL_ORIGINS].join(","),
       ...variables,
     };
     return new FaultyService(await ServiceProcess.prepare(all, [], { entry: ENTRY, ...more }), tools);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /** One request as it came in. `closed` settles when the connection to the client is gone. */
@@ -23,7 +23,8 @@ export type RawServer = {
   close(): Promise<void>;
 };
 
-export async function startRawServer(): Promise<RawServer> {
+/** `ports`: the first of these that is free; 0: any. */
+export async function startRawServer(ports: readonly number[] = [0]): Promise<RawServer> {
   let script: Script = (response) => void response.writeHead(500).end("no script");
   const received: Received[] = [];
   const closings = new WeakMap<Socket, Promise<void>>();
@@ -42,8 +43,7 @@ export async function startRawServer(): Promise<RawServer> {
   server.on("connection", (socket) => {
     closings.set(socket, new Promise((resolve) => socket.once("close", () => resolve())));
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  await listenOnFirstFree(server, ports);
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
@@ -101,3 +101,16 @@ export const answer =
     const type = typeof body === "string" ? "text/plain" : "application/json";
     response.writeHead(status, { "content-type": type, ...headers }).end(text);
   };
+
+async function listenOnFirstFree(server: Server, ports: readonly number[]): Promise<void> {
+  for (const port of ports) {
+    const isListening = new Promise<boolean>((done) => {
+      server.once("error", () => done(false)).once("listening", () => done(true));
+    });
+    server.listen(port, "127.0.0.1");
+    const listens = await isListening;
+    server.removeAllListeners("error").removeAllListeners("listening");
+    if (listens) return;
+  }
+  throw new Error(`none of the ports ${ports.join(", ")} is free`);
+}

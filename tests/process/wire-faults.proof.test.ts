@@ -136,9 +136,9 @@ const NOBODY = "http://127.0.0.1:9";
 
 /** What no server can do: it is not there, has no name, or speaks another protocol. */
 const UNREACHABLE = [
-  { fault: "connection refused", origin: () => NOBODY },
-  { fault: "DNS failure", origin: () => NOWHERE },
-  { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:") },
+  { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
+  { fault: "DNS failure", origin: () => NOWHERE, code: "connection_failed" },
+  { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:"), code: "connection_failed" },
 ];
 
 type Told = { log: WireEvent[]; problems: string[] };
@@ -268,15 +268,15 @@ describe("in whole runs of mixed teams", () => {
 
   it("a provider that cannot be reached is the agent's own trouble", { timeout: 280_000 }, async ({ task }) => {
     const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));
-    const told = await atOnce(cases, cases.length, async ({ fault, origin, format }) => {
+    const told = await atOnce(cases, cases.length, async ({ fault, origin, format, code }) => {
       const question = `When does water boil, with ${fault} in ${format}?`;
       const { log, problems } = await runTeam({ format, model: modelOf(format, "healthy"), question, origin: origin() });
-      return { fault, format, problems, became: becameOf(log) };
+      return { fault, format, code, problems, became: becameOf(log) };
     });
     task.meta.faults = told.map(({ fault, format, became }) => ({ fault, format, outcome: outcomeOf(became), count: 1 }));
-    for (const { problems, became } of told) {
+    for (const { fault, problems, became, code } of told) {
       expect(problems).toEqual([]);
-      expect(became).toEqual({ end: "fails", codes: ["connection_failed"] });
+      expect(became, fault).toEqual({ end: "fails", codes: [code] });
     }
   });
 });

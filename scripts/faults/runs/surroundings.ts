@@ -5,6 +5,7 @@ import { modernServer } from "../../../tests/tools/mcp/modern-server";
 import { scriptedServer, tool } from "../../../tests/tools/mcp/scripted-server";
 import { startSimulatedProviders } from "../../simulated-providers/server";
 import { MODELS, type Surroundings } from "./kinds";
+import { toolPorts } from "./tool-ports";
 import { purposeOf } from "./tool-witness";
 
 /** On loopback, until they are closed. */
@@ -13,7 +14,11 @@ export async function startSurroundings(): Promise<Surroundings> {
   const asking = await askingServer();
   const silent = await scriptedServer({ tools: [tool("wait")], call: () => undefined });
   const servers = [server, asking, silent] as const;
-  const lookouts = [await startLookout(server.url), await startLookout(asking.url), await startLookout(silent.url)] as const;
+  const lookouts = [
+    await startLookout(server.url, toolPorts()),
+    await startLookout(asking.url, toolPorts()),
+    await startLookout(silent.url, toolPorts()),
+  ] as const;
   const providers = await startSimulatedProviders({ models: MODELS });
   return {
     ...providers,

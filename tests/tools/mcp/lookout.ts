@@ -10,8 +10,8 @@ const CallSchema = z.looseObject({
 });
 
 /** Another address of a server, and all that begin with it, at which every message is noted on its way. */
-export async function startLookout(url: string) {
-  const raw = await startRawServer();
+export async function startLookout(url: string, ports?: readonly number[]) {
+  const raw = await startRawServer(ports);
   const answered = new WeakSet<Received>();
   const requests: (RequestTimes & { received: Received })[] = [];
   raw.answer((response, received) => {
