@@ -137,7 +137,7 @@ const NOBODY = "http://127.0.0.1:9";
 /** What no server can do: it is not there, has no name, or speaks another protocol. */
 const UNREACHABLE = [
   { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
-  { fault: "DNS failure", origin: () => NOWHERE, code: "connection_failed" },
+  { fault: "DNS failure", origin: () => NOWHERE, code: "cannot_reach" },
   { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:"), code: "connection_failed" },
 ];
 
