@@ -79,19 +79,19 @@ export const WORKING: readonly Row[] = [
     lie: changes("call.started", { limit: undefined }, 54),
     invariant: "I12",
   },
-  { name: "a call that says nothing of a limit", story: LIMITED, lie: limited(4, undefined), invariant: "round limits" },
-  { name: "a call that warns too early", story: LIMITED, lie: limited(1, { calls_left: 3 }), invariant: "round limits" },
+  { name: "a call that says nothing of a limit", story: LIMITED, lie: limited(4, undefined), invariant: "round-limits" },
+  { name: "a call that warns too early", story: LIMITED, lie: limited(1, { calls_left: 3 }), invariant: "round-limits" },
   {
     name: "a call that warns of time",
     story: LIMITED,
     lie: limited(4, { calls_left: 2, seconds_left: 9 }),
-    invariant: "round limits",
+    invariant: "round-limits",
   },
   {
     name: "a call for a decision alone with hosted tools",
     story: LIMITED,
     lie: changes("call.started", { hosted_tools: [{ name: "web_search", max_uses: 1 }] }, LAST_CALL),
-    invariant: "round limits",
+    invariant: "round-limits",
   },
   {
     name: "a call for a decision alone that forces none",

@@ -57,7 +57,7 @@ function endClock(board: Board, agent: BoardAgent): Pick<Clock, "warned" | "last
 
 /** Calls say what is left of their round, and none has tools once nothing is. */
 export const roundLimits: Invariant = {
-  id: "round limits",
+  id: "round-limits",
   watch: () => ({
     see: ({ event, board }) => {
       const agent = "agent" in event && typeof event.agent === "string" ? agentOf(board, event.agent) : undefined;
