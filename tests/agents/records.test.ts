@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { toMessages } from "../../src/agents/conversation";
+import { renderRecords } from "../../src/agents/records";
+import { emptySession, evolve } from "../../src/coordination";
 import type { ModelRequest } from "../../src/providers/provider";
 import { outline, readBlocks } from "./blocks";
 import { answers, call, nonceOf, says, type Script, teamOf, TeamRun, votes } from "./team-run";
@@ -224,6 +226,31 @@ describe("what a round's conversation gains", () => {
     );
     const kinds = [...run.conversations.values()].map((records) => records.map(({ kind }) => kind));
     expect(kinds).toEqual([["start", "reply"]]);
+  });
+});
+
+describe("the result of new_answer", () => {
+  it.each([
+    { name: "that it was recorded", change: { files: "workspace" as const }, says: "Your answer was recorded." },
+    {
+      name: "that earlier files stay where no file changed",
+      change: { files: "kept" as const },
+      says: "Your answer was recorded. With it no file changed: earlier files stay.",
+    },
+    {
+      name: "how many files it leaves out",
+      change: { files: "workspace" as const, left_out: { count: 2, paths: ["a.txt", "b.txt"] } },
+      says: expect.stringMatching(/^Your answer was recorded\. With it 2 files are missing that the answer before had/),
+    },
+  ])("says $name (D1)", ({ change, says: wanted }) => {
+    const team = teamOf(IDS);
+    const { events } = new TeamRun({ team, script: afterFirst(() => votes("agent1")) }).ask("How many?");
+    const at = events.findIndex(({ type }) => type === "answer.submitted");
+    const submitted = events.slice(at, at + 1).map((event) => ({ ...event, ...change }));
+    const none = { history: [], reply: null, cut: null, summary: null, toolResult: null, planned: [] };
+    const before = events.slice(0, at).reduce(evolve, emptySession);
+    const records = renderRecords({ before, events: submitted, team, nonce: nonceOf, ...none });
+    expect(records.map(({ record }) => (record.kind === "result" ? record.text : record.kind))).toEqual([wanted]);
   });
 });
 

@@ -84,10 +84,9 @@ describe("an update", () => {
         allAnswer(world);
         world.does("a", uses(["search"]));
         world.does("b", answers("B2"));
-        world.tool("a");
       },
-      when: (world) => world.does("a", says("hm")),
-      then: ["call.completed a", "round.nudged a 1"],
+      when: (world) => [...world.tool("a"), ...world.does("a", says("hm"))],
+      then: ["tool.completed a search ok", "call.completed a", "round.nudged a 1"],
     },
     {
       name: "still comes with a vote that needs it where agents work undisturbed",

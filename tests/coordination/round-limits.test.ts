@@ -368,7 +368,7 @@ describe("a failed round (D3)", () => {
 it("at the end of coordination without an answer, an agent with files comes before one with more text (D3)", () => {
   const world = new World({ agents: ["a", "b"], every: files, rules: { initial_round_timeout_ms: null } });
   world.ask();
-  world.writing = { a: "a long text, and no files" };
+  world.writing = { a: "A text that is longer than the sentence about files. ".repeat(10) };
   world.filesBy = () => ({ 0: changedNothing(), 1: wrote(1, { written: ["index.html"] }) });
   world.wait(880_000);
   expect(world.events("answer.submitted")).toMatchObject([{ agent: "b", origin: "partial" }]);
