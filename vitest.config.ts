@@ -15,6 +15,13 @@ const WORKERS = "tests/**/*.workers.test.ts";
 const PROCESS = "tests/**/*.process.test.ts";
 /** The one run of a real service that `npm test` holds. */
 const DEMO = "tests/scripts/demo.process.test.ts";
+/** Files that hold the service to times: beside others they would measure those. */
+const TIMED = [
+  "tests/process/{abort,costly-calls,recovery,revocation}.process.test.ts",
+  "tests/tools/shell/endless.process.test.ts",
+];
+/** Most of the time a real service waits, so more of them run side by side than there are cores. */
+const LANES = 4;
 /** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
 const PROOF = "tests/**/*.proof.test.ts";
 const LOCAL_VARS = {
@@ -110,13 +117,18 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
   },
 });
 
-/** Tests that start a real runtime. They run one after another: side by side they would measure each other. */
-const realService = (name: string, files: { include: string[]; exclude: string[] }): TestProjectInlineConfiguration => ({
+/** Tests that start a real runtime, in so many lanes; each project after the one before it. */
+const realService = (
+  name: string,
+  { order, lanes = 1, ...files }: { include: string[]; exclude: string[]; order: number; lanes?: number },
+): TestProjectInlineConfiguration => ({
   resolve,
   test: {
     name,
     ...files,
-    fileParallelism: false,
+    maxWorkers: lanes,
+    sequence: { groupOrder: order },
+    globalSetup: ["tests/service-bundle-setup.ts"],
     // The message of a campaign names all that it found: often only the end of a log is kept.
     chaiConfig: { truncateThreshold: 1_200 },
     testTimeout: 300_000,
@@ -145,9 +157,10 @@ export default defineConfig({
       unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
       ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
-      realService("process", { include: [PROCESS], exclude: [DEMO] }),
-      realService("demo", { include: [DEMO], exclude: [] }),
-      realService("proof", { include: [PROOF], exclude: [] }),
+      realService("demo", { include: [DEMO], exclude: [], order: 1 }),
+      realService("process", { include: [PROCESS], exclude: [DEMO, ...TIMED], order: 2, lanes: LANES }),
+      realService("process-timed", { include: TIMED, exclude: [], order: 3 }),
+      realService("proof", { include: [PROOF], exclude: [], order: 4 }),
     ],
   },
 });

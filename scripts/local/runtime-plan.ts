@@ -2,9 +2,9 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { Log, LogLevel } from "miniflare";
 import { unstable_getMiniflareWorkerOptions, unstable_getVarsForDev, unstable_readConfig } from "wrangler";
+import { bundleOf, CONFIG } from "../service/bundle";
 import { catchRuntime, workerdPath } from "../service/catch-runtime";
 import { modulesIn } from "../service/runtime-plan";
-import { wranglerQuietly } from "../wrangler";
 
 export type LocalPlanOptions = {
   /** A folder that only this user may enter: sockets and, for a moment, the configuration with its secrets. */
@@ -30,7 +30,6 @@ export type LocalPlan = {
   sockets: string[];
 };
 
-const CONFIG = "wrangler.toml";
 /** The socket that leads to the Worker itself, past miniflare's own entry, which believes headers such as `MF-Original-URL`. */
 const DIRECT = "direct:0:default";
 
@@ -39,9 +38,8 @@ const DIRECT = "direct:0:default";
  * Every socket of the plan is a Unix socket in `dir`, and it has no inspector.
  */
 export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): Promise<LocalPlan> {
-  const bundle = path.join(dir, "bundle");
   const caughtIn = path.join(dir, "caught");
-  await wranglerQuietly(["deploy", "--config", CONFIG, "--dry-run", "--outdir", bundle]);
+  const bundle = await bundleOf();
   try {
     const options = await miniflareOptions({ bundle, ...sources });
     const { config, miniflare } = await withTemporaryFolder(dir, () =>
@@ -56,7 +54,6 @@ export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): P
     ];
     return { file: workerdPath(), args, config, socketPath, sockets: [socketPath, entry] };
   } finally {
-    await rm(bundle, { recursive: true, force: true });
     await rm(caughtIn, { recursive: true, force: true });
   }
 }

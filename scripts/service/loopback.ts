@@ -5,7 +5,7 @@ import { createServer } from "node:net";
  * Where systems take the ports of outgoing connections from lies above this: of a port from there, somebody's connection may have got
  * hold before the service does for which it was looked up.
  */
-const OWN_PORTS = { from: 20_000, to: 30_000 } as const;
+const OWN_PORTS = { from: 20_000, to: 29_900 } as const;
 const TRIES = 20;
 
 /** A port of 127.0.0.1 that nobody holds, or `wanted` itself. Throws if somebody holds that: it would answer in another's place. */

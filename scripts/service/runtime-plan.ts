@@ -1,10 +1,13 @@
-import { readdir, readFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { access, cp, readdir, readFile, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
 import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
-import { wranglerQuietly } from "../wrangler";
+import { bundleOf, CONFIG } from "./bundle";
 import { catchRuntime, workerdPath } from "./catch-runtime";
 import { WranglerConfigSchema } from "./schema";
+
+const DATABASES = "node_modules/.cache/massgen-edge/databases";
 
 export type PlanOptions = {
   /** A folder of its own, for the bundle, the configuration and the storage. */
@@ -37,16 +40,7 @@ export async function planRuntime({
   entry,
   loaders = [],
 }: PlanOptions): Promise<RuntimePlan> {
-  const bundle = path.join(dir, "bundle");
-  await wranglerQuietly([
-    "deploy",
-    ...(entry === undefined ? [] : [entry]),
-    "--config",
-    "wrangler.toml",
-    "--dry-run",
-    "--outdir",
-    bundle,
-  ]);
+  const bundle = await bundleOf(entry);
   const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
   await migrate(options, statements);
   const caught = await catchRuntime({ dir: path.join(dir, "caught"), port, options: await miniflareOptions(options) });
@@ -68,7 +62,7 @@ type Layout = {
 
 /** The bindings of wrangler.toml; a binding's name is its local id. */
 async function miniflareOptions({ bundle, state, port, variables, loaders }: Layout) {
-  const config = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
+  const config = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
   const objects = config.durable_objects.bindings.map(
     ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
   );
@@ -99,23 +93,62 @@ async function miniflareOptions({ bundle, state, port, variables, loaders }: Lay
   };
 }
 
-/** Gives the database its tables, as a deployment has them. */
+/** Gives the database its tables, as a deployment has them, and then runs `more`. */
 async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
-  const miniflare = new Miniflare(convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })));
-  try {
-    const { d1_databases: databases } = WranglerConfigSchema.parse(unstable_readConfig({ config: "wrangler.toml" }));
-    for (const { binding, migrations_dir: folder } of databases) {
-      const db = await miniflare.getD1Database(binding);
+  await cp(await migratedState(layout), layout.state, { recursive: true });
+  if (more.length === 0) return;
+  await withDatabases(layout, async ([database]) => {
+    for (const statement of more) await database?.db.prepare(statement).run();
+  });
+}
+
+/** The folder of storage whose databases have only their tables. Made once for each state of the migrations, then copied. */
+async function migratedState(layout: Layout): Promise<string> {
+  const made = path.join(DATABASES, await migrationsHash());
+  if (await exists(made)) return made;
+  const draft = `${made}-${process.pid}-${Date.now()}`;
+  await withDatabases({ ...layout, state: draft }, async (databases) => {
+    for (const { db, folder } of databases) {
       for (const name of (await readdir(folder)).sort()) {
         const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
         await db.batch(statements.map((statement) => db.prepare(statement)));
       }
-      for (const statement of more) await db.prepare(statement).run();
     }
+  });
+  // Another process may have made the same folder meanwhile: then that one serves.
+  await rename(draft, made).catch(() => rm(draft, { recursive: true, force: true }));
+  return made;
+}
+
+type Database = { db: Awaited<ReturnType<Miniflare["getD1Database"]>>; folder: string };
+
+async function withDatabases(layout: Layout, use: (databases: Database[]) => Promise<void>): Promise<void> {
+  const miniflare = new Miniflare(convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })));
+  try {
+    const { d1_databases: bound } = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
+    const databases = bound.map(async ({ binding, migrations_dir: folder }) => ({
+      db: await miniflare.getD1Database(binding),
+      folder,
+    }));
+    await use(await Promise.all(databases));
   } finally {
     await miniflare.dispose();
   }
 }
+
+/** Of the migrations, and of the tools that store the database: their versions stand in the lockfile. */
+async function migrationsHash(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { migrations_dir: folder } of WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG })).d1_databases) {
+    for (const name of (await readdir(folder)).sort()) hash.update(name).update(await readFile(path.join(folder, name)));
+  }
+  for (const name of [CONFIG, "package-lock.json"]) hash.update(await readFile(name));
+  return hash.digest("hex").slice(0, 32);
+}
+
+const exists = (file: string): Promise<boolean> => access(file).then(yes, no);
+const yes = () => true;
+const no = () => false;
 
 /** The modules of a bundle on disk; the entry is the first. */
 export async function modulesIn(bundle: string) {

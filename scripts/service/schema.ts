@@ -18,3 +18,10 @@ export const WranglerConfigSchema = z.object({
   r2_buckets: z.array(z.object({ binding: z.string() })),
   d1_databases: z.array(z.object({ binding: z.string(), migrations_dir: z.string() })),
 });
+
+/** Of esbuild's metafile: the files that went into the bundle, relative to the working directory. */
+export const MetafileSchema = z.object({ inputs: z.record(z.string(), z.unknown()) });
+
+/** Stored in a bundle's folder: the files that went into it, and the hash of their bytes; null: it is not to be used again. */
+export const BundledSchema = z.object({ files: z.array(z.string()), hash: z.string().nullable() });
+export type Bundled = z.infer<typeof BundledSchema>;
