@@ -29,12 +29,18 @@ export function proposeAnswer(draft: Draft, index: number, { content, tool_call 
 
 type Submission = { content: string; origin: "tool"; tool_call: string } | { content: string; origin: "partial" };
 
-/** Accepts an answer: next revision and label, a snapshot of its files, and no vote is valid any more. */
+/** Accepts an answer, after which no vote is valid any more. */
 function submitAnswer(draft: Draft, index: number, submission: Submission): void {
-  const label = answerLabel(index, draft.agent(index).answers + 1);
   const votes = draft.attempt.agents.flatMap(({ id, vote }) =>
     vote ? [{ agent: id, label: answerAt(draft.attempt, vote.revision).label }] : [],
   );
+  const by = addAnswer(draft, index, submission);
+  if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by, votes });
+}
+
+/** Next revision and label, and a snapshot of its files. Gives the label. */
+function addAnswer(draft: Draft, index: number, submission: Submission): string {
+  const label = answerLabel(index, draft.agent(index).answers + 1);
   const revision = draft.attempt.answers.length + 1;
   draft.add({
     type: "answer.submitted",
@@ -44,7 +50,7 @@ function submitAnswer(draft: Draft, index: number, submission: Submission): void
     ...submission,
     ...filesWith(draft, index, label),
   });
-  if (votes.length > 0) draft.add({ type: "votes.cleared", ...draft.here(), by: label, votes });
+  return label;
 }
 
 /**
@@ -59,10 +65,20 @@ function filesWith(draft: Draft, index: number, label: string) {
 
 /** What the agent wrote before it was cut, text or files, becomes its answer, if there is anything and it may still answer. */
 export function submitPartial(draft: Draft, index: number): boolean {
+  const partial = partialOf(draft, index);
+  if (partial) submitAnswer(draft, index, partial);
+  return partial !== null;
+}
+
+/** The same as coordination ends: votes stay valid. */
+export function keepUnfinished(draft: Draft, index: number): void {
+  const partial = partialOf(draft, index);
+  if (partial) addAnswer(draft, index, partial);
+}
+
+function partialOf(draft: Draft, index: number): Extract<Submission, { origin: "partial" }> | null {
   const content = unfinished(draft, index);
-  if (content === null) return false;
-  submitAnswer(draft, index, { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" });
-  return true;
+  return content === null ? null : { content: truncateTo(LIMITS.answerBytes, content), origin: "partial" };
 }
 
 /** Why the agent may not offer another answer now; null if it may. A first answer is never limited. */

@@ -1,14 +1,13 @@
 import type { EndedBy } from "../protocol/events";
-import { submitPartial } from "./answer";
+import { keepUnfinished } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import { reopenVoided } from "./injection";
 import { isUnaffordable } from "./owed";
 import { awaitPersonas } from "./personas";
 import { applyCaps, endLateRounds, startDueRounds } from "./rounds";
-import { type AgentState, candidates, isLive } from "./state";
+import { type AgentState, isLive } from "./state";
 import { settleAttempt } from "./turn-end";
-import { mostUnfinished } from "./unfinished";
 
 /** Coordination inside one attempt: who works next, and when it is over. */
 
@@ -49,12 +48,12 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
 }
 
 /**
- * Without any answer the most of what agents left unfinished becomes one: the last resort. Not where an earlier attempt left a whole final
- * text, which is better than a scrap.
+ * What agents without an answer leave, text or files, becomes their answer. It voids no votes: nobody can cast another. Not where an
+ * earlier attempt left a whole final text, which is better than a scrap.
  */
 function settle(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  const most = mostUnfinished(draft);
-  if (candidates(draft.attempt).length === 0 && !draft.turn.rejected && most !== null) submitPartial(draft, most);
+  const silent = draft.turn.rejected ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
+  for (const { index } of silent) keepUnfinished(draft, index);
   settleAttempt(draft, endedBy);
 }

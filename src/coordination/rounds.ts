@@ -66,9 +66,9 @@ export function failRound(draft: Draft, index: number, problem: { code: string; 
   if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow) failAgent(draft, index, problem);
 }
 
-/** Files that it wrote are not lost with it: with its text they become its answer, if it has none yet. */
+/** What it wrote, text or files, is not lost with it: it becomes its answer, if it has none yet. */
 export function failAgent(draft: Draft, index: number, problem: { code: string; message: string }): void {
-  if (draft.agent(index).answers === 0 && draft.written(index).length > 0) submitPartial(draft, index);
+  if (draft.agent(index).answers === 0) submitPartial(draft, index);
   draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 
@@ -78,7 +78,7 @@ function capReached(draft: Draft, index: number, problem: Problem): void {
   if (draft.agent(index).answers > 0 || submitPartial(draft, index)) {
     draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
   } else {
-    failAgent(draft, index, problem);
+    draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
   }
 }
 
@@ -89,7 +89,7 @@ function capReached(draft: Draft, index: number, problem: Problem): void {
 export function endRound(draft: Draft, index: number, problem: Problem): void {
   cancelEffects(draft, index, problem.code);
   if (draft.agent(index).answers > 0) draft.add({ type: "agent.abstained", ...draft.of(index), ...problem });
-  else if (!submitPartial(draft, index)) failAgent(draft, index, problem);
+  else if (!submitPartial(draft, index)) draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 
 /** Live agents whose next call would pass a cap, and those that did not decide when they were asked for nothing else. */

@@ -10,13 +10,14 @@ type Tally = {
 
 /**
  * The winner of an attempt, the only count there is: most valid votes; without any, most last votes whose exact revision is
- * still a candidate; without any, the highest revision. A tie goes to the earliest revision. Votes of failed agents count.
+ * still a candidate; without any, the highest revision that is whole. A tie goes to the earliest revision. Votes of failed agents
+ * count.
  */
 export function count(attempt: AttemptState): Tally {
   const standing = candidates(attempt);
   const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);
   const counted = valid.size > 0 ? valid : votesFor(standing, attempt.agents, (agent) => agent.lastVote?.revision);
-  if (counted.size === 0) return { winner: standing.at(-1) ?? null, votes: {}, tie: false };
+  if (counted.size === 0) return { winner: unvoted(standing), votes: {}, tie: false };
   const most = Math.max(...counted.values());
   const leaders = standing.filter(({ revision }) => counted.get(revision) === most);
   const votes = Object.fromEntries(
@@ -27,6 +28,13 @@ export function count(attempt: AttemptState): Tally {
   );
   return { winner: leaders[0] ?? null, votes, tie: leaders.length > 1 };
 }
+
+/** Of nothing but cut answers: files come before text, then the longest text, of equals the first. */
+function unvoted(standing: readonly Answer[]): Answer | null {
+  const whole = standing.findLast(({ origin }) => origin === "tool");
+  return whole ?? standing.toSorted((a, b) => worth(b) - worth(a) || b.bytes - a.bytes)[0] ?? null;
+}
+const worth = ({ files }: Answer): number => (files === "workspace" ? 1 : 0);
 
 function votesFor(
   standing: readonly Answer[],

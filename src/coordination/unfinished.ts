@@ -17,16 +17,3 @@ function filesSentence(paths: readonly string[]): string | null {
   const list = `${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
   return `The agent was stopped before it wrote an answer. It left these files: ${list}.`;
 }
-
-/** The agent that left the most: files come before text, then the longest text; of equals the first. Null if none left anything. */
-export function mostUnfinished(draft: Draft): number | null {
-  const left = draft.attempt.agents.map(({ index }) => ({
-    index,
-    hasFiles: draft.written(index).length > 0,
-    chars: unfinished(draft, index)?.length ?? 0,
-  }));
-  const most = left.reduce((best, other) =>
-    other.hasFiles === best.hasFiles ? (other.chars > best.chars ? other : best) : other.hasFiles ? other : best,
-  );
-  return most.chars > 0 ? most.index : null;
-}

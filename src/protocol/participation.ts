@@ -23,7 +23,13 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
     const tookPart = hasPart(attempt, agent.id);
     const blamed = isLatest ? turn.failure?.agents.find((one) => one.agent === agent.id) : undefined;
     const error = agent.error ?? (blamed && { code: blamed.code, message: blamed.message }) ?? null;
-    return { agent: agent.id, status: agent.status, tookPart, error: error ?? (tookPart ? null : silenceOf(attempt, agent)) };
+    const isCut = !tookPart || isUnfinished(attempt, agent);
+    return {
+      agent: agent.id,
+      status: agent.status,
+      tookPart,
+      error: error ?? (isCut ? silenceOf(attempt, agent, tookPart) : null),
+    };
   });
 }
 
@@ -47,17 +53,25 @@ function hasPart({ answers, votes, settlement, presentation }: AttemptView, id: 
   return answers.some(({ agent }) => agent === id) || votes.some(({ voter, valid }) => valid && voter === id);
 }
 
+/** Whether nothing that it answered was whole, and it had no say after that. */
+function isUnfinished({ answers, votes }: AttemptView, { id, status }: AgentEnd): boolean {
+  const own = answers.filter(({ agent }) => agent === id);
+  const hasVoted = votes.some(({ valid, voter }) => valid && voter === id);
+  return own.length > 0 && own.every(({ origin }) => origin === "partial") && !hasVoted && status === "answered";
+}
+
 /** Ends of an attempt that come before an agent that still works has answered. */
 const TOO_LATE = new Map([
-  ["deadline", "Time ran out before its first answer."],
-  ["budget", "The budget ran out before its first answer."],
+  ["deadline", "Time ran out"],
+  ["budget", "The budget ran out"],
 ]);
 
-function silenceOf({ settlement }: AttemptView, { callError }: AgentEnd): Participant["error"] {
-  const message = settlement && TOO_LATE.get(settlement.endedBy);
-  if (!settlement || message === undefined) return null;
+function silenceOf({ settlement }: AttemptView, { callError }: AgentEnd, hasAnswer: boolean): Participant["error"] {
+  const end = settlement && TOO_LATE.get(settlement.endedBy);
+  if (!settlement || end === undefined) return null;
+  const before = hasAnswer ? "it finished; what it had written is its answer" : "its first answer";
   const cause = callError === null ? "" : ` Its last call failed: ${callError.message}`;
-  return { code: settlement.endedBy, message: `${message}${cause}` };
+  return { code: settlement.endedBy, message: `${end} before ${before}.${cause}` };
 }
 
 /**
@@ -70,7 +84,7 @@ export function participationWarnings(participants: readonly Omit<Participant, "
   const took = participants.filter(({ tookPart }) => tookPart).length;
   const count = status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
   return dropped.map(({ agent, tookPart, error }, index) => {
-    const when = tookPart ? " after its answer" : "";
+    const when = tookPart && !TOO_LATE.has(error?.code ?? "") ? " after its answer" : "";
     return `${agent} dropped out${when}: ${asSentence(error?.message ?? "")}${index === dropped.length - 1 ? count : ""}`;
   });
 }

@@ -240,13 +240,13 @@ describe("a failed call", () => {
       world: { agents: ["a", "b"] },
       given: (world) => {
         world.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
-        world.writing = { a: "short", b: "a longer text" };
+        world.writing = { b: "a longer text" };
       },
       when: (world) => world.does("b", fails({ class: "unknown_model", code: "no_such_model" })),
       then: [
         "call.failed b unknown_model final",
-        "agent.failed b no_such_model",
         "answer.submitted b agent2.1 partial",
+        "agent.failed b no_such_model",
         "attempt.settled no_agents b agent2.1",
         "presentation.started b agent2.1",
         "presentation.completed b agent2.final answer winner_failed",

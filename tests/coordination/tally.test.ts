@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { count } from "../../src/coordination";
-import { answers, fails, says, votes } from "./builders";
+import { answers, changedNothing, fails, says, votes, wrote } from "./builders";
 import { allAnswer } from "./table";
 import { World, type WorldOptions } from "./world";
 
@@ -21,6 +21,42 @@ describe("the count", () => {
   const cases: Case[] = [
     { name: "has no winner without an answer", given: () => {}, winner: null, votes: {} },
     { name: "without a vote takes the highest revision", given: allAnswer, winner: "agent3.1", votes: {} },
+    {
+      name: "without a vote takes a whole answer before a later one that was cut (D3)",
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.writing = { b: "a far longer text that was cut" };
+        world.does("b", fails({ class: "bad_credentials", code: "bad_credentials" }));
+      },
+      winner: "agent1.1",
+      votes: {},
+    },
+    {
+      name: "of nothing but cut answers takes the longest (D3)",
+      given: (world) => {
+        for (const [id, text] of [
+          ["a", "text"],
+          ["b", "a longer text"],
+          ["c", "a text"],
+        ] as const) {
+          world.writing = { [id]: text };
+          world.does(id, fails({ class: "bad_credentials", code: "bad_credentials" }));
+        }
+      },
+      winner: "agent2.1",
+      votes: {},
+    },
+    {
+      name: "of nothing but cut answers takes one with files before a longer one (D3)",
+      world: { agents: ["a", "b"], every: { workspace: true } },
+      given: (world) => {
+        world.writing = { a: "text", b: "a longer text" };
+        world.filesBy = () => ({ 0: wrote(1), 1: changedNothing() });
+        for (const id of ["a", "b"]) world.does(id, fails({ class: "bad_credentials", code: "bad_credentials" }));
+      },
+      winner: "agent1.1",
+      votes: {},
+    },
     {
       name: "takes the most valid votes",
       given: (world) => {

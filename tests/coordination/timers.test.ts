@@ -158,7 +158,7 @@ describe("a clock", () => {
 describe("the deadline", () => {
   table([
     {
-      name: "of coordination makes the longest partial text the answer if there is no other",
+      name: "of coordination makes partial texts answers, of which the longest wins if no other is there",
       world: { rules: { initial_round_timeout_ms: 1_000_000 } },
       given: (world) => {
         world.starts("b");
@@ -168,7 +168,9 @@ describe("the deadline", () => {
       when: (world) => world.wait(1),
       then: [
         "call.failed b cancelled final",
+        "answer.submitted a agent1.1 partial",
         "answer.submitted b agent2.1 partial",
+        "answer.submitted c agent3.1 partial",
         "attempt.settled deadline b agent2.1",
         "presentation.started b agent2.1",
       ],

@@ -36,6 +36,29 @@ describe("who took part in a turn (A1)", () => {
       after: [...alone, b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }), b.completed("good", "x")],
       says: ["other dropped out: Time ran out before its first answer. 1 of 2 agents took part."],
     },
+    ...(["deadline", "budget"] as const).map((end) => ({
+      name: `an agent whose unfinished text became its answer at the ${end} did, and dropped out`,
+      after: [
+        ...alone,
+        { ...b.answered("other", "agent2.1", 2), origin: "partial" } as b.Body,
+        b.settled("good", "agent1.1", end, { "agent1.1": 1 }),
+        b.completed("good", "x"),
+      ],
+      says: [
+        `other dropped out: ${end === "budget" ? "The budget" : "Time"} ran out before it finished; what it had written is its answer. 2 of 2 agents took part.`,
+      ],
+    })),
+    {
+      name: "an agent that went on after it was cut off did not drop out",
+      after: [
+        { ...b.answered("other", "agent2.1", 1), origin: "partial" } as b.Body,
+        b.answered("good", "agent1.1", 2),
+        b.voted("other", "agent1.1"),
+        b.settled("good", "agent1.1", "deadline", { "agent1.1": 1 }),
+        b.completed("good", "x"),
+      ],
+      says: [],
+    },
     {
       name: "the cause is the last failed call, where time or money ended the agent",
       after: [

@@ -30,20 +30,33 @@ export const answers: Invariant = {
   }),
 };
 
-/** An accepted answer voids all valid votes, and `votes.cleared` names exactly those. */
+/**
+ * An accepted answer voids all valid votes, and `votes.cleared` names exactly those. What agents leave unfinished as coordination
+ * ends voids none.
+ */
 export const voided: Invariant = {
   id: "voided",
-  watch: () => ({
-    see: ({ event, board, next }) => {
-      if (event.type === "answer.submitted") return clearedNext(event, board, next);
-      if (event.type !== "votes.cleared") return [];
-      return [
-        ...unless(event.by === board.answers.at(-1)?.label, "votes were voided by something else than the newest answer"),
-        ...unless(event.votes.length > 0, "votes.cleared without a vote"),
-        ...unless(list(event.votes) === list(validVotes(board)), "votes.cleared does not list exactly the valid votes"),
-      ];
-    },
-  }),
+  watch: () => {
+    /** Partial texts that left votes valid: coordination must end with them. */
+    let left: string[] = [];
+    return {
+      see: ({ event, board, next }) => {
+        if (event.type === "stream.delta") return [];
+        const isPartial = event.type === "answer.submitted" && event.origin === "partial";
+        const wrong = isPartial || event.type === "attempt.settled" ? [] : left;
+        if (!isPartial) left = [];
+        if (isPartial) left = [...left, ...clearedNext(event, board, next)];
+        else if (event.type === "answer.submitted") return [...wrong, ...clearedNext(event, board, next)];
+        if (event.type !== "votes.cleared") return wrong;
+        return [
+          ...wrong,
+          ...unless(event.by === board.answers.at(-1)?.label, "votes were voided by something else than the newest answer"),
+          ...unless(event.votes.length > 0, "votes.cleared without a vote"),
+          ...unless(list(event.votes) === list(validVotes(board)), "votes.cleared does not list exactly the valid votes"),
+        ];
+      },
+    };
+  },
 };
 
 function clearedNext(event: EventOf<"answer.submitted">, board: Board, next: { type: string } | undefined): string[] {

@@ -6,7 +6,17 @@ import { type Amount, NOTHING } from "./price";
  * What an observer knows who only reads the log. Built from the protocol's text, on purpose without the rules' own code, so
  * that a mistake there is not repeated here.
  */
-export type BoardAnswer = { revision: number; agent: string; label: string; content: string; snapshot: string | null };
+export type BoardAnswer = {
+  revision: number;
+  agent: string;
+  label: string;
+  content: string;
+  snapshot: string | null;
+  /** Its author was cut before it gave it. */
+  isCut: boolean;
+  /** Its round changed files. */
+  hasFiles: boolean;
+};
 
 export type BoardRound = {
   number: number;

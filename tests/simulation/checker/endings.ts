@@ -68,7 +68,7 @@ export const failed: Invariant = {
 };
 
 /** Whether it holds words of an agent at work; those for the team's personas are none. */
-const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
+export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
   items.some(({ kind, agent, text }) => {
     const purpose = agentOf(board, agent)?.round?.purpose;
     const isWork = (purpose === "coordination" && kind === "text") || (purpose === "presentation" && kind === "final");

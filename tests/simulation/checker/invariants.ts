@@ -7,6 +7,7 @@ import { deferrals } from "./deferrals";
 import { fallbacks } from "./fallbacks";
 import { failures, probes, tries } from "./failures";
 import { hosted } from "./hosted";
+import { kept } from "./kept";
 import { leaving } from "./leaving";
 import { listings } from "./listings";
 import { caps, ledger } from "./money";
@@ -61,6 +62,7 @@ export const INVARIANTS: readonly Invariant[] = [
   failures,
   probes,
   leaving,
+  kept,
   roundLimits,
   offers,
   presentation,

@@ -55,7 +55,7 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
       return unless(hasLostRound(agent, summaries), "a round failed, and nothing of it was lost");
     case "answer.submitted": {
       const isDue = isFirstRoundOver(event, board) || isUndecided(agent) || isAtCap(board, agent);
-      const isLastResort = next?.type === "attempt.settled" || isLoss(before, agent.id);
+      const isLastResort = isEnding(event, next) || isLoss(before, agent.id);
       return [
         ...unless(event.origin === "tool" || isDue || isLastResort, "a partial text was taken although its author may go on"),
         ...unless(
@@ -78,6 +78,10 @@ function left({ event, board, next }: Moment, agent: BoardAgent, { before, cappe
       return [];
   }
 }
+
+/** As coordination ends, what all agents without an answer left becomes theirs. */
+const isEnding = ({ at }: NumberedEvent, next: NumberedEvent | undefined): boolean =>
+  next?.type === "attempt.settled" || (next?.type === "answer.submitted" && next.origin === "partial" && next.at === at);
 
 const isTooLate = (event: EventOf<"call.started" | "tool.started">, board: Board, agent: BoardAgent): boolean =>
   event.at >= roundClock(board, agent).over;

@@ -224,8 +224,9 @@ function show(board: Board, agent: BoardAgent, labels: readonly string[]): void 
 }
 
 function addAnswer(board: Board, agent: BoardAgent, event: EventOf<"answer.submitted">): void {
-  const { revision, label, content, snapshot } = event;
-  board.answers.push({ revision, label, content, snapshot, agent: agent.id });
+  const { revision, label, content, snapshot, origin, files } = event;
+  const kind = { isCut: origin === "partial", hasFiles: files === "workspace" };
+  board.answers.push({ revision, label, content, snapshot, agent: agent.id, ...kind });
   if (board.answers.length === 2) board.secondAnswerAt = event.at;
   agent.answers += 1;
   agent.newest = revision;

@@ -7,7 +7,7 @@ import { type Invariant, type Moment, unless } from "./types";
 export const settlement: Invariant = {
   id: "I6",
   watch: () => {
-    // The last resort turns a waiting agent's partial text into its answer just before the end.
+    // What waiting agents left unfinished becomes their answer just before the end.
     let before: string[] | null = null;
     let wasCut = false;
     return {
@@ -18,8 +18,9 @@ export const settlement: Invariant = {
           const inVain = event.ended_by === "budget" && wasCut;
           return [...settled(event, board, before), ...unless(!inVain, "ended for want of budget with calls in flight")];
         }
-        wasCut = event.type === "call.failed" && event.class === "cancelled";
-        before = event.type === "answer.submitted" && event.origin === "partial" ? unfoundedWant(board) : null;
+        const isKept = event.type === "answer.submitted" && event.origin === "partial";
+        wasCut = (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
+        before = isKept ? (before ?? unfoundedWant(board)) : null;
         return overdue(moment);
       },
     };

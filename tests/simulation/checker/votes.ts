@@ -1,4 +1,4 @@
-import { agentOf, answerOf, type Board, type BoardAgent, standing, unseenBy } from "./board";
+import { agentOf, answerOf, type Board, type BoardAgent, type BoardAnswer, standing, unseenBy } from "./board";
 import { type Invariant, type Moment, unless } from "./types";
 
 /** I5: a vote names its author's newest answer, the voter was shown every newest answer, and holds one vote at most. */
@@ -82,7 +82,7 @@ export const recount: Invariant = {
 
 type Recount = { label: string | null; tally: Record<string, number>; tie: boolean };
 
-/** Valid votes; without any, last votes for what still stands; without any, the newest answer. Ties go to the earliest. */
+/** Valid votes; without any, last votes for what still stands; without any, the newest whole answer. Ties go to the earliest. */
 function recountOf(board: Board): Recount {
   const stands = standing(board);
   for (const ballot of ["vote", "lastVote"] as const) {
@@ -97,7 +97,17 @@ function recountOf(board: Board): Recount {
     const [first, second] = ranked;
     if (first) return { label: first.label, tally, tie: tally[first.label] === tally[second?.label ?? ""] };
   }
-  return { label: stands.at(-1)?.label ?? null, tally: {}, tie: false };
+  return { label: unvoted(stands)?.label ?? null, tally: {}, tie: false };
+}
+
+/** The newest whole answer; of nothing but cut ones the longest of those with files, or of all, and of equals the first. */
+function unvoted(stands: readonly BoardAnswer[]): BoardAnswer | undefined {
+  const whole = stands.filter(({ isCut }) => !isCut);
+  if (whole.length > 0) return whole.at(-1);
+  const withFiles = stands.filter(({ hasFiles }) => hasFiles);
+  const best = withFiles.length > 0 ? withFiles : stands;
+  const most = Math.max(...best.map(({ content }) => Buffer.byteLength(content)));
+  return best.find(({ content }) => Buffer.byteLength(content) === most);
 }
 
 const same = (a: Record<string, number>, b: Record<string, number>): boolean =>

@@ -49,9 +49,38 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "what agents wrote before time was up is no answer",
     file: `${RULES}/attempt.ts`,
-    find: "const most = mostUnfinished(draft);",
-    replace: 'const most = endedBy === "deadline" ? null : mostUnfinished(draft);',
+    find: "const silent = draft.turn.rejected ? []",
+    replace: 'const silent = draft.turn.rejected || endedBy === "deadline" ? []',
     invariant: "failed",
+  },
+  {
+    name: "an agent that fails loses what it wrote",
+    file: `${RULES}/rounds.ts`,
+    find: "if (draft.agent(index).answers === 0) submitPartial(draft, index);",
+    replace: "",
+    invariant: "kept",
+  },
+  {
+    name: "what agents wrote before time was up is lost where others have answered",
+    file: `${RULES}/attempt.ts`,
+    find: "const silent = draft.turn.rejected ? []",
+    replace: "const silent = draft.turn.rejected || draft.attempt.answers.length > 0 ? []",
+    invariant: "kept",
+  },
+  {
+    name: "an unfinished answer takes the votes away as coordination ends",
+    file: `${RULES}/tally.ts`,
+    find: "const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);",
+    replace: `const isCut = standing.at(-1)?.origin === "partial";
+  const valid = votesFor(standing, attempt.agents, (agent) => (isCut ? undefined : agent.vote?.revision));`,
+    invariant: "I5-winner",
+  },
+  {
+    name: "an unfinished answer wins over a whole one that nobody voted for",
+    file: `${RULES}/tally.ts`,
+    find: "return whole ?? standing",
+    replace: "return standing.at(-1) ?? whole ?? standing",
+    invariant: "I5-winner",
   },
   {
     name: "a vote counts although its voter has not seen the newest answers",

@@ -1,0 +1,32 @@
+import type { Board } from "./board";
+import { isText } from "./endings";
+import { isOld } from "./round-limits";
+import { type Invariant, unless } from "./types";
+
+/**
+ * No agent that wrote something fails without an answer, or is left without one as coordination ends, whatever stopped it. At the end
+ * not where a final text of an earlier attempt stands.
+ */
+export const kept: Invariant = {
+  id: "kept",
+  watch: () => {
+    const wrote = new Set<string>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "attempt.started") wrote.clear();
+        if (event.type === "stream.delta")
+          for (const item of event.items) if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
+        if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
+        if (event.type !== "attempt.settled" || event.ended_by === "skipped" || event.ended_by === "cancelled") return [];
+        if (isOld(board) || board.finals.length > 0) return [];
+        return lost(board, wrote);
+      },
+    };
+  },
+};
+
+/** Of all agents, or of one. */
+const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>
+  board.agents
+    .filter(({ id }) => only === undefined || id === only)
+    .flatMap(({ id, answers }) => unless(answers > 0 || !wrote.has(id), `what ${id} wrote is lost`));
