@@ -1,4 +1,4 @@
-import { type AddressRules, addressProblem, isAllowedOrigin } from "../outgoing/address-rules";
+import { type AddressRules, addressProblem, forbiddenProblem, isAllowedOrigin } from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
 import { MAX_URL_CHARS } from "./limits";
 
@@ -19,13 +19,13 @@ export function checkBaseUrl(written: string, rules: AddressRules): BaseUrlResul
   const method = METHODS.exec(url.pathname)?.[0];
   if (isPlain && method !== undefined) return refused(`is the address of one method: leave out \`${method}\``);
   const problem = addressProblem(url, rules);
-  if (problem)
-    return refused(
-      problem,
-      isPlain && isPrivateHost(url.hostname) && !isAllowedOrigin(url, rules.allowedOrigins) ? url.origin : null,
-    );
+  if (problem) return refused(problem, isPlain && isAllowable(url, rules) ? url.origin : null);
   return { ok: true, baseUrl: `${url.origin}${url.pathname}`.replace(/\/+$/, "") };
 }
+
+/** Whether it is refused only until an operator names it. */
+const isAllowable = (url: URL, { allowedOrigins, ownOrigins = [] }: AddressRules): boolean =>
+  isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedOrigins) && forbiddenProblem(url, ownOrigins) === null;
 
 /** What a parser of URLs lets pass and no name of a host may hold. */
 const IMPOSSIBLE = /[^a-z0-9._:[\]-]/;

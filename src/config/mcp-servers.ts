@@ -1,4 +1,4 @@
-import { addressProblem, isAllowedOrigin } from "../outgoing/address-rules";
+import { addressProblem, forbiddenProblem, isAllowedOrigin } from "../outgoing/address-rules";
 import { isPrivateHost } from "../outgoing/addresses";
 import type { McpServer, McpTools } from "../tools/mcp/server";
 import { checkKeys } from "./check-keys";
@@ -62,9 +62,11 @@ function readEntry(section: Section, entry: Entry, context: ConfigContext): McpS
   return findings.serves("http_mcp") ? readHttpServer(entry, context) : null;
 }
 
-function isOnUsersMachine(written: string, { allowedToolOrigins = [] }: ConfigContext): boolean {
+/** What nobody can allow or hand on, such as this service's own address, is refused as such. */
+function isOnUsersMachine(written: string, { allowedToolOrigins = [], ownOrigins = [] }: ConfigContext): boolean {
   if (!URL.canParse(written)) return false;
   const url = new URL(written);
+  if (forbiddenProblem(url, ownOrigins) !== null) return false;
   return isPrivateHost(url.hostname) && !isAllowedOrigin(url, allowedToolOrigins);
 }
 

@@ -27,7 +27,7 @@ export function addressProblem(
 const isDebuggerPort = (port: string): boolean => port === "9222" || (Number(port) >= 9229 && Number(port) <= 9249);
 
 /** What no operator can allow: a team that asks its own service starts runs without end, with the operator's keys. */
-function forbiddenProblem(url: URL, ownOrigins: readonly string[]): string | null {
+export function forbiddenProblem(url: URL, ownOrigins: readonly string[]): string | null {
   if (ownOrigins.some((own) => isSameServer(url, own))) return "is this service's own address, which a team must not ask";
   if (/^\/+cdn-cgi(\/|$)/i.test(url.pathname)) return "names /cdn-cgi, which belongs to the platform";
   if (isLoopbackHost(url.hostname) && isDebuggerPort(url.port)) return `names port ${url.port}, on which debuggers listen`;

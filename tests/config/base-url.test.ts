@@ -118,11 +118,13 @@ describe("what no operator can allow (H6, L17)", () => {
     { url: "http://localhost:9229/json", why: "port 9229" },
     { url: "http://localhost:9222", why: "port 9222" },
   ])("$url: $why", ({ url, why }) => {
-    expect(checkBaseUrl(url, { allowedOrigins, ownOrigins })).toEqual({
-      ok: false,
-      detail: expect.stringContaining(why),
-      privateOrigin: null,
-    });
+    for (const allowed of [allowedOrigins, []]) {
+      expect(checkBaseUrl(url, { allowedOrigins: allowed, ownOrigins })).toEqual({
+        ok: false,
+        detail: expect.stringContaining(why),
+        privateOrigin: null,
+      });
+    }
   });
 
   it("and its neighbours are still allowed", () => {

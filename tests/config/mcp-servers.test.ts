@@ -77,6 +77,13 @@ describe("a tool server over HTTP", () => {
       ]);
   });
 
+  it("is never this service itself, and nobody is told to hand that on (H6)", () => {
+    const own = { ...CONTEXT, ownOrigins: ["http://127.0.0.1:8000"] };
+    expect(problemsOf(withServers("[{name: box, url: 'http://localhost:8000/mcp'}]"), own)).toEqual([
+      expect.stringContaining("this service's own address"),
+    ]);
+  });
+
   it.each([
     { entry: "type: sse", said: /wrong_type: The older transport over SSE/ },
     { entry: "headers: {Authorization: Bearer abc}", said: /not_allowed: A credential is not kept in clear/ },

@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs";
-import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../scripts/service/loopback";
 import { type Asked, ask, DEBUGGING, EXPLORING, rebinding, TRIGGERING } from "./support/attacks";
 import { Newcomer } from "./support/newcomer";
+import { NEWCOMER_SERVICES } from "./support/newcomer-services";
 
 /**
  * `npm start` and `npm run demo` as a newcomer starts them, attacked as a page in a browser or another program of the machine can:
@@ -14,29 +13,15 @@ const QUESTION = "Which canary sings in the coal mine?";
 
 type Attacked = { newcomer: Newcomer; port: number };
 
-const SERVICES = [
-  {
-    name: "npm start",
-    start: (newcomer: Newcomer, port: number) => {
-      writeFileSync(path.join(newcomer.dir, ".dev.vars"), `OPEN_ACCESS="loopback"\nOPENAI_API_KEY="${CANARY}"\n`);
-      return newcomer.npm(["start", "--", "--port", `${port}`], /http:\/\/127\.0\.0\.1:\d+/);
-    },
-  },
-  {
-    name: "npm run demo",
-    // The run takes about 20 s from here, and the service stays for as long.
-    start: (newcomer: Newcomer, port: number) =>
-      newcomer.npm(["run", "demo", "--", "--once", "--port", `${port}`], /sprinter answers/),
-  },
-];
+const DEV_VARS = `OPEN_ACCESS="loopback"\nOPENAI_API_KEY="${CANARY}"\n`;
 
-describe.skipIf(process.platform !== "linux").each(SERVICES)("$name", ({ name, start }) => {
+describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)("$name", ({ name, start }) => {
   let attacked: Attacked;
 
   beforeAll(async () => {
     const newcomer = new Newcomer();
     attacked = { newcomer, port: await freePort() };
-    await start(newcomer, attacked.port);
+    await start(newcomer, attacked.port, DEV_VARS);
     const body = JSON.stringify({ question: QUESTION, config: "one-provider" });
     // Without a key it is refused; the demo has a session of its own to be found.
     if (name === "npm start") {
