@@ -1,5 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import type { ApiEnv, App } from "./api-env";
+import type { ApiEnv, App, Call } from "./api-env";
 import { LOOPBACK, refuseCrossSite, refuseLoops, refuseUnlessSetUp, requireAccess, requireScope, requireSetUp } from "./access";
 import { configRoutes } from "./configs";
 import { contextRoutes } from "./contexts";
@@ -40,10 +40,8 @@ export function createApp(): App {
     }
   });
   app.onError(toProblem);
-  app.notFound(async (context) => {
-    await refuseUnlessSetUp(context);
-    throw new ApiError("not_found", "There is nothing at this address.");
-  });
+  // What this handler threw would pass by the middleware above, and its answer would lack the headers.
+  app.notFound((context) => refusalHere(context).catch((error: Error) => toProblem(error, context)));
   app.use("/docs", requireSetUp);
   app.use("/openapi.json", requireSetUp);
   app.use("/api/*", refuseLoops, requireAccess, refuseCrossSite, requireScope);
@@ -61,4 +59,9 @@ export function createApp(): App {
   contextRoutes(app);
   documentationRoutes(app);
   return app;
+}
+
+async function refusalHere(context: Call): Promise<never> {
+  await refuseUnlessSetUp(context);
+  throw new ApiError("not_found", "There is nothing at this address.");
 }

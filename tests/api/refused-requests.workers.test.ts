@@ -26,9 +26,17 @@ describe("strict-transport-security", () => {
   it.each([
     ["https://massgen.example.com/api/sessions", "max-age=31536000"],
     ["https://massgen.example.com/healthz", "max-age=31536000"],
+    ["https://massgen.example.com/nowhere", "max-age=31536000"],
     ["http://massgen.example.com/healthz", null],
     ["https://localhost:8787/healthz", null],
   ])("of %s is %s (Info: HSTS)", async (address, expected) => {
     expect((await ask(address)).headers.get("strict-transport-security")).toBe(expected);
+  });
+});
+
+describe("every answer", () => {
+  it.each(["/healthz", "/docs", "/api/sessions", "/nowhere"])("at %s is for no other site (Info: headers)", async (path) => {
+    const { headers } = await ask(`https://massgen.example.com${path}`);
+    expect([headers.get("cross-origin-resource-policy"), headers.get("referrer-policy")]).toEqual(["same-origin", "no-referrer"]);
   });
 });
