@@ -143,6 +143,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Names of tests tell the whole input, with a finding's id at the end; the default cuts a row's value after 40 characters.
     taskTitleValueFormatTruncate: 200,
+    chaiConfig: { truncateThreshold: 200 }, // the same for values in messages
     // CI counts from a report what really ran.
     reporters: [
       contractTable,

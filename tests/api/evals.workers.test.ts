@@ -4,7 +4,6 @@ import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import simulated from "../../configs/evals/simulated.yaml";
 import { evalRunName } from "../../durable-objects/eval-run-api";
 import { startDue } from "../../src/api/eval-runs";
-import { scheduledRunId } from "../../src/evals/run-id";
 import type { EvalServices } from "../../src/api/eval-services";
 import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
 import worker from "../../src/worker";
@@ -134,7 +133,7 @@ describe("GET /api/evals", () => {
 describe("a cron", () => {
   const AT = Date.parse("2026-11-30T06:00:00Z");
   const clockAt = (now: number) => vi.useFakeTimers({ toFake: ["Date"], now });
-  afterEach(() => void vi.useRealTimers());
+  afterEach(() => void vi.useRealTimers().restoreAllMocks());
   const nightly = simulated.replace("name: simulated", "name: nightly\ncron: 0 6 * * MON");
   const start: EvalServices["start"] = (run, others) =>
     env.EVALS.get(env.EVALS.idFromName(evalRunName(run.tenant, run.suite.name, run.id))).start(run, others);
@@ -241,7 +240,8 @@ describe("a cron", () => {
     const minute = AT + 14 * 86_400_000;
     clockAt(minute + (now - AT));
     const controller = createScheduledController({ scheduledTime: minute, cron: "0 6 * * MON" });
+    const reached = vi.spyOn(env.EVALS, "get");
     await worker.scheduled(controller, { ...env, EVAL_TENANT: tenant }, createExecutionContext());
-    for (const one of ["acme", "local"]) expect(await records.run(one, "smoke", scheduledRunId(minute))).toBeNull();
+    expect(reached).not.toHaveBeenCalled(); // what was begun is on record only later
   });
 });

@@ -117,7 +117,7 @@ describe("agents with workspaces", () => {
     expect(await (await request(`${path}/files/src/sum.sh`)).text()).toBe("echo $((6 * 7))\n");
   });
 
-  it("keep the files of their earlier answer with one that changes text only, in every turn (D1)", async () => {
+  it("keep the files of their earlier answer with one that changes text only, in every turn (A3, D1)", async () => {
     const run = await start(withFiles(["diarist", "critic"]));
     await follow(run);
     const note = (turn: number) => ({ path: `note-${turn - 1}.txt` });

@@ -54,18 +54,19 @@ describe("what a team put into a context and nobody asked for", () => {
     { file: "home/.ssh/config", why: "may hold secrets", left: "home/.ssh/" },
     { file: ".npmrc", why: "says where packages come from", left: ".npmrc" },
     ...["bunfig.toml", ".cargo/config.toml", ".pnpmfile.cjs", "NuGet.config", "uv.toml", ".bundle/config"].map((file) => ({
-      file, // (L15)
+      file,
       why: "says where packages come from",
       left: file,
+      id: " (L15)",
     })),
     { file: "web/.yarnrc.yml", why: "says where packages come from", left: "web/.yarnrc.yml" },
     { file: "node_modules/left-pad/index.js", why: "not sources", left: "node_modules/" },
     { file: "dist/deep/a.js", why: "ignored by git", left: "dist/" },
     { file: "src/a.local", why: "ignored by git", left: "src/a.local" },
     { file: "notes/today.md", why: "ignored by git", left: "notes/" },
-  ];
+  ].map((row) => ({ id: "", ...row }));
 
-  it.each(rows)("is not written where it would be $file ($why), and that is said", async ({ file, why, left }) => {
+  it.each(rows)("is not written where it would be $file ($why), and that is said$id", async ({ file, why, left }) => {
     await fill(IGNORED);
     const ran = await pull(withTurn({}, { [file]: "theirs", "a.txt": "a" }), ...OF_TURN, "--apply");
     expect([ran.code, ran.stdout]).toEqual([0, "write\ta.txt\n"]);
@@ -77,7 +78,7 @@ describe("what a team put into a context and nobody asked for", () => {
     expect(await filesHere()).toEqual({ ".gitignore": IGNORED[".gitignore"], "a.txt": "a" });
   });
 
-  it.each(rows)("is written where --include names $file", async ({ file }) => {
+  it.each(rows)("is written where --include names $file$id", async ({ file }) => {
     await fill(IGNORED);
     const ran = await pull(withTurn({}, { [file]: "theirs" }), ...OF_TURN, "--apply", "--include", file);
     expect([ran.stdout, await filesHere()]).toEqual([
@@ -92,7 +93,14 @@ describe("what a team put into a context and nobody asked for", () => {
     expect(patch.screen).toMatch(/these hold control characters or direction marks: a\.txt\n/);
   });
 
-  it.each(rows)("is in no patch where it would be $file, and its contents are not fetched", async ({ file, left }) => {
+  it("is written out in a patch on a terminal, where it would act (M9)", async () => {
+    await using service = await Service.start({ events: [], answers: withTurn({}, { "a.txt": "hidden\u001b[2K\u202e\n" }) });
+    const ran = await runAt({ cwd: here, keys: [] }, "pull", "--server", service.url, ...OF_TURN, "--patch");
+    expect(ran.stdout).toContain(String.raw`+hidden\x1b[2K\u202e`);
+    expect(ran.stdout).not.toContain("\u001b");
+  });
+
+  it.each(rows)("is in no patch where it would be $file, and its contents are not fetched$id", async ({ file, left }) => {
     await fill(IGNORED);
     const ran = await pull(withTurn({}, { [file]: "theirs", "a.txt": "a\n" }), ...OF_TURN, "--patch");
     expect(ran.code).toBe(0);
