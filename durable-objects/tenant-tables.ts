@@ -1,4 +1,4 @@
-import { AUDIT_START, type AuditEntry, auditHash, type AuditRow } from "../src/tenancy/audit";
+import { AUDIT_START, type AuditEntry, type AuditHead, auditHash, type AuditRow, firstBroken } from "../src/tenancy/audit";
 import { dayOf, type Lease, type Usage } from "../src/tenancy/quota";
 import type { AuditPage, SettledTurn } from "./tenant-api";
 
@@ -16,9 +16,12 @@ const SETTLED_KEPT_MS = 8 * 86_400_000;
 /** The tables of a tenant's object. Writing methods must be called inside one synchronous transaction. */
 export class TenantTables {
   readonly #sql: SqlStorage;
+  readonly #auditKey: Uint8Array | null;
 
-  constructor(sql: SqlStorage) {
+  /** `auditKey`: see `tenancy/audit.ts`. */
+  constructor(sql: SqlStorage, auditKey: Uint8Array | null) {
     this.#sql = sql;
+    this.#auditKey = auditKey;
     for (const table of TABLES) sql.exec(table);
   }
 
@@ -58,17 +61,21 @@ export class TenantTables {
     this.#sql.exec("DELETE FROM settled WHERE at < ?", at - SETTLED_KEPT_MS);
   }
 
-  appendAudit(entry: AuditEntry): void {
+  appendAudit(entry: AuditEntry): AuditHead {
     const [last] = this.#audit("ORDER BY seq DESC LIMIT 1");
     const seq = (last?.seq ?? 0) + 1;
-    const hash = auditHash(last?.hash ?? AUDIT_START, seq, entry);
+    const hash = auditHash(last?.hash ?? AUDIT_START, seq, entry, this.#auditKey);
     const { at, keyId, action, from, requestId, result } = entry;
     this.#sql.exec("INSERT INTO audit VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seq, at, keyId, action, from, requestId, result, hash);
+    return { seq, hash };
   }
 
   auditPage({ after, limit }: { after: number; limit: number }): AuditPage {
-    const rows = this.#audit("WHERE seq > ? ORDER BY seq LIMIT ?", after, limit + 1);
-    return { rows: rows.slice(0, limit), hasMore: rows.length > limit };
+    const found = this.#audit("WHERE seq > ? ORDER BY seq LIMIT ?", after, limit + 1);
+    const [before] = this.#audit("WHERE seq <= ? ORDER BY seq DESC LIMIT 1", after);
+    const rows = found.slice(0, limit);
+    const brokenAt = firstBroken(rows, before?.hash ?? AUDIT_START, this.#auditKey);
+    return { rows, hasMore: found.length > limit, brokenAt };
   }
 
   #audit(rest: string, ...values: number[]): AuditRow[] {

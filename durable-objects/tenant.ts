@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
-import type { AuditEntry } from "../src/tenancy/audit";
+import { type AuditEntry, type AuditHead, auditKey } from "../src/tenancy/audit";
 import { LOCAL_TENANT } from "../src/tenancy/principal";
 import { deploymentQuota, judgeTurn, type Quota, type QuotaDecision, type TurnWish } from "../src/tenancy/quota";
 import { judgeStorage } from "../src/tenancy/storage";
-import type { Env } from "./env";
+import { type Env, readSecret } from "./env";
 import { storageOf } from "./stored-bytes";
 import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
 import { TenantTables } from "./tenant-tables";
@@ -21,7 +21,7 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
-    this.#tables = new TenantTables(ctx.storage.sql);
+    this.#tables = new TenantTables(ctx.storage.sql, auditKey(readSecret(env, "MASTER_KEY") ?? null, ctx.id.toString()));
   }
 
   async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
@@ -42,8 +42,8 @@ export class TenantObject extends DurableObject<Env> implements TenantApi {
     this.ctx.storage.transactionSync(() => this.#tables.settle(settled));
   }
 
-  async audit(entry: AuditEntry): Promise<void> {
-    this.ctx.storage.transactionSync(() => this.#tables.appendAudit(entry));
+  async audit(entry: AuditEntry): Promise<AuditHead> {
+    return this.ctx.storage.transactionSync(() => this.#tables.appendAudit(entry));
   }
 
   async auditPage(request: { after: number; limit: number }): Promise<AuditPage> {

@@ -42,7 +42,7 @@ const EXAMPLE_AUDIT = {
   from: "203.0.113.9",
   request_id: "0f8fad5b-d9cb-469f-a165-70867728950e",
   result: 202,
-  hash: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  hash: "hmac:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
 };
 const AFTER_KEY = z.object({
   limit: limit(PAGE.usual, PAGE.most),
@@ -89,7 +89,8 @@ const AUDIT_OPERATION: Operation = {
   id: "readAudit",
   tag: "Keys",
   summary: "The tenant's audit log, oldest first",
-  description: "Each row's hash covers the row before it: nothing can be changed, left out or put in without a break.",
+  description:
+    "Each row's hash covers the row before it, under a key of the service's where it has one: nothing can be changed, left out or put in without a break, which `broken_at` names. The hash of each new row is in the service's own log, so that newest rows that are missing are found too.",
   request: { query: AFTER_ROW },
   answers: {
     200: json("A page of the log", AuditListSchema, {
@@ -98,6 +99,7 @@ const AUDIT_OPERATION: Operation = {
       first_id: 1,
       last_id: 1,
       has_more: false,
+      broken_at: null,
     }),
   },
   codes: ["bad_query"],
@@ -191,7 +193,7 @@ async function readAudit(context: Call): Promise<Response> {
   const page = await context.env.tenancy.tenant(tenant).auditPage({ after: Number(text), limit: limitOf(context, AUDIT_PAGE) });
   const data = page.rows.map(({ keyId, requestId, ...row }) => ({ ...row, key_id: keyId, request_id: requestId }));
   const body = { object: "list", data, first_id: data[0]?.seq ?? null, last_id: data.at(-1)?.seq ?? null };
-  return context.json({ ...body, has_more: page.hasMore });
+  return context.json({ ...body, has_more: page.hasMore, broken_at: page.brokenAt });
 }
 
 const badKeyId = (): ApiError => new ApiError("bad_id", "A key's id is 26 lower-case letters and digits.");

@@ -70,7 +70,10 @@ export const AuditRowSchema = z
     from: z.string().nullable(),
     request_id: z.string(),
     result: z.int(),
-    /** SHA-256 of the row before it and of this one: of the JSON list [hash before, seq, at, key_id, action, from, request_id, result]. */
+    /**
+     * Of the JSON list [hash before, seq, at, key_id, action, from, request_id, result]: `hmac:` and HMAC-SHA-256 under a key that is
+     * derived from the master key; SHA-256 alone where there was none.
+     */
     hash: z.string(),
   })
   .meta({ id: "AuditRow" });
@@ -82,5 +85,6 @@ export const AuditListSchema = z
     first_id: z.int().nullable(),
     last_id: z.int().nullable(),
     has_more: z.boolean(),
+    broken_at: z.int().nullable().describe("The first row of this page that does not fit the row before it; null: all do"),
   })
   .meta({ id: "AuditList" });

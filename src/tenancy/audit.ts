@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createHmac, hkdfSync } from "node:crypto";
 
 /** What somebody did. Nothing of a request's body is in it. */
 export type AuditEntry = {
@@ -15,26 +15,46 @@ export type AuditEntry = {
   result: number;
 };
 
-export type AuditRow = AuditEntry & { seq: number; hash: string };
+export type AuditRow = AuditEntry & AuditHead;
+
+/** The newest row of a log. */
+export type AuditHead = { seq: number; hash: string };
 
 /** What the first row's hash is made with. */
 export const AUDIT_START = "0".repeat(64);
 
+/** What a hash under a key begins with; one without is of a row that was written where there was no master key. */
+const KEYED = "hmac:";
+
+/** The key of one object's log: whoever has the storage alone cannot make it. null where there is no master key. */
+export function auditKey(masterKey: string | null, object: string): Uint8Array | null {
+  return masterKey === null
+    ? null
+    : new Uint8Array(hkdfSync("sha256", masterKey, "", `massgen-edge audit log ${object}`, KEY_BYTES));
+}
+const KEY_BYTES = 32;
+
 /**
- * A row's hash: of the row before it and of all it says. It shows damage and careless changes. It is no proof against a person who can
- * write the storage: there is no key in it, and newest rows that are dropped leave no trace.
+ * A row's hash: of the row before it and of all it says. Under a key, a person who can write the storage cannot make another that
+ * fits; he can only pass rows off as older than the key. Without one it shows damage and careless changes only. Newest rows that are dropped leave no trace here: the service writes
+ * each new head into its log.
  */
-export function auditHash(previous: string, seq: number, entry: AuditEntry): string {
+export function auditHash(previous: string, seq: number, entry: AuditEntry, key: Uint8Array | null): string {
   const { at, keyId, action, from, requestId, result } = entry;
   const text = JSON.stringify([previous, seq, at, keyId, action, from, requestId, result]);
-  return createHash("sha256").update(text).digest("hex");
+  if (key === null) return createHash("sha256").update(text).digest("hex");
+  return `${KEYED}${createHmac("sha256", key).update(text).digest("hex")}`;
 }
 
-/** The number of the first row that does not fit what comes before it; null if all do. `previous`: the hash before the first. */
-export function firstBroken(rows: readonly AuditRow[], previous: string): number | null {
+/**
+ * The number of the first row that does not fit what comes before it; null if all do. `previous`: the hash before the first. Rows
+ * from before there was a key are checked without it; behind a row with one, none without is taken.
+ */
+export function firstBroken(rows: readonly AuditRow[], previous: string, key: Uint8Array | null): number | null {
   let [hash, seq] = [previous, (rows[0]?.seq ?? 1) - 1];
   for (const row of rows) {
-    if (row.seq !== seq + 1 || row.hash !== auditHash(hash, row.seq, row)) return row.seq;
+    const isKeyed = key !== null && (hash.startsWith(KEYED) || row.hash.startsWith(KEYED));
+    if (row.seq !== seq + 1 || row.hash !== auditHash(hash, row.seq, row, isKeyed ? key : null)) return row.seq;
     [hash, seq] = [row.hash, row.seq];
   }
   return null;

@@ -123,7 +123,8 @@ describe("an admin's key", () => {
       ["POST /api/keys", 201, id],
       ["GET /api/audit", 200, id],
     ]);
-    expect(firstBroken(rows, AUDIT_START)).toBeNull();
+    expect(firstBroken(rows, AUDIT_START, null)).toBeNull();
+    expect([first.broken_at, second.broken_at]).toEqual([null, null]);
   });
 });
 

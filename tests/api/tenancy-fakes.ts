@@ -10,7 +10,10 @@ export const OPEN_TENANCY: TenancyServices = {
     revoke: async () => false,
     noteUse: async () => undefined,
   },
-  tenant: () => ({ audit: async () => undefined, auditPage: async () => ({ rows: [], hasMore: false }) }),
+  tenant: () => ({
+    audit: async () => ({ seq: 1, hash: "" }),
+    auditPage: async () => ({ rows: [], hasMore: false, brokenAt: null }),
+  }),
   withinRate: async () => true,
   withinTenantRate: async () => true,
   hasMasterKey: false,

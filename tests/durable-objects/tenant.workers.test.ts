@@ -7,6 +7,8 @@ import { KeyWatch } from "../../durable-objects/key-watch";
 import { Outbox } from "../../durable-objects/outbox";
 import { createTables } from "../../durable-objects/schema";
 import { SessionLog } from "../../durable-objects/session-log";
+import { TenantTables } from "../../durable-objects/tenant-tables";
+import { auditKey } from "../../src/tenancy/audit";
 import { sessionName } from "../../src/tenancy/session-name";
 import { askWith, keys, makeKey } from "../api/keyed-client";
 import { teamOf } from "./session-client";
@@ -23,6 +25,34 @@ const wish = (turn: number, maxCostUsd: number | null = null) => ({
   endsAt: Date.now() + 60_000,
 });
 const settled = (turn: number, costUsd: number) => ({ session: "session_0000000001", turn, costUsd, at: Date.now() });
+
+describe("a tenant's audit log", () => {
+  const entry = (result: number) => ({ at: 1, keyId: "k", action: "POST /api/runs", from: null, requestId: "r", result });
+  const page = { after: 0, limit: 100 };
+
+  it("goes on under a key behind rows without one, and shows which row was written anew (L18)", async () => {
+    await tenant("sealed-log").audit(entry(1)); // where there is no master key
+    await runInDurableObject(tenant("sealed-log"), (_, { storage: { sql } }) => {
+      const tables = new TenantTables(sql, auditKey("the master key", "object"));
+      for (const result of [2, 3, 4]) tables.appendAudit(entry(result));
+      const hashes = tables.auditPage(page).rows.map(({ hash }) => hash.replace(/[0-9a-f]{64}$/, "x"));
+      expect([hashes, tables.auditPage(page).brokenAt]).toEqual([["x", "hmac:x", "hmac:x", "hmac:x"], null]);
+      sql.exec("UPDATE audit SET result = 9 WHERE seq = 3");
+      expect([0, 1, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([3, 3, 3, null]);
+      sql.exec("DELETE FROM audit WHERE seq = 3");
+      expect([0, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([4, 4, 4]);
+    });
+  });
+
+  it("has each new head told in the service's log, so that no newest rows are dropped unseen (L18)", async () => {
+    const logged = vi.spyOn(console, "log");
+    const { key } = await makeKey("told-heads", { scopes: "admin" });
+    await askWith(key, "/api/audit");
+    const { rows } = await tenant("told-heads").auditPage(page);
+    expect(logged).toHaveBeenCalledWith("audit", "told-heads", "1", rows[0]?.hash);
+    logged.mockRestore();
+  });
+});
 
 describe("a tenant's object", () => {
   it("gives as many places as there are, and a place back at a turn's end, told once or twice", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AUDIT_START, type AuditEntry, auditHash, type AuditRow, firstBroken } from "../../src/tenancy/audit";
+import { AUDIT_START, type AuditEntry, auditHash, auditKey, type AuditRow, firstBroken } from "../../src/tenancy/audit";
 
 const entry = (nth: number): AuditEntry => ({
   at: nth,
@@ -10,16 +10,23 @@ const entry = (nth: number): AuditEntry => ({
   result: 202,
 });
 
-function chain(count: number): AuditRow[] {
+type Key = Uint8Array | null;
+const KEY = auditKey("the master key", "object");
+
+/** Each row is written where there was the key that its number has here. */
+function chain(count: number, keyAt: (seq: number) => Key = () => KEY): AuditRow[] {
   const rows: AuditRow[] = [];
   for (let seq = 1; seq <= count; seq += 1) {
-    rows.push({ ...entry(seq), seq, hash: auditHash(rows.at(-1)?.hash ?? AUDIT_START, seq, entry(seq)) });
+    rows.push({ ...entry(seq), seq, hash: auditHash(rows.at(-1)?.hash ?? AUDIT_START, seq, entry(seq), keyAt(seq)) });
   }
   return rows;
 }
 
-describe("the chain of an audit log", () => {
-  const rows = chain(5);
+describe.each<{ name: string; key: Key }>([
+  { name: "under a key (L18)", key: KEY },
+  { name: "without a key", key: null },
+])("the chain of an audit log $name", ({ key }) => {
+  const rows = chain(5, () => key);
   const without = (seq: number) => rows.filter((row) => row.seq !== seq);
   const changed = (seq: number, more: Partial<AuditRow>) => rows.map((row) => (row.seq === seq ? { ...row, ...more } : row));
 
@@ -31,15 +38,36 @@ describe("the chain of an audit log", () => {
     { name: "shows who was changed", rows: changed(2, { keyId: "other" }), from: AUDIT_START, broken: 2 },
     { name: "shows a row that is missing", rows: without(3), from: AUDIT_START, broken: 4 },
     { name: "shows that its beginning is missing", rows: without(1), from: AUDIT_START, broken: 2 },
-    { name: "shows a row with a new hash by the row after it", rows: forged(rows), from: AUDIT_START, broken: 4 },
+    { name: "shows a row with a new hash by the row after it", rows: forged(rows, key), from: AUDIT_START, broken: 4 },
   ])("$name", ({ rows, from, broken }) => {
-    expect(firstBroken(rows, from)).toBe(broken);
+    expect(firstBroken(rows, from, key)).toBe(broken);
   });
 });
 
 /** The third row says something else, under a hash that fits it. */
-function forged(rows: readonly AuditRow[]): AuditRow[] {
+function forged(rows: readonly AuditRow[], key: Key): AuditRow[] {
   return rows.map((row) =>
-    row.seq === 3 ? { ...row, result: 500, hash: auditHash(rows[1]?.hash ?? "", 3, { ...row, result: 500 }) } : row,
+    row.seq === 3 ? { ...row, result: 500, hash: auditHash(rows[1]?.hash ?? "", 3, { ...row, result: 500 }, key) } : row,
   );
 }
+
+describe("an audit log under a key (L18)", () => {
+  it("is whole although its first rows were written before there was one", () => {
+    const rows = chain(5, (seq) => (seq < 3 ? null : KEY));
+    expect(firstBroken(rows, AUDIT_START, KEY)).toBeNull();
+    expect(firstBroken(rows.slice(2), rows[1]?.hash ?? "", KEY)).toBeNull();
+  });
+
+  it.each<{ name: string; rows: AuditRow[]; broken: number }>([
+    { name: "by who has another key", rows: chain(5, () => auditKey("another", "object")), broken: 1 },
+    { name: "by who has another log's key", rows: chain(5, () => auditKey("the master key", "other")), broken: 1 },
+    { name: "from a row on by who has none", rows: chain(5, (seq) => (seq < 3 ? KEY : null)), broken: 3 },
+    {
+      name: "up to its last row by who has none",
+      rows: [...chain(4, () => null), ...chain(5).slice(4)],
+      broken: 5,
+    },
+  ])("shows that it was written anew $name", ({ rows, broken }) => {
+    expect(firstBroken(rows, AUDIT_START, KEY)).toBe(broken);
+  });
+});
