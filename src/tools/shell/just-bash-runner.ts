@@ -4,6 +4,7 @@ import type { CommandOutcome, CommandRequest, CommandRunner } from "./command-ru
 import { type CommandFilter, guardedCommands, parserOf } from "./command-filter";
 import { lackingCommands, SHELL_DESCRIPTION } from "./lacking-commands";
 import { boundedDiff } from "./bounded-diff";
+import { boundedInputs } from "./bounded-inputs";
 import { EXECUTION_LIMITS, SHELL_LIMITS, type ShellLimits } from "./limits";
 import { openedAside } from "./redirections";
 import { ShellWork, shellHost } from "./shell-host";
@@ -30,7 +31,7 @@ async function run(request: CommandRequest, now: () => number, options: Required
   const shell = await import("just-bash/browser");
   const { Bash, InMemoryFs, defineCommand } = shell;
   shell.provideHost(shellHost);
-  const own = [...lackingCommands(defineCommand), boundedDiff(defineCommand)];
+  const own = [...lackingCommands(defineCommand), boundedDiff(defineCommand), ...boundedInputs(defineCommand)];
   const names = shell.getCommandNames();
   await filter?.check(request.command, { parse: parserOf(shell), checkedAgain: new Set(names) });
   const timeoutMs = Math.min(request.timeoutMs, limits.timeoutMs);

@@ -68,11 +68,13 @@ export class ShellFileSystem implements IFileSystem {
       (scratch) => scratch.readFileBuffer(path),
     );
     this.#meter.read(bytes.byteLength);
+    await this.#breathe(); // a command takes it whole
     return bytes;
   }
 
   async writeFile(path: string, content: FileContent, option?: EncodingOption): Promise<void> {
     if (isNothing(path)) return;
+    await this.#breathe(); // a command has just made what it writes
     const bytes = toBytes(content, option);
     this.#refuseOutside("open", path);
     if (await this.#isDirectory(path)) throw fsError("EISDIR", "open", path);

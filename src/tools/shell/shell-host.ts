@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PatternOptions } from "../../patterns";
 import { translatePattern, WorkBudget } from "../../patterns";
+import { byteCharacters } from "./encoding";
 import { ShellPattern, ShellPatterns } from "./shell-patterns";
+import { sortedInSteps } from "./sorted-in-steps";
 
 /**
  * What the metered shell (`scripts/shell-bundle`) asks of the service. The shell's code is loaded once and runs the commands of
@@ -13,6 +15,10 @@ export type ShellHost = {
   compile(source: string, options: PatternOptions): ShellPattern;
   /** Called between the steps of loops: a promise to wait for when others should get their turn. */
   breathe(): Promise<void> | undefined;
+  /** Lines in order; equal ones keep theirs. */
+  sorted(lines: readonly string[], compare: (a: string, b: string) => number): Promise<string[]>;
+  /** One character for each byte. */
+  byteText(bytes: Uint8Array): string;
 };
 
 /** Longest time between two pauses of a command, unless a single step takes longer, in ms. */
@@ -58,11 +64,15 @@ const working = new AsyncLocalStorage<ShellWork>();
 
 const currentBudget = (): WorkBudget => working.getStore()?.patterns.budget ?? new WorkBudget();
 
+const breathe = (): Promise<void> | undefined => working.getStore()?.breathe();
+
 export const shellHost: ShellHost = {
   translate: translatePattern,
   compile(source, options) {
     const patterns = working.getStore()?.patterns ?? new ShellPatterns(new WorkBudget());
     return new ShellPattern(patterns.compile(source, options), currentBudget);
   },
-  breathe: () => working.getStore()?.breathe(),
+  breathe,
+  sorted: (lines, compare) => sortedInSteps(lines, compare, breathe),
+  byteText: byteCharacters,
 };
