@@ -71,8 +71,14 @@ describe("the README", () => {
   const scripts = z
     .object({ scripts: z.record(z.string(), z.string()) })
     .parse(JSON.parse(readFileSync("package.json", "utf8"))).scripts;
-  /** Steps of `npm run check`, which stands for them, and what npm runs by itself. */
-  const PARTS = /^(pretest|format|lint|types|check:.*)$/;
+  /** Steps of `npm run check`, which stands for them. */
+  const PARTS = /^(format|lint|types|check:.*)$/;
+
+  it("needs no script of a package to be run at its installation, and none of ours before or after another", () => {
+    expect(readFileSync(".npmrc", "utf8")).toMatch(/^ignore-scripts=true$/m);
+    // npm then leaves these out too, without a word.
+    expect(Object.keys(scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([]);
+  });
 
   it("has every script for people", () => {
     const missing = Object.keys(scripts).filter(
