@@ -1,7 +1,6 @@
 import { reserve } from "./budget";
 import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
-import { effectsPerTurn } from "./round-limits";
 import {
   type AgentState,
   agentAt,
@@ -55,12 +54,6 @@ export function toolInFlight(turn: TurnState, id: string): { index: number; tool
   const place = { turn: turn.number, attempt: turn.attempt.number, agent: index, round: round.number };
   const tool = round.tools.find(({ id: toolCall }) => toolEffectId({ ...place, toolCall }) === id);
   return tool ? { index, tool } : null;
-}
-
-/** How many more effects the turn may start, when the tools that are owed have run. */
-export function effectsLeft(turn: TurnState): number {
-  const tools = turn.attempt.agents.flatMap(({ round }) => round?.tools.filter(({ status }) => status === "owed") ?? []);
-  return effectsPerTurn(turn) - turn.effects - tools.length;
 }
 
 /** Calls that wait for budget nobody is about to release; one that waits for its backend's limits waits no longer without. */

@@ -1,7 +1,8 @@
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
+import { workLeft } from "./effect-cap";
 import type { Reply } from "./inputs";
-import { effectsLeft, isUnaffordable } from "./owed";
+import { isUnaffordable } from "./owed";
 import { isCut } from "./stop-reason";
 import { personasEnd } from "./timers";
 
@@ -11,7 +12,7 @@ import { personasEnd } from "./timers";
 export function awaitPersonas(draft: Draft): boolean {
   if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
   const agent = draft.agent(0);
-  const exhausted = effectsLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
+  const exhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
   if (agent.round === null && !exhausted) {
     const place = { ...draft.of(0), round: agent.rounds + 1 };
     draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });

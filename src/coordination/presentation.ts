@@ -3,12 +3,13 @@ import { truncateTo } from "./byte-length";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import type { Reply } from "./inputs";
+import { workLeft } from "./effect-cap";
 import { handOver, keepFiles } from "./handed-files";
 import { BASE, finalLabel } from "./labels";
 import { LIMITS } from "./limits";
 import { isLongFinal, shownFinal, TEXT_FILE } from "./long-final";
 import { isUnaffordable } from "./owed";
-import { callsPerRound, roundTime } from "./round-limits";
+import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
 import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "./state";
 import { isWhole, isWithheld } from "./stop-reason";
 import { refuseTools, requestTools } from "./tools";
@@ -81,9 +82,9 @@ function textFileOf(draft: Draft, index: number, { text, storable }: Reply): str
 /** Why a presentation ends whose last call, without tools, brought no text. */
 function presentationProblem(draft: Draft, index: number): Problem {
   const calls = callsPerRound(draft.turn);
-  return draft.round(index).calls > calls
-    ? { code: "call_cap", message: `The presenter used all ${calls} calls.` }
-    : { code: "round_timeout", message: "The presenter wrote no final text in time." };
+  if (draft.round(index).calls > calls) return { code: "call_cap", message: `The presenter used all ${calls} calls.` };
+  if (workLeft(draft.turn) <= 0) return effectsProblem(draft.turn);
+  return { code: "round_timeout", message: "The presenter wrote no final text in time." };
 }
 
 function unusable({ stopReason, text, tools }: Reply): Problem | null {

@@ -1,4 +1,5 @@
 import type { EventOf, RoundLimit } from "../protocol/events";
+import { callsLeftInTurn, effectsPerTurn, workLeft } from "./effect-cap";
 import { LIMITS } from "./limits";
 import type { AgentState, Problem, RoundState, TurnState } from "./state";
 
@@ -11,10 +12,6 @@ import type { AgentState, Problem, RoundState, TurnState } from "./state";
 type RoundTime = { noticeAt: number; decideAt: number; endsAt: number };
 
 export const callsPerRound = ({ rules }: TurnState): number => rules.max_calls_per_round ?? LIMITS.callsPerRound;
-
-/** Calls and tools that a turn may start before its presentation. */
-export const effectsPerTurn = ({ rules }: TurnState): number =>
-  Math.min(LIMITS.effectsMax, Math.max(LIMITS.effectsMin, LIMITS.effectsPerAgent * rules.agents.length));
 
 /** The time for the agent's first answer, over all rounds that this takes; null: there is no limit. */
 export const firstAnswerTime = ({ attempt, rules }: TurnState): RoundTime | null =>
@@ -51,7 +48,7 @@ function phaseTime(turn: TurnState, { purpose }: RoundState): RoundTime {
 export function limitOf(turn: TurnState, agent: AgentState, at: number): RoundLimit | undefined {
   const { round } = agent;
   if (!round || !isLimited(round)) return undefined;
-  const callsLeft = Math.max(0, callsPerRound(turn) - round.calls);
+  const callsLeft = Math.max(0, Math.min(callsPerRound(turn) - round.calls, callsLeftInTurn(turn)));
   const times = [phaseTime(turn, round), roundTime(turn, agent)].filter((time) => time !== null);
   const isNear = at >= Math.min(...times.map(({ noticeAt }) => noticeAt));
   const msLeft = Math.max(0, Math.min(...times.map(({ decideAt }) => decideAt)) - at);
@@ -78,8 +75,16 @@ export function limitProblem(turn: TurnState, agent: AgentState, at: number): Pr
     return { code: "call_cap", message: `It used all ${calls} calls of a round.` };
   }
   const time = agent.answers === 0 ? firstAnswerTime(turn) : roundTime(turn, agent);
-  if (time === null || at < time.decideAt) return { code: "deadline", message: "It did not decide before time was up." };
+  const isTimeUp = time !== null && at >= time.decideAt;
+  if (!isTimeUp && workLeft(turn) <= 0) return effectsProblem(turn);
+  if (!isTimeUp) return { code: "deadline", message: "It did not decide before time was up." };
   if (agent.answers > 0) return { code: "round_timeout", message: "It did not decide within its round's time." };
   const message = agent.called ? "It gave no first answer in time." : "Its first call could not be sent in time.";
   return { code: "initial_round_timeout", message };
 }
+
+/** The turn may start nothing more. */
+export const effectsProblem = (turn: TurnState): Problem => ({
+  code: "effect_cap",
+  message: `The turn used all its ${effectsPerTurn(turn)} calls.`,
+});

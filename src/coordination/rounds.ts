@@ -2,10 +2,10 @@ import type { EventOf } from "../protocol/events";
 import { submitPartial } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
+import { effectsLeft } from "./effect-cap";
 import { BASE } from "./labels";
 import { LIMITS } from "./limits";
-import { effectsLeft } from "./owed";
-import { effectsPerTurn, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
+import { effectsProblem, firstAnswerTime, limitProblem, roundTime } from "./round-limits";
 import { shuffle } from "./random";
 import { type AgentState, agentAt, candidates, isLive, type Problem, type TurnState } from "./state";
 
@@ -100,8 +100,7 @@ export function applyCaps(draft: Draft): void {
     if ((agent.round.decisionCalls ?? 0) >= LIMITS.decisionCallsPerRound) {
       endRound(draft, index, limitProblem(draft.turn, agent, draft.at));
     } else if (effectsLeft(draft.turn) <= 0 && !agent.round.call.inFlight) {
-      const message = `The turn used all its ${effectsPerTurn(draft.turn)} calls.`;
-      capReached(draft, index, { code: "effect_cap", message });
+      capReached(draft, index, effectsProblem(draft.turn));
     }
   }
 }

@@ -2,8 +2,9 @@ import type { ToolRule } from "../protocol/team";
 import { truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
 import type { InputBody } from "./inputs";
+import { workLeft } from "./effect-cap";
 import { LIMITS } from "./limits";
-import { effectsLeft, owed, toolInFlight } from "./owed";
+import { owed, toolInFlight } from "./owed";
 import type { ToolState } from "./state";
 import { isNews, listedTools } from "./tool-listings";
 import { boundedTrail } from "./trail";
@@ -22,7 +23,7 @@ export function requestTools(draft: Draft, index: number): void {
     .round(index)
     .tools.filter(({ status }) => status === "owed")
     .reverse()) {
-    if (effectsLeft(draft.turn) < 0) settleUnrun(draft, index, { tool, outcome: "refused" });
+    if (workLeft(draft.turn) < 0) settleUnrun(draft, index, { tool, outcome: "refused" });
   }
 }
 
@@ -94,7 +95,7 @@ export function interruptTool(draft: Draft, effectId: string): number | null {
   const found = toolInFlight(draft.turn, effectId);
   if (!found) return null;
   const { index, tool } = found;
-  const mayRepeat = tool.interruptions + 1 < LIMITS.interruptionsPerCall && effectsLeft(draft.turn) > 0;
+  const mayRepeat = tool.interruptions + 1 < LIMITS.interruptionsPerCall && workLeft(draft.turn) > 0;
   if (ruleOf(draft, index, tool.name)?.idempotent && mayRepeat) {
     draft.add({ type: "tool.interrupted", ...draft.inRound(index), tool_call: tool.id, name: tool.name });
     return null;

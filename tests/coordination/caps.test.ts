@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, rejects, says, tool, used, uses, wrote } from "./builders";
-import { effectsPerTurn } from "../../src/coordination/round-limits";
+import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "./builders";
+import { effectsPerTurn } from "../../src/coordination/effect-cap";
 import { allAnswer, table } from "./table";
+import { check } from "../simulation/checker";
 import { tell } from "./telling";
 import { World } from "./world";
 
@@ -39,11 +40,14 @@ describe("a cap", () => {
   ]);
 });
 
-/** The agents, in turns, use up all but `left` of the turn's effects: 64 tools and a call each time. */
+/** Of the turn's effects, those that are kept for the decisions of three agents. */
+const KEPT = 9;
+
+/** The agents, in turns, use up all but `left` of the turn's effects: 64 tools and a call each time, or a call that is cut off. */
 function useEffects(world: World, left: number): void {
   const spare = () => 1_200 - world.turn.effects - left;
   for (let n = 0; spare() > 0; n += 1) {
-    const tools = Math.min(64, spare() - 1);
+    const tools = Math.min(64, spare() - 1, spare() + left - 1 - KEPT);
     const id = world.ids[n % world.ids.length] ?? "";
     if (tools <= 0) {
       world.does(id, fails({ class: "interrupted", code: "interrupted" }));
@@ -88,27 +92,26 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
-    useEffects(world, 3);
+    useEffects(world, KEPT + 3);
     world.does("a", uses(["search", "search", "search", "search"]));
     expect(world.events("tool.completed").filter(({ outcome }) => outcome === "refused")).toHaveLength(2);
     expect(world.agent("a").abstained).toBeNull();
-    expect(world.owes()).toEqual(["tool a search", "tool a search"]);
+    expect(world.owes()).toEqual(["tool a search", "tool a search", "call b", "call c"]);
     world.tool("a");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_200);
-    expect(world.turn.attempt.settled?.endedBy).toBe("no_agents");
+    expect(world.turn.effects).toBe(1_200 - KEPT);
   });
 
   it("runs no tool again that a restart cut off at the cap, however safe that would be", () => {
     const world = new World({ every: { tools: [tool("search", { idempotent: true })] } });
     world.ask();
     allAnswer(world);
-    useEffects(world, 3);
+    useEffects(world, KEPT + 3);
     world.does("a", uses(["search", "search"]));
     world.startsTool("a");
     expect(tell(world.interrupt())).toContain("tool.unknown a search");
     world.tool("a");
-    expect(world.turn.effects).toBe(1_200);
+    expect(world.turn.effects).toBe(1_200 - KEPT);
   });
 
   it("lets no personas be written for an attempt that cannot work any more", () => {
@@ -149,15 +152,89 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(events).toEqual(expect.arrayContaining(["round.failed a quota", "answer.submitted a agent1.1 partial with agent1.1"]));
   });
 
-  it("leaves the presenter its calls, but no more tools", () => {
+  it("asks the presenter for its final text alone", () => {
     const world = new World({ every });
     world.ask();
     allAnswer(world);
     useEffects(world, 1);
     world.does("a", says("hm"));
-    world.does("c", uses(["search"]));
-    expect(world.events("tool.completed").at(-1)).toMatchObject({ agent: "c", outcome: "refused" });
+    expect(tell(world.starts("c"))).toEqual(["call.started c nothing 0 calls left"]);
     world.does("c", says("The final text."));
     expect(world.ending).toMatchObject({ type: "turn.completed", answer: "The final text." });
+  });
+
+  it("falls back to the winning answer where the presenter writes no text then", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 1);
+    world.does("a", says("hm"));
+    expect(tell(world.does("c", uses(["search"])))).toContain("presentation.completed c agent3.final answer effect_cap");
+  });
+});
+
+/** What the independent checker finds wrong with what calls say of their limits. */
+const limitsTold = ({ log }: World) =>
+  check(
+    log.map((event, index) => ({ ...event, sequence_number: index + 1 })),
+    { finished: false },
+  ).filter(({ invariant }) => invariant === "round-limits");
+
+describe("near the cap of effects (D3)", () => {
+  const files = { ...every, workspace: true };
+
+  it.each([
+    { left: 3 * 6 + 1, says: "call.started a new_answer|vote" },
+    { left: 3 * 6, says: "call.started a new_answer|vote 3 calls left" },
+    { left: 1, says: "call.started a new_answer|vote 1 calls left" },
+    { left: 0, says: "call.started a new_answer|vote forced 0 calls left" },
+  ])("with $left more than are kept for decisions, a call after a tool says: $says", ({ left, says: said }) => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, KEPT + left);
+    expect(tell(world.starts("a"))).toEqual([said]);
+    expect(limitsTold(world)).toEqual([]);
+  });
+
+  it("a team in which each agent decides when it is asked settles by its votes", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, KEPT);
+    for (const id of world.ids) world.does(id, votes("b"));
+    expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "consensus", winner: "b", tally: { "agent2.1": 3 } }]);
+    expect(limitsTold(world)).toEqual([]);
+  });
+
+  it("text and files of an agent without an answer become its answer, and it may still vote", () => {
+    const world = new World({ every: files });
+    world.ask();
+    useEffects(world, KEPT);
+    world.does("b", answers("B"));
+    world.does("c", answers("C"));
+    world.writing = { a: "so far" };
+    world.files = wrote(1, { written: ["index.html"] });
+    expect(tell(world.does("a", says("hm")))).toEqual(
+      expect.arrayContaining([
+        "answer.submitted a agent1.1 partial with agent1.1",
+        "round.started a #2 answered [agent1.1 agent2.1 agent3.1]",
+      ]),
+    );
+    expect(tell(world.does("a", votes("b")))).toContain("vote.cast a agent2.1");
+  });
+
+  it("a single agent presents its text, or what it wrote, with its files", () => {
+    const world = new World({ agents: ["a"], every: files, rules: { skip_coordination: true, max_calls_per_round: 10_000 } });
+    world.ask();
+    while (1_000 - 3 - world.turn.effects > 1) {
+      const tools = Math.min(64, 1_000 - 3 - world.turn.effects - 1);
+      world.does("a", uses(Array.from({ length: tools }, () => "search")));
+      for (let ran = 0; ran < tools; ran += 1) world.tool("a");
+    }
+    expect(world.turn.effects).toBe(997);
+    world.files = wrote(1, { written: ["index.html"] });
+    expect(tell(world.does("a", uses(["search"])))).toContain("presentation.completed a agent1.final partial effect_cap");
+    expect(world.events("presentation.completed")).toMatchObject([{ snapshot: "agent1.final" }]);
   });
 });

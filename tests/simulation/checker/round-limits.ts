@@ -1,5 +1,5 @@
 import type { EventOf } from "../../../src/protocol/events";
-import { agentOf, type Board, type BoardAgent, coordinationEnd } from "./board";
+import { agentOf, type Board, type BoardAgent, coordinationEnd, liveOf } from "./board";
 import { type Invariant, unless } from "./types";
 
 /**
@@ -87,13 +87,24 @@ function started(event: EventOf<"call.started">, board: Board, agent: BoardAgent
   ];
 }
 
+/** Of the turn's calls and tools, three for each agent are kept for decisions. */
+const KEPT_FOR_EACH = 3;
+
+/** How many calls, with one tool each, an agent has for its work before the turn's calls and tools are used up. */
+function callsInTurn(board: Board): number {
+  const owed = board.openTools.filter(({ status }) => status === "asked").length;
+  const left = effectsOf(board) - board.effects - owed - KEPT_FOR_EACH * (board.rules?.agents.length ?? 0);
+  const working = board.settled ? 1 : liveOf(board).filter(({ vote }) => vote === null).length;
+  return Math.ceil(left / (2 * Math.max(1, working)));
+}
+
 type Left = { calls?: number | undefined; seconds?: number | undefined };
 
 /** What a call that begins now has to say; null: nothing. */
 function leftFor({ at, purpose }: EventOf<"call.started">, board: Board, agent: BoardAgent): Left | null {
   const done = agent.round?.completed ?? 0;
   if (purpose === "judgement" || purpose === "personas") return null;
-  const calls = Math.max(0, callsOf(board) - done);
+  const calls = Math.max(0, Math.min(callsOf(board) - done, callsInTurn(board)));
   const clocks = [endClock(board, agent), roundClock(board, agent)];
   const ms = Math.max(0, Math.min(...clocks.map(({ last }) => last)) - at);
   const isWarned = clocks.some(({ warned }) => at >= warned);
