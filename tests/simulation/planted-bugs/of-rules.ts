@@ -363,8 +363,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a round goes on with tools after its last call",
     file: `${RULES}/round-limits.ts`,
-    find: "Math.max(0, callsPerRound(turn) - round.calls)",
-    replace: "Math.max(1, callsPerRound(turn) - round.calls)",
+    find: "Math.min(callsPerRound(turn) - round.calls, callsLeftInTurn(turn))",
+    replace: "Math.min(Math.max(1, callsPerRound(turn) - round.calls), callsLeftInTurn(turn))",
     invariant: "round-limits",
   },
   {
