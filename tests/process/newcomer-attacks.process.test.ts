@@ -71,10 +71,11 @@ describe.skipIf(process.platform !== "linux").each(NEWCOMER_SERVICES)("$name", (
     expect([runs.status, JSON.parse(runs.body).data]).toEqual([200, []]);
   });
 
-  it("prints no key, and answers its owner", async () => {
+  it("prints no key and keeps none of an address, and answers its owner (L14)", async () => {
     const secret = "mge_01kb0000000000000000000000_SECRETINURLCANARY";
     await ask(attacked.port, { path: `/api/sessions/${secret}?api_key=${secret}` });
     expect((await ask(attacked.port, { path: "/api/sessions" })).body).toContain("session_");
     expect(attacked.newcomer.printed).not.toMatch(/SECRETINURL|sk-canary/);
+    expect(attacked.newcomer.filesHolding("SECRETINURL")).toEqual([]);
   });
 });

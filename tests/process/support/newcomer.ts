@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync } from "node:fs";
 import path from "node:path";
 import { expect, vi } from "vitest";
 import { signalGroup } from "../../../scripts/service/process-group";
@@ -8,6 +8,7 @@ import { signalGroup } from "../../../scripts/service/process-group";
 /** A clone that has never been set up, and what its owner starts in it. */
 const PARTS = [
   "package.json",
+  "package-lock.json",
   "wrangler.toml",
   ".dev.vars.example",
   "tsconfig.json",
@@ -55,6 +56,13 @@ export class Newcomer {
     return this.#child?.pid === undefined ? [] : listeningPortsBelow(this.#child.pid);
   }
 
+  /** Files in the clone, with the state that `npm start` keeps there, that hold a text as it is. */
+  filesHolding(text: string): string[] {
+    const own = readdirSync(this.dir).filter((name) => name !== "node_modules");
+    const entries = own.flatMap((name) => filesBelow(path.join(this.dir, name)));
+    return entries.filter((file) => readFileSync(file).includes(text)).map((file) => path.relative(this.dir, file));
+  }
+
   /** Ends all of it, and waits for the end. */
   async stop(): Promise<void> {
     const child = this.#child;
@@ -69,6 +77,12 @@ export class Newcomer {
     await this.stop();
     rmSync(this.dir, { recursive: true, force: true });
   }
+}
+
+function filesBelow(place: string): string[] {
+  if (!statSync(place).isDirectory()) return [place];
+  const entries = readdirSync(place, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
 }
 
 function listeningPortsBelow(root: number): number[] {
