@@ -69,11 +69,14 @@ export function holdsKey(text: string): boolean {
   return /^\s*(?:bearer|basic)\s+\S{6,}\s*$/i.test(text) || found.some(({ length }) => length >= SHORTEST_KEY);
 }
 
-/** A secret as it may stand in a text: as it is, in an address, in JSON, in base64. */
+/** A secret as it may stand in a text: as it is, in capitals, in an address, in JSON, in base64, in hex. */
 export function formsOf(secret: string): Set<string> {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const inAddress = encodeURIComponent(secret.toWellFormed());
-  return new Set([secret, inAddress, inJson, inJson.replaceAll("/", "\\/"), ...inBase64(Buffer.from(secret))]);
+  const bytes = Buffer.from(secret);
+  const inHex = bytes.toString("hex");
+  const spelt = [secret, secret.toUpperCase(), inAddress, inJson, inJson.replaceAll("/", "\\/")];
+  return new Set([...spelt, ...inBase64(bytes), inHex, inHex.toUpperCase()]);
 }
 
 /** Encoded alone, and the part that stays the same wherever it begins in what was encoded, in both alphabets. */

@@ -45,6 +45,9 @@ it.each([
     secrets: ["??>>~~own?>"],
     gives: "got [redacted]",
   },
+  { name: "the given key in hex", given: "got 6d792e6f776e2d6b6579.", secrets: ["my.own-key"], gives: "got [redacted]." },
+  { name: "the given key in capital hex", given: "got 6D792E6F776E2D6B6579.", secrets: ["my.own-key"], gives: "got [redacted]." },
+  { name: "the given key in capitals", given: "got MY.OWN-KEY.", secrets: ["my.own-key"], gives: "got [redacted]." },
   {
     name: "what a provider masked itself",
     given: "Your api key: ****fcc2 or na***ys",
