@@ -1,5 +1,6 @@
 import type { CapTooSmall } from "../src/coordination";
 import type { ContextChanges } from "../src/protocol/contexts";
+import type { HandedFiles, LeftOut } from "../src/protocol/file-events";
 import type { AttachmentRefusal, WantedAttachment } from "./attachments";
 import type { FileEntry } from "../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
@@ -53,6 +54,9 @@ export type AnswerText = {
   at: number;
   /** Whether it comes with files, be it none; what is not known of a log from before that was told counts as yes. */
   hasFiles: boolean;
+  /** As `files` of its event. */
+  handed_files?: HandedFiles;
+  left_out?: LeftOut;
 };
 
 /** The files of an answer, or of a turn's result: a tree as it was frozen. */

@@ -180,14 +180,16 @@ type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation
 const isAnswer = (event: WireEvent): event is AnswerEvent =>
   event.type === "answer.submitted" || event.type === "presentation.completed";
 
-function toAnswerText(event: AnswerEvent): AnswerText {
+/** An answer as it is shown on its own. */
+export function toAnswerText(event: AnswerEvent): AnswerText {
   const hasFiles = event.snapshot !== null;
+  const handed = event.files && { handed_files: event.files };
   if (event.type === "answer.submitted") {
-    const { label, attempt, agent, revision, content, origin, at } = event;
-    return { label, attempt, agent, revision, content, origin, at, hasFiles };
+    const { label, attempt, agent, revision, content, origin, at, left_out } = event;
+    return { label, attempt, agent, revision, content, origin, at, hasFiles, ...handed, ...(left_out && { left_out }) };
   }
   const { label, attempt, agent, content, source, at } = event;
-  return { label, attempt, agent, revision: null, content, origin: source, at, hasFiles };
+  return { label, attempt, agent, revision: null, content, origin: source, at, hasFiles, ...handed };
 }
 
 /** A settled turn without its long texts, which stay in the log. */

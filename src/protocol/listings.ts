@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ATTACHMENT_LIMITS } from "./attachments";
 import { FaultSchema, IdSchema, TurnStatusSchema, ConfigObjectSchema } from "./api";
 import { WireEventSchema } from "./events";
+import { HandedFilesSchema, LeftOutSchema } from "./file-events";
 
 /** Responses beside those of runs: lists, single answers, teams on offer. What goes out may gain fields. */
 
@@ -43,6 +44,8 @@ export const AnswerSchema = z
     origin: z.enum(["tool", "partial", "presentation", "answer"]),
     at: z.number().describe("Unix time in milliseconds"),
     files: z.string().nullable().describe("Where the list of its files is; null: its author has none"),
+    handed_files: HandedFilesSchema.optional().describe("Whose files go with it, as `files` of its event"),
+    left_out: LeftOutSchema.optional().describe("Files of its author's previous answer that it lacks and that were not deleted"),
   })
   .meta({ id: "Answer" });
 export type Answer = z.infer<typeof AnswerSchema>;
