@@ -20,8 +20,8 @@ const TIMED = [
   "tests/process/{abort,costly-calls,recovery,revocation}.process.test.ts",
   "tests/tools/shell/endless.process.test.ts",
 ];
-/** Most of the time a real service waits, so more of them run side by side than there are cores. */
-const LANES = 4;
+/** Tests wait half of their time, those of a real service most of it, so more of them run side by side than there are cores. */
+const WORKERS_AT_ONCE = 4;
 /** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
 const PROOF = "tests/**/*.proof.test.ts";
 const LOCAL_VARS = {
@@ -117,7 +117,7 @@ const inWorkerd = (name: string, files: { include: string[]; exclude: string[] }
   },
 });
 
-/** Tests that start a real runtime, in so many lanes; each project after the one before it. */
+/** Tests that start a real runtime, so many files at once; each project after those of a smaller `order`. */
 const realService = (
   name: string,
   { order, lanes = 1, ...files }: { include: string[]; exclude: string[]; order: number; lanes?: number },
@@ -139,8 +139,8 @@ const realService = (
 
 export default defineConfig({
   test: {
-    // Both cores, also where vitest would keep one for itself.
-    maxWorkers: 2,
+    // Twice the cores: half of what tests do is to wait.
+    maxWorkers: WORKERS_AT_ONCE,
     // Names of tests tell the whole input, with a finding's id at the end; the default cuts a row's value after 40 characters.
     taskTitleValueFormatTruncate: 200,
     chaiConfig: { truncateThreshold: 200 }, // the same for values in messages
@@ -154,12 +154,12 @@ export default defineConfig({
       "default", // last, so that what failed and the counts stand below the tables
     ],
     projects: [
+      realService("demo", { include: [DEMO], exclude: [], order: 0, lanes: WORKERS_AT_ONCE }),
       unit("unit", { include: [UNIT], exclude: [WORKERS, PROCESS, PROOF, ...APART], isolate: false }),
       unit("unit-apart", { include: APART, exclude: [WORKERS, PROCESS, PROOF], isolate: true }),
       inWorkerd("workers", { include: [WORKERS], exclude: WITH_SHELL }),
       ...WITH_SHELL.map((file, nth) => inWorkerd(`workers-shell-${nth + 1}`, { include: [file], exclude: [] })),
-      realService("demo", { include: [DEMO], exclude: [], order: 1 }),
-      realService("process", { include: [PROCESS], exclude: [DEMO, ...TIMED], order: 2, lanes: LANES }),
+      realService("process", { include: [PROCESS], exclude: [DEMO, ...TIMED], order: 2, lanes: WORKERS_AT_ONCE }),
       realService("process-timed", { include: TIMED, exclude: [], order: 3 }),
       realService("proof", { include: [PROOF], exclude: [], order: 4 }),
     ],

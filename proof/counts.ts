@@ -15,7 +15,7 @@ export const COUNTS = {
   /** Random sessions of the coordination rules alone. */
   rule_sessions: { change: 2_000, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
-  engine_seeds: { change: 12, nightly: 40, release: 40 },
+  engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
   planted_bugs: { change: 22, nightly: ALL, release: ALL },
   /** SIGKILLs of the real runtime, at named places and at random moments together. */
