@@ -1,12 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { worksOnFiles } from "../../scripts/simulated-providers/coding";
-import { healthDuring } from "./support/health-watch";
+import { bestOf, healthDuring } from "./support/health-watch";
+import { IdleServer } from "./support/idle-server";
 import { runningService } from "./support/running-service";
 
 /** What once stopped the whole service for seconds, asked for while `/healthz` is watched. */
 
 const ANSWERS_WITHIN_MS = 250;
 const ENDED_WITHIN_MS = 120_000;
+const TRIES = 3;
 
 type Step = [string, Record<string, unknown>];
 const shell = (command: string): Step => ["run_command", { command }];
@@ -14,6 +16,11 @@ const long = "x=abbabaab; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do x=$x$x; 
 const sameLetter = long.replace("abbabaab", "aaaaaaaa");
 /** One line of 393 kB. */
 const lineOf = (file: string): Step => shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
+/** 250 kB as often as told, of lines that differ. */
+const fileOf = (file: string, times: number): Step =>
+  shell(
+    `printf '%s alpha beta gamma delta epsilon zeta eta theta iota\\n' {1..4500} > p; for i in {1..${times}}; do cat p; done > ${file}`,
+  );
 const name = "abcdefgh".repeat(30);
 const paths = [1, 2, 3].map((part) =>
   shell(`mkdir -p ${name}/${name}/${name}; for i in {1..900}; do :> ${name}/${name}/${name}/${part}-$i; done`),
@@ -44,6 +51,26 @@ const H5 = [
   },
   { row: "for ((;;)) with a string that grows", steps: [shell("for ((;;)); do x+=aaaaaaaaaaaaaaaa; done")], told: "was stopped" },
   { row: "an endless for", steps: [shell("for ((;;)); do :; done")], told: "was stopped" },
+  {
+    row: "sort, uniq, rev, wc and diff over 2 MB",
+    steps: [
+      fileOf("f.txt", 7),
+      shell(
+        "sort -n f.txt | uniq -c | head -1; rev f.txt | wc; sed 's/^9/x/' p > g; diff p g | wc -l; fold p | wc; jq -R . p | wc -l",
+      ),
+    ],
+    told: "7 1 alpha beta",
+  },
+  {
+    row: "sort, fold, jq, comm and others over 7 MB",
+    steps: [
+      fileOf("f.txt", 28),
+      shell(
+        "for c in sort fold md5sum tac rev uniq gzip cat wc head 'jq .' 'comm p'; do eval \"$c f.txt > /tmp/g; $c < f.txt > /tmp/g\"; done",
+      ),
+    ],
+    told: "MiB are too much at once",
+  },
 ] as const;
 
 const choices = Array.from({ length: 600 }, (_, nth) => ({ type: "string", minLength: nth + 9 }));
@@ -65,6 +92,20 @@ const running = runningService(
   },
   { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" }, // nothing listens there: the call is refused before it is sent
 );
+
+let idle: IdleServer | undefined;
+beforeAll(async () => {
+  idle = await IdleServer.start();
+});
+afterAll(() => idle?.stop());
+
+/** Fails if `/healthz` lets wait for longer than it may in each of some tries. */
+async function expectHealth(work: () => Promise<unknown>): Promise<void> {
+  const beside = idle;
+  if (!beside) throw new Error("It is there only while tests run.");
+  const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () => healthDuring({ service: running.service, idle: beside }, work));
+  expect(wait.ownMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
+}
 
 async function answerOf(model: string, backend: Record<string, unknown>): Promise<string> {
   const { client, providers } = running;
@@ -89,40 +130,37 @@ const M12 = [
 describe("/healthz answers all the while", () => {
   it.each(H5.map((row, nth) => ({ ...row, nth })))("of $row (H5)", async ({ nth, told }) => {
     let answer = "";
-    const wait = await healthDuring(running.service, async () => {
+    await expectHealth(async () => {
       answer = await answerOf(`row-${nth}`, { cwd: "work", enable_mcp_command_line: true });
     });
     expect(answer).toContain("Tried.");
     expect(answer).toContain(told);
-    expect(wait.cpuMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
   });
 
   it("of 20,000 values for a schema of 1,200 parts (M7)", async () => {
     let answer = "";
-    const wait = await healthDuring(running.service, async () => {
+    await expectHealth(async () => {
       answer = await answerOf("sender", { custom_tools: [toolWith({ anyOf: choices })] });
     });
     expect(answer).toContain("pattern_too_costly");
-    expect(wait.cpuMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
   });
 
   it("of a schema of 10,000 parts (M7)", async () => {
     const items = { allOf: Array.from({ length: 10_000 }, () => true) };
     const backend = { type: "openai", model: "gpt-5", custom_tools: [toolWith(items)] };
     let said = "";
-    const wait = await healthDuring(running.service, async () => {
+    await expectHealth(async () => {
       said = await validated({ agents: [{ id: "a", backend }] });
     });
     expect(said).toContain("more than 2000 parts");
-    expect(wait.cpuMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
   });
 
   it.each(M12)("of a config of 240 kB of $row, five times over (M12)", async ({ yaml }) => {
-    const said: string[] = [];
-    const wait = await healthDuring(running.service, async () => {
+    let said: string[] = [];
+    await expectHealth(async () => {
+      said = [];
       for (let time = 0; time < 5; time++) said.push(await validated(yaml));
     });
     for (const text of said) expect(text).toMatch(/"code":\s*"(?:syntax|too_large|too_deep)"/);
-    expect(wait.cpuMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
   });
 });
