@@ -2,6 +2,7 @@ import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { readExactly } from "./bytes";
 import { quoted, UploadRefusal } from "./refusals";
 import type { Tally } from "./tally";
+import { refusingUnknownTypes } from "./tar-types";
 
 /** What an archive holds: a file with its contents, or something that is not taken and why. */
 export type ArchiveEntry =
@@ -30,7 +31,8 @@ export async function* readTar(
   tally: Tally,
   told: number | null = null,
 ): AsyncGenerator<ArchiveEntry> {
-  const entries = source.pipeThrough(counting((bytes) => tally.expanded(bytes))).pipeThrough(createTarDecoder({ strict: true }));
+  const counted = source.pipeThrough(counting((bytes) => tally.expanded(bytes)));
+  const entries = counted.pipeThrough(refusingUnknownTypes()).pipeThrough(createTarDecoder({ strict: true }));
   const reader = entries.getReader();
   try {
     for (let next = await read(reader); next; next = await read(reader)) {

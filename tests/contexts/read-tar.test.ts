@@ -79,7 +79,31 @@ describe("a tar", () => {
   });
 });
 
+/** As an archive whose header says another type. */
+async function ofType(type: string): Promise<Uint8Array> {
+  const tar = await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]);
+  const at = 1_024;
+  const sum =
+    Number.parseInt(new TextDecoder().decode(tar.slice(at + 148, at + 154)), 8) - (tar[at + 156] ?? 0) + type.charCodeAt(0);
+  tar.set(new TextEncoder().encode(sum.toString(8).padStart(6, "0")), at + 148);
+  tar[at + 156] = type.charCodeAt(0);
+  return tar;
+}
+
+it.each(["7", "\0"])("a tar has plain files of type %j too", async (type) => {
+  expect(await entriesOf(await ofType(type))).toMatchObject([{ name: "before" }, { name: "odd" }, { name: "after" }]);
+});
+
 describe("a tar is refused", () => {
+  it.each(["S", "M", "V", "D", "Z", "8"])("for an entry of the type %s, which is no plain file", async (type) => {
+    for (const pieceBytes of [1, 700, 5_000]) {
+      expect(await refusalOf(await ofType(type), { pieceBytes })).toMatchObject({
+        code: "archive_invalid",
+        message: expect.stringContaining(`"odd" is of the type "${type}"`),
+      });
+    }
+  });
+
   it.each([
     { told: 4_999, says: "larger than all of it" },
     { told: 5_000, says: "truncated" },
