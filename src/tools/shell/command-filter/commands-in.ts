@@ -1,7 +1,7 @@
 import { innerCommands } from "./runners";
-import { guidesTheShell, guidingArgument, secondEvaluation, takesUnknownNames } from "./second-evaluation";
+import { guidesTheShell, guidingArgument, secondEvaluation, setsRereading, takesUnknownNames } from "./second-evaluation";
 import { evaluatedText, isShell, shellSource, type ShellSource, wordsOf } from "./shells";
-import { isNode, listOf, type Pieces, wholeText } from "./text";
+import { isNode, knownBeginning, listOf, type Pieces, wholeText } from "./text";
 
 /** Turns a command line into the shell's syntax tree; throws where it cannot. */
 export type Parse = (script: string) => unknown;
@@ -22,6 +22,7 @@ type Options = {
 const MOST_COMMANDS = 1_000;
 const MOST_DEPTH = 8;
 const MOST_CHARS = 128 * 1024;
+const OPTIONED = /^(set|shopt)$/;
 const SUBSTITUTION = /[`]|[$<>]\(/;
 
 /** All simple commands that a command line may run, those in substitutions, functions and other shells included. Throws `Uncheckable`. */
@@ -34,10 +35,12 @@ export function commandsIn(script: string, options: Options): FoundCommand[] {
 class Reader {
   readonly found: FoundCommand[] = [];
   readonly #options: Options;
+  readonly #checks: { checkedAgain: boolean };
   #chars = 0;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#checks = { checkedAgain: options.checkedAgain !== null };
   }
 
   script(text: string, depth: number): void {
@@ -78,6 +81,9 @@ class Reader {
       case "LengthSliceError":
       case "ArithSyntaxError":
         throw new Uncheckable("it holds an expansion that cannot be parsed");
+      case "Redirection":
+        if (typeof node["fdVariable"] === "string") this.#variable(node["fdVariable"]);
+        return this.#hereDocument(node["target"]);
       case "Assignment":
       case "For":
         return this.#variable(String(node["name"] ?? node["variable"]));
@@ -89,6 +95,13 @@ class Reader {
     }
   }
 
+  /** What ends a here-document is the same for every shell only without translations and codes. */
+  #hereDocument(target: unknown): void {
+    const delimiter = isNode(target) && target["type"] === "HereDoc" ? String(target["delimiter"]) : "";
+    if (!this.#options.checkedAgain && delimiter.includes("$"))
+      throw new Uncheckable("a here-document of it ends where shells do not agree: end it with a plain word");
+  }
+
   /** A text that the parser leaves as it is. */
   #unparsed(text: unknown): void {
     if (typeof text === "string" && SUBSTITUTION.test(text))
@@ -96,7 +109,7 @@ class Reader {
   }
 
   #variable(name: string): void {
-    if (guidesTheShell(name)) throw new Uncheckable(`it sets ${name}, which says what commands mean`);
+    if (guidesTheShell(name, this.#checks)) throw new Uncheckable(`it sets ${name}, which says what commands mean`);
     this.#unparsed(name);
   }
 
@@ -110,10 +123,13 @@ class Reader {
     if (!first) return;
     const name = wholeText(first);
     if (name === null) throw new Uncheckable("which command it runs is known only when it runs: write its name out");
+    // `time -p --` is the shell's own, and runs what comes behind it.
+    if (name.startsWith("-")) throw new Uncheckable(`\`${name}\` is no command's name`);
     if (this.found.length >= MOST_COMMANDS) throw new Uncheckable(`it holds more than ${MOST_COMMANDS} commands`);
     this.found.push({ words, name });
     const base = name.slice(name.lastIndexOf("/") + 1);
     this.#checkVariables(base, args);
+    if (OPTIONED.test(base) || isShell(base)) this.#checkOptions(base, args);
     if (isShell(base)) return this.#shell(base, shellSource(args, redirections), depth);
     if (base === "." || base === "source") return this.#shell(base, { kind: "unseen", what: "a script file" }, depth);
     if (base === "eval" || base === "trap") {
@@ -122,18 +138,22 @@ class Reader {
       return this.script(text, depth + 1);
     }
     const inner = innerCommands(base, args);
-    if (inner.kind === "unknown" || (/^(mapfile|readarray)$/.test(base) && hasCallback(args)))
-      throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
+    if (inner.kind === "unknown") throw new Uncheckable(`what \`${base}\` runs here is not known beforehand`);
     if (inner.kind === "commands") for (const command of inner.commands) this.#command(command, redirections, depth);
   }
 
   #checkVariables(name: string, args: readonly Pieces[]): void {
-    const variable = guidingArgument(name, args);
+    const variable = guidingArgument(name, args, this.#checks);
     if (variable !== undefined) throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
     if (!this.#options.checkedAgain && takesUnknownNames(name, args))
       throw new Uncheckable(
         `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], or name them`,
       );
+  }
+
+  #checkOptions(name: string, args: readonly Pieces[]): void {
+    if (!this.#options.checkedAgain && setsRereading(optionsOf(name, args)))
+      throw new Uncheckable(`\`${name}\` gets an option with which words mean something else, or may`);
   }
 
   #shell(name: string, source: ShellSource, depth: number): void {
@@ -142,5 +162,11 @@ class Reader {
   }
 }
 
-const hasCallback = (args: readonly Pieces[]): boolean =>
-  args.some((word) => word[0] === null || word[0]?.startsWith("-C") === true);
+/** A shell's own are those before a text to run, or before a script's name. */
+function optionsOf(name: string, args: readonly Pieces[]): readonly Pieces[] {
+  const takesNext = (word: Pieces | undefined) => isShell(name) && /^[-+]\w*[oO]$/.test(knownBeginning(word ?? []));
+  const isLast = (word: Pieces, nth: number) =>
+    wholeText(word) === "--" || (isShell(name) && /^[^-+]/.test(knownBeginning(word)) && !takesNext(args[nth - 1]));
+  const end = args.findIndex(isLast);
+  return end < 0 ? args : args.slice(0, end);
+}

@@ -1,4 +1,4 @@
-import { type Pieces, UNKNOWN, wholeText } from "./text";
+import { knownBeginning, type Pieces, UNKNOWN, wholeText } from "./text";
 
 /**
  * Commands that run a command given as their arguments, and how to find it. What is not understood whole is not taken apart: then
@@ -11,12 +11,12 @@ type Options = {
   plain: string;
   /** How many arguments come before the command. */
   before?: number;
-  /** Whether `NAME=value` may come before the command. */
-  assigns?: true;
+  /** Which words before the command set a variable: whatever their names look like. */
+  assigns?: RegExp;
 };
 
 const RUNNERS: Readonly<Record<string, Options>> = {
-  env: { valued: "u C unset chdir", plain: "i 0 ignore-environment null", assigns: true },
+  env: { valued: "u C unset chdir", plain: "i 0 ignore-environment null", assigns: /=/ },
   timeout: { valued: "s k signal kill-after", plain: "v foreground preserve-status verbose", before: 1 },
   nice: { valued: "n adjustment", plain: "" },
   ionice: { valued: "c n class classdata", plain: "t ignore" },
@@ -27,7 +27,7 @@ const RUNNERS: Readonly<Record<string, Options>> = {
   command: { valued: "", plain: "p" },
   builtin: { valued: "", plain: "" },
   exec: { valued: "a", plain: "c l" },
-  sudo: { valued: "u g h p C T R D r t U user group", plain: "E H n S k K b B A P", assigns: true },
+  sudo: { valued: "u g h p C T R D r t U user group", plain: "E H n S k K b B A P", assigns: /^(?!\/)[^]*=/ },
   xargs: {
     // Not `-l`, `-i`, `-e` and their long names: their values are optional, so that the next word may be the command.
     valued: "a d E I L n P s arg-file delimiter max-args max-procs max-chars",
@@ -39,10 +39,21 @@ const RUNNERS: Readonly<Record<string, Options>> = {
 const NOT_TAKEN_APART = new Set(
   `parallel watch script strace ltrace gdb flock unshare nsenter setpriv busybox toybox su runuser doas at batch chroot
    systemd-run start-stop-daemon proot fakeroot chrt taskset numactl firejail bwrap run-parts expect unbuffer entr rbash
+   prlimit choom setarch linux32 linux64 i386 x86_64 uname26 sg newgrp capsh pkexec runcon uclampset coresched pipesz
+   gosu su-exec tini dumb-init chpst envdir setuidgid softlimit cgexec aa-exec eatmydata faketime valgrind perf rlwrap
+   screen tmux openvt daemonize ssh-agent dbus-run-session xvfb-run systemd-inhibit torsocks proxychains proxychains4
+   chronic ifne pee mispipe run-one logsave hyperfine catchsegv
    csh tcsh fish pwsh coproc alias enable hash bind complete compgen compopt fc`
     .trim()
     .split(/\s+/),
 );
+/** They run commands only with one of these arguments; `-` stands for one that is not known. */
+const MAY_RUN: Readonly<Record<string, RegExp>> = {
+  split: /^--f|^-$/,
+  jobs: /^-\w*x|^-$/,
+  mapfile: /^-\w*C|^-$/,
+  readarray: /^-\w*C|^-$/,
+};
 const LOADER = /^ld(-linux.*|-musl.*)?\.so/;
 
 export type Inner =
@@ -58,6 +69,7 @@ const NOT_KNOWN: Inner = { kind: "unknown" };
 /** What a command runs besides itself. `name`: without its directory. Shells and `eval` are not among them. */
 export function innerCommands(name: string, args: readonly Pieces[]): Inner {
   if (NOT_TAKEN_APART.has(name) || LOADER.test(name)) return NOT_KNOWN;
+  if (Object.hasOwn(MAY_RUN, name) && args.some((arg) => MAY_RUN[name]?.test(wholeText(arg) ?? "-") ?? true)) return NOT_KNOWN;
   if (name === "find") return foundBy(args);
   const options = Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
   if (!options) return NONE;
@@ -88,7 +100,7 @@ function afterOptions(args: readonly Pieces[], { valued, plain, before = 0, assi
     if (takesValue.has(name)) values.set(name, attached === undefined ? (args[++at] ?? UNKNOWN) : [attached]);
     else if (arg.startsWith("--") ? attached !== undefined || !takesNone.has(name) : !areAll(takesNone, arg)) return null;
   }
-  if (assigns) while (/^\w+=/.test(beginOf(args[at]))) at++;
+  if (assigns) while (at < args.length && assigns.test(knownBeginning(args[at] ?? []))) at++;
   const rest = args.slice(at + before);
   return args.slice(at, at + before).some((word) => word.includes(null)) ? null : { rest, values };
 }

@@ -1,4 +1,4 @@
-import { isNode, listOf, type Pieces, wholeText } from "./text";
+import { isNode, knownBeginning, listOf, type Pieces, wholeText } from "./text";
 
 /**
  * What a shell evaluates a second time when it runs: the values of variables in arithmetic, subscripts, prompts. A value can hold a
@@ -46,14 +46,14 @@ const TAKE_NAMES = new Set(
 /** Whether a command of the shell takes words for names that are not known, or have subscripts. */
 export function takesUnknownNames(name: string, args: readonly Pieces[]): boolean {
   if (!TAKE_NAMES.has(name)) return false;
-  if (name === "printf" && /^[^-]|^-[^v]/.test(args[0]?.[0] ?? "")) return false;
+  if (name === "printf" && setsNoVariable(args)) return false;
   const words = name === "[" ? args.slice(0, -1) : args;
   const isTest = name === "test" || name === "[";
-  const options = isTest ? [] : words.map((word) => word[0] ?? "").filter((word) => /^[-+]/.test(word));
+  const options = isTest ? [] : words.map(knownBeginning).filter((word) => /^[-+]/.test(word));
   if (options.some((option) => /[in]/.test(option)) && DECLARES.has(name)) return true;
   const evaluates = options.some((option) => /[aA]/.test(option));
   return words.some((word) => {
-    if (/^\w+\+?=/.test(word[0] ?? "") && !evaluates && !["let", "test", "["].includes(name)) return false;
+    if (/^\w+\+?=/.test(knownBeginning(word)) && !evaluates && !["let", "test", "["].includes(name)) return false;
     const text = wholeText(word);
     return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
   });
@@ -65,11 +65,34 @@ const DECLARES = new Set("declare typeset local export readonly".split(" "));
 const GUIDING =
   /^(PATH|BASH_ENV|ENV|PS[0-4]|PROMPT_COMMAND|IFS|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_\w+|DYLD_\w+|GCONV_PATH|SHELL|PAGER|EDITOR|VISUAL)$/;
 
-/** Variables that say which programs run, or how the shell reads. */
-export const guidesTheShell = (name: string): boolean => GUIDING.test(name);
+/** The shell takes their values for arithmetic, or keeps tables of commands in them. */
+const EVALUATED = /^(BASH\w*|S?RANDOM|SECONDS|OPTIND|HISTCMD|LINENO|EPOCH\w*|DIRSTACK|FUNCNEST)$/;
 
-const SET = new Set("export declare typeset local readonly read readarray mapfile getopts printf env sudo".split(" "));
+/** Variables that say which programs run, or how the shell reads. `checkedAgain`: whether commands are checked as they run. */
+export const guidesTheShell = (name: string, { checkedAgain }: Checks): boolean =>
+  GUIDING.test(name) || (!checkedAgain && EVALUATED.test(name));
+type Checks = { checkedAgain: boolean };
 
-/** The variable that guides the shell which a command's arguments set; undefined: none. */
-export const guidingArgument = (name: string, args: readonly Pieces[]): string | undefined =>
-  SET.has(name) ? args.map((word) => /^-?v?(\w+)/.exec(word[0] ?? "")?.[1] ?? "").find(guidesTheShell) : undefined;
+const SET = new Set("export declare typeset local readonly read readarray mapfile getopts printf wait unset env sudo".split(" "));
+
+/** The variable that guides the shell which a command's arguments set or take away; undefined: none. */
+export function guidingArgument(name: string, args: readonly Pieces[], checks: Checks): string | undefined {
+  if (!SET.has(name) || (name === "printf" && setsNoVariable(args))) return undefined;
+  return args.flatMap((word) => namesIn(knownBeginning(word))).find((variable) => guidesTheShell(variable, checks));
+}
+
+const setsNoVariable = ([first = []]: readonly Pieces[]): boolean => /^[^-]|^-[^v]/.test(knownBeginning(first));
+
+/** The name of a word; behind an option's letters it may begin anywhere. */
+function namesIn(word: string): string[] {
+  if (!word.startsWith("-")) return [/^\w+/.exec(word)?.[0] ?? ""];
+  const last = /\w*$/.exec(word)?.[0] ?? "";
+  return Array.from(last, (_, nth) => last.slice(nth));
+}
+
+/** A shell's options that make it take arguments for assignments, or lines for what an earlier one said. */
+const REREADS = /^([-+]\w*[kH]\w*|keyword|history|histexpand)$/;
+
+/** Whether words give a shell such an option, or may. */
+export const setsRereading = (words: readonly Pieces[]): boolean =>
+  words.some((word) => REREADS.test(wholeText(word) ?? "history"));

@@ -7,6 +7,12 @@ export type Text = { known: string; isWhole: boolean };
 /** The text of a whole word; null if not all of it is known. */
 export const wholeText = (word: Pieces): string | null => (word.includes(null) ? null : word.join(""));
 
+/** What a word certainly begins with. */
+export function knownBeginning(word: Pieces): string {
+  const end = word.indexOf(null);
+  return word.slice(0, end < 0 ? word.length : end).join("");
+}
+
 /** Words as one command: with one space between them, as the shell sees them once quotes are gone. */
 export function textOf(words: readonly Pieces[]): Text {
   let known = "";
