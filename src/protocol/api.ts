@@ -155,7 +155,11 @@ export const ProblemSchema = z
 export type Problem = z.infer<typeof ProblemSchema>;
 
 const PhaseSchema = z.enum(["initial_answer", "enforcement", "presentation", "done"]);
-const AgentStatusSchema = z.enum(["waiting", "streaming", "answered", "voted", "restarting", "error", "timeout", "completed"]);
+const AgentStatusSchema = z
+  .enum(["waiting", "streaming", "answered", "voted", "restarting", "error", "timeout", "completed"])
+  .describe(
+    "`error`: it failed, or the attempt ended or the turn was cancelled before it took part. `timeout`: time ran out first",
+  );
 
 const seconds = z.number().describe("Unix time in seconds");
 export const FinishReasonSchema = z

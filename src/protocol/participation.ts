@@ -21,6 +21,7 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
   const agents = isLatest ? turn.agents.map(endOf) : (attempt.agentEnds ?? []);
   return agents.map((agent) => {
     const tookPart = hasPart(attempt, agent.id);
+    const isCancelled = isLatest && turn.status === "cancelled";
     const blamed = isLatest ? turn.failure?.agents.find((one) => one.agent === agent.id) : undefined;
     const error = agent.error ?? (blamed && { code: blamed.code, message: blamed.message }) ?? null;
     const isCut = !tookPart || isUnfinished(attempt, agent);
@@ -28,7 +29,7 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
       agent: agent.id,
       status: agent.status,
       tookPart,
-      error: error ?? (isCut ? silenceOf(attempt, agent, tookPart) : null),
+      error: error ?? (isCut ? silenceOf(cutBy(attempt, agent.id, isCancelled), agent, tookPart) : null),
     };
   });
 }
@@ -36,9 +37,15 @@ export function participantsOf(turn: TurnView, attempt: AttemptView): Participan
 /** Those of the turn: of its latest attempt. */
 export function participantsOfTurn(turn: TurnView): Participant[] {
   const attempt = turn.attempts.at(-1);
-  return attempt ? participantsOf(turn, attempt) : turn.agents.map(({ id, status }) => ({ ...NO_PART, agent: id, status }));
+  if (attempt) return participantsOf(turn, attempt);
+  const cut = turn.status === "cancelled" ? "cancelled" : null;
+  return turn.agents.map(endOf).map((agent) => ({
+    agent: agent.id,
+    status: agent.status,
+    tookPart: false,
+    error: agent.error ?? silenceOf(cut, agent, false),
+  }));
 }
-const NO_PART = { tookPart: false, error: null };
 
 /** What is kept of an agent when the next attempt makes it fresh. */
 export function endOf({ id, status, out, lastError, callError }: TurnView["agents"][number]): AgentEnd {
@@ -48,7 +55,8 @@ export function endOf({ id, status, out, lastError, callError }: TurnView["agent
 }
 const withoutTime = ({ code, message }: { code: string; message: string }) => ({ code, message });
 
-function hasPart({ answers, votes, settlement, presentation }: AttemptView, id: string): boolean {
+/** Whether an agent has a part in an attempt as it stands now. */
+export function hasPart({ answers, votes, settlement, presentation }: AttemptView, id: string): boolean {
   if (settlement?.endedBy === "skipped") return presentation?.agent === id;
   return answers.some(({ agent }) => agent === id) || votes.some(({ voter, valid }) => valid && voter === id);
 }
@@ -64,23 +72,32 @@ function isUnfinished({ answers, votes }: AttemptView, { id, status }: AgentEnd)
 const TOO_LATE = new Map([
   ["deadline", "Time ran out"],
   ["budget", "The budget ran out"],
+  ["cancelled", "The turn was cancelled"],
 ]);
 
-function silenceOf({ settlement }: AttemptView, { callError }: AgentEnd, hasAnswer: boolean): Participant["error"] {
-  const end = settlement && TOO_LATE.get(settlement.endedBy);
-  if (!settlement || end === undefined) return null;
+/** What ended an agent's work in an attempt; without coordination only the presenter has any. */
+function cutBy({ answers, settlement }: AttemptView, id: string, isCancelled: boolean): string | null {
+  if (!settlement) return isCancelled ? "cancelled" : null;
+  if (settlement.endedBy !== "skipped") return settlement.endedBy;
+  const isSilent = settlement.winner === id && !answers.some(({ agent }) => agent === id);
+  return isCancelled && isSilent ? "cancelled" : null;
+}
+
+function silenceOf(cut: string | null, { callError }: AgentEnd, hasAnswer: boolean): Participant["error"] {
+  const end = cut === null ? undefined : TOO_LATE.get(cut);
+  if (cut === null || end === undefined) return null;
   const before = hasAnswer ? "it finished; what it had written is its answer" : "its first answer";
   const cause = callError === null ? "" : ` Its last call failed: ${callError.message}`;
-  return { code: settlement.endedBy, message: `${end} before ${before}.${cause}` };
+  return { code: cut, message: `${end} before ${before}.${cause}` };
 }
 
 /**
  * A sentence for each agent that dropped out; once the turn is completed, the last one adds how many took part. None for a failed
- * turn, whose failure names every agent's reason.
+ * turn, whose failure names every agent's reason, and none for agents that a cancellation stopped: they did not drop out.
  */
 export function participationWarnings(participants: readonly Omit<Participant, "status">[], status: string): string[] {
   if (status === "failed") return [];
-  const dropped = participants.filter(({ error }) => error !== null);
+  const dropped = participants.filter(({ error }) => error !== null && error.code !== "cancelled");
   const took = participants.filter(({ tookPart }) => tookPart).length;
   const count = status === "completed" ? ` ${took} of ${participants.length} agents took part.` : "";
   return dropped.map(({ agent, tookPart, error }, index) => {

@@ -1,6 +1,6 @@
 import type { EventOf } from "./events";
 import type { Citation } from "./hosted-tools";
-import { endOf } from "./participation";
+import { endOf, hasPart } from "./participation";
 import { resetAgent } from "./view-agent";
 import type { AgentStatus, AgentView, AttemptView, TurnView } from "./view-types";
 
@@ -71,6 +71,10 @@ export function citationsOf({ attempts, final }: TurnView): readonly Citation[] 
   const attempt = attempts.findLast(({ number }) => number === final?.attempt);
   return attempt?.presentation?.source === "presentation" ? attempt.citations : [];
 }
+
+/** The status of an agent that was stopped before its work was done: one that has no part yet did not complete. */
+export const stoppedStatus = (attempt: AttemptView | undefined, { id }: AgentView): AgentStatus =>
+  attempt && hasPart(attempt, id) ? "completed" : "error";
 
 /** Ends an agent's open work: what it was doing is over, what it had decided stays visible. */
 export function retire(agent: AgentView, status: AgentStatus): void {
@@ -147,7 +151,12 @@ function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"at
   attempt.settlement = { winner, label, tally, tie, endedBy };
   turn.winner = winner;
   turn.phase = "presentation";
-  for (const agent of turn.agents) retire(agent, endedBy === "deadline" ? "timeout" : "completed");
+  for (const agent of turn.agents) retire(agent, settledStatus(attempt, agent, endedBy));
+}
+
+function settledStatus(attempt: AttemptView, agent: AgentView, endedBy: string): AgentStatus {
+  if (endedBy === "deadline") return "timeout";
+  return endedBy === "budget" || endedBy === "cancelled" ? stoppedStatus(attempt, agent) : "completed";
 }
 
 function citationsAdded(turn: TurnView, attempt: AttemptView, event: EventOf<"citations.added">): void {

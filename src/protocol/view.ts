@@ -3,7 +3,7 @@ import type { AgentRules } from "./team";
 import { NO_USAGE } from "./usage";
 import { knownUsd } from "./cost";
 import { applyWork, newAgent, type WorkEvent } from "./view-agent";
-import { type AttemptEvent, agentById, applyAttempt, retire } from "./view-attempt";
+import { type AttemptEvent, agentById, applyAttempt, stoppedStatus, retire } from "./view-attempt";
 import { addCharge, chargeIn } from "./view-charges";
 import { appendDelta } from "./view-stream";
 import type { AgentView, SessionView, TurnView } from "./view-types";
@@ -190,7 +190,11 @@ function turnEnded(turn: TurnView, event: EndEvent): void {
   turn.costUsd = knownUsd(event);
   if (event.cost_usd === null) turn.isCostWhole = false;
   const blamed = new Set(event.type === "turn.failed" ? event.agents.map(({ agent }) => agent) : []);
-  for (const agent of turn.agents) retire(agent, blamed.has(agent.id) ? "error" : "completed");
+  const attempt = turn.attempts.at(-1);
+  for (const agent of turn.agents) {
+    if (event.type === "turn.completed") retire(agent, "completed");
+    else retire(agent, blamed.has(agent.id) ? "error" : stoppedStatus(attempt, agent));
+  }
   switch (event.type) {
     case "turn.completed":
       turn.status = "completed";

@@ -177,7 +177,7 @@ export const agentFailed = (agent: string, code = "bad_credentials"): Body => ({
   message: "It cannot go on.",
 });
 
-type EndedBy = "consensus" | "deadline" | "budget" | "skipped";
+type EndedBy = "consensus" | "deadline" | "budget" | "skipped" | "cancelled";
 export const settled = (winner: string, label: string, endedBy: EndedBy = "consensus", tally = { [label]: 2 }): Body => ({
   type: "attempt.settled",
   attempt: 1,

@@ -132,6 +132,38 @@ describe("who took part in a turn (A1)", () => {
     expect(turn?.agents[1]).toMatchObject({ agent: "other", provider: "chatcompletion", took_part: true });
   });
 
+  it.each([
+    { name: "cancelled", end: [b.cancelled(null)], message: "The turn was cancelled before its first answer." },
+    {
+      name: "cancelled",
+      end: [b.settled("good", "agent1.1", "cancelled"), b.cancelled("so far")],
+      message: "The turn was cancelled before its first answer.",
+    },
+    {
+      name: "budget",
+      end: [b.settled("good", "agent1.1", "budget", { "agent1.1": 1 }), b.completed("good", "x")],
+      message: "The budget ran out before its first answer.",
+    },
+  ])("an agent in its first call when the turn ends is not completed: $name", ({ name, end, message }) => {
+    const turn = toTurn(b.view(b.log([...base, b.callStarted("other", "c1"), ...alone, ...end])), 1);
+    const mute = { agent: "other", status: "error", took_part: false, error: { code: name, message } };
+    expect(turn?.agents[1]).toMatchObject(mute);
+    expect(turn?.attempts[0]?.agents[1]).toEqual(mute);
+    expect(turn?.agents[0]).toMatchObject({ took_part: true, error: null });
+  });
+
+  it("a turn that is cancelled before its first attempt has no part for anybody", () => {
+    const turn = toTurn(b.view(b.log([...base.slice(0, 2), b.cancelled(null)])), 1);
+    const error = { code: "cancelled", message: "The turn was cancelled before its first answer." };
+    expect(turn?.agents).toMatchObject([{ status: "error", took_part: false, error }, { error }]);
+  });
+
+  it("a cancelled turn without coordination stopped its presenter alone", () => {
+    const settled = { ...b.settled("good", "agent1.1", "skipped", {}), label: null } as b.Body;
+    const turn = toTurn(b.view(b.log([...base, settled, b.callStarted("good", "c1"), b.cancelled(null)])), 1);
+    expect(turn?.agents).toMatchObject([{ status: "error", error: { code: "cancelled" } }, { error: null }]);
+  });
+
   it("a voided vote is no part", () => {
     const after = [
       b.voted("other", "agent1.1"),

@@ -50,9 +50,14 @@ describe("status of an agent", () => {
       status: "timeout",
     },
     {
-      name: "completes when others settled while it worked",
-      after: [b.callStarted("anna", "c1"), b.settled("ben", "agent2.1", "budget")],
+      name: "completes when the budget ran out while it worked on after its answer",
+      after: [b.answered("anna", "agent1.1", 1), b.callStarted("anna", "c1", 2), b.settled("anna", "agent1.1", "budget")],
       status: "completed",
+    },
+    {
+      name: "is in error when the budget ran out before its first answer (A1)",
+      after: [b.callStarted("anna", "c1"), b.settled("ben", "agent2.1", "budget")],
+      status: "error",
     },
     {
       name: "keeps its vote through the settlement",
