@@ -3,7 +3,7 @@ import type { TurnView } from "../src/protocol/view";
 import { costWords, type TurnDisplay } from "./display";
 import { plural } from "./format";
 import { toLine } from "./sanitize";
-import { finalText, warningsOf, winnerVotes } from "./summary";
+import { failureReasons, finalText, warningsOf, winnerVotes } from "./summary";
 import type { Output } from "./terminal";
 
 /**
@@ -36,11 +36,6 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
   const answer = finalText(turn);
   const preview = toLine(answer);
   const where = "file" in answerAt ? `ANSWER_FILE: ${answerAt.file}` : `ANSWER_URL: ${answerAt.url}`;
-  const ended = turn.failure
-    ? [`ERROR: ${toLine(turn.failure.message)}`]
-    : turn.status === "cancelled"
-      ? ["ERROR: cancelled"]
-      : [];
   return [
     "",
     ...winnerLines(turn),
@@ -51,24 +46,34 @@ export function endLines(turn: TurnView, answerAt: { file: string } | { url: str
     ...(answer === ""
       ? []
       : [`ANSWER_PREVIEW: ${preview.length > PREVIEW_CHARS ? `${preview.slice(0, PREVIEW_CHARS).toWellFormed()}...` : preview}`]),
-    ...ended,
+    ...errorLines(turn),
     "",
     `${turn.status === "completed" ? "COMPLETED" : turn.status.toUpperCase()}: ${agentWords(turn)}, ${duration} total`,
   ];
 }
 
+/** Why there is no answer: what is said of the turn, then each agent's own reason. */
+function errorLines(turn: TurnView): string[] {
+  if (turn.status === "cancelled") return ["ERROR: cancelled"];
+  if (!turn.failure) return [];
+  const reasons = failureReasons(turn).map(({ agent, reason }) => `${agent}: ${reason}`);
+  return [toLine(turn.failure.message), ...reasons].map((text) => `ERROR: ${text}`);
+}
+
+/** Only a completed turn has a winner; in a cancelled one, an answer was ahead. */
 function winnerLines(turn: TurnView): string[] {
   if (turn.winner === null || turn.failure) return [];
+  if (turn.status !== "completed") return [`LEADING: ${toLine(turn.winner)}`];
   const votes = winnerVotes(turn);
   return [`WINNER: ${toLine(turn.winner)}`, ...(votes === null ? [] : [`VOTES: ${votes}`])];
 }
 
-/** `3 agents`; where some have no part in the result, `1 of 3 agents`. */
+/** `3 agents`; where some have no part in the result, `1 of 3 agents took part`. */
 function agentWords(turn: TurnView): string {
   const participants = participantsOfTurn(turn);
   const missing = participants.filter(({ tookPart, error }) => !tookPart && error !== null).length;
   const all = plural(participants.length, "agent");
-  return turn.status === "completed" && missing > 0 ? `${participants.length - missing} of ${all}` : all;
+  return turn.status !== "cancelled" && missing > 0 ? `${participants.length - missing} of ${all} took part` : all;
 }
 
 /** A line for each new attempt, as MassGen prints it; the rest is what `below` shows. */

@@ -99,14 +99,19 @@ export const warningLines = (turn: TurnView): Line[] =>
   warningsOf(turn).map((text) => [segment("warning  ", "bad"), segment(text)]);
 
 /** Why a turn has no final answer; none where it has. */
-export function failureLines({ failure, status, agents }: TurnView): Line[] {
-  if (status === "cancelled") return [[segment("cancelled", "bad")]];
-  if (!failure) return [];
+export function failureLines(turn: TurnView): Line[] {
+  if (turn.status === "cancelled") return [[segment("cancelled", "bad")]];
+  if (!turn.failure) return [];
+  const reasons = failureReasons(turn).map(({ agent, reason }) => fact(" ", `${agent}: ${reason}`));
+  return [[segment("failed".padEnd(8), "bad"), segment(toLine(turn.failure.message))], ...reasons];
+}
+
+/** Why each agent of a failed turn gave no answer, as text without control characters. */
+export function failureReasons({ failure, agents }: TurnView): { agent: string; reason: string }[] {
   const views = new Map(agents.map((view) => [view.id, view]));
-  const reasons = failure.agents.map(({ agent, code, message }) => {
+  return (failure?.agents ?? []).map(({ agent, code, message }) => {
     const callError = views.get(agent)?.callError ?? null;
     const before = callError === null || callError.code === code ? "" : ` Its last call failed: ${toLine(callError.message)}`;
-    return fact(" ", `${toLine(agent)}: ${toLine(message)}${before}`);
+    return { agent: toLine(agent), reason: `${toLine(message)}${before}` };
   });
-  return [[segment("failed".padEnd(8), "bad"), segment(toLine(failure.message))], ...reasons];
 }

@@ -44,7 +44,7 @@ describe("MassGen's lines for programs", () => {
     const team = [b.created("anna", "ben"), b.turnStarted("anna", "ben"), b.attemptStarted(), b.agentFailed("ben")];
     const lines = endLines(turnAfter([...team, b.answered("anna", "agent1.1", 1), b.completed("anna", "x")]), { url });
     expect(lines).toContain("WARNING: ben dropped out: It cannot go on. 1 of 2 agents took part.");
-    expect(lines.at(-1)).toMatch(/^COMPLETED: 1 of 2 agents, /);
+    expect(lines.at(-1)).toMatch(/^COMPLETED: 1 of 2 agents took part, /);
   });
   it("name the file that has the answer, and cut a long one", () => {
     const lines = endLines(turnAfter([...base, b.completed("anna", `${"x".repeat(199)}😀y`)]), { file: "a.md" });
@@ -56,8 +56,22 @@ describe("MassGen's lines for programs", () => {
     const lines = endLines(turnAfter([...skipped, b.failed("anna")]), { url });
     expect(lines.join("\n")).not.toContain("WINNER");
     expect(lines).toContain("ERROR: No agent gave an answer.");
-    expect(lines.at(-1)).toMatch(/^FAILED: 1 agent, /);
+    expect(lines.at(-1)).toMatch(/^FAILED: 0 of 1 agent took part, /);
     expect(lines.join()).not.toContain("ANSWER");
+  });
+  it("name each agent's reason where a turn failed (A1)", () => {
+    const failed = [b.agentFailed("anna"), b.failed("anna")];
+    const lines = endLines(turnAfter([...base, ...failed]), { url });
+    const at = lines.indexOf("ERROR: No agent gave an answer.");
+    expect(lines[at + 1]).toMatch(/^ERROR: anna: \S/);
+  });
+  it("name the answer that led where a turn was cancelled, and no winner", () => {
+    const led = [b.answered("anna", "agent1.1", 1), b.settled("anna", "agent1.1", "cancelled", {}), b.cancelled("so far")];
+    const lines = endLines(turnAfter([...base, ...led]), { url });
+    expect(lines).toContain("LEADING: anna");
+    expect(lines.join("\n")).not.toMatch(/WINNER|VOTES/);
+    expect(lines).toContain("ERROR: cancelled");
+    expect(lines.at(-1)).toMatch(/^CANCELLED: 1 agent, /);
   });
 });
 
