@@ -27,7 +27,7 @@ const RUNNERS: Readonly<Record<string, Options>> = {
   command: { valued: "", plain: "p" },
   builtin: { valued: "", plain: "" },
   exec: { valued: "a", plain: "c l" },
-  sudo: { valued: "u g h p C T R D r t U user group", plain: "E H n S k K b B A P", assigns: /^(?!\/)[^]*=/ },
+  sudo: { valued: "u g h p C T R D r t U user group", plain: "E H n S k K b B A P", assigns: /^(?!\/)[\s\S]*=/ },
   xargs: {
     // Not `-l`, `-i`, `-e` and their long names: their values are optional, so that the next word may be the command.
     valued: "a d E I L n P s arg-file delimiter max-args max-procs max-chars",
