@@ -2,6 +2,7 @@ import { firstCalls } from "../src/agents/first-calls";
 import type { Team } from "../src/config/team";
 import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../src/coordination";
 import { pricedWith } from "../src/coordination/sound";
+import type { EarlierTurn } from "../src/prompts/task";
 import { hasJavascript } from "../src/tools/javascript";
 import { readsToolResults } from "../src/tools/files";
 import { Turnstile } from "../src/tools/turnstile";
@@ -11,10 +12,17 @@ import type { StartTurn } from "./session-api";
 import { commandsOf } from "./tool-secrets";
 import { toolboxOf } from "./toolbox";
 
-type Asked = { turn: StartTurn; team: Team; attached: Attached | null; sessionId: string };
+type Asked = {
+  turn: StartTurn;
+  team: Team;
+  attached: Attached | null;
+  /** Turns that this one follows; read only where something is capped. */
+  history: () => readonly EarlierTurn[];
+  sessionId: string;
+};
 
 /** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
-export function capRefusal(env: Env, { turn, team, attached, sessionId }: Asked): ({ ok: false } & CapTooSmall) | null {
+export function capRefusal(env: Env, { turn, team, attached, history, sessionId }: Asked): ({ ok: false } & CapTooSmall) | null {
   const { budget, question } = turn;
   if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;
   const containers = new Containers({ sandboxes: env.SANDBOX, place: commandsOf(env), session: sessionId, team });
@@ -30,7 +38,7 @@ export function capRefusal(env: Env, { turn, team, attached, sessionId }: Asked)
   const refusal = capTooSmall({
     rules: pricedWith(team.rules, attached?.attachments ?? []),
     budget,
-    calls: firstCalls({ team, question, attached, toolsOf }),
+    calls: firstCalls({ team, question, attached, history: history(), toolsOf }),
     questionTokens: byteLength(question) + (attached?.tokens ?? 0),
   });
   return refusal && { ok: false, ...refusal };

@@ -331,7 +331,8 @@ export class SessionObject extends DurableObject<Env> implements SessionObjectAp
   async #grant(link: TenantLink, number: number, { turn, team, attached, tenant, sessionId }: Asked) {
     const pinned = await pinnedContexts(contextServices(this.env).pins, { tenant, session: sessionId, turn: number }, team);
     if (!pinned.ok) return pinned;
-    const granted = await link.ask(number, turn, team, attached);
+    const history = () => this.#engine?.journal.queries.history(turn.parentTurn ?? number - 1) ?? [];
+    const granted = await link.ask(number, { turn, team, attached, history });
     if (!granted.ok) this.ctx.waitUntil(pinned.giveBack());
     if (!granted.ok) return granted;
     try {

@@ -4,6 +4,7 @@ import { leastCallUsd } from "../src/coordination/budget";
 import { byteLength } from "../src/coordination/byte-length";
 import { pricedWith } from "../src/coordination/sound";
 import type { Attached } from "../src/coordination/state";
+import type { EarlierTurn } from "../src/prompts/task";
 import { unpricedAgents } from "../src/protocol/team";
 import type { QuotaDecision } from "../src/tenancy/quota";
 import { capRefusal } from "./cap-check";
@@ -14,6 +15,9 @@ import type { SettledTurn } from "./tenant-api";
 
 /** A turn's calls may outlive its deadline: what runs is finished, and an answer presented. */
 const LEASE_GRACE_MS = 30 * 60_000;
+
+/** `attached`: what comes with the question; `history`: the turns that this one follows, oldest first. */
+type AskedTurn = { turn: StartTurn; team: Team; attached: Attached | null; history: () => readonly EarlierTurn[] };
 
 /** A session's line to its tenant. */
 export class TenantLink {
@@ -30,16 +34,14 @@ export class TenantLink {
   }
 
   /**
-   * Whether the turn of this number may start, and with which budget. `attached`: what comes with the question. A budget of its own that
-   * pays for no call is refused before the tenant is asked.
+   * Whether the turn of this number may start, and with which budget. A budget of its own that pays for no call is refused before the
+   * tenant is asked.
    */
   async ask(
     number: number,
-    turn: StartTurn,
-    team: Team,
-    attached: Attached | null,
+    { turn, team, attached, history }: AskedTurn,
   ): Promise<QuotaDecision | ({ ok: false } & CapTooSmall)> {
-    const tooSmall = capRefusal(this.#env, { turn, team, attached, sessionId: this.#session });
+    const tooSmall = capRefusal(this.#env, { turn, team, attached, history, sessionId: this.#session });
     if (tooSmall) return tooSmall;
     const { question, budget, timeoutMs } = turn;
     const { rules } = team;

@@ -45,7 +45,11 @@ type Most = (call: FirstCall, output: number) => number;
 function enoughFor({ rules, calls, questionTokens }: Omit<Asked, "budget">, most: Most): number {
   if (rules.skip_coordination) return Math.max(...calls.map((call) => most(call, PRESENTATION_OUTPUT_TOKENS)));
   const answers = calls.length * FAIR_OUTPUT_TOKENS;
-  const inputTokens = PRESENTATION_OVERHEAD_TOKENS + questionTokens + answers;
-  const presentations = calls.map(({ agent }) => most({ agent, inputTokens }, PRESENTATION_OUTPUT_TOKENS));
+  const usual = PRESENTATION_OVERHEAD_TOKENS + questionTokens;
+  const presentations = calls.map(({ agent, inputTokens }) => {
+    // The presenter is sent again what made its first call long: earlier turns, its tools, its system message.
+    const repeated = Math.max(usual, inputTokens);
+    return most({ agent, inputTokens: repeated + answers }, PRESENTATION_OUTPUT_TOKENS);
+  });
   return calls.reduce((sum, call) => sum + most(call, FAIR_OUTPUT_TOKENS), Math.max(...presentations));
 }

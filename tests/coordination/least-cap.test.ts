@@ -38,6 +38,20 @@ describe("a cap is too small (A2)", () => {
   });
 
   it.each([
+    { name: "a short one", inputTokens: 2_000, presented: 4_000 + 100 },
+    { name: "one with earlier turns, which the presenter is sent again", inputTokens: 9_000, presented: 9_000 },
+  ])("names a presentation that is as long as the first call: $name", ({ inputTokens, presented }) => {
+    const agents = two.slice(0, 1);
+    const asked = {
+      rules: teamRules(agents),
+      budget: { max_tokens: 0 },
+      calls: [{ agent: 0, inputTokens }],
+      questionTokens: 100,
+    };
+    expect(capTooSmall(asked)).toMatchObject({ enough: inputTokens + 1_024 + presented + 1_024 + 2_048 });
+  });
+
+  it.each([
     { name: "without a cap", budget: {} },
     { name: "of nothing, where a call costs nothing", budget: { max_cost_usd: 0 }, agents: [agentRules("a", { price: free })] },
   ])("never $name", ({ budget, agents = two }) => {

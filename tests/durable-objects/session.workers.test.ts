@@ -90,6 +90,23 @@ describe("a turn", () => {
     expect(new Set(ofType(sensible.events, "call.started").map(({ agent }) => agent)).size).toBe(2);
     expect(typesOf(sensible.events).at(-1)).toBe("turn.completed");
   });
+
+  it("counts the turns that a turn follows into its first calls (A2)", async () => {
+    const run = await start(teamOf(["quick", "plain"]), { question: "Why? ".repeat(1_000) });
+    await follow(run);
+    const ask = (max_tokens: number, parent?: number) =>
+      post(`/api/sessions/${run.session_id}/turns`, { question: "And now?", parent_turn: parent, budget: { max_tokens } });
+    const refused = await ask(0);
+    expect(refused.status).toBe(422);
+    const { cheapest, enough } = await refused.json<{ cheapest: number; enough: number }>();
+    expect(cheapest).toBeGreaterThan(9_000);
+    expect((await ask(cheapest - 1)).status).toBe(422);
+    const next = await ask(enough);
+    expect(next.status).toBe(202);
+    const { events } = await follow({ ...run, turn: 2 });
+    expect(new Set(ofType(events, "call.started").map(({ agent }) => agent)).size).toBe(2);
+    expect(typesOf(events).at(-1)).toBe("turn.completed");
+  });
 });
 
 describe("cancelling", () => {
