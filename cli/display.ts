@@ -30,6 +30,9 @@ const TONES: Record<AgentView["status"], Tone> = {
   completed: "good",
 };
 const MAX_NAME = 24;
+const SHORT_NAME = 12;
+/** Columns between two cells. */
+const GAP = 2;
 /** Enough of the newest text to fill any line. */
 const GLIMPSE = 600;
 
@@ -38,8 +41,7 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
   const room = Math.max(1, frame.height - 1);
   const hidden = turn.agents.length > room ? turn.agents.length - (room - 1) : 0;
   const shown = turn.agents.slice(0, turn.agents.length - hidden);
-  const rows = shown.map((agent) => cells(agent));
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+  const { rows, widths } = columnsOf(shown, frame.width);
   const lines = shown.map((agent, index) => agentLine(agent, pad(rows[index] ?? [], widths), frame));
   const more: Line[] = hidden > 0 ? [[segment(`and ${hidden} more agents`, "dim")]] : [];
   return [teamLine(turn, frame.now), ...lines, ...more];
@@ -60,22 +62,40 @@ function teamLine(turn: TurnView, now: number): Line {
 
 const countValid = (attempt: AttemptView | undefined): number => attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
+/** What the agents' lines give up where they do not fit, in this order: the cost stands last and must not be cut off. */
+const SHORTER = ["files left out", "label", "name", "answers", "round", "rest of cost"] as const;
+type Shorter = (typeof SHORTER)[number];
+
+/** The longest cells that fit into `width`, with their columns' widths. */
+function columnsOf(agents: readonly AgentView[], width: number): { rows: string[][]; widths: number[] } {
+  for (let given = 0; ; given += 1) {
+    const without = new Set(SHORTER.slice(0, given));
+    const rows = agents.map((agent) => cells(agent, without));
+    const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+    const total = widths.reduce((sum, each) => sum + each, GAP * (widths.length - 1));
+    if (total <= width || given === SHORTER.length) return { rows, widths };
+  }
+}
+
 /** Name, status, round, answers, vote, tokens, cost. */
-function cells(agent: AgentView): string[] {
+function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
+  const answers = without.has("answers") ? `${agent.answers}` : plural(agent.answers, "answer");
   return [
-    fitStart(toLine(agent.id), MAX_NAME),
+    fitStart(toLine(agent.id), without.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
-    `round ${agent.round}`,
-    `${plural(agent.answers, "answer")}${answerWords(agent)}`,
+    without.has("round") ? `${agent.round}` : `round ${agent.round}`,
+    `${answers}${answerWords(agent, without)}`,
     agent.vote ? `→ ${agent.vote.label}` : "no vote",
     formatUsed({ reported: agent.reportedTokens, reserved: agent.reservedTokens }, "tok"),
-    costWords(agent),
+    without.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),
   ];
 }
 
-function answerWords({ latestLabel, leftOut = 0 }: AgentView): string {
-  if (latestLabel === null) return "";
-  return leftOut > 0 ? ` (${latestLabel}, ${plural(leftOut, "file")} left out)` : ` (${latestLabel})`;
+function answerWords({ latestLabel, leftOut = 0 }: AgentView, without: ReadonlySet<Shorter>): string {
+  if (latestLabel === null || without.has("label")) return "";
+  return leftOut > 0 && !without.has("files left out")
+    ? ` (${latestLabel}, ${plural(leftOut, "file")} left out)`
+    : ` (${latestLabel})`;
 }
 
 /** What a turn or an agent has cost. */

@@ -99,11 +99,13 @@ export class EvalCases {
     await session.cancel();
     const asked = await session.turn(1);
     if (!asked.ok) return this.#giveUpWithout(nth);
-    const late = errored(`not done within ${this.#run.suite.timeout_seconds} seconds`, { hasRun: true });
+    const detail = `not done within ${this.#run.suite.timeout_seconds} seconds`;
     const result = judge(asked.turn, one.grader);
     const wasCut = asked.turn.status === "cancelled";
-    const { costUsd = 0, durationMs = 0, unpriced } = result ?? {};
-    this.#end(nth, wasCut || !result ? { ...late, costUsd, durationMs, ...(unpriced && { unpriced }) } : result);
+    if (!result) return this.#end(nth, errored(detail, { hasRun: true }));
+    const { costUsd, durationMs, unpriced } = result;
+    const late = { ...errored(detail), hasRun: true, costUsd, durationMs, ...(unpriced && { unpriced }) };
+    this.#end(nth, wasCut ? late : result);
   }
 
   /** Given up, and there is no session: it never had a place, or was erased. */

@@ -45,7 +45,7 @@ export function judge(turn: TurnEnd, grader: Grader): CaseResult | null {
   return { outcome: pass ? "passed" : "failed", detail: cut(detail), answer: kept, isCut: answer.length > kept.length, ...spent };
 }
 
-/** The result of a case that came to nothing and is not known to have cost anything. */
+/** The result of a case that came to nothing. What it cost is unknown if it had a session, which nobody can ask any more. */
 export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> = { hasRun: false }): CaseResult => ({
   hasRun,
   outcome: "errored",
@@ -53,6 +53,7 @@ export const errored = (detail: string, { hasRun }: Pick<CaseResult, "hasRun"> =
   answer: null,
   isCut: false,
   costUsd: 0,
+  ...(hasRun && { unpriced: true as const }),
   durationMs: 0,
 });
 

@@ -230,8 +230,12 @@ export const TurnSummarySchema = z
     usage: UsageSchema,
     ...tokenFields,
     ...costFields,
-    /** The part of `cost_usd_known` that calls cut off had reserved; what they really cost is not known. */
-    unreported_cost_usd: z.number(),
+    unreported_cost_usd: z
+      .number()
+      .nullable()
+      .describe(
+        "The part of the cost that calls without a report had reserved, the most they can have cost; null if one of them has no known price",
+      ),
   })
   .meta({ id: "TurnSummary" });
 

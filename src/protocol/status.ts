@@ -153,7 +153,7 @@ function toSummary(turn: TurnView): z.infer<typeof TurnSummarySchema> {
     usage: { ...turn.usage },
     ...toTokens(tokensOfTurn(turn)),
     ...toCost(costOfView(turn)),
-    unreported_cost_usd: turn.unreportedUsd,
+    unreported_cost_usd: turn.isUnreportedUnpriced ? null : turn.unreportedUsd,
   };
 }
 

@@ -27,5 +27,6 @@ export function addCharge(turn: TurnView, agent: AgentView, { usd, isWhole, toke
     agent.reportedTokens += totalTokens(usage);
   } else {
     turn.unreportedUsd += usd;
+    if (!isWhole) turn.isUnreportedUnpriced = true;
   }
 }

@@ -58,6 +58,8 @@ export type TurnView = {
   isCostWhole: boolean;
   /** The part of `costUsd` nobody reported: reservations of calls that were cut off, so the most they can have cost. */
   unreportedUsd: number;
+  /** A call that reported nothing has no known price, so `unreportedUsd` is not all; absent: each has one. */
+  isUnreportedUnpriced?: true;
 };
 
 export type FinalView = { agent: string; attempt: number; label: string; text: string };

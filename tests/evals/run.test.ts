@@ -23,9 +23,16 @@ const ended = (nth: number, at = 0, outcome: "passed" | "failed" | "errored" = "
   type: "case_ended",
   nth,
   at,
-  result: { ...errored("said", { hasRun: true }), outcome, costUsd: 0.5 },
+  result: { ...errored("said"), hasRun: true, outcome, costUsd: 0.5 },
 });
 const unstarted = (nth: number, at: number): RunEvent => ({ type: "case_ended", nth, at, result: errored("no place") });
+
+describe("a case without a result of its session (A4)", () => {
+  it("has an unknown cost if it had a session, else none", () => {
+    expect(errored("its session was erased", { hasRun: true })).toMatchObject({ costUsd: 0, unpriced: true });
+    expect(errored("no place")).not.toHaveProperty("unpriced");
+  });
+});
 
 describe("a run", () => {
   it.each([

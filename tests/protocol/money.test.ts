@@ -81,6 +81,28 @@ describe("a price that is not known (A4)", () => {
     expect([status.cost_usd, status.agents["ben"]?.cost_usd]).toEqual([0.5, 0]);
   });
 
+  it("makes what nobody reported unknown where a call without a report has none", () => {
+    const cut = (agent: string, call: string, cost_usd: number | null) =>
+      ({ ...b.callFailed(agent, call), class: "interrupted", code: "interrupted", tokens: 5_000, cost_usd }) as b.Body;
+    const page = (...calls: b.Body[]) => shown([team(), ...begun, ...calls]).page?.unreported_cost_usd;
+    expect(page(cut("anna", "a1", 0.01))).toBe(0.01);
+    expect(page(cut("anna", "a1", 0.01), cut("ben", "b1", null))).toBeNull();
+    expect(page(cut("anna", "a1", 0.01), ofBen(unknown))).toBe(0.01);
+  });
+
+  it("is not cut off at the end of an agent's line", () => {
+    const left = { ...b.answered("ben", "agent2.1", 1), left_out: { count: 12, paths: [] } } as unknown as b.Body;
+    const interrupted = {
+      ...b.callFailed("ben", "b1"),
+      ...({ class: "interrupted", code: "interrupted", tokens: 50_000, cost_usd: null } as object),
+    } as b.Body;
+    const { turn } = shown([team(), ...begun, b.callCompleted("anna", "a1"), left, interrupted]);
+    for (const width of [80, 100, 200]) {
+      const drawn = turnLines(turn, { width, height: 9, now: b.START }).map((line) => paint(line, { width, color: false }));
+      expect([width, drawn[2]]).toEqual([width, expect.stringMatching(/^ben .* unknown( |$)/)]);
+    }
+  });
+
   it("is not one that is 0", () => {
     const free = { input: 0, cached_input: 0, output: 0 };
     const { status, screens } = shown([team(free), ...begun, ofBen({ cost_usd: 0 }), ended({ cost_usd: 0 })]);
