@@ -19,7 +19,7 @@ const USAGE = `npm run proof -- --size change|nightly|release
   --size SIZE   change: minutes, with every change; nightly: everything; release: hours
   --only TEXT   only the campaigns whose names contain this
   --fresh       play campaigns again that have passed on this commit
-  --list        print the campaigns with their counts
+  --list        print the campaigns with their counts, of the size change if none is named
 
 The sizes are in proof/counts.ts. Passed campaigns of nightly and release are appended to docs/proof/.`;
 
@@ -85,7 +85,7 @@ async function main(): Promise<number> {
     console.log(USAGE);
     return 0;
   }
-  const size = sizeNamed(values.size);
+  const size = sizeNamed(values.size ?? (values.list ? "change" : undefined));
   const all = matching(CAMPAIGNS, values.only ?? "", nameOf);
   // The slice of the others is part of `npm test`.
   const wanted = size === "change" && values.only === undefined ? all.filter((one) => !isInTests(one)) : all;

@@ -21,6 +21,9 @@ const FORGEABLE = /^(mf-|cf-|x-forwarded-|forwarded$|x-real-ip$)/;
 /** Headers of one connection, which a proxy does not forward. */
 const HOP_BY_HOP = /^(connection|expect|keep-alive|proxy-.*|te|trailer|upgrade)$/;
 
+/** What the service judges a request by, and where a body ends: no client can name these as its connection's own. */
+const JUDGED_BY = /^(host|origin|sec-fetch-.*|content-length|transfer-encoding|massgen-hops)$/;
+
 /** Why the request may not reach the service, or null. Only requests under a loopback name may. */
 export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal | null {
   if (method === "CONNECT" || !target.startsWith("/")) return NOT_A_PATH;
@@ -32,7 +35,7 @@ export function refusalOf({ method, target, rawHeaders }: RequestHead): Refusal 
 /** The headers that go on to the service. `from`: the client's address as the connection shows it. */
 export function forwardedHeaders(rawHeaders: readonly string[], from: string | undefined): string[] {
   const named = valuesOf("connection", rawHeaders).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
-  const ofConnection = new Set(named);
+  const ofConnection = new Set(named.filter((name) => !JUDGED_BY.test(name)));
   const kept: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const [name = "", value = ""] = rawHeaders.slice(at, at + 2);

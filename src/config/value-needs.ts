@@ -50,6 +50,10 @@ function memoryNeeds(section: Section, value: unknown): ValueNeeds {
   const memory = asSection(value, [...section.path, "memory"], section.findings);
   if (!memory) return { needs: [], inside: [] };
   const parts = ["conversation_memory", "persistent_memory"].map((key) => memory.values.get(key));
+  if (parts[0] !== undefined && !isSwitchedOn(parts[0])) {
+    const detail = "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+    section.findings.warn("no_effect", [...memory.path, "conversation_memory"], detail, "key");
+  }
   const lasts = parts.every((part) => part === undefined) || isSwitchedOn(parts[1]);
   return { needs: lasts ? [{ need: "persistent_memory", subject: "`memory`" }] : [], inside: [[memory, MEMORY_KEYS]] };
 }

@@ -24,6 +24,13 @@ describe("memory (section C)", () => {
   });
 });
 
+it.each(["", "enabled: true, "])("says that a session's turns are always remembered (section C): %s", (before) => {
+  const memory = `memory: {${before}conversation_memory: {enabled: false}}`;
+  const said = "`conversation_memory` cannot be switched off: the turns of one session are always remembered.";
+  expect(warningsOf(team("", 1, memory))).toEqual([`no_effect /memory/conversation_memory: ${said}`]);
+  expect(warningsOf(team("", 1, "memory: {conversation_memory: {enabled: true}}"))).toEqual([]);
+});
+
 describe("rules of MassGen's quick mode (section C)", () => {
   it.each([
     { key: "final_answer_strategy: winner_reuse", rules: { reuse_winning_answer: true } },

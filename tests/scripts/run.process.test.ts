@@ -50,6 +50,18 @@ describe("scripts/run.mjs", () => {
     expect(stderr).toContain("throws.ts:3");
   });
 
+  it.each(["start", "proof"])("npm passes every argument to %s, those that Node has too", (name) => {
+    const missing = spawnSync("npm", ["run", "--silent", name, "--", "--env-file", "there-is-none"], { encoding: "utf8" });
+    expect(missing.status).not.toBe(9);
+    expect(missing.stderr).not.toContain("node: ");
+    if (name === "start") expect(missing.stderr).toBe("--env-file there-is-none: there is no such file.\n");
+  });
+
+  it("lists the campaigns of the size change where none is named", () => {
+    const { status, stdout } = spawnSync("npm", ["run", "--silent", "proof", "--", "--list"], { encoding: "utf8" });
+    expect([status, stdout]).toEqual([0, run("proof/main.ts", "--list", "--size", "change").stdout]);
+  });
+
   it("fails when the source does not compile", () => {
     const { status, stderr } = run(entry("broken.ts", "const = 1;"));
     expect(status).toBe(1);

@@ -61,6 +61,14 @@ describe("what the proxy in front of npm start lets through", () => {
 });
 
 describe("headers", () => {
+  it.each(["origin", "Sec-Fetch-Site", "host", "content-length", "transfer-encoding", "massgen-hops"])(
+    "a client cannot have %s dropped as its connection's own (H1)",
+    (name) => {
+      const sent = ["Connection", `x-own, ${name}`, "X-Own", "1", name, "a"];
+      expect(forwardedHeaders(sent, undefined)).toEqual([name, "a"]);
+    },
+  );
+
   it("drops those by which a client could name another address or another client (H1)", () => {
     const forged = ["MF-Original-URL", "CF-Connecting-IP", "cf-worker", "X-Forwarded-For", "X-Forwarded-Host", "Forwarded"];
     const sent = [...forged, "X-Real-IP", "mf-cf-blob"].flatMap((name) => [name, "evil"]);
