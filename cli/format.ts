@@ -1,3 +1,4 @@
+import { formatUsd } from "../src/protocol/cost";
 import type { ToolProgress } from "../src/protocol/tool-news";
 
 /** Figures as people read them. */
@@ -8,9 +9,6 @@ export function formatTokens(tokens: number): string {
   const [value, unit] = tokens < 999_950 ? [tokens / 1_000, "k"] : [tokens / 1_000_000, "M"];
   return `${value.toFixed(1)}${unit}`;
 }
-
-/** Four decimals below a dollar: calls cost fractions of a cent. */
-export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /** A cost in US dollars; `null` if any part has no known price, then `known` is the sum of the rest. */
 export function formatCost(usd: number | null, known: number): string {

@@ -1,10 +1,11 @@
+import { formatUsd } from "../src/protocol/cost";
 import { fallbackWarnings } from "../src/protocol/fallback";
 import { leftOutWarnings } from "../src/protocol/left-out";
 import { participantsOfTurn, participationWarnings } from "../src/protocol/participation";
 import { type AttemptView, citationsOf, tallyOf, type TurnView } from "../src/protocol/view";
 import { voteResult, voteWords } from "../src/protocol/vote-result";
 import { costWords } from "./display";
-import { formatUsd, tokenWords } from "./format";
+import { tokenWords } from "./format";
 import { type Line, segment } from "./paint";
 import { sanitize, toLine } from "./sanitize";
 

@@ -1,5 +1,6 @@
 import { type CaseResult, errored, judge } from "../src/evals/result";
 import { claimable, owedAt, type RunEffect } from "../src/evals/run";
+import { formatUsd } from "../src/protocol/cost";
 import type { SuiteCase } from "../src/evals/schema";
 import { withIncluded } from "../src/tenancy/principal";
 import { type Env, readSecret } from "./env";
@@ -155,7 +156,7 @@ export class EvalCases {
 function heldBy(refusal: StartRefusal): string | null {
   switch (refusal.code) {
     case "quota_exceeded":
-      return `its tenant had ${refusal.limit} turns running, as many as it may`;
+      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, as many as it may`;
     case "spend_exceeded":
       return refusal.reservedUsd > 0 ? "what is left of its tenant's money of the day was reserved by running turns" : null;
     default:
@@ -166,7 +167,7 @@ function heldBy(refusal: StartRefusal): string | null {
 function reasonOf(refusal: StartRefusal): string {
   switch (refusal.code) {
     case "spend_exceeded":
-      return `its tenant's money of the day ($${refusal.limitUsd.toFixed(2)}) is spent`;
+      return `its tenant's money of the day (${formatUsd(refusal.limitUsd)}) is spent`;
     case "storage_exceeded":
       return "its tenant stores as much as it may";
     case "price_unknown":

@@ -5,7 +5,7 @@ import type { AttachmentRefusal, WantedAttachment } from "./attachments";
 import type { FileEntry } from "../src/workspace/types";
 import type { SessionStatus, TurnResponse } from "../src/protocol/api";
 import type { Budget } from "../src/protocol/team";
-import type { QuotaRefusal } from "../src/tenancy/quota";
+import type { PriceRefusal, QuotaRefusal } from "../src/tenancy/quota";
 import type { Team } from "../src/config/team";
 import type { ContextRefusal } from "./turn-contexts";
 
@@ -32,8 +32,7 @@ export type Started = { ok: true; turn: number };
 export type StartRefusal =
   | { ok: false; code: "session_not_found" | "turn_not_found" }
   | AttachmentRefusal
-  /** A cap in dollars cannot hold these agents. */
-  | { ok: false; code: "price_unknown"; agents: string[] }
+  | PriceRefusal
   /** No first call of the team fits into the turn's own budget. */
   | ({ ok: false } & CapTooSmall)
   /** `turn`: the one that runs. */

@@ -1,11 +1,10 @@
 import type { StartRefusal } from "../../durable-objects/session-api";
-import { type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
+import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
 import { fullMessage } from "../contexts/refusals";
 import type { Call } from "./api-env";
 import type { CapTooSmall } from "../coordination";
+import { formatUsd } from "../protocol/cost";
 import { ApiError } from "./errors";
-
-const dollars = (usd: number): string => `$${usd.toFixed(2)}`;
 
 /** Why the tenant may not start a turn now, and what to do. */
 export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): ApiError {
@@ -14,7 +13,7 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
       return storageError(refusal);
     case "quota_exceeded": {
       const { running, limit } = refusal;
-      const message = `${running} turns are running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
+      const message = `${running} ${running === 1 ? "turn is" : "turns are"} running, and ${limit} may at a time. Wait for one to end, or cancel one.`;
       return new ApiError("quota_exceeded", message, { limit, running, headers: { "retry-after": "10" } });
     }
     case "spend_exceeded": {
@@ -22,7 +21,7 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
       const wait =
         reservedUsd > 0 ? " Wait until a running turn ends (a run with a `budget` reserves no more than that), or" : " Wait";
       const rest = limitUsd - spentUsd - reservedUsd > 0 ? " What is left cannot pay a first call." : "";
-      const message = `Of today's ${dollars(limitUsd)}, ${dollars(spentUsd)} are spent and ${dollars(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
+      const message = `Of today's ${formatUsd(limitUsd)}, ${formatUsd(spentUsd)} are spent and ${formatUsd(reservedUsd)} reserved by running turns.${rest}${wait} until the day ends (UTC), or have the limit raised.`;
       const members = { limit_usd: limitUsd, spent_usd: spentUsd, reserved_usd: reservedUsd };
       return new ApiError("spend_exceeded", message, {
         ...members,
@@ -30,6 +29,15 @@ export function quotaError(refusal: QuotaRefusal, now: number = Date.now()): Api
       });
     }
   }
+}
+
+/** Why no cap in dollars can hold these agents. The tenant's day is a cap that a run's own `max_tokens` does not replace. */
+export function priceError({ agents, isDaily }: PriceRefusal): ApiError {
+  const unknown = `The price of ${agents.join(", ")} is not known`;
+  const message = isDaily
+    ? `${unknown}. This tenant has a daily limit in dollars (TENANT_USD_PER_DAY): use models with a known price, or ask the operator to remove the limit.`
+    : `${unknown}, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.`;
+  return new ApiError("price_unknown", message, { agents });
 }
 
 /** The tenant stores as much as it may. */

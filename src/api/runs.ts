@@ -21,7 +21,7 @@ import { RUN_REQUEST, RUN_WARNED, STREAM, TURN_REQUEST } from "./examples";
 import { openStream } from "./open-stream";
 import { header, json, type Operation } from "./operation";
 import { ID, IDEMPOTENCY } from "./parameters";
-import { budgetError, quotaError, requireStorage } from "./quota-refusals";
+import { budgetError, priceError, quotaError, requireStorage } from "./quota-refusals";
 import { readBodyAndText } from "./read-body";
 import { notFound, route, sessionOf } from "./routes";
 import type { SessionStub } from "./services";
@@ -131,7 +131,7 @@ function startError(refusal: StartRefusal): ApiError {
     case "attachment_refused":
       return attachmentError(refusal);
     case "price_unknown":
-      return priceUnknown(refusal.agents);
+      return priceError(refusal);
     case "budget_too_small":
       return budgetError(refusal);
     case "context_missing": {
@@ -190,12 +190,7 @@ function toStart(body: Limits, { text, attachments }: Question, parentTurn: numb
 function requirePrices(rules: TeamRules, budget: RunRequest["budget"]): void {
   if (budget?.max_cost_usd === undefined) return;
   const unpriced = unpricedAgents(rules);
-  if (unpriced.length > 0) throw priceUnknown(unpriced);
-}
-
-function priceUnknown(agents: readonly string[]): ApiError {
-  const message = `The price of ${agents.join(", ")} is not known, so a cap in dollars cannot hold. Cap the run with budget.max_tokens instead.`;
-  return new ApiError("price_unknown", message, { agents });
+  if (unpriced.length > 0) throw priceError({ ok: false, code: "price_unknown", agents: unpriced });
 }
 
 type Parsed = { team: Team; warnings: readonly Fault[] };

@@ -20,3 +20,6 @@ export const toCostFields = ({ usd, isWhole }: Cost): CostFields =>
 export const knownUsd = ({ cost_usd, cost_usd_known }: CostFields): number => cost_usd_known ?? cost_usd ?? 0;
 
 export const costOfFields = (fields: CostFields): Cost => ({ usd: knownUsd(fields), isWhole: fields.cost_usd !== null });
+
+/** An amount as people read it: four decimals below a dollar, as calls cost fractions of a cent. */
+export const formatUsd = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;

@@ -39,9 +39,12 @@ export type QuotaRefusal =
   | { ok: false; code: "quota_exceeded"; limit: number; running: number }
   | { ok: false; code: "spend_exceeded"; limitUsd: number; spentUsd: number; reservedUsd: number };
 
+/** No cap in dollars can hold these agents. `isDaily`: the cap is that of the tenant's day, and not the run's own. */
+export type PriceRefusal = { ok: false; code: "price_unknown"; agents: readonly string[]; isDaily?: true };
+
 export type QuotaDecision =
   /** `maxCostUsd`: what the turn may spend; null: no cap. */
-  { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | { ok: false; code: "price_unknown"; agents: string[] };
+  { ok: true; lease: Lease; maxCostUsd: number | null } | QuotaRefusal | PriceRefusal;
 
 /** Whether the turn may start now. Asked again for a turn that has its lease, the answer is the same. */
 export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: number): QuotaDecision {
@@ -54,7 +57,7 @@ export function judgeTurn(quota: Quota, usage: Usage, wish: TurnWish, now: numbe
   if (usdPerDay === null) {
     return { ok: true, lease: { session, turn, reservedUsd: maxCostUsd ?? 0, endsAt }, maxCostUsd };
   }
-  if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: [...unpriced] };
+  if (unpriced.length > 0) return { ok: false, code: "price_unknown", agents: [...unpriced], isDaily: true };
   const reservedUsd = others.reduce((sum, lease) => sum + lease.reservedUsd, 0);
   const left = usdPerDay - usage.spentUsd - reservedUsd;
   // Too little for a first call would be a run that is taken and fails. A budget within what is left is the caller's own choice, and

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatDuration, formatTokens, formatUsd, plural } from "../../cli/format";
+import { formatDuration, formatTokens, plural } from "../../cli/format";
+import { formatUsd } from "../../src/protocol/cost";
 import { paint, segment } from "../../cli/paint";
 import { fitEnd, fitStart, padTo, widthOf } from "../../cli/text-width";
 

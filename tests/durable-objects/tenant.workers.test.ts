@@ -120,7 +120,7 @@ describe("a run", () => {
     const refused = await start(key, ["quick"]);
     expect([refused.status, await refused.json()]).toEqual([
       422,
-      expect.objectContaining({ code: "price_unknown", agents: ["a0"] }),
+      expect.objectContaining({ code: "price_unknown", agents: ["a0"], detail: expect.stringContaining("TENANT_USD_PER_DAY") }),
     ]);
   });
 

@@ -83,6 +83,7 @@ describe("a turn is refused", () => {
       ok: false,
       code: "price_unknown",
       agents: ["a"],
+      isDaily: true,
     });
     expect(judgeTurn(UNLIMITED, { leases: [], spentUsd: 0 }, unpriced, NOW)).toMatchObject({ ok: true });
   });
