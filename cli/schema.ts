@@ -69,7 +69,9 @@ const AttemptFactsSchema = z.object({
   label: z.string().nullish(),
   tie: z.boolean().default(false),
   vote_result: VoteResultFactsSchema.nullish(),
-  presentation: z.object({ agent: z.string(), source: z.string(), fallback: z.string().nullish() }).nullish(),
+  presentation: z
+    .object({ agent: z.string(), source: z.string(), fallback: z.string().nullish(), changed_files: z.number().optional() })
+    .nullish(),
   finish_reason: z.string().nullish(),
   answers: z
     .array(

@@ -45,7 +45,7 @@ import type { FileDuties, FileDuty } from "./file-duties";
 import { FILES } from "./limits";
 import type { Outbox } from "./outbox";
 import { RejectedResults } from "./rejected-results";
-import type { RoundChanges } from "./round-changes";
+import type { ContextEdits, RoundChanges } from "./round-changes";
 import type { Contents, FrozenFiles } from "./session-api";
 import type { AnswerFiles } from "./session-queries";
 import type { SessionContexts } from "./session-contexts";
@@ -145,8 +145,10 @@ export class Workspaces {
   /** The agent's workspace with what is staged; null where it has none. */
   #factsOf(turn: TurnState, agent: number, staged: Staged | null): WorkspaceFacts | null {
     if (!this.has(turn, agent)) return null;
-    const touched = new Map([...this.#options.changes.of(placeOf(turn, agent)), ...(staged?.workspace ?? [])]);
-    return workspaceFacts({ base: this.#base(turn, agent, []), touched, previous: this.#previous(turn, agent) });
+    const place = placeOf(turn, agent);
+    const touched = new Map([...this.#options.changes.of(place), ...(staged?.workspace ?? [])]);
+    const contexts = this.#contextEdits(turn, place, staged && this.#changed(turn, place, staged));
+    return workspaceFacts({ base: this.#base(turn, agent, []), touched, previous: this.#previous(turn, agent), contexts });
   }
 
   /** The files of the agent's newest answer in the attempt; null: it has none. */
@@ -244,8 +246,7 @@ export class Workspaces {
         results = brought.results.map((result) => ({ place, result }));
       }
       if (turn && event.type === "presentation.completed") {
-        const sets = event.source === "answer" ? [] : this.#changeSets(turn, event.agent, changed);
-        presented = { turn: turn.number, sets };
+        presented = { turn: turn.number, sets: this.#changeSets(turn, event.agent, changed) };
         if (event.text_file !== undefined) finalText = wholeText;
       }
       const taken = turn && this.#frozenBy(turn, event, { changed, frozen, finalText });
@@ -329,14 +330,18 @@ export class Workspaces {
   /** What the presenter has made of the contexts it may change; `changed`: with what is about to be written. */
   #changeSets(turn: TurnState, id: string, changed: Changed | null): ChangeSet[] {
     const agent = indexOf(turn, id);
-    const place = placeOf(turn, agent);
+    const edits = this.#contextEdits(turn, placeOf(turn, agent), changed);
+    return contextsOf(turn, agent).flatMap(({ name, version }) => {
+      const changes = edits.get(name) ?? EMPTY_TREE;
+      return changes.size > 0 ? [{ context: name, version, changes }] : [];
+    });
+  }
+
+  /** By name, what the round has made of contexts, with what is about to be written. */
+  #contextEdits(turn: TurnState, place: RoundPlace, changed: Changed | null): ContextEdits {
     const edits = isOf(changed, place) ? changed.edits : null;
-    const sets = contextsOf(turn, agent).map(({ name, version }) => ({
-      context: name,
-      version,
-      changes: edits?.get(name) ?? this.#options.changes.ofContext(place, name),
-    }));
-    return sets.filter(({ changes }) => changes.size > 0);
+    const names = contextsOf(turn, place.agent).map(({ name }) => name);
+    return new Map(names.map((name) => [name, edits?.get(name) ?? this.#options.changes.ofContext(place, name)]));
   }
 
   /** The tree as it stands, with what is about to be written. */

@@ -102,8 +102,10 @@ export type WorkspaceFacts = {
   changed: boolean;
   /** Files of the agent's previous answer in the attempt that are missing and that the round did not delete. Absent: none. */
   leftOut?: LeftOut;
-  /** Paths of the files that tools of the round wrote and that are there; sorted. Absent: none. */
+  /** Paths of the files that tools of the round wrote and that are there, sorted; of contexts as `/contexts/…`. Absent: none. */
   written?: readonly string[];
+  /** How many paths tools of the round wrote, moved or deleted, those of contexts too. Absent: none. */
+  edits?: number;
   /** The free name for the file of a long final text. Absent: `final.txt`. */
   textFile?: string;
 };

@@ -100,8 +100,8 @@ function unusable({ stopReason, text, tools }: Reply): Problem | null {
 }
 
 /**
- * The winning answer stands in for a presentation that failed; without one an earlier final text, or what was written, with its
- * files.
+ * The text of the winning answer stands in for a presentation that failed; without one an earlier final text, or what was written.
+ * The files that the presenter had changed go with it: its workspace began with those of that answer.
  */
 export function fallBack(draft: Draft, problem: Problem): void {
   const { presenter } = draft.attempt;
@@ -125,19 +125,21 @@ function present(draft: Draft, index: number, presented: Presented, textFile: st
   const label = finalLabel(index);
   const files =
     textFile === null
-      ? filesWith(draft, index, { label, isOwn: presented.source !== "answer" })
+      ? filesWith(draft, index, { label, isReused: presented.source === "answer" && presented.fallback === null })
       : { snapshot: label, files: "workspace" as const, text_file: textFile };
-  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files });
+  const changed = presented.fallback === null ? undefined : draft.filesOf(index)?.edits;
+  const ofCut = changed === undefined ? {} : { changed_files: changed };
+  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files, ...ofCut });
   if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
   const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
   draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });
 }
 
-/** As with answers, files that the presenter did not change stay. `isOwn`: the text is its own, and no other stands in for it. */
-function filesWith(draft: Draft, index: number, { label, isOwn }: { label: string; isOwn: boolean }) {
+/** As with answers, files that the presenter did not change stay. `isReused`: it was never asked. */
+function filesWith(draft: Draft, index: number, { label, isReused }: { label: string; isReused: boolean }) {
   const earlier = workspaceOf(draft, index);
   if (earlier === null) return { snapshot: null };
-  return isOwn ? handOver(draft, index, { label, earlier }) : keepFiles(earlier);
+  return isReused ? keepFiles(earlier) : handOver(draft, index, { label, earlier });
 }
 
 /** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */

@@ -328,6 +328,8 @@ export const AttemptSchema = z
         label: z.string(),
         source: z.enum(["presentation", "answer", "partial"]),
         fallback: z.string().nullable(),
+        /** How many files the presenter had changed when it was cut off; they are handed over. Absent: none. */
+        changed_files: z.int().optional(),
       })
       .nullable(),
     restart: z.object({ agent: z.string(), reason: z.string(), instructions: z.string() }).nullable(),

@@ -305,15 +305,16 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     /** Tools the presenter executed, which a fallen or rejected presentation cannot take back. */
     tools: z.array(z.string()),
     /**
-     * Whose files go with it: by its own label its own; else what the presenter began with, as it changed none or another text stands
-     * in: the label of the winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent:
-     * not told.
+     * Whose files go with it: by its own label its own; else what the presenter began with, as it changed none: the label of the
+     * winning answer's snapshot, or `base` for what the turn began with. null: the presenter has no files; absent: not told.
      */
     snapshot: z.string().nullable().optional(),
     /** Absent: the presenter has no files, or the log is from before this field. */
     files: HandedFilesSchema.optional(),
     /** The file of `snapshot` that holds the whole text, of which `content` is only the beginning. Absent: there is none. */
     text_file: z.string().optional(),
+    /** How many files, those of contexts too, its presenter had changed when it was cut off; they go with it. Absent: none. */
+    changed_files: z.number().int().optional(),
   }),
   z.object({ type: z.literal("attempt.restarted"), ...ofAgent, reason: z.string(), instructions: z.string() }),
   z.object({

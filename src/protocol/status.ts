@@ -187,6 +187,7 @@ function toAttempt(turn: TurnView, attempt: AttemptView): z.infer<typeof Attempt
       label: presentation.label,
       source: presentation.source,
       fallback: presentation.fallback,
+      ...(presentation.changed_files !== undefined && { changed_files: presentation.changed_files }),
     },
     restart: attempt.restart,
   };

@@ -173,8 +173,9 @@ function citationsAdded(turn: TurnView, attempt: AttemptView, event: EventOf<"ci
 }
 
 function presentationCompleted(turn: TurnView, attempt: AttemptView, event: EventOf<"presentation.completed">): void {
-  const { agent: presenter, label, content, source, fallback, tools } = event;
-  attempt.presentation = { agent: presenter, label, content, source, fallback, tools };
+  const { agent: presenter, label, content, source, fallback, changed_files, tools } = event;
+  const ofCut = changed_files === undefined ? {} : { changed_files };
+  attempt.presentation = { agent: presenter, label, content, source, fallback, ...ofCut, tools };
   const agent = agentById(turn, presenter);
   if (!agent) return;
   agent.call = null;

@@ -130,6 +130,8 @@ export type PresentationView = {
   content: string;
   source: "presentation" | "answer" | "partial";
   fallback: string | null;
+  /** Absent: none. */
+  changed_files?: number;
   tools: string[];
 };
 

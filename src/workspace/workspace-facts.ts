@@ -2,7 +2,7 @@ import type { WorkspaceFacts } from "../coordination/inputs";
 import { freeTextFile, TEXT_FILE } from "../coordination/long-final";
 import { handedOver, isHandedOver } from "./handed-over";
 import { applyChanges } from "./tree";
-import type { Tree, TreeChanges } from "./types";
+import type { FileEntry, Tree, TreeChanges } from "./types";
 
 type RoundFiles = {
   /** What the round began with. */
@@ -11,22 +11,36 @@ type RoundFiles = {
   touched: TreeChanges;
   /** The files of the author's previous answer in the attempt; null: it has none. */
   previous: Tree | null;
+  /** By name, what the round has made of contexts that it may change. */
+  contexts: ReadonlyMap<string, TreeChanges>;
 };
 
 /** So many of the left-out paths are named: an event must fit into a row. */
 const MOST_NAMED = 20;
 
 /** What the coordination rules need to know of a workspace. Pure: it follows from stored rows, so a restart changes nothing. */
-export function workspaceFacts({ base, touched, previous }: RoundFiles): WorkspaceFacts {
+export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles): WorkspaceFacts {
   const tree = handedOver(applyChanges(base, touched));
   const free = freeTextFile(tree.keys());
-  const textFile = free === TEXT_FILE ? {} : { textFile: free };
-  const changed = [...touched.keys()].some(isHandedOver);
-  if (!changed) return { files: tree.size, changed, ...textFile };
-  const written = [...touched].flatMap(([path, entry]) => (entry !== null && isHandedOver(path) ? [path] : [])).sort();
-  const facts = { files: tree.size, changed, ...textFile, ...(written.length > 0 && { written }) };
-  if (previous === null) return facts;
+  const own = [...touched].filter(([path]) => isHandedOver(path));
+  const facts = {
+    files: tree.size,
+    changed: own.length > 0,
+    ...(free !== TEXT_FILE && { textFile: free }),
+    ...editsOf([...own, ...inContexts(contexts)]),
+  };
+  if (previous === null || own.length === 0) return facts;
   const leftOut = [...previous.keys()].filter((path) => !tree.has(path) && touched.get(path) !== null);
   if (leftOut.length === 0) return facts;
   return { ...facts, leftOut: { count: leftOut.length, paths: leftOut.slice(0, MOST_NAMED) } };
+}
+
+type Edit = readonly [path: string, entry: FileEntry | null];
+
+const inContexts = (contexts: ReadonlyMap<string, TreeChanges>): Edit[] =>
+  [...contexts].flatMap(([name, changes]) => [...changes].map(([path, entry]): Edit => [`/contexts/${name}/${path}`, entry]));
+
+function editsOf(edits: readonly Edit[]): Pick<WorkspaceFacts, "written" | "edits"> {
+  const written = edits.flatMap(([path, entry]) => (entry === null ? [] : [path])).sort();
+  return { ...(written.length > 0 && { written }), ...(edits.length > 0 && { edits: edits.length }) };
 }

@@ -231,6 +231,15 @@ describe("the summary of a turn", () => {
     );
     expect(text(story)).toContain("warning  anna could not present the final text (too_large): its answer stands in for it.");
   });
+  it("says how many files of a presenter that was cut off are handed over (D3)", () => {
+    const story = b.story.map((body) =>
+      body.type === "presentation.completed"
+        ? b.presented("anna", "x", { source: "answer", fallback: "call_cap", changed_files: 4 })
+        : body,
+    );
+    const said = "its answer stands in for it; the files it had changed are handed over (4).";
+    expect(text(story)).toContain(`warning  anna could not present the final text (call_cap): ${said}`);
+  });
   it("names each agent's reason when the turn failed", () => {
     expect(text([...base, b.failed("anna", "ben")]).slice(0, 3)).toEqual([
       "failed  No agent gave an answer.",

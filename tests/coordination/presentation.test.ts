@@ -208,6 +208,36 @@ describe("the presentation", () => {
         "turn.completed a agent1.final consensus",
       ],
     },
+    ...[
+      { ends: "its call cap", when: (world: World) => world.does("a", uses(["search"])), code: "call_cap" },
+      {
+        ends: "a failing provider",
+        when: (world: World) => world.does("a", fails({ class: "quota", code: "quota" })),
+        code: "quota",
+      },
+      { ends: "the deadline", when: (world: World) => world.wait(10_000), code: "deadline" },
+    ].map(({ ends, when, code }) => ({
+      name: `that ${ends} cuts off hands over the files that it changed, with the answer's text (D3)`,
+      world: {
+        ...two,
+        every: { tools: [tool("search")], workspace: true },
+        rules: { max_calls_per_round: 1, orchestrator_timeout_ms: 10_000 },
+      },
+      given: (world: World) => {
+        presenting(world);
+        if (code === "call_cap") {
+          world.does("a", uses(["search"]));
+          world.tool("a");
+        }
+        world.starts("a");
+        world.files = wrote(5, { edits: 4 });
+      },
+      when: (world: World) => when(world).slice(-2),
+      then: [
+        `presentation.completed a agent1.final answer ${code} with agent1.final 4 changed`,
+        "turn.completed a agent1.final consensus",
+      ],
+    })),
     {
       name: "is not asked of a winner that has failed",
       given: (world) => {
@@ -343,8 +373,15 @@ describe("the files of the final text", () => {
       files: "kept",
     },
     {
-      name: "are those of the winning answer where that stands in",
+      name: "are its own where the winning answer stands in for its text",
       facts: wrote(2),
+      move: cut,
+      snapshot: "agent1.final",
+      files: "workspace",
+    },
+    {
+      name: "are those of the winning answer where that stands in and it changed none",
+      facts: changedNothing(2),
       move: cut,
       snapshot: "agent1.1",
       files: "kept",

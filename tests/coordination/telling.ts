@@ -132,5 +132,8 @@ function delayed(event: EventOf<"call.waiting" | "call.failed" | "conversation.c
   return [event.class, event.retry_at === null ? "final" : `retry in ${event.retry_at - event.at}`];
 }
 
-const presented = ({ label, source, fallback, text_file: file }: EventOf<"presentation.completed">): string[] =>
-  [label, source, fallback, file && `whole in ${file}`].filter((word) => typeof word === "string");
+function presented({ label, source, fallback, text_file: file, ...event }: EventOf<"presentation.completed">): string[] {
+  const { changed_files: changed } = event;
+  const files = changed === undefined ? null : `with ${event.snapshot} ${changed} changed`;
+  return [label, source, fallback, file && `whole in ${file}`, files].filter((word) => typeof word === "string");
+}

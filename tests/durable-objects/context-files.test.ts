@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { PinnedContext } from "../../src/protocol/events";
 import type { AgentFiles } from "../../src/workspace/agent-files";
-import { answers, confirms, rejects, says, tool, uses, votes } from "../coordination/builders";
+import { answers, confirms, fails, rejects, says, tool, uses, votes } from "../coordination/builders";
 import { World, type WorldOptions } from "../coordination/world";
 import { FilesSession, Shelf } from "./files-session";
 
@@ -146,14 +146,38 @@ describe("the presenter's changes", () => {
     expect(await session.changes()).toEqual(["site@v1 e: second"]);
   });
 
-  it("are none where another text is presented in its place", async () => {
+  it("are kept where its answer stands in for a text that was cut off (D3)", async () => {
     begin({ rules: {} });
     session.does("a", answers("A"));
     session.does("a", votes("a"));
     await uses1(write("/contexts/site/a.txt", "A2"));
+    await uses1(write("mine.txt", "M"));
+    session.restart();
     session.does("a", says("cut", { stopReason: "length" }));
-    expect(world.events("presentation.completed")).toMatchObject([{ source: "answer", fallback: "length" }]);
-    expect(await session.changes()).toEqual([]);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "answer", content: "A", fallback: "length", snapshot: "agent1.final", files: "workspace", changed_files: 2 },
+    ]);
+    expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
+    expect(session.workspaces.frozen(1, null).tree).toMatchObject([{ path: "mine.txt" }]);
+  });
+
+  it("are kept, and the workspace is the answer's, where they are all that it changed (D3)", async () => {
+    begin({ rules: {} });
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+    await uses1(write("/contexts/site/a.txt", "A2"));
+    session.does("a", says(""));
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "answer", fallback: "empty", files: "kept", changed_files: 1 },
+    ]);
+    expect(await session.changes()).toEqual(["site@v1 a.txt: A2"]);
+  });
+
+  it("are named where a single agent wrote nothing else (D3)", async () => {
+    await uses1(write("/contexts/site/new/n", "N"));
+    session.does("a", fails({ class: "quota", code: "quota" }));
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: expect.stringContaining("`/contexts/site/new/n`") });
+    expect(await session.changes()).toEqual(["site@v1 new/n: N"]);
   });
 });
 

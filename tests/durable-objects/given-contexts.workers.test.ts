@@ -164,14 +164,17 @@ describe("a team that is given contexts", () => {
     expect(await changesOf(run)).toMatchObject({ data: [{ base_version: first }] });
   });
 
-  it("changes nothing where the presentation falls back to an answer", async () => {
-    await push("site", SITE);
+  it("keeps what its presenter changed where the presentation falls back to an answer (D3)", async () => {
+    const version = await push("site", SITE);
     const fallen = await start(given(["silent"], [{ path: "site", permission: "write" }], FULL));
     const { events } = await follow(fallen);
     expect(trail(events)).toContain("write /contexts/site/index.html done");
-    expect(events).toContainEqual(expect.objectContaining({ type: "presentation.completed", source: "answer" }));
-    expect(await changesOf(fallen)).toEqual({ object: "list", data: [] });
-    await comesToHold(fallen, []);
+    const fellBack = { type: "presentation.completed", source: "answer", fallback: "empty", changed_files: 1 };
+    expect(events).toContainEqual(expect.objectContaining(fellBack));
+    const change = { path: "index.html", hash: await hash("lost"), size: 4 };
+    expect((await changesOf(fallen)).data).toEqual([{ context: "site", base_version: version, changes: [change] }]);
+    expect(await (await contents(fallen, "lost")).text()).toBe("lost");
+    await comesToHold(fallen, [`1: site ${version}`]);
   });
 
   it("changes nothing while the turn runs, and where it is cancelled", async () => {

@@ -196,7 +196,11 @@ export const presenting = (agent: string, label: string): Body => ({
 });
 
 type Presented = EventOf<"presentation.completed">;
-export const presented = (agent: string, content: string, how: Partial<Pick<Presented, "source" | "fallback">> = {}): Body => ({
+export const presented = (
+  agent: string,
+  content: string,
+  how: Partial<Pick<Presented, "source" | "fallback" | "changed_files">> = {},
+): Body => ({
   type: "presentation.completed",
   attempt: 1,
   agent,

@@ -69,7 +69,7 @@ describe("a round has changed its workspace", () => {
     const files = rig.open();
     await does(files);
     const touched = files.staged().workspace;
-    expect(workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null }).changed).toBe(changed);
+    expect(workspaceFacts({ base: tree("a.txt", "b.txt"), touched, previous: null, contexts: new Map() }).changed).toBe(changed);
     expect([...touched.keys()].some(isHandedOver)).toBe(changed);
   });
 });
@@ -110,6 +110,41 @@ describe("an answer leaves out", () => {
       leftOut: { count: 5_000, paths: Array.from({ length: 20 }, (_, nth) => `f${String(nth).padStart(4, "0")}`) },
     },
   ])("$name (D1)", ({ touched, previous, leftOut }) => {
-    expect(workspaceFacts({ base: tree("a.txt"), touched, previous }).leftOut).toEqual(leftOut);
+    expect(workspaceFacts({ base: tree("a.txt"), touched, previous, contexts: new Map() }).leftOut).toEqual(leftOut);
+  });
+});
+
+describe("what a round changed is told by path and by number", () => {
+  const entry = { hash: "new", size: 1 };
+  const site = new Map([
+    [
+      "site",
+      new Map([
+        ["b.html", entry],
+        ["old.html", null],
+      ]),
+    ],
+  ]);
+
+  it.each([
+    { name: "nothing", touched: new Map([[".tool_results/r.txt", entry]]), contexts: new Map(), facts: {} },
+    {
+      name: "files written and deleted",
+      touched: new Map([
+        ["c.txt", entry],
+        ["a.txt", null],
+      ]),
+      contexts: new Map(),
+      facts: { written: ["c.txt"], edits: 2 },
+    },
+    {
+      name: "files of contexts, which are no change of the workspace",
+      touched: new Map(),
+      contexts: site,
+      facts: { written: ["/contexts/site/b.html"], edits: 2 },
+    },
+  ])("$name (D3)", ({ touched, contexts, facts }) => {
+    const { files: _, ...told } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
+    expect(told).toEqual({ changed: touched.has("c.txt"), ...facts });
   });
 });

@@ -7,8 +7,8 @@ type Text = EventOf<"answer.submitted" | "presentation.completed">;
 
 /**
  * I10: the files that go with a text are its agent's workspace if a tool of the round changed a file. Else those of before stay: of
- * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in. The
- * log says which, whether the round emptied the workspace, and what an answer leaves out. Without a workspace there are none.
+ * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in for
+ * its text. The log says which, whether the round emptied the workspace, and what an answer leaves out. Without a workspace there are none.
  */
 export const snapshots: Invariant = {
   id: "I10",
@@ -34,9 +34,9 @@ const hasText = (event: Text): boolean => event.type === "presentation.completed
 
 /** `known`: undefined where no record of the workspace is there. */
 function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
-  const standsIn = event.type === "presentation.completed" && event.source === "answer";
-  if (known === undefined && !standsIn) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
-  const isKept = standsIn || (known?.changed === false && !hasText(event));
+  const isReused = event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
+  if (known === undefined && !isReused) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
+  const isKept = isReused || (known?.changed === false && !hasText(event));
   const due = isKept ? earlier : event.label;
   const said = isKept ? "kept" : known?.files === 0 && !hasText(event) ? "workspace_cleared" : "workspace";
   const leftOut = event.type === "answer.submitted" ? event.left_out : undefined;

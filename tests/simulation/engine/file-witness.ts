@@ -26,8 +26,6 @@ type Desk = {
   working: Tree;
   /** Paths that tools of the round wrote or deleted. */
   touched: Set<string>;
-  /** What the presenter's round began with. */
-  start: Tree;
   /** The files of its newest answer; null before that. */
   kept: Tree | null;
   /** Labels of the newest answers it was shown, by author. */
@@ -119,7 +117,6 @@ class Witness implements WitnessedFiles {
     const desk: Desk = {
       working: this.#base,
       touched: new Set(),
-      start: this.#base,
       kept: null,
       shown: new Map(),
       asked: new Map(),
@@ -205,19 +202,17 @@ class Witness implements WitnessedFiles {
   /** The presenter starts from the files of the answer that won, and sees those of all. */
   #begins({ agent, label }: EventOf<"presentation.started">): void {
     const desk = this.#desk(agent);
-    desk.start = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
-    desk.working = desk.start;
+    desk.working = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
     desk.touched = new Set();
     for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
   }
 
-  /** Where the answer stands in for a fallen presentation, what the presenter made of the files is dropped. */
-  #presents({ sequence_number, turn, attempt, agent, label, source }: EventOf<"presentation.completed"> & NumberedEvent): void {
+  /** Also where the answer stands in for its text, what the presenter made of the files is the result. */
+  #presents({ sequence_number, turn, attempt, agent, label }: EventOf<"presentation.completed"> & NumberedEvent): void {
     if (!this.#owners.has(agent)) return;
     const desk = this.#desk(agent);
     this.workspaces.set(sequence_number, this.#workspace(desk, null));
-    const tree = source === "answer" ? desk.start : desk.working;
-    this.trees.set(`${turn}/${attempt}/${label}`, tree);
-    this.#result = tree;
+    this.trees.set(`${turn}/${attempt}/${label}`, desk.working);
+    this.#result = desk.working;
   }
 }

@@ -68,6 +68,13 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "kept",
   },
   {
+    name: "a cut-off presenter's files are lost",
+    file: `${RULES}/presentation.ts`,
+    find: 'isReused: presented.source === "answer" && presented.fallback === null })',
+    replace: 'isReused: presented.source === "answer" })',
+    invariant: "I10",
+  },
+  {
     name: "an unfinished answer takes the votes away as coordination ends",
     file: `${RULES}/tally.ts`,
     find: "const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);",

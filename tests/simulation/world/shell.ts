@@ -105,7 +105,8 @@ export class Shell {
     if (events.length === 0) return this.#performer.sync();
     const begun = new Set<string>();
     for (const [nth, event] of events.entries()) {
-      if (event.type === "round.started" && event.carries === undefined) begun.add(event.agent);
+      const begins = event.type === "presentation.started" || (event.type === "round.started" && event.carries === undefined);
+      if (begins) begun.add(event.agent);
       if (event.type !== "answer.submitted" && event.type !== "presentation.completed") continue;
       const files = seen.read.get(event.agent);
       const isFresh = files && begun.has(event.agent);

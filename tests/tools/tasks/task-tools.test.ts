@@ -143,6 +143,9 @@ describe("an agent's to-do list", () => {
     const { files } = await called(["create_task_plan", PLAN]);
     const touched = files.staged().workspace;
     expect([...touched.keys()]).toEqual([".tasks/plan.json"]);
-    expect(workspaceFacts({ base: new Map(), touched, previous: null })).toEqual({ files: 0, changed: false });
+    expect(workspaceFacts({ base: new Map(), touched, previous: null, contexts: new Map() })).toEqual({
+      files: 0,
+      changed: false,
+    });
   });
 });
