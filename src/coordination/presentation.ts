@@ -168,14 +168,18 @@ function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
   );
 }
 
-/** Why an agent said nothing that neither failed nor ran out of calls. */
-function silence(endedBy: EndedBy, { called }: AgentState): string {
-  const end = ENDS[endedBy];
-  if (end === undefined) return "It wrote nothing.";
-  return `${end} before ${called ? "it wrote anything" : "its first call could be sent"}.`;
+/** Why an agent said nothing that neither failed nor ran out of calls; a call that failed before is what used up time or money. */
+function silence(endedBy: EndedBy, { called, lastFailure }: AgentState): string {
+  const ends = ENDS[endedBy];
+  if (ends === undefined) return "It wrote nothing.";
+  if (!called) return ends.uncalled;
+  return lastFailure === undefined ? ends.silent : `${ends.silent} Its last failed call: ${lastFailure}`;
 }
 
-const ENDS: Partial<Record<EndedBy, string>> = { deadline: "Time was up", budget: "The budget was used up" };
+const ENDS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
+  deadline: { uncalled: "Time was up before its first call could be sent.", silent: "Time was up before it wrote anything." },
+  budget: { uncalled: "The budget had no room for its first call.", silent: "The budget was used up before it wrote anything." },
+};
 
 function winningAnswer(draft: Draft): Answer | null {
   const revision = draft.attempt.settled?.revision ?? null;

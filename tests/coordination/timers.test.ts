@@ -290,7 +290,29 @@ describe("an agent without a word is told of truly", () => {
       name: "whose calls have failed until time was up",
       world: { rules: patient },
       given: (world) => {
-        for (let round = 0; round < 2; round += 1) world.does("a", fails({ class: "quota", code: "quota" }));
+        for (let round = 0; round < 2; round += 1) {
+          world.does("a", fails({ class: "quota", code: "quota", message: `The quota is used up ${round}.` }));
+        }
+      },
+      message: "Time was up before it wrote anything. Its last failed call: The quota is used up 1.",
+    },
+    {
+      name: "whose tries were lost and charged until the budget was used up",
+      world: { agents: ["a"], budget: { max_tokens: 4_000 } },
+      given: (world) => {
+        world.does("a", fails({ code: "connection_failed", message: "The connection was lost.", reached: true }));
+        world.wait(60_000);
+        world.starts("a");
+      },
+      message: "The budget was used up before it wrote anything. Its last failed call: The connection was lost.",
+    },
+    {
+      name: "whose failed call was followed by one that ended, without a word",
+      world: { rules: patient },
+      given: (world) => {
+        world.does("a", fails({ message: "The connection was lost." }));
+        world.wait(60_000);
+        world.does("a", says(""));
       },
       message: "Time was up before it wrote anything.",
     },
@@ -303,7 +325,7 @@ describe("an agent without a word is told of truly", () => {
       name: "that could not pay for its first call",
       world: { agents: ["a"], budget: { max_cost_usd: 0 } },
       given: (world) => world.starts("a"),
-      message: "The budget was used up before its first call could be sent.",
+      message: "The budget had no room for its first call.",
     },
     {
       name: "that was called until its first round was over",
