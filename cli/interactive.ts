@@ -1,4 +1,5 @@
 import { type Asked, ask } from "./ask";
+import { refuseFirstSlip } from "./commands/slips";
 import type { Connection } from "./connection";
 import { again, type Conversation, type Latest, nextTurn } from "./conversation";
 import { CliError, EXIT, type ExitCode } from "./exit-codes";
@@ -71,6 +72,7 @@ async function dispatch(text: string, conversation: Conversation, io: Io): Promi
   if (command !== null) return perform(command, conversation, io);
   const bare = bareCommand(text);
   if (bare !== null) throw new CliError(EXIT.config, `Did you mean ${bare}? To ask it as a question, put it in quotes.`);
+  if (conversation.session === null) refuseFirstSlip(text);
   const question = toQuestion(text.startsWith("//") ? text.slice(1) : text);
   const asked = nextTurn(conversation, question);
   const parent = conversation.session === null ? null : (conversation.latest?.turn ?? null);

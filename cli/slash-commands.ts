@@ -49,6 +49,12 @@ export function bareCommand(text: string): string | null {
   return isOne ? `/${ALIASES[name] ?? name}` : null;
 }
 
+/** Whether `word` is a command as it is written in a conversation, with its slash. */
+export const isConversationCommand = (word: string): boolean => {
+  const name = asCommand(word)?.name;
+  return name !== undefined && (Object.hasOwn(COMMANDS, name) || Object.hasOwn(ALIASES, name));
+};
+
 /** Does what it says. Throws CliError. */
 export async function perform({ name, argument }: SlashCommand, conversation: Conversation, io: Io): Promise<Outcome> {
   const known = Object.hasOwn(ALIASES, name) ? ALIASES[name] : name;

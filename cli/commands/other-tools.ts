@@ -11,12 +11,17 @@ const UNPUSHED = "push <directory>";
 const TEAMS = "config list";
 
 const WORDS: Readonly<Record<string, string>> = {
-  [SESSIONS]: "list ls ll ps session history log logs recent threads conversations chats projects issues stats stat usage cost",
-  [ATTACH]: "resume continue watch follow tail connect open join reconnect fork branch rewind checkout undo redo restore reopen",
+  [SESSIONS]:
+    "list ls ll ps session history log logs recent threads conversations chats projects issues stats stat usage cost " +
+    "search find tasks jobs metrics dashboard quota budget memory",
+  [ATTACH]:
+    "resume continue watch follow tail connect open join reconnect fork branch rewind checkout undo redo restore reopen " +
+    "switch rebase load replay",
   [SHOW]:
-    "diff share export view cat print inspect info status report result results transcript summary votes answers answer blame",
-  [FILES]: "files download fetch clone apply patch get merge checkpoint",
-  [UNPUSHED]: "upload add commit import sync mount copy attachments",
+    "diff share export view cat print inspect info status report result results transcript summary votes answers answer blame " +
+    "turns events review compare",
+  [FILES]: "files download fetch clone apply patch get merge checkpoint save",
+  [UNPUSHED]: "upload add commit import sync mount copy attachments context contexts",
   [TEAMS]: "teams team agents agent models model providers presets templates examples samples quickstart",
   "config init": "init new create setup configure configuration settings set edit",
   "config validate": "validate check lint verify",
@@ -28,9 +33,10 @@ const WORDS: Readonly<Record<string, string>> = {
   "eval list": "evals evaluate test tests bench benchmark",
   doctor: "diagnose health ping debug env",
   "--version": "version about",
-  'ask "…"': "run exec execute prompt query chat talk question interactive repl shell start",
+  'ask "…"': "run exec execute prompt query chat talk question interactive repl shell start plan retry restart",
   [HELP]:
-    "completion completions autocomplete man usage commands options plugin plugins mcp extension extensions hooks skills alias",
+    "completion completions autocomplete man usage commands options plugin plugins mcp extension extensions hooks skills alias " +
+    "docs api audit compact release pr issue",
 };
 
 /** What is not done with a command of this program. */

@@ -1,5 +1,6 @@
 import { CliError, EXIT } from "../exit-codes";
 import { commandLineOf } from "../invocation";
+import { isConversationCommand } from "../slash-commands";
 import { OTHER_TOOLS } from "./other-tools";
 
 export const COMMANDS = [
@@ -28,17 +29,36 @@ const ARGUMENT = /^(session_[a-z0-9]+|bash|zsh|fish|powershell|pwsh)$/;
  * Several words are a question, and so is a text with spaces, unless a command is followed by what only a command takes. Not for
  * those who wrote `ask` themselves.
  */
-export function refuseSlips(words: readonly string[]): void {
+export function refuseSlips(words: readonly string[], howToAsk = askedBy(words)): void {
   const [word = "", argument = ""] = words;
   const isCalled = words.length === 2 && ARGUMENT.test(argument);
   if (words.length !== 1 && !isCalled) return;
   if (word.length < 2 || /[\s?]/.test(word)) return;
+  if (isConversationCommand(word)) {
+    const detail = `${word} is a command of the conversation, which starts with ${commandLineOf()}`;
+    throw new CliError(EXIT.config, `${detail}. ${howToAsk}`);
+  }
   const written = word.toLowerCase();
   const command = COMMANDS.find((name) => name === written);
   if (command) throw new CliError(EXIT.config, `Options come after the command: ${commandLineOf(command, "… [options]")}`);
   const instead = elsewhere(written) ?? slip(written);
-  if (instead !== null) throw refusal(words, instead);
+  if (instead !== null) throw refusal(word, instead, howToAsk);
 }
+
+/**
+ * The same for a conversation's first entry, which begins a session as the command line does. Later entries may be one word: they
+ * answer what was said before.
+ */
+export function refuseFirstSlip(entry: string): void {
+  const word = entry.trim();
+  if (/^["'“‘„«`]/.test(word)) return;
+  const howToAsk = "To ask it as a question, put it in quotes.";
+  const isCommand = COMMANDS.some((name) => name === word.toLowerCase());
+  if (isCommand) throw new CliError(EXIT.config, `Did you mean ${commandLineOf(word.toLowerCase())}? ${howToAsk}`);
+  refuseSlips(word.split(/\s+/), howToAsk);
+}
+
+const askedBy = (words: readonly string[]): string => `To ask it as a question: ${commandLineOf("ask", `"${words.join(" ")}"`)}`;
 
 type Instead = { command: string; sentence: string | null };
 
@@ -54,11 +74,10 @@ function slip(word: string): Instead | null {
   return other === undefined ? null : elsewhere(other);
 }
 
-function refusal(words: readonly string[], { command, sentence }: Instead): CliError {
+function refusal(word: string, { command, sentence }: Instead, howToAsk: string): CliError {
   const meant = sentence ?? `Did you mean ${commandLineOf(command)}?`;
   const also = sentence === null ? "" : ` To check the service: ${commandLineOf(command)}.`;
-  const ask = commandLineOf("ask", `"${words.join(" ")}"`);
-  return new CliError(EXIT.config, `There is no command ${words[0]}. ${meant}${also} To ask it as a question: ${ask}`);
+  return new CliError(EXIT.config, `There is no command ${word}. ${meant}${also} ${howToAsk}`);
 }
 
 /** How many letters must be added, taken away or changed. */

@@ -77,6 +77,9 @@ const talk = async (options: Partial<ServiceOptions> = {}) => {
 const turnsPath = `/api/sessions/${b.SESSION}/turns`;
 const secondTurn = { status: 202, body: { session_id: b.SESSION, turn: 1, status: "running", links: runLinks(b.SESSION, 1) } };
 
+const questionsTo = (service: Service) =>
+  service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
+
 describe("a conversation at a terminal", () => {
   it("asks each entry as the next turn of one session", async () => {
     await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
@@ -109,6 +112,27 @@ describe("a conversation at a terminal", () => {
     expect(questions).toEqual(["one\ntwo\nthree!", "a \nb"]);
   });
 
+  it.each(["history", "Resume", "push", "sesions"])("takes %s for no first question (A7)", async (word) => {
+    await using stage = await talk();
+    const { somebody, service } = stage;
+    await somebody.types(`${word}\r`, 1);
+    await somebody.sees("To ask it as a question, put it in quotes.");
+    expect(service.requests).toEqual([]);
+    await somebody.types(`"${word}"\r`, 2);
+    await somebody.types("/quit\r", 3);
+    await somebody.ended();
+    expect(questionsTo(service)).toHaveLength(1);
+  });
+
+  it("takes a word of other tools for a question once there is a session", async () => {
+    await using stage = await talk({ answers: { [turnsPath]: secondTurn } });
+    await stage.somebody.types("why?\r", 1);
+    await stage.somebody.types("continue\r", 2);
+    await stage.somebody.types("/quit\r", 3);
+    await stage.somebody.ended();
+    expect(questionsTo(stage.service)).toEqual(["why?", "continue"]);
+  });
+
   it("goes on after a refusal, an unknown command and a mistake", async () => {
     await using stage = await talk({ answers: { "/api/runs": problem(429, { title: "Too many", code: "rate_limited" }) } });
     const { somebody } = stage;
@@ -125,8 +149,6 @@ describe("a conversation at a terminal", () => {
     expect([await somebody.ended(), stage.service.requests.length]).toEqual([0, 1]);
   });
 
-  const questionsTo = (service: Service) =>
-    service.requests.filter(({ method }) => method === "POST").map(({ body }) => JSON.parse(body).question);
   const pause = () => new Promise((resolve) => setTimeout(resolve, 150));
 
   it.each([

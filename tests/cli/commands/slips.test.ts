@@ -26,8 +26,22 @@ describe("words that were hardly meant as a question", () => {
     expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
   });
 
+  const more =
+    "context contexts audit events turns review plan compact memory search find quota budget release pr issue rebase switch restart " +
+    "retry replay compare save load docs api tasks jobs metrics dashboard";
+  it.each(more.split(" "))("%s is not one either (A7)", (word) => {
+    expect(() => refuseSlips([word])).toThrow(/There is no command .*npm run ask -- ask "/);
+  });
+
+  it.each(["/status", "/Retry", "/q"])("%s belongs to the conversation (A7)", (word) => {
+    expect(() => refuseSlips([word])).toThrow(`${word} is a command of the conversation, which starts with npm run ask --`);
+  });
+
   it.each([
     { words: [] },
+    { words: ["/etc/hosts"] },
+    { words: ["/unknown"] },
+    { words: ["/status", "codes", "of", "HTTP"] },
     { words: ["-"] },
     { words: ["why?"] },
     { words: ["Fibonacci"] },
