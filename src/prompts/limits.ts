@@ -30,7 +30,7 @@ const NEAR: Record<Kind, string> = {
 const LAST: Record<Kind, string> = {
   answer: "Call `new_answer` now, with the best answer you can give from what you have. Your files are handed over as they are.",
   decide:
-    "Call `vote` for the best of the current answers now, or `new_answer` with a better one. Your files are kept as they are.",
+    "Call `vote` for the best of the current answers now, or `new_answer` with a better one. If you call `new_answer`, your files are handed over as they are; with a vote this round's changes to them are dropped.",
   vote: "Call `vote` now, for the best of the current answers.",
   reply: "Write the final reply now, from what you have. Your files are handed over as they are.",
 };
