@@ -17,7 +17,8 @@ export type ModelFacts = {
 /** What is assumed of a model nobody listed: the smallest window and output of the models in use today. */
 export const UNKNOWN_MODEL: ModelFacts = { contextWindow: 128_000, maxOutputTokens: 16_384, price: null, pricedAt: null };
 
-const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
+/** The date behind a model's name. */
+export const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8})$/;
 
 /**
  * Facts by the exact id, or by the id without its date; never by a part of a name, which finds the wrong price. The window and

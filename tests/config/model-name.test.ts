@@ -19,6 +19,22 @@ describe("the name of a model (A1)", () => {
       backend: "type: claude\nmodel: claude-sonet-5-5",
       says: "Anthropic has no model claude-sonet-5-5 that this service knows. Did you mean `claude-sonnet-5-5`?",
     },
+    {
+      backend: "type: openai\nmodel: openai/gpt-6-luna",
+      says: "OpenAI has no model openai/gpt-6-luna that this service knows. Did you mean `gpt-6-luna`?",
+    },
+    {
+      backend: "type: openai\nmodel: openai/gpt-6-lunna",
+      says: "OpenAI has no model openai/gpt-6-lunna that this service knows. Did you mean `gpt-6-luna`?",
+    },
+    {
+      backend: "type: claude\nmodel: opus-5-5",
+      says: "Anthropic has no model opus-5-5 that this service knows. Did you mean `claude-opus-5-5`?",
+    },
+    {
+      backend: "type: openai\nmodel: gpt-6-lunna-2026-01-01",
+      says: "OpenAI has no model gpt-6-lunna-2026-01-01 that this service knows. Did you mean `gpt-6-luna`?",
+    },
   ])("$backend is questioned where its provider's models are known", ({ backend, says }) => {
     expect(about(backend)).toEqual([`model_unknown /agents/0/backend/model: ${says}`]);
   });
@@ -27,6 +43,7 @@ describe("the name of a model (A1)", () => {
     { name: "that is known", backend: "model: gpt-6-luna" },
     { name: "of another version", backend: "model: gpt-5-codex" },
     { name: "with a date behind", backend: "model: gpt-6-luna-2026-11-01" },
+    { name: "that more than one model's name ends with", backend: "type: openai\nmodel: luna" },
     { name: "that is like none", backend: "type: openai\nmodel: ft:acme:support:7p4lURel" },
     { name: "of a host whose models are not known", backend: "type: openrouter\nmodel: openai/gpt-6-lunna" },
     { name: "of one's own server", backend: "type: ollama\nmodel: gpt-6-lunna" },
