@@ -32,6 +32,7 @@ export function meteredBundle(bundle: string): string {
     ...pauseInLoops(tree, "mu"), // sed: commands of a cycle
     sortInSteps(tree, bundle),
     ...byteTexts(tree),
+    endOfBareDollar(bundle),
   ];
   return apply(bundle, edits) + HOST;
 }
@@ -110,6 +111,14 @@ const byteTexts = (tree: AnyNode): Edit[] => [
   ),
   wholeFunction(tree, "Q3", 'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}'),
 ];
+
+/** In arithmetic, a `$` that names nothing is read again and again where it stands: the memory ends first. It is an error. */
+function endOfBareDollar(bundle: string): Edit {
+  const before = "=n7(e,t,s,!0);";
+  const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;
+  if (start < before.length || bundle.indexOf(before, start) >= 0) throw new Error("The shell's arithmetic is not where it was.");
+  return { start, end: start, text: "if(l<=s)return bn(t.slice(s).trim(),s);" };
+}
 
 function wholeFunction(tree: AnyNode, name: string, text: string): Edit {
   const { start, end } = functionNamed(tree, name);

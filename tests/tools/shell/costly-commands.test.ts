@@ -103,3 +103,14 @@ describe("a costly command", () => {
     expect((await ran(command)).result.text.trim()).toBe(text);
   });
 });
+
+/** The parser read them for ever, and the memory ended. */
+it.each(["echo $(($))", "echo $((1 + $ 2))", "((x = $))", "a=(1); echo ${a[$]}$((a[$]))", 'echo $(("$"'])(
+  "a dollar sign that names nothing is an error of arithmetic: %s",
+  async (command) => expect((await runTool(tool, { command }, await agentFiles({}))).text).toMatch(/error/),
+);
+
+it("what stands beside one another in arithmetic is one word still", async () => {
+  const { text } = await runTool(tool, { command: "x=5; echo $(($x$x + $x`echo 1`)) $(($$ > 0))" }, await agentFiles({}));
+  expect(text).toBe("106 1");
+});
