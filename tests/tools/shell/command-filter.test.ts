@@ -72,6 +72,8 @@ describe("what is not restricted runs, in the shell and in a container", () => {
     { name: "a shell whose text is known", command: "bash -c 'cat a.txt'", lists: { allowed: ["bash -c", "cat"] }, text: "one" },
     { name: "a list of plain names", command: "echo $HOME", lists: { blocked: ["rm|mv|sudo"] }, text: "/workspace" },
     { name: "words for the shell's own list", command: "set -e; set -- a.txt; cat $1", lists: { blocked: ["rm"] }, text: "one" },
+    { name: "a test", command: "[ -f a.txt ] && cat a.txt", lists: { blocked: ["rm"] }, text: "one" },
+    { name: "spaces in patterns that are quoted", command: 'cat *[" t"]xt a\\.txt', lists: { blocked: ["rm"] } },
     { name: "a here-document", command: "cat <<'E'\nrm gone.txt\nE", lists: { blocked: ["rm"] }, text: "rm gone.txt" },
     { name: "a printed word like a variable's", command: "printf 'PATH %s' a", lists: { blocked: ["rm"] }, text: "PATH a" },
     { name: "a choice of names", command: "cat *.txt", lists: { blocked: ["^(?:rm|mv) .*"] }, text: "one\nx" },

@@ -182,4 +182,8 @@ export const EVASIONS: readonly Evasion[] = [
     command: "cp $(command -v rm) ls; bash -o keyword -c 'ls gone.txt PATH=.'",
     elsewhere: true,
   },
+  { name: "behind a bracket", command: "ls a[;rm gone.txt" },
+  { name: "behind a bracket and a pipe", command: "ls a[||rm gone.txt" },
+  { name: "behind a bracket in a redirection", command: "true >a[;rm gone.txt" },
+  { name: "behind a bracket in a loop", command: "for x in a[\ndo rm gone.txt; done" },
 ];

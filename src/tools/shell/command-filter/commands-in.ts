@@ -1,7 +1,7 @@
 import { innerCommands } from "./runners";
 import { guidesTheShell, guidingArgument, secondEvaluation, setsRereading, takesUnknownNames } from "./second-evaluation";
 import { evaluatedText, isShell, shellSource, type ShellSource, wordsOf } from "./shells";
-import { isNode, knownBeginning, listOf, type Pieces, wholeText } from "./text";
+import { endsEarlier, isNode, knownBeginning, listOf, type Pieces, wholeText, wordsIn } from "./text";
 
 /** Turns a command line into the shell's syntax tree; throws where it cannot. */
 export type Parse = (script: string) => unknown;
@@ -72,6 +72,7 @@ class Reader {
   #check(node: Readonly<Record<string, unknown>>, depth: number): void {
     if (isNode(node["deferredError"])) throw new Uncheckable(`it cannot be parsed (${String(node["deferredError"]["message"])})`);
     this.#checkLaterEvaluation(node);
+    this.#checkWords(node);
     switch (node["type"]) {
       case "SimpleCommand":
         return this.#command(wordsOf(node), listOf(node["redirections"]), depth);
@@ -93,6 +94,12 @@ class Reader {
       default:
         return this.#unparsed(node["content"]);
     }
+  }
+
+  /** Where the parser has a bracket hold words together, bash ends the command. */
+  #checkWords(node: Readonly<Record<string, unknown>>): void {
+    if (!this.#options.checkedAgain && wordsIn(node).some(endsEarlier))
+      throw new Uncheckable("it holds a bracket with a space or an operator behind it: quote it");
   }
 
   /** What ends a here-document is the same for every shell only without translations and codes. */

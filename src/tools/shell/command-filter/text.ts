@@ -46,9 +46,46 @@ function pieceOf(part: unknown): Pieces {
     case "SingleQuoted":
     case "Escaped":
       return typeof part["value"] === "string" ? [part["value"]] : UNKNOWN;
+    case "Glob":
+      // The command `[`: a bracket alone is no pattern.
+      return part["pattern"] === "[" ? ["["] : UNKNOWN;
     case "DoubleQuoted":
       return piecesOf(part);
     default:
       return UNKNOWN;
   }
+}
+
+/** The words of a node that bash splits at spaces and operators; not those within expansions, patterns and here-documents. */
+export function wordsIn(node: Node): readonly unknown[] {
+  switch (node["type"]) {
+    case "SimpleCommand":
+      return [node["name"], ...listOf(node["args"])];
+    case "Redirection":
+      return [node["target"]];
+    case "Assignment":
+      return [node["value"], ...listOf(node["array"])];
+    case "For":
+      return listOf(node["words"]);
+    case "Case":
+      return [node["word"]];
+    default:
+      return [];
+  }
+}
+
+const SPLITS = /[\s|&;()<>]/;
+const EXTENDED = /^[@*+?!]\(/;
+const ESCAPED = /\\[^\n]/g;
+const ARRAY = /^\w+\+?=\(/;
+
+/** Whether part of a word is unquoted text at which bash splits it. Lists that are declared look like one. */
+export function endsEarlier(word: unknown): boolean {
+  const parts = isNode(word) && word["type"] === "Word" ? listOf(word["parts"]).filter(isNode) : [];
+  const begin = String(parts[0]?.["value"] ?? "");
+  if (ARRAY.test(begin)) return false;
+  return parts.some(({ type, value, pattern }) => {
+    const text = type === "Literal" ? value : type === "Glob" && !EXTENDED.test(String(pattern)) ? pattern : "";
+    return SPLITS.test(String(text).replaceAll(ESCAPED, ""));
+  });
 }
