@@ -62,6 +62,9 @@ async function configToCheck(file: string | undefined, io: Io): Promise<{ name: 
   throw new CliError(EXIT.config, `There is no config here. Name a file, or make one: ${commandLineOf("config", "init")}`);
 }
 
+/** Whether what is refused is served, once somebody sets a key or uploads files. */
+const isMissing = ({ code, need }: Fault): boolean => code === "key_not_set" || need === "host_context_path";
+
 /** What the service says about a config, each with its line and a caret. */
 export function verdictLines({ runnable, errors, refusals, warnings }: Verdict, source: ConfigSource): string[] {
   const section = (title: string, faults: Verdict["errors"]) =>
@@ -69,7 +72,11 @@ export function verdictLines({ runnable, errors, refusals, warnings }: Verdict, 
   return [
     `${source.name} ${runnable ? "can run" : "cannot run"} here.`,
     ...section("errors", errors),
-    ...section("not served here", refusals),
+    ...section("missing here", refusals.filter(isMissing)),
+    ...section(
+      "not served here",
+      refusals.filter((fault) => !isMissing(fault)),
+    ),
     ...section("warnings", warnings),
   ];
 }

@@ -1,3 +1,4 @@
+import { isLoopbackHost } from "../outgoing/addresses";
 import { findHost, type Host, KEY_NAMES, keyOrigins, mayReceiveKey } from "../providers/hosts";
 import type { ConfigContext } from "./context";
 import { read, type Section, text } from "./fields";
@@ -70,7 +71,7 @@ function keyOfHost(backend: Section, { host, baseUrl, context }: Place): Backend
     backend.findings.warn("no_key", [...backend.path, "base_url"], detail);
   } else {
     const binding = bound.length > 0 ? "" : ` and ${host.endpointVariable} to an address at ${origin}`;
-    const detail = `${host.name} needs a key: ${howToSet(wanted)}${binding}, or write api_key.`;
+    const detail = `${host.name} needs a key: ${howToSet(wanted, context)}${binding}, or write api_key.`;
     refuseUnset(backend, { name: wanted, path: backend.path, detail });
   }
   return { from: "none" };
@@ -96,11 +97,14 @@ function namedKey({ path, findings, values }: Section, name: string, { host, bas
       `\${${name}} is sent to ${origins} only, never to ${origin}. Write your own key for it.`,
     );
   } else if (!context.storedKeys.includes(name)) {
-    refuseUnset({ path, findings, values }, { name, path: at, detail: `\${${name}} is not set: ${howToSet(name)}.` });
+    refuseUnset({ path, findings, values }, { name, path: at, detail: `\${${name}} is not set: ${howToSet(name, context)}.` });
   }
   return { from: "stored", name };
 }
 
-function howToSet(name: string): string {
-  return `set ${name} with \`npx wrangler secret put ${name}\` (locally in .dev.vars)`;
+/** A service on this machine reads `.dev.vars`; a deployed one has secrets. */
+function howToSet(name: string, { ownOrigins = [] }: ConfigContext): string {
+  const command = `\`npx wrangler secret put ${name}\``;
+  const isLocal = ownOrigins.some((origin) => isLoopbackHost(new URL(origin.replace(/:\*$/, "")).hostname));
+  return isLocal ? `set ${name} in .dev.vars (deployed: with ${command})` : `set ${name} with ${command} (locally in .dev.vars)`;
 }

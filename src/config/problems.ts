@@ -94,6 +94,11 @@ export class Findings {
     if (this.warnings.length < MAX_PROBLEMS) this.warnings.push(this.#problem(code, path, detail, target));
   }
 
+  /** The same, said once for a config, however many agents it holds for. */
+  warnOnce(code: ProblemCode, path: Path, detail: string, target: "key" | "value" = "value"): void {
+    if (!this.warnings.some((known) => known.code === code && known.detail === detail)) this.warn(code, path, detail, target);
+  }
+
   /** What stands here is right, and cannot be run by this service. Nothing, where the need is a feature that is served. */
   refuse(refusal: Refusal): void {
     if (Object.entries(this.served).some(([feature, isServed]) => feature === refusal.need && isServed)) return;

@@ -102,7 +102,7 @@ function switchesOn(section: Section, setting: Setting<string, null>): boolean {
   if ((readSetting(section, setting) ?? "") === "") return false;
   findings.refuse({ need: "workspace", path, subject: `\`${key}\`` });
   const detail = `\`${key}\` only switches workspaces on: each agent has its own here, and the path itself means nothing.`;
-  if (findings.serves("workspace")) findings.warn("no_effect", path, detail, "key");
+  if (findings.serves("workspace")) findings.warnOnce("no_effect", path, detail, "key");
   return true;
 }
 

@@ -30,7 +30,7 @@ describe("a run whose team lacks a key", () => {
       }>();
       expect(code).toBe("config_invalid");
       expect(errors.map((error) => [error.code, error.pointer])).toEqual([["key_not_set", "/agents/1/backend"]]);
-      expect(errors[0]?.detail).toContain(`set ${key} with \`npx wrangler secret put ${key}\` (locally in .dev.vars)`);
+      expect(errors[0]?.detail).toContain(`set ${key} in .dev.vars (deployed: with \`npx wrangler secret put ${key}\`)`);
     },
   );
 });

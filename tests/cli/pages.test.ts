@@ -221,6 +221,24 @@ describe("a config that is checked", () => {
       "      | ^",
     ]);
   });
+  it("tells what is missing from what is not served", () => {
+    const at = { pointer: "/agents/0/backend", line: 1, column: 1 };
+    const refusals = [
+      { ...at, detail: "OpenAI needs a key.", code: "key_not_set" },
+      { ...at, detail: "No images are made here.", code: "not_served" },
+      { ...at, detail: "Nothing of that name is uploaded.", code: "not_served", need: "host_context_path" },
+    ];
+    const said = verdictLines({ runnable: false, errors: [], refusals, warnings: [] }, source).filter(
+      (line) => !/^ {4}/.test(line),
+    );
+    expect(said.slice(1)).toEqual([
+      "missing here",
+      "  t.yaml:1:1  /agents/0/backend  OpenAI needs a key.",
+      "  t.yaml:1:1  /agents/0/backend  Nothing of that name is uploaded.",
+      "not served here",
+      "  t.yaml:1:1  /agents/0/backend  No images are made here.",
+    ]);
+  });
   it("is praised in one line", () => {
     expect(verdictLines({ runnable: true, errors: [], refusals: [], warnings: [] }, source)).toEqual(["t.yaml can run here."]);
   });

@@ -102,6 +102,12 @@ describe("people are told", () => {
     ]);
   });
 
+  it("once for all agents that say the same", () => {
+    expect(warningsOf(yaml({ a: "cwd: w", b: "cwd: v" }))).toEqual([
+      expect.stringMatching(/^no_effect \/agents\/0\/backend\/cwd: `cwd` only switches workspaces on/),
+    ]);
+  });
+
   it("of settings for files that an agent does not have", () => {
     expect(warningsOf(yaml({ b: "enforce_read_before_delete: true" }))).toEqual([
       expect.stringContaining("/agents/1/backend/enforce_read_before_delete: `enforce_read_before_delete` is ignored"),
