@@ -78,6 +78,7 @@ function answerRecord({ turn: before }: SessionState, event: EventOf<"answer.sub
   if (agent === null || !round || event.tool_call === undefined) return null;
   const note = answerFilesNote({
     ...(event.files && { files: event.files }),
+    ...(event.kept_files !== undefined && { keptFiles: event.kept_files }),
     ...(event.left_out && { leftOut: event.left_out }),
   });
   const text = note === null ? RESULTS.answerRecorded : `${RESULTS.answerRecorded} With it ${note}`;

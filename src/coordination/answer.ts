@@ -1,7 +1,7 @@
 import type { Decision } from "../protocol/events";
 import { byteLength, truncateTo } from "./byte-length";
 import type { Draft } from "./draft";
-import { handOver, leftOutBy } from "./handed-files";
+import { handOver, keptWith, leftOutBy } from "./handed-files";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { novelty } from "./novelty";
@@ -60,7 +60,7 @@ function addAnswer(draft: Draft, index: number, submission: Submission): string 
 function filesWith(draft: Draft, index: number, label: string) {
   if (!draft.rulesOf(index).workspace) return { snapshot: null };
   const earlier = draft.agent(index).snapshot ?? BASE;
-  return { ...handOver(draft, index, { label, earlier }), ...leftOutBy(draft, index) };
+  return { ...handOver(draft, index, { label, earlier }), ...keptWith(draft, index), ...leftOutBy(draft, index) };
 }
 
 /** What the agent wrote before it was cut, text or files, becomes its answer, if there is anything and it may still answer. */

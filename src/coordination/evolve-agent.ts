@@ -93,6 +93,7 @@ function answerSubmitted(turn: TurnState, event: EventOf<"answer.submitted">): A
     origin: event.origin,
     snapshot: event.snapshot,
     ...(event.files && { files: event.files }),
+    ...(event.kept_files !== undefined && { keptFiles: event.kept_files }),
     ...(event.left_out && { leftOut: event.left_out }),
   };
   const answers = [...attempt.answers, answer];

@@ -20,6 +20,12 @@ export function handOver(draft: Draft, index: number, { label, earlier }: Place)
   return { snapshot: label, files: facts?.files === 0 ? "workspace_cleared" : "workspace" };
 }
 
+/** How many files stay with an answer whose round changed none. */
+export function keptWith(draft: Draft, index: number): { kept_files?: number } {
+  const facts = draft.filesOf(index);
+  return facts?.changed === false && facts.kept !== undefined ? { kept_files: facts.kept } : {};
+}
+
 /** The files of before stay. */
 export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({ snapshot, files: "kept" });
 

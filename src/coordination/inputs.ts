@@ -100,6 +100,8 @@ export type WorkspaceFacts = {
   files: number;
   /** Whether tools of the round wrote, moved or deleted a file. Equal bytes are a change too. */
   changed: boolean;
+  /** Files that stay if it changed none: of the agent's previous answer in the attempt, else those it began with. Absent: it did. */
+  kept?: number;
   /** Files of the agent's previous answer in the attempt that are missing and that the round did not delete. Absent: none. */
   leftOut?: LeftOut;
   /** Paths of the files that tools of the round wrote and that are there, sorted; of contexts as `/contexts/…`. Absent: none. */

@@ -106,6 +106,7 @@ export type Answer = {
   snapshot: string | null;
   /** As in its event; absent: not told. */
   files?: HandedFiles;
+  keptFiles?: number;
   leftOut?: LeftOut;
 };
 

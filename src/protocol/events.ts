@@ -260,6 +260,8 @@ export const SessionEventSchema = z.discriminatedUnion("type", [
     snapshot: z.string().nullable(),
     /** Absent: the agent has no files, or the log is from before this field. */
     files: HandedFilesSchema.optional(),
+    /** How many files stay, if its author changed none. Absent: it did, or the log is from before this field. */
+    kept_files: z.number().int().optional(),
     /** Absent: none. */
     left_out: LeftOutSchema.optional(),
   }),

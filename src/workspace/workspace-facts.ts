@@ -27,6 +27,7 @@ export function workspaceFacts({ base, touched, previous, contexts }: RoundFiles
     files: tree.size,
     changed: own.length > 0,
     ...(free !== TEXT_FILE && { textFile: free }),
+    ...(own.length === 0 && { kept: (previous ?? tree).size }),
     ...editsOf([...own, ...inContexts(contexts)]),
   };
   if (previous === null || own.length === 0) return facts;

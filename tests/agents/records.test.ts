@@ -238,6 +238,11 @@ describe("the result of new_answer", () => {
       says: "Your answer was recorded. With it no file changed: earlier files stay.",
     },
     {
+      name: "nothing of files where there are none to stay",
+      change: { files: "kept" as const, kept_files: 0 },
+      says: "Your answer was recorded.",
+    },
+    {
       name: "how many files it leaves out",
       change: { files: "workspace" as const, left_out: { count: 2, paths: ["a.txt", "b.txt"] } },
       says: expect.stringMatching(/^Your answer was recorded\. With it 2 files are missing that the answer before had/),

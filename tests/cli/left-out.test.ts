@@ -73,6 +73,12 @@ it.each<{ name: string; shown: () => string; says: RegExp }>([
   expect(shown()).toMatch(says);
 });
 
+it("an answer without files that keeps none says nothing of files (D1)", () => {
+  const [event] = b.log([files("agent1.1", { files: "kept", kept_files: 0 })]);
+  const line = event && describeEvent(event, turn());
+  expect(text(line ? [line] : [])).toContain("answers: agent1.1 (15 characters)");
+});
+
 it.each([
   { name: "keeps the files of before", more: { files: "kept" }, says: "no file changed: earlier files stay" },
   { name: "has none, since its round deleted all", more: { files: "workspace_cleared" }, says: "workspace emptied" },

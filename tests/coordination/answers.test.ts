@@ -382,4 +382,13 @@ describe("snapshots", () => {
       then: ["answer.submitted a agent1.1 partial with base"],
     },
   ]);
+
+  it("its first answer says how many files stay, which may be none (D1)", () => {
+    for (const kept of [0, 3]) {
+      const world = new World({ every: { workspace: true } });
+      world.ask();
+      world.does("a", answers("A"), changedNothing(kept, { kept }));
+      expect(world.events("answer.submitted")).toMatchObject([{ snapshot: "base", files: "kept", kept_files: kept }]);
+    }
+  });
 });

@@ -114,6 +114,16 @@ describe("an answer leaves out", () => {
   });
 });
 
+describe("where a round changed nothing, the number is told of", () => {
+  it.each([
+    { name: "the files of the answer before", base: tree("a.txt"), previous: tree("x.txt", "y.txt"), kept: 2 },
+    { name: "the files that the turn began with", base: tree("a.txt", ".tool_results/r.txt"), previous: null, kept: 1 },
+    { name: "no files where there are none", base: tree(), previous: null, kept: 0 },
+  ])("$name (D1)", ({ base, previous, kept }) => {
+    expect(workspaceFacts({ base, touched: new Map(), previous, contexts: new Map() }).kept).toBe(kept);
+  });
+});
+
 describe("what a round changed is told by path and by number", () => {
   const entry = { hash: "new", size: 1 };
   const site = new Map([
@@ -144,7 +154,7 @@ describe("what a round changed is told by path and by number", () => {
       facts: { written: ["/contexts/site/b.html"], edits: 2 },
     },
   ])("$name (D3)", ({ touched, contexts, facts }) => {
-    const { files: _, ...told } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
+    const { files: _, kept: __, ...told } = workspaceFacts({ base: tree("a.txt"), touched, previous: null, contexts });
     expect(told).toEqual({ changed: touched.has("c.txt"), ...facts });
   });
 });

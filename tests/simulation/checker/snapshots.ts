@@ -8,7 +8,7 @@ type Text = EventOf<"answer.submitted" | "presentation.completed">;
 /**
  * I10: the files that go with a text are its agent's workspace if a tool of the round changed a file. Else those of before stay: of
  * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in for
- * its text. The log says which, whether the round emptied the workspace, and what an answer leaves out. Without a workspace there are none.
+ * its text. The log says which, whether the round emptied the workspace, what an answer leaves out and how many files stay. Without a workspace there are none.
  */
 export const snapshots: Invariant = {
   id: "I10",
@@ -43,6 +43,10 @@ function judged(event: Text, earlier: string, known: Workspace | null | undefine
   return [
     ...unless(event.snapshot === due, `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`),
     ...unless(event.files === said, `${event.label} is said to go with ${event.files} where ${said} is due`),
+    ...unless(
+      event.type !== "answer.submitted" || event.kept_files === known?.kept,
+      `${event.label} is said to keep ${event.type === "answer.submitted" && event.kept_files} files`,
+    ),
     ...unless(
       event.type !== "answer.submitted" || isDeepStrictEqual(leftOut, known?.leftOut),
       `${event.label} is said to leave out ${JSON.stringify(leftOut)}`,

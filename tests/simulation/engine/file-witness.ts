@@ -194,7 +194,8 @@ class Witness implements WitnessedFiles {
     const tree = touched.size === 0 ? (kept ?? this.#base) : working;
     this.#answers.set(label, { agent, tree });
     if (!this.#owners.has(agent)) return;
-    this.workspaces.set(sequence_number, this.#workspace(desk, kept));
+    const stays = touched.size === 0 ? { kept: tree.size } : {};
+    this.workspaces.set(sequence_number, { ...this.#workspace(desk, kept), ...stays });
     if (touched.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
     desk.kept = tree;
   }

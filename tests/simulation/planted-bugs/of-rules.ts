@@ -75,6 +75,13 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
     invariant: "I10",
   },
   {
+    name: "an answer is said to keep files where there are none",
+    file: "src/workspace/workspace-facts.ts",
+    find: "{ kept: (previous ?? tree).size }",
+    replace: "{ kept: (previous ?? tree).size || 1 }",
+    invariant: "I10",
+  },
+  {
     name: "an unfinished answer takes the votes away as coordination ends",
     file: `${RULES}/tally.ts`,
     find: "const valid = votesFor(standing, attempt.agents, (agent) => agent.vote?.revision);",

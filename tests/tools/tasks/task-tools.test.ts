@@ -146,6 +146,7 @@ describe("an agent's to-do list", () => {
     expect(workspaceFacts({ base: new Map(), touched, previous: null, contexts: new Map() })).toEqual({
       files: 0,
       changed: false,
+      kept: 0,
     });
   });
 });
