@@ -171,13 +171,13 @@ describe("a run", () => {
     const run = { ...runOf("crowded", ["plain"], { at_once: 3 }), tenant: "crowded" };
     await stubOf(run).start(run);
     await expect.poll(() => casesOf(run)).toEqual(["starting", "starting", "starting"]);
-    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill("its tenant had 1 turns running, as many as it may"));
+    await expect.poll(() => heldOf(run)).toEqual(Array(3).fill("its tenant had 1 turn running, as many as it may"));
     await runInDurableObject(stubOf(run), async (instance, { storage }) => {
       storage.sql.exec("UPDATE cases SET state = json_set(state, '$.startedAt', 0)");
       await instance.alarm();
     });
     const page = await until(run, isDone);
-    const detail = "could not start for 360 seconds: its tenant had 1 turns running, as many as it may";
+    const detail = "could not start for 360 seconds: its tenant had 1 turn running, as many as it may";
     expect(page.results).toMatchObject(Array(3).fill({ outcome: "errored", detail, erased: false }));
     expect(await turnsOf(run)).toEqual({});
   });
