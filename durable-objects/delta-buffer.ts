@@ -3,7 +3,15 @@ import { FLUSH, STORE } from "./limits";
 import { pieces } from "./pieces";
 
 /** Where a piece of text belongs. `tool_index` and `name` tell the tool calls apart whose arguments stream. */
-export type DeltaSource = { agent: string; round: number; call: string; kind: DeltaKind; name?: string; tool_index?: number };
+export type DeltaSource = {
+  agent: string;
+  round: number;
+  call: string;
+  kind: DeltaKind;
+  name?: string;
+  tool_index?: number;
+  tool_call?: string;
+};
 
 /**
  * Collects what all agents write until it is worth a row: the first piece of a call at once, then at most one row per quarter

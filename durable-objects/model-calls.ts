@@ -5,7 +5,7 @@ import { estimatedInput, expectedTokens, tokensTaken } from "../src/agents/expec
 import { type CountedRequest, countedBy, digestOf } from "../src/agents/counted-request";
 import { inputBound } from "../src/agents/input-bound";
 import { type CallOptions, type Performed, performCall } from "../src/agents/perform-call";
-import { type CompleteReply, toReply, uniqueCallIds } from "../src/agents/reply";
+import { type CompleteReply, staysItsId, toReply, uniqueCallIds } from "../src/agents/reply";
 import { SaidText } from "../src/agents/said-text";
 import type { Backend, TeamAgent } from "../src/config/team";
 import {
@@ -190,7 +190,7 @@ export class ModelCalls implements Performer {
     const { request } = sending.held;
     const estimated = estimatedInput(request);
     const digest = sending.from ? null : digestOf(request); // of a reply taken up again, the request left before a restart
-    const performed = await this.#perform(effect, sending, this.#listeners(effect, said));
+    const performed = await this.#perform(effect, sending, this.#listeners(effect, { said, taken }));
     if (performed.type === "failed") return () => this.#failed(effect, performed.failure, said);
     const turn = runningTurn(this.#engine.state);
     // What images come to is nobody's guess: only text says how a model counts it.
@@ -213,7 +213,7 @@ export class ModelCalls implements Performer {
     };
   }
 
-  #listeners(effect: ModelCallEffect, said: SaidText): Listeners {
+  #listeners(effect: ModelCallEffect, { said, taken }: { said: SaidText; taken: ReadonlySet<string> }): Listeners {
     const source = { agent: this.#agent(effect.agent).id, round: effect.round, call: effect.id };
     let point: ResumePoint | null = null;
     return {
@@ -221,10 +221,14 @@ export class ModelCalls implements Performer {
         if (alone) this.#engine.notePoint(effect.id, next);
         else point = next;
       },
-      onDelta: ({ kind, name, toolIndex, text }) => {
+      onDelta: ({ kind, name, toolIndex, toolId, text }) => {
         if (kind !== "reasoning") said.add(text);
         const shown: DeltaKind = kind === "text" && effect.purpose === "presentation" ? "final" : kind;
-        const tool = { ...(name !== undefined && { name }), ...(toolIndex !== undefined && { tool_index: toolIndex }) };
+        const tool = {
+          ...(name !== undefined && { name }),
+          ...(toolIndex !== undefined && { tool_index: toolIndex }),
+          ...(toolId !== undefined && staysItsId(toolId, taken) && { tool_call: toolId }),
+        };
         this.#engine.write({ ...source, kind: shown, ...tool }, text, point);
         point = null;
       },

@@ -29,6 +29,8 @@ export type CallDelta = {
   kind: "text" | "reasoning" | "tool_arguments" | "hosted_tool";
   name?: string;
   toolIndex?: number;
+  /** The provider's id of that tool call. */
+  toolId?: string;
   text: string;
 };
 
@@ -102,7 +104,7 @@ function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOption
       onResumePoint?.(event.point, event.alone);
       return null;
     case "tool_arguments":
-      if (event.text !== "") onDelta({ kind: event.type, name: event.name, toolIndex: event.index, text: event.text });
+      if (event.text !== "") onDelta(toolDelta(event));
       return null;
     case "hosted_tool":
       if (event.text !== "") onDelta({ kind: event.type, name: event.name, text: event.text });
@@ -113,6 +115,14 @@ function take(event: ModelEvent, { onDelta, onUsage, onResumePoint }: CallOption
       return null;
   }
 }
+
+const toolDelta = ({ type, name, index, id, text }: Extract<ModelEvent, { type: "tool_arguments" }>): CallDelta => ({
+  kind: type,
+  name,
+  toolIndex: index,
+  ...(id !== undefined && { toolId: id }),
+  text,
+});
 
 function toPerformed({ items, reason, usage, hosted = [], citations = [] }: Stop, heard: Heard): Performed {
   heard.usage = usage ?? heard.usage;

@@ -6,7 +6,7 @@ import type { ReplyItem } from "../providers/provider";
 import { type Checked, objectFields, textFields } from "./call-arguments";
 import { personasOf, type ToolCall, verdictOf } from "./verdict";
 
-export { takenCallIds, uniqueCallIds } from "../providers/call-ids";
+export { staysItsId, takenCallIds, uniqueCallIds } from "../providers/call-ids";
 
 /** What a complete reply means to the rules. Only tool calls count: no text is searched for decisions, no broken JSON is mended. */
 

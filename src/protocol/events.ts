@@ -362,6 +362,8 @@ const DeltaItemSchema = z.object({
    * there `offset` counts within the tool's name.
    */
   tool_index: z.number().int().optional(),
+  /** The `tool_call` of the events that tell of this call later. Absent: it is not known yet, as where the provider gives no ids. */
+  tool_call: z.string().optional(),
   offset: z.number().int(),
   text: z.string(),
 });

@@ -22,6 +22,13 @@ export function uniqueCallIds(items: readonly ReplyItem[], taken: ReadonlySet<st
   });
 }
 
+/** Whether a call of a reply keeps this id, if no other call of the reply has it: the check of a call that is still being written. */
+export const staysItsId = (id: string, taken: ReadonlySet<string>): boolean =>
+  FITTING_ID.test(id) && !FREE_ID.test(id) && !taken.has(id);
+
+/** An id of ours, which another call of the reply may get. */
+const FREE_ID = /^call\d{5,}$/;
+
 /** Nine letters and digits: the strictest server takes no other ids. */
 function freeId(used: ReadonlySet<string>): string {
   for (let n = used.size; ; n += 1) {

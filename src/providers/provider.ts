@@ -59,7 +59,8 @@ export type ModelRequest = {
 export type ModelEvent =
   | { type: "text"; text: string }
   | { type: "reasoning"; text: string }
-  | { type: "tool_arguments"; index: number; name: string; text: string }
+  /** `id`: the provider's of the call, if it is known by now and no call before it in the reply has the same. */
+  | { type: "tool_arguments"; index: number; name: string; id?: string; text: string }
   /** What a hosted tool is asked (a query, a piece of code), as it is written. */
   | { type: "hosted_tool"; name: HostedToolName; text: string }
   /** Behind the event that comes next, the reply can be taken up again: the two count together. `alone`: no event belongs to it. */

@@ -59,7 +59,7 @@ describe("a call that is answered", () => {
       { type: "reasoning", text: "hm" },
       text("Hi "),
       text(""),
-      { type: "tool_arguments", index: 0, name: "vote", text: "{" },
+      { type: "tool_arguments", index: 0, name: "vote", id: "a", text: "{" },
       { type: "usage", usage },
       text("you"),
     ];
@@ -67,7 +67,7 @@ describe("a call that is answered", () => {
     expect(deltas).toEqual([
       { kind: "reasoning", text: "hm" },
       { kind: "text", text: "Hi " },
-      { kind: "tool_arguments", name: "vote", toolIndex: 0, text: "{" },
+      { kind: "tool_arguments", name: "vote", toolIndex: 0, toolId: "a", text: "{" },
       { kind: "text", text: "you" },
     ]);
     expect(performed).toMatchObject({ type: "replied", text: "Hi you", stopReason: "stop", usage });

@@ -33,6 +33,17 @@ export function repliesContract(wire: Wire, call: Call): void {
     expect(written).toEqual(FULL.calls?.map(({ pieces }) => pieces.join("")));
   });
 
+  it("tells each call's id with its arguments, the one that its item has later, where it is the first of its kind (F3)", async () => {
+    const twice = [...(FULL.calls ?? []), ...(FULL.calls ?? [])];
+    const { events: got } = await call(events(wire.encode({ ...FULL, calls: twice })));
+    const stop = got.at(-1);
+    const ids = stop?.type === "stop" ? stop.items.flatMap((item) => (item.type === "tool_call" ? [item.id] : [])) : [];
+    const told = new Map(got.flatMap((event) => (event.type === "tool_arguments" ? [[event.index, event.id] as const] : [])));
+    expect([...told.keys()].toSorted()).toEqual([0, 1, 2, 3]);
+    expect([told.get(0), told.get(1), told.get(2), told.get(3)]).toEqual(["id_a", "id_b", undefined, undefined]);
+    expect(ids.slice(0, 2)).toEqual(["id_a", "id_b"]);
+  });
+
   it.each(wire.stops.map((stop) => ({ stop })))("gives stop reason $stop", async ({ stop }) => {
     const { events: got, error } = await call(events(wire.encode({ text: stop === "refusal" ? [] : ["x"], stop })));
     expect(error).toBeUndefined();

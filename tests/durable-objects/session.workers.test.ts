@@ -66,6 +66,14 @@ describe("a turn", () => {
     expect(typesOf(events).at(-1)).toBe("turn.completed");
   });
 
+  it("tells with streamed arguments which call of the later events they belong to (F3)", async () => {
+    const { events } = await follow(await start(teamOf(["quick", "plain"])));
+    const items = ofType(events, "stream.delta").flatMap(({ items }) => items.filter(({ kind }) => kind === "tool_arguments"));
+    const settled = events.flatMap((event) => ("tool_call" in event ? [`${event.agent} ${event.tool_call}`] : []));
+    expect(items.length).toBeGreaterThan(0);
+    for (const { agent, tool_call } of items) expect(settled).toContain(`${agent} ${tool_call}`);
+  });
+
   it("refuses a second turn while one runs, and names it", async () => {
     const run = await start(teamOf(["slow", "hanging"]));
     const response = await post(`/api/sessions/${run.session_id}/turns`, { question: "Now?" });

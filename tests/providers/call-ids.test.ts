@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { takenCallIds, uniqueCallIds } from "../../src/providers/call-ids";
+import { staysItsId, takenCallIds, uniqueCallIds } from "../../src/providers/call-ids";
 import type { ReplyItem } from "../../src/providers/provider";
 
 describe("ids of calls", () => {
@@ -24,6 +24,16 @@ describe("ids of calls", () => {
     { name: "pass over those that are taken", ids: ["", ""], taken: ["call00001"], want: ["call00002", "call00003"] },
   ])("$name", ({ ids, taken, want }) => {
     expect(idsOf(ids, taken)).toEqual(want);
+  });
+
+  it.each([
+    { name: "its own", id: "functions.t:0", stays: true },
+    { name: "none", id: "", stays: false },
+    { name: "one that the round has used", id: "taken", stays: false },
+    { name: "one that cannot be printed", id: "b c", stays: false },
+    { name: "one that another call may be given", id: "call00001", stays: false },
+  ])("stay while a call is still written, or nobody can say: $name (F3)", ({ id, stays }) => {
+    expect(staysItsId(id, new Set(["taken"]))).toBe(stays);
   });
 
   it("leave all other items alone", () => {

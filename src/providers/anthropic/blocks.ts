@@ -13,7 +13,8 @@ export type Block = Written &
     | { kind: "text"; citations: unknown[] }
     | { kind: "thinking"; signature: string[] }
     | { kind: "redacted"; data: string }
-    | { kind: "call"; index: number; id: string; name: string; input: unknown }
+    /** `shown`: whether its id is told with its arguments: it can stay, and no call before has it. */
+    | { kind: "call"; index: number; id: string; shown: boolean; name: string; input: unknown }
     | { kind: "use"; tool: HostedToolName; fields: Fields; strings: ReturnType<typeof createJsonStrings> }
     | { kind: "result"; tool: HostedToolName; fields: Fields }
     /** Nothing that we asked for or could send back. */
@@ -37,8 +38,10 @@ export function beginBlock(fields: Fields, others: readonly Block[]): Block {
     case "redacted_thinking":
       return { ...written, kind: "redacted", data: textOf(fields["data"]) };
     case "tool_use": {
-      const index = others.filter((other) => other.kind === "call").length;
-      return { ...written, kind: "call", index, id: textOf(fields["id"]), name: textOf(fields["name"]), input: fields["input"] };
+      const before = others.filter((other) => other.kind === "call");
+      const id = textOf(fields["id"]);
+      const shown = FITTING_ID.test(id) && before.every((other) => other.id !== id);
+      return { ...written, kind: "call", index: before.length, id, shown, name: textOf(fields["name"]), input: fields["input"] };
     }
     default:
       return { ...written, kind: "unknown" };
@@ -63,7 +66,7 @@ export function addPiece(block: Block, piece: string): ModelEvent | null {
     case "thinking":
       return { type: "reasoning", text: piece };
     case "call":
-      return { type: "tool_arguments", index: block.index, name: block.name, text: piece };
+      return { type: "tool_arguments", index: block.index, name: block.name, ...(block.shown && { id: block.id }), text: piece };
     case "use": {
       const text = block.strings.push(piece);
       return text === "" ? null : { type: "hosted_tool", name: block.tool, text };

@@ -25,6 +25,7 @@ type Parts = {
  */
 export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number) => void): Parts {
   const kept: Kept[] = [];
+  const ids = new Set<string>();
   let calls = 0;
 
   const say = (part: Fields): ModelEvent | null => {
@@ -45,9 +46,12 @@ export function createParts(takenIds: ReadonlySet<string>, grow: (chars: number)
   const call = (part: Fields, given: Fields): ModelEvent => {
     const item = toCall(part, given);
     grow(CALL_CHARS + item.id.length + item.name.length + item.arguments.length + textOf(part["thoughtSignature"]).length);
+    const shown = item.id !== "" && !ids.has(item.id) && { id: item.id };
+    ids.add(item.id);
     kept.push(item);
     calls += 1;
-    return { type: "tool_arguments", index: calls - 1, name: item.name, text: given["args"] === undefined ? "" : item.arguments };
+    const text = given["args"] === undefined ? "" : item.arguments;
+    return { type: "tool_arguments", index: calls - 1, name: item.name, ...shown, text };
   };
 
   return {

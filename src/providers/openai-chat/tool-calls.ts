@@ -44,7 +44,7 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
       if (piece.extra) grow(JSON.stringify(piece.extra).length);
       call.extra = piece.extra ?? call.extra;
-      return argumentsEvent(call);
+      return argumentsEvent(call, calls);
     },
     items: () => uniqueCallIds(calls.map(toItem), takenIds),
   };
@@ -76,11 +76,17 @@ function joinName(call: Call, piece: string): string {
   return call.name + piece;
 }
 
-function argumentsEvent(call: Call): ModelEvent | null {
+function argumentsEvent(call: Call, calls: readonly Call[]): ModelEvent | null {
   if (call.name === "" || call.sent === call.pieces.length) return null;
   const text = call.pieces.slice(call.sent).join("");
   call.sent = call.pieces.length;
-  return { type: "tool_arguments", index: call.index, name: call.name, text };
+  return { type: "tool_arguments", index: call.index, name: call.name, ...idOf(call, calls), text };
+}
+
+/** An id may come behind the arguments; while one before it is not known, nobody knows whether this one is the first of its kind. */
+function idOf({ index, wireId }: Call, calls: readonly Call[]): { id?: string } {
+  const isFirst = calls.slice(0, index).every((before) => before.wireId !== "" && before.wireId !== wireId);
+  return wireId !== "" && isFirst ? { id: wireId } : {};
 }
 
 function toItem({ wireId, name, pieces, extra }: Call): ReplyItem {

@@ -3,8 +3,10 @@ import type { ModelEvent } from "../provider";
 import { hostedInput, hostedNameOf } from "./hosted-items";
 import { type Fields, textOf } from "./schema";
 
-/** `sent`: whether anything of what it asks was shown already, so that it is not shown twice. */
-type Live = ({ type: "call"; index: number; name: string } | { type: "hosted"; name: HostedToolName }) & { sent: boolean };
+/** `id`: "" if there is none, or an earlier call has it. `sent`: whether anything of what it asks was shown already, so that it is not shown twice. */
+type Live = ({ type: "call"; index: number; name: string; id: string } | { type: "hosted"; name: HostedToolName }) & {
+  sent: boolean;
+};
 
 export type LiveItems = {
   begin(position: number, item: Fields): ModelEvent[];
@@ -18,19 +20,25 @@ export type LiveItems = {
  */
 export function createLiveItems(resumed: boolean): LiveItems {
   const items = new Map<number, Live>();
+  const ids = new Set<string>();
   let calls = 0;
 
   const begin = (position: number, item: Fields): void => {
     const hosted = hostedNameOf(item);
     if (hosted) items.set(position, { type: "hosted", name: hosted, sent: false });
     if (item["type"] !== "function_call") return;
-    items.set(position, { type: "call", index: calls, name: textOf(item["name"]), sent: false });
+    const id = textOf(item["call_id"]);
+    items.set(position, { type: "call", index: calls, name: textOf(item["name"]), id: ids.has(id) ? "" : id, sent: false });
+    ids.add(id);
     calls += 1;
   };
   const show = (live: Live, text: string): ModelEvent[] => {
     if (text === "") return [];
     live.sent = true;
-    if (live.type === "call") return [{ type: "tool_arguments", index: live.index, name: live.name, text }];
+    if (live.type === "call") {
+      const { index, name, id } = live;
+      return [{ type: "tool_arguments", index, name, ...(id !== "" && { id }), text }];
+    }
     return [{ type: "hosted_tool", name: live.name, text }];
   };
   /** Queries come whole, with the item or only at its end; arguments and code come in pieces, or only at the end. */

@@ -72,9 +72,9 @@ describe("blocks", () => {
     const frames = [start(), ...says(0, "a"), ...vote, ...calls(2, "b", "read_file", "{}"), ends("tool_use")];
     expect(decode(frames).events).toEqual([
       { type: "text", text: "a" },
-      { type: "tool_arguments", index: 0, name: "vote", text: '{"agent_id":' },
-      { type: "tool_arguments", index: 0, name: "vote", text: '"agent1"}' },
-      { type: "tool_arguments", index: 1, name: "read_file", text: "{}" },
+      { type: "tool_arguments", index: 0, name: "vote", id: "toolu_1", text: '{"agent_id":' },
+      { type: "tool_arguments", index: 0, name: "vote", id: "toolu_1", text: '"agent1"}' },
+      { type: "tool_arguments", index: 1, name: "read_file", id: "b", text: "{}" },
     ]);
   });
 

@@ -16,7 +16,7 @@ describe("a reply", () => {
       { type: "reasoning", text: "hm " },
       { type: "reasoning", text: "so" },
       { type: "text", text: "I vote" },
-      { type: "tool_arguments", index: 0, name: "vote", text: '{"agent_id":"agent1"}' },
+      { type: "tool_arguments", index: 0, name: "vote", id: "f1", text: '{"agent_id":"agent1"}' },
       { type: "text", text: " and read." },
       { type: "tool_arguments", index: 1, name: "read_file", text: '{"path":"a"}' },
     ]);

@@ -217,8 +217,8 @@ describe("tool calls", () => {
       calls({ index: 0, args: "}" }),
     ];
     expect(decode([...given, ends("stop")]).events).toEqual([
-      { type: "tool_arguments", index: 0, name: "f", text: "{" },
-      { type: "tool_arguments", index: 0, name: "f", text: "}" },
+      { type: "tool_arguments", index: 0, name: "f", id: "a", text: "{" },
+      { type: "tool_arguments", index: 0, name: "f", id: "a", text: "}" },
     ]);
   });
 

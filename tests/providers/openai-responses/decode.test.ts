@@ -175,7 +175,7 @@ describe("what is shown live", () => {
   it("shows arguments that come whole, but not twice", () => {
     const item = call("a", '{"x":1}');
     expect(decode([added(item), done(item), completed([item])]).events).toEqual([
-      { type: "tool_arguments", index: 0, name: "vote", text: '{"x":1}' },
+      { type: "tool_arguments", index: 0, name: "vote", id: "a", text: '{"x":1}' },
     ]);
   });
 });
