@@ -80,10 +80,7 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
     status: "owed",
     interruptions: 0,
   }));
-  const counted = withAgent(charged, agent, ({ lastFailure: _, ...state }) => ({
-    ...state,
-    completedCalls: state.completedCalls + 1,
-  }));
+  const counted = withAgent(charged, agent, (state) => ({ ...state, completedCalls: state.completedCalls + 1 }));
   return withRound(counted, agent, (round) => ({
     ...round,
     status: tools.length > 0 ? "tools" : "calling",
@@ -99,11 +96,9 @@ function callCompleted(turn: TurnState, agent: number, event: EventOf<"call.comp
 
 function callFailed(turn: TurnState, agent: number, event: EventOf<"call.failed">): TurnState {
   const charged = charge(settled(turn, event.call), agent, event);
-  const isOurs = event.class === "cancelled"; // ended as nobody needed it any more
-  const told = withAgent(charged, agent, (state) => ({ ...state, ...(!isOurs && { lastFailure: event.message }) }));
   const interrupted = event.class === "interrupted";
   const compacts = isCompaction(turn, event.call);
-  return withCall(told, agent, ({ unreachable, ...call }) => ({
+  return withCall(charged, agent, ({ unreachable, ...call }) => ({
     ...call,
     ...probesNow(unreachable, event),
     inFlight: false,

@@ -168,12 +168,11 @@ function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
   );
 }
 
-/** Why an agent said nothing that neither failed nor ran out of calls; a call that failed before is what used up time or money. */
-function silence(endedBy: EndedBy, { called, lastFailure }: AgentState): string {
+/** Why an agent said nothing that neither failed nor ran out of calls. Whoever shows it adds the last failed call. */
+function silence(endedBy: EndedBy, { called }: AgentState): string {
   const ends = ENDS[endedBy];
   if (ends === undefined) return "It wrote nothing.";
-  if (!called) return ends.uncalled;
-  return lastFailure === undefined ? ends.silent : `${ends.silent} Its last failed call: ${lastFailure}`;
+  return called ? ends.silent : ends.uncalled;
 }
 
 const ENDS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {

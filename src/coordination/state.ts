@@ -149,8 +149,6 @@ export type AgentState = {
   failedRounds: number;
   /** A call of it was sent, be it in vain. */
   called: boolean;
-  /** What the log says of its last failed call, cancelled ones aside; absent: none failed since its last completed one. */
-  lastFailure?: string;
   completedCalls: number;
   failed: Problem | null;
   abstained: Problem | null;
