@@ -74,6 +74,7 @@ describe("what is not restricted runs, in the shell and in a container", () => {
     { name: "words for the shell's own list", command: "set -e; set -- a.txt; cat $1", lists: { blocked: ["rm"] }, text: "one" },
     { name: "a test", command: "[ -f a.txt ] && cat a.txt", lists: { blocked: ["rm"] }, text: "one" },
     { name: "spaces in patterns that are quoted", command: 'cat *[" t"]xt a\\.txt', lists: { blocked: ["rm"] } },
+    { name: "a declared list", command: "declare -a x=(a b); echo ${x[1]}", lists: { blocked: ["rm"] }, text: "b" },
     { name: "a here-document", command: "cat <<'E'\nrm gone.txt\nE", lists: { blocked: ["rm"] }, text: "rm gone.txt" },
     { name: "a printed word like a variable's", command: "printf 'PATH %s' a", lists: { blocked: ["rm"] }, text: "PATH a" },
     { name: "a choice of names", command: "cat *.txt", lists: { blocked: ["^(?:rm|mv) .*"] }, text: "one\nx" },

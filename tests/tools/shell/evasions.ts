@@ -186,4 +186,9 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "behind a bracket and a pipe", command: "ls a[||rm gone.txt" },
   { name: "behind a bracket in a redirection", command: "true >a[;rm gone.txt" },
   { name: "behind a bracket in a loop", command: "for x in a[\ndo rm gone.txt; done" },
+  { name: "by bash whose input only seems another", command: "bash <<< 'rm gone.txt' {x}<<< ls" },
+  { name: "in a declared list", command: "declare -a x=($(rm gone.txt))" },
+  { name: "in a declared list behind a word", command: "declare -a x=(a `rm gone.txt`)" },
+  { name: "in a declared list's subscript", command: "y='a[$(rm gone.txt)]'; declare x=([y]=1)" },
+  { name: "in a pattern of a test", command: "[[ a == @($(rm gone.txt)) ]]" },
 ];

@@ -92,14 +92,14 @@ class Reader {
         if (isNode(node["operation"]) && node["operation"]["type"] === "AssignDefault") this.#variable(String(node["parameter"]));
         return this.#unparsed(node["parameter"]);
       default:
-        return this.#unparsed(node["content"]);
+        return this.#unparsed(node["type"] === "Glob" ? node["pattern"] : node["content"]);
     }
   }
 
   /** Where the parser has a bracket hold words together, bash ends the command. */
   #checkWords(node: Readonly<Record<string, unknown>>): void {
     if (!this.#options.checkedAgain && wordsIn(node).some(endsEarlier))
-      throw new Uncheckable("it holds a bracket with a space or an operator behind it: quote it");
+      throw new Uncheckable("it holds a bracket with a space or an operator behind it, or a list with more than plain words");
   }
 
   /** What ends a here-document is the same for every shell only without translations and codes. */
@@ -112,7 +112,7 @@ class Reader {
   /** A text that the parser leaves as it is. */
   #unparsed(text: unknown): void {
     if (typeof text === "string" && SUBSTITUTION.test(text))
-      throw new Uncheckable("it holds a substitution within a subscript or an expression");
+      throw new Uncheckable("it holds a substitution within a subscript, a pattern or an expression");
   }
 
   #variable(name: string): void {

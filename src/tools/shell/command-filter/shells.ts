@@ -37,7 +37,9 @@ function textAfter(args: readonly Pieces[], from: number): ShellSource {
 
 /** The last redirection of its input is the one that counts. */
 function ofInput(redirections: readonly unknown[]): ShellSource {
-  const inputs = redirections.filter((one) => isNode(one) && (one["fd"] === null || one["fd"] === 0));
+  const inputs = redirections.filter(
+    (one) => isNode(one) && typeof one["fdVariable"] !== "string" && (one["fd"] === null || one["fd"] === 0),
+  );
   const last = inputs.findLast((one) => isNode(one) && /^<|^<>$/.test(String(one["operator"])));
   if (!isNode(last)) return { kind: "unseen", what: "its input" };
   const { operator, target } = last;

@@ -77,13 +77,18 @@ export function wordsIn(node: Node): readonly unknown[] {
 const SPLITS = /[\s|&;()<>]/;
 const EXTENDED = /^[@*+?!]\(/;
 const ESCAPED = /\\[^\n]/g;
+/** Of what a declared list expands the parser keeps only the kind, as a word: such a word is not plain. */
+const PLAIN_LIST = /^(?![\s\S]*(Substitution|Expansion|Quoted|Escaped|Glob))[\w\s.,:@%/=+()-]*$/;
 const ARRAY = /^\w+\+?=\(/;
 
-/** Whether part of a word is unquoted text at which bash splits it. Lists that are declared look like one. */
+/**
+ * Whether part of a word is unquoted text at which bash splits it. A list behind `declare` is such a text too, and stays unparsed:
+ * it may hold plain words only.
+ */
 export function endsEarlier(word: unknown): boolean {
   const parts = isNode(word) && word["type"] === "Word" ? listOf(word["parts"]).filter(isNode) : [];
   const begin = String(parts[0]?.["value"] ?? "");
-  if (ARRAY.test(begin)) return false;
+  if (ARRAY.test(begin)) return parts.some(({ type, value }) => type !== "Literal" || !PLAIN_LIST.test(String(value)));
   return parts.some(({ type, value, pattern }) => {
     const text = type === "Literal" ? value : type === "Glob" && !EXTENDED.test(String(pattern)) ? pattern : "";
     return SPLITS.test(String(text).replaceAll(ESCAPED, ""));
