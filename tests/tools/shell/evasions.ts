@@ -191,4 +191,5 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "in a declared list behind a word", command: "declare -a x=(a `rm gone.txt`)" },
   { name: "in a declared list's subscript", command: "y='a[$(rm gone.txt)]'; declare x=([y]=1)" },
   { name: "in a pattern of a test", command: "[[ a == @($(rm gone.txt)) ]]" },
+  { name: "in a declared list in quotes", command: "declare -a x='($(rm gone.txt))'" },
 ];

@@ -53,11 +53,15 @@ export function takesUnknownNames(name: string, args: readonly Pieces[]): boolea
   if (options.some((option) => /[in]/.test(option)) && DECLARES.has(name)) return true;
   const evaluates = options.some((option) => /[aA]/.test(option));
   return words.some((word) => {
+    if (EVALUATED_LIST.test(knownBeginning(word))) return true;
     if (/^\w+\+?=/.test(knownBeginning(word)) && !evaluates && !["let", "test", "["].includes(name)) return false;
     const text = wholeText(word);
     return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
   });
 }
+
+/** A list in quotes is evaluated when it is declared. */
+const EVALUATED_LIST = /^\w+\+?=\([\s\S]*[$`[]/;
 
 /** With `-i` they make a variable's later values arithmetic, with `-n` another variable's name. */
 const DECLARES = new Set("declare typeset local export readonly".split(" "));
