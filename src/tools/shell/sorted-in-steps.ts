@@ -50,7 +50,7 @@ async function merge(
     else right++;
     if (at % LOOK_EVERY === 0) {
       const pause = breathe();
-      if (pause) await pause;
+      if (pause !== undefined) await pause;
     }
   }
 }
