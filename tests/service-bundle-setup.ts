@@ -1,6 +1,6 @@
 import { bundleOf } from "../scripts/service/bundle";
 
 /** Bundles the service once, before files that start it side by side would each do so. */
-export default async function setup(): Promise<void> {
+export async function setup(): Promise<void> {
   await bundleOf();
 }

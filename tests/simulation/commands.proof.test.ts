@@ -154,7 +154,7 @@ it("says so if a planted bug is not caught, as when a single session is simulate
 
 it("says so if a planted bug is caught by another promise than it was made for", { timeout: TIMEOUT_MS }, async () => {
   const [find, replace] = ['invariant: "I3",', 'invariant: "I18",'];
-  const table = { name: "meant otherwise", file: "tests/simulation/planted-bugs/of-rules.ts", find, replace, invariant: "" };
+  const table = { name: "meant otherwise", file: "tests/simulation/planted-bugs/of-endings.ts", find, replace, invariant: "" };
   const { code, output } = await withBug("scripts/planted-bugs.ts", table, "--only", "I18 ", "--jobs", "1");
   expect(figure(output, "caught"), output).toBe("1");
   expect(figure(output, "as meant")).toBe("0,");

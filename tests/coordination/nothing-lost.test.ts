@@ -1,0 +1,125 @@
+import { describe, expect, it } from "vitest";
+import { answers, changedNothing, fails, tool, used as spent, uses, votes, wrote } from "./builders";
+import { allAnswer, table } from "./table";
+import { tell } from "./telling";
+import { World, type WorldOptions } from "./world";
+
+const search = { tools: [tool("search")] };
+const files = { ...search, workspace: true };
+const _five = { max_calls_per_round: 5 };
+
+const _searches = (id: string, times: number) => (world: World) => {
+  for (let n = 0; n < times; n += 1) {
+    world.does(id, uses(["search"]));
+    world.tool(id);
+  }
+};
+
+describe("a failed round (D3)", () => {
+  const world: WorldOptions = { agents: ["a", "b"], every: files };
+  const loses = fails({ class: "quota", code: "quota" });
+  table([
+    {
+      name: "leaves its files to the next one",
+      world,
+      when: (at) => at.does("a", loses),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #2 failed [] carries #1"],
+    },
+    {
+      name: "leaves none where the agent has answered",
+      world,
+      given: allAnswer,
+      when: (at) => at.does("a", loses),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #3 failed [agent1.1 agent2.1]"],
+    },
+    {
+      name: "leaves none where the agent has no workspace",
+      world: { agents: ["a", "b"] },
+      when: (at) => at.does("a", loses),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #2 failed []"],
+    },
+    {
+      name: "that is the third in a row makes text and files the agent's answer",
+      world,
+      given: (at) => {
+        at.does("a", loses);
+        at.does("a", loses);
+        at.files = wrote(1, { written: ["index.html"] });
+      },
+      when: (at) => at.does("a", loses),
+      then: [
+        "call.failed a quota final",
+        "round.failed a quota",
+        "answer.submitted a agent1.1 partial with agent1.1",
+        "agent.failed a quota",
+      ],
+    },
+    {
+      name: "that is the third in a row makes text without files the agent's answer",
+      world: { agents: ["a", "b"] },
+      given: (at) => {
+        at.does("a", loses);
+        at.does("a", loses);
+        at.writing = { a: "so far" };
+      },
+      when: (at) => at.does("a", loses),
+      then: ["call.failed a quota final", "round.failed a quota", "answer.submitted a agent1.1 partial", "agent.failed a quota"],
+    },
+  ]);
+});
+
+describe("an agent that fails at once (D3)", () => {
+  table(
+    (["bad_credentials", "unknown_model"] as const).map((code) => ({
+      name: `with ${code} leaves its text as its answer`,
+      world: { agents: ["a", "b"] },
+      given: (at: World) => {
+        at.writing = { a: "so far" };
+      },
+      when: (at: World) => at.does("a", fails({ class: code, code })),
+      then: [`call.failed a ${code} final`, "answer.submitted a agent1.1 partial", `agent.failed a ${code}`],
+    })),
+  );
+});
+
+describe("at the end of coordination (D3)", () => {
+  const untimed: WorldOptions = { agents: ["a", "b"], every: files, rules: { initial_round_timeout_ms: null } };
+
+  it("an agent with files wins over one with more text, if no answer is whole", () => {
+    const world = new World(untimed);
+    world.ask();
+    world.writing = { a: "A text that is longer than the sentence about files. ".repeat(10) };
+    world.filesBy = () => ({ 0: changedNothing(), 1: wrote(1, { written: ["index.html"] }) });
+    world.wait(880_000);
+    expect(world.events("attempt.settled")).toMatchObject([{ winner: "b" }]);
+  });
+
+  it("text and files of an agent without an answer become its answer, beside the others', and votes stay", () => {
+    const world = new World({ ...untimed, agents: ["a", "b", "c"] });
+    world.ask();
+    world.does("a", answers("A"));
+    world.does("b", answers("B"));
+    world.wait(600_000);
+    world.does("b", votes("a"));
+    world.writing = { c: "so far" };
+    world.filesBy = () => ({ 2: wrote(1, { written: ["index.html"] }) });
+    expect(tell(world.wait(280_000))).toEqual([
+      "answer.submitted c agent3.1 partial with agent3.1",
+      "attempt.settled deadline a agent1.1 agent1.1:1",
+      "presentation.started a agent1.1 from agent1.1",
+    ]);
+  });
+
+  it("the same at the end of the budget", () => {
+    const world = new World({ ...untimed, budget: { max_tokens: 5_000 } });
+    world.ask();
+    world.does("a", answers("A", { usage: spent(1_000, 3_500) }));
+    world.writing = { b: "so far" };
+    expect(tell(world.starts("b"))).toEqual([
+      "call.deferred b",
+      "answer.submitted b agent2.1 partial with agent2.1",
+      "attempt.settled budget a agent1.1",
+      "presentation.started a agent1.1 from agent1.1",
+    ]);
+  });
+});
