@@ -1,19 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, tool, used as spent, uses, votes, wrote } from "./builders";
+import { answers, changedNothing, fails, tool, used as spent, votes, wrote } from "./builders";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World, type WorldOptions } from "./world";
 
 const search = { tools: [tool("search")] };
 const files = { ...search, workspace: true };
-const _five = { max_calls_per_round: 5 };
-
-const _searches = (id: string, times: number) => (world: World) => {
-  for (let n = 0; n < times; n += 1) {
-    world.does(id, uses(["search"]));
-    world.tool(id);
-  }
-};
 
 describe("a failed round (D3)", () => {
   const world: WorldOptions = { agents: ["a", "b"], every: files };
