@@ -120,8 +120,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   },
   {
     file: `${RULES}/presentation.ts`,
-    text: 'if (end === undefined) return "It wrote nothing.";',
-    original: "end === undefined",
+    text: 'if (ends === undefined) return "It wrote nothing.";',
+    original: "ends === undefined",
     replacement: "false",
     reason: "Without an answer only time or money ends an attempt while an agent is live.",
   },
