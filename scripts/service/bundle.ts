@@ -100,9 +100,14 @@ async function hashOf(files: readonly string[]): Promise<string | null> {
   );
 }
 
-/** When one of the files was changed last, in ms since 1970. */
+/** When one of the files was changed last, in ms since 1970; infinite if one of them is not there. */
 async function newestChange(files: readonly string[]): Promise<number> {
-  const times = files.map((file) => stat(file).then(({ mtimeMs }) => mtimeMs));
+  const times = files.map((file) =>
+    stat(file).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    ),
+  );
   return Math.max(...(await Promise.all(times)));
 }
 

@@ -9,6 +9,7 @@ import { freePort } from "../../scripts/service/loopback";
 /** The scripts as a newcomer runs them: in a clone of their own that has never been set up. */
 const PARTS = [
   "package.json",
+  "package-lock.json",
   "wrangler.toml",
   ".dev.vars.example",
   "tsconfig.json",
@@ -98,13 +99,9 @@ const runtimesBelow = ({ child }: Started): number[] =>
     .filter(Boolean)
     .map(Number);
 
-const isRunning = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
+/** One that has ended but that nobody has waited for yet (state Z) does not run. */
+const isRunning = (pid: number): boolean =>
+  /^[^Z]/.test(spawnSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim());
 
 const TEAM = "agent: {id: a, backend: {type: chatcompletion, model: x, base_url: 'http://127.0.0.1:9/v1', api_key: simulated}}";
 const RUN = { question: "Is it still there?", config_yaml: TEAM };
