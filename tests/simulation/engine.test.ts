@@ -110,6 +110,10 @@ it("a process dies only while it lives, and where its log on disk ends", async (
 });
 
 describe("what the simulation found", () => {
+  it("probes of a presentation are counted apart from those of the round before it", async () => {
+    expect((await judge(situationOf(9_946))).breaches).toEqual([]);
+  });
+
   it("a process that died after all was done is brought back by whoever looks", async () => {
     expect((await judge(situationOf(18_193))).breaches).toEqual([]);
   });

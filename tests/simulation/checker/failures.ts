@@ -149,6 +149,8 @@ function lostOf({ event, board, next }: Moment): string[] {
 
 const PROBES = 3;
 const PROBED_FOR_MS = 10_000;
+/** Probes are counted within a call and its tries: a presentation is a round, too. */
+const BEGINS_ANEW: ReadonlySet<string> = new Set(["call.completed", "round.started", "presentation.started"]);
 
 /** Failed probes in a row cost nothing. The third, 10 s after the first, ends the agent's part; none before does. */
 export const probes: Invariant = {
@@ -157,7 +159,7 @@ export const probes: Invariant = {
     const failed = new Map<string, { since: number; count: number }>();
     return {
       see: ({ event, board, next }) => {
-        if (event.type === "call.completed" || event.type === "round.started") failed.delete(event.agent);
+        if (BEGINS_ANEW.has(event.type) && "agent" in event) failed.delete(event.agent);
         if (event.type !== "call.failed") return [];
         const { since, count } = failed.get(event.agent) ?? { since: event.at, count: 0 };
         failed.delete(event.agent);
