@@ -21,9 +21,9 @@ export function wrangler(args: string[]): Promise<number> {
   });
 }
 
-/** Runs wrangler out of sight; what it printed is shown only if it fails, inside the error. */
-export async function wranglerQuietly(args: string[]): Promise<string> {
-  const { code, printed, complaints } = await printedBy(args);
+/** Runs wrangler out of sight; what it printed is shown only if it fails, inside the error. `variables` win over the environment. */
+export async function wranglerQuietly(args: string[], variables: Readonly<Record<string, string>> = {}): Promise<string> {
+  const { code, printed, complaints } = await printedBy(args, variables);
   if (code !== 0) throw new Error(`wrangler ${args.join(" ")} ended with status ${code}:\n${printed}${complaints}`);
   return printed + complaints;
 }
@@ -35,8 +35,14 @@ export async function wranglerOutput(args: string[]): Promise<string> {
   return printed;
 }
 
-async function printedBy(args: string[]): Promise<{ code: number; printed: string; complaints: string }> {
-  const child = spawn(process.execPath, [BIN, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...QUIET, ...process.env } });
+async function printedBy(
+  args: string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; printed: string; complaints: string }> {
+  const child = spawn(process.execPath, [BIN, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...QUIET, ...process.env, ...variables },
+  });
   const [printed, complaints]: [Buffer[], Buffer[]] = [[], []];
   child.stdout.on("data", (chunk: Buffer) => printed.push(chunk));
   child.stderr.on("data", (chunk: Buffer) => complaints.push(chunk));

@@ -38,7 +38,8 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   const metafile = path.join(draft, "metafile.json");
   const what = entry === undefined ? [] : [entry];
   const bundling = ["deploy", ...what, "--config", CONFIG, "--dry-run", "--outdir", draft];
-  await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`]);
+  // Libraries are compiled for the value of NODE_ENV, which a test runner sets to something else.
+  await wranglerQuietly([...bundling, `--metafile=${path.resolve(metafile)}`], { NODE_ENV: "production" });
   const { inputs } = MetafileSchema.parse(JSON.parse(await readFile(metafile, "utf8")));
   const texts = await readdir(TEXTS, { recursive: true });
   const files = [
@@ -56,7 +57,7 @@ async function build(named: string, entry: string | undefined): Promise<string> 
   await mkdir(named, { recursive: true });
   const made = path.join(named, path.basename(draft));
   await rename(draft, made);
-  await removeOld(named);
+  await removeOld();
   return made;
 }
 
@@ -73,9 +74,12 @@ async function isCurrent(folder: string): Promise<boolean> {
   return hash !== null && (await hashOf(files)) === hash;
 }
 
-async function removeOld(named: string): Promise<void> {
-  for (const { folder, usedAt } of await foldersIn(named)) {
-    if (Date.now() - usedAt > KEPT_MS) await rm(folder, { recursive: true, force: true });
+/** Bundles of every entry, and what builds that failed have left. */
+async function removeOld(): Promise<void> {
+  for (const { folder: named } of await foldersIn(CACHE)) {
+    for (const { folder, usedAt } of await foldersIn(named)) {
+      if (Date.now() - usedAt > KEPT_MS) await rm(folder, { recursive: true, force: true });
+    }
   }
 }
 

@@ -90,7 +90,7 @@ const AUDIT_OPERATION: Operation = {
   tag: "Keys",
   summary: "The tenant's audit log, oldest first",
   description:
-    "Each row's hash covers the row before it, under a key of the service's where it has one: nothing can be changed, left out or put in without a break, which `broken_at` names. The hash of each new row is in the service's own log, so that newest rows that are missing are found too.",
+    "Each row's hash covers the row before it. A row that was changed, left out or put in breaks the chain, and `broken_at` names it. If the service has a MASTER_KEY, the hash is an HMAC: a person who can write the storage cannot make one that fits, but can present rows as older than the key. Without a MASTER_KEY that person can compute all hashes again. The service also logs the hash of each row that a request with a key made, so that missing newest rows are found.",
   request: { query: AFTER_ROW },
   answers: {
     200: json("A page of the log", AuditListSchema, {

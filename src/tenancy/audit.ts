@@ -35,9 +35,9 @@ export function auditKey(masterKey: string | null, object: string): Uint8Array |
 const KEY_BYTES = 32;
 
 /**
- * A row's hash: of the row before it and of all it says. Under a key, a person who can write the storage cannot make another that
- * fits; he can only pass rows off as older than the key. Without one it shows damage and careless changes only. Newest rows that are dropped leave no trace here: the service writes
- * each new head into its log.
+ * A row's hash: of the row before it and of all fields of this one. With a key, a person who can write the storage cannot make
+ * another hash that fits. That person can still present rows as older than the key. Without a key, the hash shows only damage
+ * and careless changes. Newest rows that are dropped leave no trace in the chain, so the service logs each new head.
  */
 export function auditHash(previous: string, seq: number, entry: AuditEntry, key: Uint8Array | null): string {
   const { at, keyId, action, from, requestId, result } = entry;
