@@ -1,5 +1,5 @@
 import type { EventOf, RoundLimit } from "../protocol/events";
-import { callsLeftInTurn, effectsPerTurn, workLeft } from "./effect-cap";
+import { callsLeftInTurn, effectsLeft, effectsPerTurn, workLeft } from "./effect-cap";
 import { LIMITS } from "./limits";
 import type { AgentState, Problem, RoundState, TurnState } from "./state";
 
@@ -83,8 +83,8 @@ export function limitProblem(turn: TurnState, agent: AgentState, at: number): Pr
   return { code: "initial_round_timeout", message };
 }
 
-/** The turn may start nothing more. */
-export const effectsProblem = (turn: TurnState): Problem => ({
-  code: "effect_cap",
-  message: `The turn used all its ${effectsPerTurn(turn)} calls.`,
-});
+/** The turn may start nothing more, or nothing but decisions. */
+export function effectsProblem(turn: TurnState): Problem {
+  const kept = effectsLeft(turn) > 0 ? ", except those kept for decisions" : "";
+  return { code: "effect_cap", message: `The turn used up its ${effectsPerTurn(turn)} calls and tools${kept}.` };
+}

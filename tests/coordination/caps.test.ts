@@ -88,6 +88,16 @@ describe("the cap of effects per turn, 400 for each of three agents", () => {
     expect(world.owes()).toEqual(["call c"]);
   });
 
+  it("says so in the words of an agent that may start nothing more", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, 1);
+    world.does("a", says("hm"));
+    const messages = world.events("agent.abstained").map(({ message }) => message);
+    expect(new Set(messages)).toEqual(new Set(["The turn used up its 1200 calls and tools."]));
+  });
+
   it("refuses the last of the tools that would pass it; those that run are waited for", () => {
     const world = new World({ every });
     world.ask();
@@ -205,6 +215,17 @@ describe("near the cap of effects (D3)", () => {
     for (const id of world.ids) world.does(id, votes("b"));
     expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "consensus", winner: "b", tally: { "agent2.1": 3 } }]);
     expect(limitsTold(world)).toEqual([]);
+  });
+
+  it("says of an agent that does not decide then that calls for decisions were left", () => {
+    const world = new World({ every });
+    world.ask();
+    allAnswer(world);
+    useEffects(world, KEPT);
+    world.does("a", says("hm"));
+    expect(world.events("agent.abstained")).toMatchObject([
+      { agent: "a", message: "The turn used up its 1200 calls and tools, except those kept for decisions." },
+    ]);
   });
 
   it("text and files of an agent without an answer become its answer, and it may still vote", () => {
