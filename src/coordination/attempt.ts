@@ -6,7 +6,7 @@ import { reopenVoided } from "./injection";
 import { isUnaffordable } from "./owed";
 import { awaitPersonas } from "./personas";
 import { applyCaps, endLateRounds, startDueRounds } from "./rounds";
-import { type AgentState, isLive } from "./state";
+import { type AgentState, candidates, isLive } from "./state";
 import { settleAttempt } from "./turn-end";
 
 /** Coordination inside one attempt: who works next, and when it is over. */
@@ -48,12 +48,13 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
 }
 
 /**
- * What agents without an answer leave, text or files, becomes their answer. It voids no votes: nobody can cast another. Not where an
- * earlier attempt left a whole final text, which is better than a scrap.
+ * What agents without an answer leave, text or files, becomes their answer. It voids no votes: nobody can cast another. Not where it
+ * could win over the final text of an earlier attempt, which is better than a scrap.
  */
 function settle(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  const silent = draft.turn.rejected ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
+  const couldWin = draft.turn.rejected !== null && candidates(draft.attempt).length === 0;
+  const silent = couldWin ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
   for (const { index } of silent) keepUnfinished(draft, index);
   settleAttempt(draft, endedBy);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, tool, used as spent, votes, wrote } from "./builders";
+import { answers, changedNothing, fails, rejects, says, tool, used as spent, votes, wrote } from "./builders";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World, type WorldOptions } from "./world";
@@ -98,6 +98,24 @@ describe("at the end of coordination (D3)", () => {
     expect(tell(world.wait(280_000))).toEqual([
       "answer.submitted c agent3.1 partial with agent3.1",
       "attempt.settled deadline a agent1.1 agent1.1:1",
+      "presentation.started a agent1.1 from agent1.1",
+    ]);
+  });
+
+  it("the same in an attempt after a rejected one, where another agent has answered", () => {
+    const world = new World({ ...untimed, rules: { ...untimed.rules, max_orchestration_restarts: 1 } });
+    world.ask();
+    allAnswer(world);
+    for (const id of ["a", "b"]) world.does(id, votes("a"));
+    world.does("a", says("First final."));
+    world.does("a", rejects("It misses the point.", "Answer the question."));
+    world.does("a", answers("Better"));
+    world.wait(600_000);
+    world.writing = { b: "so far" };
+    world.filesBy = () => ({ 1: wrote(1, { written: ["index.html"] }) });
+    expect(tell(world.wait(280_000))).toEqual([
+      "answer.submitted b agent2.1 partial with agent2.1",
+      "attempt.settled deadline a agent1.1",
       "presentation.started a agent1.1 from agent1.1",
     ]);
   });

@@ -33,11 +33,15 @@ function failsAfter(type: NumberedEvent["type"], change: Partial<EventOf<"turn.f
   };
 }
 
-/** What an agent streams while its first call is under way. */
-const writes = (text: string): Lie =>
-  adds("call.started", ({ at, turn, agent, round, call }) => [
-    { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "text", offset: 0, text }] },
-  ]);
+/** What an agent streams while a call is under way, the first or the nth. */
+const writes = (text: string, nth = 1): Lie =>
+  adds(
+    "call.started",
+    ({ at, turn, agent, round, call }) => [
+      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "text", offset: 0, text }] },
+    ],
+    nth,
+  );
 
 const ENDS: Row[] = [
   {
@@ -257,6 +261,24 @@ describe("the checker notices a turn that fails", () => {
     const personas = changes("round.started", { purpose: "personas" });
     const wrong = found({ name: "", story: "nobody-answers", lie: all(personas, writes("You look at maps.")), wrong: "" });
     expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
+  });
+});
+
+describe("the checker, where an agent wrote something in an attempt after a rejected one and has no answer there", () => {
+  const story = "restart-attempt";
+  const current: Lie = (log) =>
+    log.map((event) =>
+      event.type === "session.created" ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } } : event,
+    );
+  const silent = all(current, hides("answer.submitted", 4), writes("so far", 8));
+  const lost = "kept: what bela wrote is lost";
+
+  it("notices that it is lost if another agent has answered", () => {
+    expect(found({ name: "", story, lie: silent, wrong: lost })).toContain(lost);
+  });
+
+  it("takes the earlier final text for better if nobody has", () => {
+    expect(found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost })).not.toContain(lost);
   });
 });
 

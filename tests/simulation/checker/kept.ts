@@ -5,7 +5,7 @@ import { type Invariant, unless } from "./types";
 
 /**
  * No agent that wrote something fails without an answer, or is left without one as coordination ends, whatever stopped it. At the end
- * not where a final text of an earlier attempt stands.
+ * not where a final text of an earlier attempt stands because nobody has answered since.
  */
 export const kept: Invariant = {
   id: "kept",
@@ -18,7 +18,7 @@ export const kept: Invariant = {
           for (const item of event.items) if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
         if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
         if (event.type !== "attempt.settled" || event.ended_by === "skipped" || event.ended_by === "cancelled") return [];
-        if (isOld(board) || board.finals.length > 0) return [];
+        if (isOld(board) || (board.finals.length > 0 && board.answers.length === 0)) return [];
         return lost(board, wrote);
       },
     };

@@ -42,15 +42,15 @@ export const BUGS_OF_ENDINGS: readonly PlantedBug[] = [
   {
     name: "what agents wrote before time was up is no answer",
     file: `${RULES}/attempt.ts`,
-    find: "const silent = draft.turn.rejected ? []",
-    replace: 'const silent = draft.turn.rejected || endedBy === "deadline" ? []',
+    find: "const silent = couldWin ? []",
+    replace: 'const silent = couldWin || endedBy === "deadline" ? []',
     invariant: "failed",
   },
   {
     name: "what agents wrote before time was up is lost where others have answered",
     file: `${RULES}/attempt.ts`,
-    find: "const silent = draft.turn.rejected ? []",
-    replace: "const silent = draft.turn.rejected || draft.attempt.answers.length > 0 ? []",
+    find: "const silent = couldWin ? []",
+    replace: "const silent = couldWin || draft.attempt.answers.length > 0 ? []",
     invariant: "kept",
   },
   {
