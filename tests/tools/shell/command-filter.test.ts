@@ -75,6 +75,8 @@ describe("what is not restricted runs, in the shell and in a container", () => {
     { name: "a test", command: "[ -f a.txt ] && cat a.txt", lists: { blocked: ["rm"] }, text: "one" },
     { name: "spaces in patterns that are quoted", command: 'cat *[" t"]xt a\\.txt', lists: { blocked: ["rm"] } },
     { name: "a declared list", command: "declare -a x=(a b); echo ${x[1]}", lists: { blocked: ["rm"] }, text: "b" },
+    { name: "an exported value", command: 'x=b; export A="$x"; echo $A', lists: { blocked: ["rm"] }, text: "b" },
+    { name: "a local value", command: 'f() { local a="p$1" b; b=$1; echo $a$b; }; f x', lists: { blocked: ["rm"] }, text: "pxx" },
     { name: "a here-document", command: "cat <<'E'\nrm gone.txt\nE", lists: { blocked: ["rm"] }, text: "rm gone.txt" },
     { name: "a printed word like a variable's", command: "printf 'PATH %s' a", lists: { blocked: ["rm"] }, text: "PATH a" },
     { name: "a choice of names", command: "cat *.txt", lists: { blocked: ["^(?:rm|mv) .*"] }, text: "one\nx" },

@@ -192,4 +192,23 @@ export const EVASIONS: readonly Evasion[] = [
   { name: "in a declared list's subscript", command: "y='a[$(rm gone.txt)]'; declare x=([y]=1)" },
   { name: "in a pattern of a test", command: "[[ a == @($(rm gone.txt)) ]]" },
   { name: "in a declared list in quotes", command: "declare -a x='($(rm gone.txt))'" },
+  { name: "in a quoted list of an array", command: "a=(); x='$(rm gone.txt)'; declare \"a=($x)\"" },
+  { name: "in a quoted list that is added", command: "a=(); x='$(rm gone.txt)'; typeset \"a+=($x)\"" },
+  { name: "in a quoted list of a local array", command: "f() { local a=(); x='$(rm gone.txt)'; local \"a=(1 $x)\"; }; f" },
+  { name: "in a quoted list of an exported array", command: "a=(); x='$(rm gone.txt)'; export -a \"a=($x)\"" },
+  { name: "in a quoted list of a constant array", command: "a=(); x='$(rm gone.txt)'; readonly -a \"a=($x)\"" },
+  { name: "in a value that is a list", command: "a=(); x='($(rm gone.txt))'; declare a=$x" },
+  { name: "in a value that begins with nothing", command: 'a=(); declare "a=$nothing(\\$(rm gone.txt))"' },
+  { name: "in a value of a local array", command: "f() { local a=(); x='($(rm gone.txt))'; local a=$x; }; f" },
+  { name: "in a value of an array of the shell", command: "x='($(rm gone.txt))'; declare \"PIPESTATUS=$x\"" },
+  {
+    name: "in a list that another shell evaluates: export",
+    command: "a=(); x='$(rm gone.txt)'; export \"a=($x)\"",
+    elsewhere: true,
+  },
+  {
+    name: "in a list that another shell evaluates: readonly",
+    command: "a=(); x='$(rm gone.txt)'; readonly \"a=($x)\"",
+    elsewhere: true,
+  },
 ];

@@ -154,7 +154,7 @@ class Reader {
     if (variable !== undefined) throw new Uncheckable(`it sets ${variable}, which says what commands mean`);
     if (!this.#options.checkedAgain && takesUnknownNames(name, args))
       throw new Uncheckable(
-        `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], or name them`,
+        `\`${name}\` gets words that are known only when it runs, and may evaluate them: use [[ ]], name them, or assign in a command of its own (local a; a=$1)`,
       );
   }
 

@@ -53,7 +53,7 @@ export function takesUnknownNames(name: string, args: readonly Pieces[]): boolea
   if (options.some((option) => /[in]/.test(option)) && DECLARES.has(name)) return true;
   const evaluates = options.some((option) => /[aA]/.test(option));
   return words.some((word) => {
-    if (EVALUATED_LIST.test(knownBeginning(word))) return true;
+    if (EVALUATED_LIST.test(knownBeginning(word)) || mayBeList(name, word)) return true;
     if (/^\w+\+?=/.test(knownBeginning(word)) && !evaluates && !["let", "test", "["].includes(name)) return false;
     const text = wholeText(word);
     return text === null || text.includes("[") || (name === "let" && /[A-Za-z_]/.test(text));
@@ -62,6 +62,14 @@ export function takesUnknownNames(name: string, args: readonly Pieces[]): boolea
 
 /** A list in quotes is evaluated when it is declared. */
 const EVALUATED_LIST = /^\w+\+?=\([\s\S]*[$`[]/;
+
+/** Where the variable is an array already, they evaluate a value in parentheses, and those may come from what is not known. */
+const EVALUATES_LISTS = new Set("declare typeset local".split(" "));
+
+function mayBeList(name: string, word: Pieces): boolean {
+  if (wholeText(word) !== null) return false;
+  return (EVALUATES_LISTS.has(name) ? /^\w+\+?=(\(|$)/ : /^\w+\+?=\(/).test(knownBeginning(word));
+}
 
 /** With `-i` they make a variable's later values arithmetic, with `-n` another variable's name. */
 const DECLARES = new Set("declare typeset local export readonly".split(" "));
