@@ -61,12 +61,9 @@ export function hasPart({ answers, votes, settlement, presentation }: AttemptVie
   return answers.some(({ agent }) => agent === id) || votes.some(({ voter, valid }) => valid && voter === id);
 }
 
-/** Whether nothing that it answered was whole, and it had no say after that. */
-function isUnfinished({ answers, votes }: AttemptView, { id, status }: AgentEnd): boolean {
-  const own = answers.filter(({ agent }) => agent === id);
-  const hasVoted = votes.some(({ valid, voter }) => valid && voter === id);
-  return own.length > 0 && own.every(({ origin }) => origin === "partial") && !hasVoted && status === "answered";
-}
+/** Whether the end stopped it before its answer was whole, and it had no say after that. */
+const isUnfinished = ({ cut }: AttemptView, { id, status }: AgentEnd): boolean =>
+  cut?.includes(id) === true && status === "answered";
 
 /** Ends of an attempt that come before an agent that still works has answered. */
 const TOO_LATE = new Map([

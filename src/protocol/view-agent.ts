@@ -154,12 +154,14 @@ function applyCall(agent: AgentView, event: CallEvent): void {
         startedAt: event.at,
         reserved: { tokens: event.reserved.tokens, ...costOfFields(event.reserved) },
       };
+      if (agent.isPutOff) agent.isPutOff = false;
       agent.stream = emptyStream(event.call);
       agent.retryAt = null;
       agent.status = "streaming";
       return;
     case "call.deferred":
     case "call.waiting":
+      agent.isPutOff = true;
       agent.status = "waiting";
       return;
     case "call.completed":

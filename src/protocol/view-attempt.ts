@@ -151,7 +151,19 @@ function attemptSettled(turn: TurnView, attempt: AttemptView, event: EventOf<"at
   attempt.settlement = { winner, label, tally, tie, endedBy };
   turn.winner = winner;
   turn.phase = "presentation";
+  const cut = cutAt(turn, attempt, event);
+  if (cut.length > 0) attempt.cut = cut;
   for (const agent of turn.agents) retire(agent, settledStatus(attempt, agent, endedBy));
+}
+
+/**
+ * Whose unfinished answers came with the end of coordination, and for no other reason. An agent that the budget stops has a call put
+ * off; without one it used up its own calls at that moment.
+ */
+function cutAt(turn: TurnView, { answers }: AttemptView, { at, ended_by: endedBy }: EventOf<"attempt.settled">): string[] {
+  const now = answers.filter((answer) => answer.origin === "partial" && answer.at === at).map(({ agent }) => agent);
+  if (endedBy === "deadline") return now;
+  return endedBy === "budget" ? now.filter((id) => agentById(turn, id)?.isPutOff) : [];
 }
 
 function settledStatus(attempt: AttemptView, agent: AgentView, endedBy: string): AgentStatus {

@@ -80,6 +80,8 @@ export type AttemptView = {
   citations: Citation[];
   /** Why its presenter rejected it. */
   restart: { agent: string; reason: string; instructions: string } | null;
+  /** Agents that the end of coordination stopped before an answer of theirs was whole; absent: none. */
+  cut?: string[];
   /** The agents as the attempt left them, set when the next attempt begins; `turn.agents` has those of the latest attempt. */
   agentEnds?: AgentEnd[];
 };
@@ -167,6 +169,8 @@ export type AgentView = {
   hostedUses: Partial<Record<HostedToolName, number>>;
   /** The call in flight. */
   call: CallView | null;
+  /** Whether its next call waits for budget, or for room within its backend's limits; absent: no call ever did. */
+  isPutOff?: boolean;
   /** Unix ms of the next try of a failed call. */
   retryAt: number | null;
   /** The agent's own tools that are running, and how far they are by their servers' word; absent: nobody has said. */

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { answers, changedNothing, fails, rejects, says, tool, used as spent, votes, wrote } from "./builders";
+import { answers, changedNothing, fails, rejects, says, tool, used as spent, uses, votes, wrote } from "./builders";
+import { participantsOfTurn } from "../../src/protocol/participation";
+import { apply, emptyView, turnOf } from "../../src/protocol/view";
 import { allAnswer, table } from "./table";
 import { tell } from "./telling";
 import { World, type WorldOptions } from "./world";
@@ -74,6 +76,13 @@ describe("an agent that fails at once (D3)", () => {
   );
 });
 
+/** Which agents the turn's report calls dropped out, and why. */
+function droppedOut({ log }: World): string[] {
+  const events = log.map((event, index) => ({ ...event, sequence_number: index + 1, session_id: "session_1" }));
+  const turn = turnOf(events.reduce(apply, emptyView()));
+  return turn ? participantsOfTurn(turn).flatMap(({ agent, error }) => (error ? [`${agent} ${error.code}`] : [])) : [];
+}
+
 describe("at the end of coordination (D3)", () => {
   const untimed: WorldOptions = { agents: ["a", "b"], every: files, rules: { initial_round_timeout_ms: null } };
 
@@ -100,6 +109,7 @@ describe("at the end of coordination (D3)", () => {
       "attempt.settled deadline a agent1.1 agent1.1:1",
       "presentation.started a agent1.1 from agent1.1",
     ]);
+    expect(droppedOut(world)).toEqual(["c deadline"]);
   });
 
   it("the same in an attempt after a rejected one, where another agent has answered", () => {
@@ -131,5 +141,23 @@ describe("at the end of coordination (D3)", () => {
       "attempt.settled budget a agent1.1",
       "presentation.started a agent1.1 from agent1.1",
     ]);
+    expect(droppedOut(world)).toEqual(["b budget"]);
+  });
+
+  it("an agent whose round's calls were used up before is not reported as one that time stopped", () => {
+    const world = new World({
+      ...untimed,
+      agents: ["a", "b", "c"],
+      rules: { ...untimed.rules, max_calls_per_round: 1, defer_voting_until_all_answered: true },
+    });
+    world.ask();
+    world.writing = { a: "so far" };
+    world.does("a", uses(["search"]));
+    world.tool("a");
+    expect(tell(world.does("a", says("hm")))).toContain("answer.submitted a agent1.1 partial with agent1.1");
+    world.does("b", answers("B"));
+    world.wait(880_000);
+    expect(world.events("attempt.settled")).toMatchObject([{ ended_by: "deadline", winner: "b" }]);
+    expect(droppedOut(world)).toEqual(["c deadline"]);
   });
 });

@@ -75,6 +75,14 @@ export const callStarted = (agent: string, call: string, round = 1, purpose: Pur
   reserved: { tokens: 5_000, cost_usd: 0.01 },
 });
 
+/** The call waits for room in the budget. */
+export const callDeferred = (agent: string, call: string, round = 1): Body => ({
+  type: "call.deferred",
+  ...work(agent, round),
+  call,
+  input_tokens: 1_000,
+});
+
 export const callCompleted = (agent: string, call: string, round = 1): Body => ({
   type: "call.completed",
   ...work(agent, round),

@@ -8,6 +8,13 @@ import * as b from "./builders";
 const base = [b.created("good", "other"), b.turnStarted("good", "other"), b.attemptStarted()];
 const alone = [b.answered("good", "agent1.1", 1), b.voted("good", "agent1.1")];
 const won = [b.settled("good", "agent1.1", "consensus", { "agent1.1": 1 }), b.completed("good", "x")];
+/** What an agent had written becomes its answer; `at`: in ms after the log's first event. */
+const unfinished = (agent: string, label: string, revision: number, at: number): b.Body =>
+  ({ ...b.answered(agent, label, revision), origin: "partial", at: b.START + at }) as b.Body;
+const settledAt = (at: number, end: "deadline" | "budget"): b.Body => ({
+  ...b.settled("good", "agent1.1", end, { "agent1.1": 1 }),
+  at: b.START + at,
+});
 const turnAfter = (bodies: b.Body[]) => {
   const turn = turnOf(b.view(b.log(bodies)));
   if (!turn) throw new Error("no turn");
@@ -40,14 +47,40 @@ describe("who took part in a turn (A1)", () => {
       name: `an agent whose unfinished text became its answer at the ${end} did, and dropped out`,
       after: [
         ...alone,
-        { ...b.answered("other", "agent2.1", 2), origin: "partial" } as b.Body,
-        b.settled("good", "agent1.1", end, { "agent1.1": 1 }),
+        b.callDeferred("other", "c1"),
+        unfinished("other", "agent2.1", 2, 1_000),
+        settledAt(1_000, end),
         b.completed("good", "x"),
       ],
       says: [
         `other dropped out: ${end === "budget" ? "The budget" : "Time"} ran out before it finished; what it had written is its answer. 2 of 2 agents took part.`,
       ],
     })),
+    ...(["deadline", "budget"] as const).map((end) => ({
+      name: `an agent that used up its calls and waited for the others when the ${end} came did not drop out`,
+      after: [
+        b.callStarted("other", "c1"),
+        b.callCompleted("other", "c1"),
+        unfinished("other", "agent2.1", 1, 900),
+        b.answered("good", "agent1.1", 2),
+        settledAt(1_000, end),
+        b.completed("good", "x"),
+      ],
+      says: [],
+    })),
+    {
+      name: "nor did one that used up its calls just as the budget ran out for another",
+      after: [
+        b.answered("good", "agent1.1", 1),
+        b.callDeferred("other", "c1"),
+        b.callStarted("other", "c1"),
+        b.callCompleted("other", "c1"),
+        unfinished("other", "agent2.1", 2, 1_000),
+        settledAt(1_000, "budget"),
+        b.completed("good", "x"),
+      ],
+      says: [],
+    },
     {
       name: "an agent that went on after it was cut off did not drop out",
       after: [
