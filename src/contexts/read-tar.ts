@@ -100,4 +100,4 @@ const asRefusal = (error: unknown): unknown => {
 };
 
 const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal("archive_invalid", `The archive cannot be taken: ${what}. Pack it anew.`);
+  new UploadRefusal("archive_invalid", `The archive cannot be taken: ${what}. Create the archive again.`);

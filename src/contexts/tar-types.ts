@@ -6,20 +6,44 @@ const SIZE = { from: 124, to: 136 };
 const CHECKSUM = { from: 148, to: 156 };
 /** Files in three spellings, links, devices, directories, pipes, and what tells names and sizes ahead. */
 const KNOWN = new Set("\x0001234567xgLK");
+/** The decoder passes over no body behind these, even where their headers say a size. */
+const BODYLESS = new Set("123456");
+/** Entries of records for later entries, and how long the decoder lets them be. */
+const RECORDS = new Set("xg");
+const MOST_RECORD_BYTES = 8 * 1024 * 1024;
 const SPACE = 32;
 
 /**
  * Passes a tar on as it comes, and throws `UploadRefusal` at an entry of a type that the decoder does not know and would take for a
- * plain file: old GNU sparse files, continued volumes, whatever a vendor made up. What it cannot follow it leaves to the decoder.
+ * plain file: old GNU sparse files, continued volumes, a vendor's own types. It reads sizes as the decoder does, so that it sees the
+ * same headers. What is no header, a block of zeros among them, ends its work: the decoder refuses all that follows but zeros.
  */
 export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> {
   const block = new Uint8Array(BLOCK);
   let [filled, bodyLeft, isFollowing] = [0, 0, true];
+  let records: { bytes: Uint8Array; filled: number } | null = null;
+
+  const passBody = (piece: Uint8Array): void => {
+    bodyLeft -= piece.byteLength;
+    if (records === null) return;
+    records.bytes.set(piece.subarray(0, records.bytes.byteLength - records.filled), records.filled);
+    records.filled = Math.min(records.filled + piece.byteLength, records.bytes.byteLength);
+    if (bodyLeft > 0) return;
+    checkRecords(records.bytes);
+    records = null;
+  };
+  const begin = (type: string, size: number): void => {
+    bodyLeft = BODYLESS.has(type) ? 0 : Math.ceil(size / BLOCK) * BLOCK;
+    if (!RECORDS.has(type) || size === 0) return;
+    if (size > MOST_RECORD_BYTES) throw refusal("it has longer records than can be read");
+    records = { bytes: new Uint8Array(size), filled: 0 };
+  };
   const look = (piece: Uint8Array): void => {
     for (let at = 0; at < piece.byteLength && isFollowing; ) {
       if (bodyLeft > 0) {
-        const passed = Math.min(bodyLeft, piece.byteLength - at);
-        [bodyLeft, at] = [bodyLeft - passed, at + passed];
+        const part = piece.subarray(at, at + Math.min(bodyLeft, piece.byteLength));
+        at += part.byteLength;
+        passBody(part);
         continue;
       }
       const part = piece.subarray(at, at + BLOCK - filled);
@@ -27,7 +51,7 @@ export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> 
       [filled, at] = [(filled + part.byteLength) % BLOCK, at + part.byteLength];
       if (filled > 0) continue;
       isFollowing = isHeader(block);
-      if (isFollowing) bodyLeft = paddedSize(block);
+      if (isFollowing) begin(typeOf(block), numberAt(block, SIZE));
     }
   };
   return new TransformStream({
@@ -41,23 +65,48 @@ export function refusingUnknownTypes(): TransformStream<Uint8Array, Uint8Array> 
 /** Whether a block is a header. Throws `UploadRefusal` if it is one of an unknown type. */
 function isHeader(block: Uint8Array): boolean {
   const counted = block.reduce((sum, byte, at) => sum + (at >= CHECKSUM.from && at < CHECKSUM.to ? SPACE : byte), 0);
-  if (octal(block, CHECKSUM) !== counted) return false;
-  const type = String.fromCharCode(block[TYPE_AT] ?? 0);
+  if (octal(block.subarray(CHECKSUM.from, CHECKSUM.to)) !== counted) return false;
+  const type = typeOf(block);
   if (KNOWN.has(type)) return true;
-  const name = textOf(block.subarray(0, 100));
-  throw new UploadRefusal(
-    "archive_invalid",
-    `The archive cannot be taken: ${quoted(name)} is of the type ${quoted(type)}, which is no plain file. Pack it anew, without sparse files or volumes.`,
-  );
+  throw refusal(`${quoted(textOf(block.subarray(0, 100)))} is of the type ${quoted(type)}, which is no plain file`);
 }
 
-/** Of the body with what fills its last block. */
-const paddedSize = (block: Uint8Array): number => Math.ceil(octal(block, SIZE) / BLOCK) * BLOCK;
+const typeOf = (block: Uint8Array): string => String.fromCharCode(block[TYPE_AT] ?? 0);
 
-function octal(block: Uint8Array, { from, to }: { from: number; to: number }): number {
-  const digits = textOf(block.subarray(from, to)).trim();
-  return /^[0-7]+$/.test(digits) ? Number.parseInt(digits, 8) : 0;
+/**
+ * Throws `UploadRefusal` for a record that replaces a later entry's size: only files of 8 GiB and more need one, and with it entries
+ * could hide. Records are told apart as the decoder does, also where they are malformed.
+ */
+function checkRecords(bytes: Uint8Array): void {
+  const decoder = new TextDecoder();
+  for (let at = 0; at < bytes.byteLength; ) {
+    const space = bytes.indexOf(SPACE, at);
+    const length = space < 0 ? 0 : Number.parseInt(decoder.decode(bytes.subarray(at, space)), 10);
+    if (!(length > 0)) return;
+    if (decoder.decode(bytes.subarray(space + 1, at + length - 1)).startsWith("size="))
+      throw refusal("it says a file's size in a record apart from the file's header");
+    at += length;
+  }
+}
+
+/** In octal, or in the bytes themselves where the first one has its highest bit. NaN: neither, which the decoder refuses. */
+function numberAt(block: Uint8Array, { from, to }: { from: number; to: number }): number {
+  const [first = 0, ...rest] = block.subarray(from, to);
+  if (first < 128) return octal(block.subarray(from, to));
+  return rest.reduce((value, byte) => value * 256 + byte, first - 128);
+}
+
+/** Spaces are passed over, and a zero byte ends it. */
+function octal(bytes: Uint8Array): number {
+  const digits = textOf(bytes).replaceAll(" ", "");
+  return /^[0-7]*$/.test(digits) ? Number.parseInt(`0${digits}`, 8) : Number.NaN;
 }
 
 /** Up to the first zero byte. */
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes).split("\0", 1)[0] ?? "";
+
+const refusal = (what: string): UploadRefusal =>
+  new UploadRefusal(
+    "archive_invalid",
+    `The archive cannot be taken: ${what}. Create the archive again without sparse files or volumes.`,
+  );

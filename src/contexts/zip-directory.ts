@@ -137,4 +137,4 @@ function requireApart(entries: readonly ZipEntry[], start: number): void {
 export const viewOf = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 export const invalid = (what: string): UploadRefusal =>
-  new UploadRefusal("archive_invalid", `The zip cannot be taken: ${what}. Pack it anew.`);
+  new UploadRefusal("archive_invalid", `The zip cannot be taken: ${what}. Create the archive again.`);

@@ -79,16 +79,66 @@ describe("a tar", () => {
   });
 });
 
-/** As an archive whose header says another type. */
-async function ofType(type: string): Promise<Uint8Array> {
-  const tar = await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]);
-  const at = 1_024;
-  const sum =
-    Number.parseInt(new TextDecoder().decode(tar.slice(at + 148, at + 154)), 8) - (tar[at + 156] ?? 0) + type.charCodeAt(0);
-  tar.set(new TextEncoder().encode(sum.toString(8).padStart(6, "0")), at + 148);
-  tar[at + 156] = type.charCodeAt(0);
+/** Changes the header at an offset, and its checksum with it. */
+function changed(tar: Uint8Array, at: number, change: (header: Uint8Array) => void): Uint8Array {
+  const header = tar.subarray(at, at + 512);
+  change(header);
+  header.fill(32, 148, 156);
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  header.set(new TextEncoder().encode(`${sum.toString(8).padStart(6, "0")}\0 `), 148);
   return tar;
 }
+const withType = (tar: Uint8Array, at: number, type: string) =>
+  changed(tar, at, (header) => header.fill(type.charCodeAt(0), 156, 157));
+
+/** As an archive whose header says another type. */
+const ofType = async (type: string): Promise<Uint8Array> =>
+  withType(await packTar([file("before", "x"), file("odd", "hello"), file("after", "y")]), 1_024, type);
+
+/** With an entry of the type S at the end, behind an entry that a size in another spelling belongs to. */
+const HIDING: { name: string; tar: () => Promise<Uint8Array> }[] = [
+  {
+    name: "a size in base 256",
+    tar: async () => {
+      const tar = await packTar([file("before", "x".repeat(600)), file("odd", "hello")]);
+      return withType(
+        changed(tar, 0, (header) => header.set([128, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 88], 124)),
+        1_536,
+        "S",
+      );
+    },
+  },
+  {
+    name: "a size with spaces in it",
+    tar: async () => {
+      const tar = await packTar([file("before", "x".repeat(600)), file("odd", "hello")]);
+      return withType(
+        changed(tar, 0, (header) => header.set(new TextEncoder().encode("000 0001 130"), 124)),
+        1_536,
+        "S",
+      );
+    },
+  },
+  {
+    name: "a link that says a size",
+    tar: async () => {
+      const link = { name: "link", size: 0, type: "symlink" as const, linkname: "x" };
+      const tar = await packTar([{ header: link }, file("odd", "hello")]);
+      return withType(
+        changed(tar, 0, (header) => header.set(new TextEncoder().encode("00000001000"), 124)),
+        512,
+        "S",
+      );
+    },
+  },
+  {
+    name: "a name that is told ahead",
+    tar: async () => {
+      const tar = await packTar([file("é".repeat(90), "x"), file("odd", "hello")]);
+      return withType(tar, 2_048, "S");
+    },
+  },
+];
 
 it.each(["7", "\0"])("a tar has plain files of type %j too", async (type) => {
   expect(await entriesOf(await ofType(type))).toMatchObject([{ name: "before" }, { name: "odd" }, { name: "after" }]);
@@ -101,6 +151,28 @@ describe("a tar is refused", () => {
         code: "archive_invalid",
         message: expect.stringContaining(`"odd" is of the type "${type}"`),
       });
+    }
+  });
+
+  it.each(HIDING)("for such an entry behind $name", async ({ tar }) => {
+    for (const pieceBytes of [1, 700, 5_000])
+      expect(await refusalOf(await tar(), { pieceBytes })).toMatchObject({
+        message: expect.stringContaining('"odd" is of the type "S"'),
+      });
+  });
+
+  it.each(["pax-header", "pax-global-header"] as const)("for a size in a record apart from the header: %s", async (type) => {
+    const records = "13 path=away\n12 size=512\n";
+    const tar = await packTar([{ header: { name: "r", size: records.length, type }, body: records }, file("a", "hello")]);
+    for (const pieceBytes of [1, 700, 5_000])
+      expect(await refusalOf(tar, { pieceBytes })).toMatchObject({ message: expect.stringContaining("in a record apart") });
+  });
+
+  it("for anything behind a block of zeros", async () => {
+    const odd = (await ofType("S")).subarray(1_024);
+    for (const zeros of [512, 1_024]) {
+      const tar = Uint8Array.from([...good.subarray(0, 1_024), ...new Uint8Array(zeros), ...odd]);
+      expect(await refusalOf(tar)).toMatchObject({ code: "archive_invalid" });
     }
   });
 
