@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "./builders";
 import { effectsPerTurn } from "../../src/coordination/effect-cap";
-import { allAnswer, table } from "./table";
+import { allAnswer, giveLarge, SIX, table } from "./table";
 import { check } from "../simulation/checker";
 import { tell } from "./telling";
 import { World } from "./world";
@@ -68,6 +68,21 @@ it.each([
   const world = new World({ agents: Array.from({ length: agents }, (_, index) => `agent_${index}`) });
   world.ask();
   expect(effectsPerTurn(world.turn)).toBe(most);
+});
+
+it("the state of a running turn holds at most 8 MB of answers, and none of a rejected attempt's (I16)", () => {
+  const MB = 1024 * 1024;
+  const world = new World({ ...SIX, rules: { ...SIX.rules, max_orchestration_restarts: 1 } });
+  const size = () => JSON.stringify(world.state).length;
+  world.ask();
+  giveLarge(world, 64);
+  for (const id of world.ids) world.does(id, answers(id.padEnd(128 * 1024, "z")));
+  expect(size()).toBeLessThan(8.25 * MB);
+  for (const id of world.ids) world.does(id, votes("a"));
+  world.does("a", says("The final text."));
+  world.does("a", rejects("No.", "Again."));
+  expect(world.turn.attempt.number).toBe(2);
+  expect(size()).toBeLessThan(MB);
 });
 
 describe("the cap of effects per turn, 400 for each of three agents", () => {
