@@ -32,6 +32,9 @@ export function meteredBundle(bundle: string): string {
     ...pauseInLoops(tree, "mu"), // sed: commands of a cycle
     sortInSteps(tree, bundle),
     ...byteTexts(tree),
+    ...bytesOfTexts(tree, bundle),
+    ...md5InSteps(tree, bundle),
+    beforeText(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE), // md5sum -c: lines of a list
     endOfBareDollar(bundle),
   ];
   return apply(bundle, edits) + HOST;
@@ -111,6 +114,38 @@ const byteTexts = (tree: AnyNode): Edit[] => [
   ),
   wholeFunction(tree, "Q3", 'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}'),
 ];
+
+/** Texts of one character for each byte back into bytes, which the shell takes apart by a call for each character. */
+function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
+  const edits: Edit[] = [];
+  walk(tree, (node) => {
+    if (node.type !== "CallExpression" || bundle.slice(node.callee.start, node.callee.end) !== "Uint8Array.from") return;
+    const [text, each] = node.arguments;
+    if (!text || !each || !/^(\w)=>\1\.charCodeAt\(0\)$/.test(bundle.slice(each.start, each.end))) return;
+    edits.push(
+      { start: node.callee.start, end: node.callee.end, text: "$host.textBytes" },
+      { start: text.end, end: each.end, text: "" },
+    );
+  });
+  if (edits.length === 0) throw new Error("The shell takes no text apart into bytes any more.");
+  return edits;
+}
+
+/** MD5 pauses between pieces of 16 KiB: the platform's own hashes have no MD5. */
+function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
+  const [, ...others] = pauseInLoops(tree, "EA");
+  const inSteps = others.map((edit) => (edit.text === PAUSE ? { ...edit, text: `if((p&16383)===0)${PAUSE}` } : edit));
+  const { start } = functionNamed(tree, "EA");
+  if (!bundle.slice(start).includes("for(let p=0;p<o.length;p+=64){")) throw new Error("The shell's MD5 is another.");
+  return [{ start, end: start, text: "async " }, ...inSteps];
+}
+
+/** Puts a text between two that stand side by side once in the bundle. */
+function beforeText(bundle: string, before: string, after: string, text: string): Edit {
+  const at = bundle.indexOf(before + after);
+  if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0) throw new Error(`The shell has no such place any more: ${before}`);
+  return { start: at + before.length, end: at + before.length, text };
+}
 
 /** In arithmetic, a `$` that names nothing is read again and again where it stands: the memory ends first. It is an error. */
 function endOfBareDollar(bundle: string): Edit {

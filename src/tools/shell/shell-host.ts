@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { PatternOptions } from "../../patterns";
 import { translatePattern, WorkBudget } from "../../patterns";
-import { byteCharacters } from "./encoding";
+import { byteCharacters, charactersToBytes } from "./encoding";
 import { ShellPattern, ShellPatterns } from "./shell-patterns";
 import { sortedInSteps } from "./sorted-in-steps";
 
@@ -19,6 +19,8 @@ export type ShellHost = {
   sorted(lines: readonly string[], compare: (a: string, b: string) => number): Promise<string[]>;
   /** One character for each byte. */
   byteText(bytes: Uint8Array): string;
+  /** One byte for each character. */
+  textBytes(text: string): Uint8Array;
 };
 
 /** Longest time between two pauses of a command, unless a single step takes longer, in ms. */
@@ -75,4 +77,5 @@ export const shellHost: ShellHost = {
   breathe,
   sorted: (lines, compare) => sortedInSteps(lines, compare, breathe),
   byteText: byteCharacters,
+  textBytes: charactersToBytes,
 };

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { justBashRunner, runCommandTool } from "../../../src/tools/shell";
 import { sortedInSteps } from "../../../src/tools/shell/sorted-in-steps";
@@ -35,27 +36,15 @@ describe("a command over megabytes (H5)", () => {
     },
   );
 
-  it.each([
-    "expand",
-    "fold",
-    "gzip",
-    "unexpand",
-    "jq .",
-    "rev",
-    "sort",
-    "uniq",
-    "comm /dev/null",
-    "md5sum",
-    "nl",
-    "od",
-    "paste",
-    "tac",
-  ])("is refused by name where it could not pause: %s", async (command) => {
-    const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
-    const [name] = command.split(" ");
-    expect(result.text).toMatch(new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"));
-    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
-  });
+  it.each(["expand", "fold", "gzip", "unexpand", "jq .", "rev", "sort", "uniq", "comm /dev/null", "nl", "od", "paste", "tac"])(
+    "is refused by name where it could not pause: %s",
+    async (command) => {
+      const { result, cpuMs } = await ran(`${command} f; ${command} < f > /dev/null`, { f: large });
+      const [name] = command.split(" ");
+      expect(result.text).toMatch(new RegExp(`^${name}: [\\d.]+ MiB are too much at once; ${name} takes [\\d.]+ MiB here`, "m"));
+      expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+    },
+  );
 
   it.each([
     "wc f",
@@ -68,8 +57,38 @@ describe("a command over megabytes (H5)", () => {
     "diff f f",
     "grep alpha f",
     "while read x; do break; done < f",
-  ])("gives the thread back, whatever it comes to: %s", async (command) => {
-    const { cpuMs } = await ran(command, { f: large, g: "\n".repeat(7 * MIB) });
+    "md5sum f",
+    "md5sum < f",
+    "md5sum -c list",
+    "md5sum -c lacking",
+    "sha1sum < f",
+    "sha256sum < f",
+    "sha256sum -c list",
+    "split -b 1M - p < f",
+    "column -t f",
+    "join f g",
+    "strings f",
+    "base64 f",
+    "awk '{print $1}' f",
+    "cut -d' ' -f1 f",
+  ])("gives the thread back, whether it succeeds or not: %s", async (command) => {
+    const list = `${"0".repeat(32)}  f\n`.repeat(3);
+    const lacking = `${"0".repeat(32)}  lacking/x\n`.repeat(100_000);
+    const { cpuMs } = await ran(command, { f: large, g: "\n".repeat(7 * MIB), list, lacking });
+    expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
+  });
+
+  it("computes checksums of what it takes from its input", async () => {
+    const { result } = await ran("printf abc | md5sum; printf abc | sha1sum; md5sum f; md5sum < f", { f: large });
+    const md5 = createHash("md5").update(large).digest("hex");
+    const said = ["900150983cd24fb0d6963f7d28e17f72  -", "a9993e364706816aba3e25717850c26c9cd0d89d  -", `${md5}  f`, `${md5}  -`];
+    expect(result.text).toBe(said.join("\n"));
+  });
+
+  it("counts the files of directories where a command goes into them", async () => {
+    const { result, cpuMs } = await ran("echo '{}' | jq -c . && gzip -r d", { "d/a": half, "d/e/b": half });
+    expect(result.text).toMatch(/^\{\}$/m);
+    expect(result.text).toMatch(/gzip: 4 MiB are too much at once/);
     expect(cpuMs).toBeLessThan(MOST_SILENT_MS);
   });
 
