@@ -1,5 +1,5 @@
 import type { EndedBy } from "../protocol/events";
-import { keepUnfinished } from "./answer";
+import { isHeldBack, keepUnfinished } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import { reopenVoided } from "./injection";
@@ -49,12 +49,16 @@ function isBudgetUsedUp(draft: Draft, live: readonly AgentState[]): boolean {
 
 /**
  * What agents without an answer leave, text or files, becomes their answer. It voids no votes: nobody can cast another. Not where it
- * could win over the final text of an earlier attempt, which is better than a scrap.
+ * could win over the final text of an earlier attempt, which is better than a scrap. A text that its provider held back is only the
+ * last resort.
  */
 function settle(draft: Draft, endedBy: EndedBy): void {
   cancelEffects(draft, null, endedBy);
-  const couldWin = draft.turn.rejected !== null && candidates(draft.attempt).length === 0;
+  const isUnanswered = candidates(draft.attempt).length === 0;
+  const couldWin = draft.turn.rejected !== null && isUnanswered;
   const silent = couldWin ? [] : draft.attempt.agents.filter(({ answers }) => answers === 0);
-  for (const { index } of silent) keepUnfinished(draft, index);
+  for (const { index, failed } of silent) {
+    if (isUnanswered || !isHeldBack(draft, index, failed)) keepUnfinished(draft, index);
+  }
   settleAttempt(draft, endedBy);
 }

@@ -1,5 +1,5 @@
 import type { EventOf } from "../protocol/events";
-import { submitPartial } from "./answer";
+import { isHeldBack, submitPartial } from "./answer";
 import { cancelEffects } from "./calls";
 import type { Draft } from "./draft";
 import { effectsLeft } from "./effect-cap";
@@ -66,9 +66,12 @@ export function failRound(draft: Draft, index: number, problem: { code: string; 
   if (draft.agent(index).failedRounds >= LIMITS.failedRoundsInARow) failAgent(draft, index, problem);
 }
 
-/** What it wrote, text or files, is not lost with it: it becomes its answer, if it has none yet. */
+/**
+ * What it wrote, text or files, is not lost with it: it becomes its answer, if it has none yet. A text that the provider held back
+ * is no answer without files.
+ */
 export function failAgent(draft: Draft, index: number, problem: { code: string; message: string }): void {
-  if (draft.agent(index).answers === 0) submitPartial(draft, index);
+  if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem)) submitPartial(draft, index);
   draft.add({ type: "agent.failed", ...draft.of(index), ...problem });
 }
 

@@ -62,6 +62,22 @@ describe("a failed round (D3)", () => {
   ]);
 });
 
+describe("a text that its provider held back", () => {
+  const withheld = fails({ class: "content_filter", code: "content_filter" });
+  table([
+    {
+      name: "is no answer of an agent that failed",
+      world: { agents: ["a", "b"] },
+      given: (at) => {
+        at.writing = { a: "so far" };
+        for (let round = 0; round < 2; round += 1) at.does("a", withheld);
+      },
+      when: (at) => at.does("a", withheld),
+      then: ["call.failed a content_filter final", "round.failed a content_filter", "agent.failed a content_filter"],
+    },
+  ]);
+});
+
 describe("an agent that fails at once (D3)", () => {
   table(
     (["bad_credentials", "unknown_model"] as const).map((code) => ({

@@ -5,7 +5,7 @@ import { type Invariant, unless } from "./types";
 
 /**
  * No agent that wrote something fails without an answer, or is left without one as coordination ends, whatever stopped it. At the end
- * not where a final text of an earlier attempt stands because nobody has answered since.
+ * not where a final text of an earlier attempt stands because nobody has answered since. A text that a provider held back is no answer.
  */
 export const kept: Invariant = {
   id: "kept",
@@ -16,6 +16,7 @@ export const kept: Invariant = {
         if (event.type === "attempt.started") wrote.clear();
         if (event.type === "stream.delta")
           for (const item of event.items) if (isText({ ...event, items: [item] }, board)) wrote.add(item.agent);
+        if (event.type === "agent.failed" && HELD_BACK.has(event.code)) wrote.delete(event.agent);
         if (event.type === "agent.failed" && !isOld(board)) return lost(board, wrote, event.agent);
         if (event.type !== "attempt.settled" || event.ended_by === "skipped" || event.ended_by === "cancelled") return [];
         if (isOld(board) || (board.finals.length > 0 && board.answers.length === 0)) return [];
@@ -24,6 +25,8 @@ export const kept: Invariant = {
     };
   },
 };
+
+const HELD_BACK: ReadonlySet<string> = new Set(["content_filter", "refusal"]);
 
 /** Of all agents, or of one. */
 const lost = (board: Board, wrote: ReadonlySet<string>, only?: string): string[] =>

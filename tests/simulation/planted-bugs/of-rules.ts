@@ -14,7 +14,7 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "an agent that fails loses what it wrote",
     file: `${RULES}/rounds.ts`,
-    find: "if (draft.agent(index).answers === 0) submitPartial(draft, index);",
+    find: "if (draft.agent(index).answers === 0 && !isHeldBack(draft, index, problem)) submitPartial(draft, index);",
     replace: "",
     invariant: "kept",
   },
@@ -180,8 +180,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a withheld reply counts",
     file: `${RULES}/stop-reason.ts`,
-    find: 'reason === "content_filter" || reason === "refusal";',
-    replace: 'reason === "content_filter" && reason !== "content_filter";',
+    find: "=> WITHHELD.has(reason);",
+    replace: '=> WITHHELD.has(reason) && reason === "stop";',
     invariant: "cut",
   },
   {
