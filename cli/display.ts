@@ -1,7 +1,7 @@
 import type { WireEvent } from "../src/protocol/events";
 import type { AgentView, AttemptView, SessionView, TurnView } from "../src/protocol/view";
 import { totalTokens } from "../src/protocol/usage";
-import { formatDuration, formatCost, formatProgress, formatUsed, plural } from "./format";
+import { formatCost, formatDuration, formatProgress, formatTokens, formatUsed, plural } from "./format";
 import { doesUse } from "./hosted-words";
 import { type Line, segment, type Tone } from "./paint";
 import { toLine } from "./sanitize";
@@ -44,26 +44,29 @@ export function turnLines(turn: TurnView, frame: Frame): Line[] {
   const { rows, widths } = columnsOf(shown, frame.width);
   const lines = shown.map((agent, index) => agentLine(agent, pad(rows[index] ?? [], widths), frame));
   const more: Line[] = hidden > 0 ? [[segment(`and ${hidden} more agents`, "dim")]] : [];
-  return [teamLine(turn, frame.now), ...lines, ...more];
+  return [teamLine(turn, frame), ...lines, ...more];
 }
 
-function teamLine(turn: TurnView, now: number): Line {
+/** The state of the team. Where the line is too long, it gives up the time, then the answers, and so on: the cost stands last. */
+function teamLine(turn: TurnView, { now, width }: Frame): Line {
   const attempt = turn.attempts.at(-1);
+  const state = turn.status === "running" ? turn.phase : turn.status;
   const parts = [
+    ...(attempt && attempt.number > 1 ? [`attempt ${attempt.number}`] : []),
     formatDuration((turn.endedAt ?? now) - turn.startedAt),
     plural(attempt?.answers.length ?? 0, "answer"),
     plural(countValid(attempt), "vote"),
     formatUsed({ reported: totalTokens(turn.usage), reserved: turn.reservedTokens }, "tokens"),
     costWords(turn),
   ];
-  if (attempt && attempt.number > 1) parts.unshift(`attempt ${attempt.number}`);
-  return [segment(turn.status === "running" ? turn.phase : turn.status, "bold"), segment(`  ${parts.join(" · ")}`, "dim")];
+  const from = parts.findIndex((_, given) => widthOf(`${state}  ${parts.slice(given).join(" · ")}`) <= width);
+  return [segment(state, "bold"), segment(`  ${parts.slice(from).join(" · ")}`, "dim")];
 }
 
 const countValid = (attempt: AttemptView | undefined): number => attempt?.votes.filter(({ valid }) => valid).length ?? 0;
 
 /** What the agents' lines give up where they do not fit, in this order: the cost stands last and must not be cut off. */
-const SHORTER = ["files left out", "label", "name", "answers", "round", "rest of cost"] as const;
+const SHORTER = ["files left out", "label", "name", "answers", "round", "rest of cost", "vote", "tokens", "figures"] as const;
 type Shorter = (typeof SHORTER)[number];
 
 /** The longest cells that fit into `width`, with their columns' widths. */
@@ -77,19 +80,31 @@ function columnsOf(agents: readonly AgentView[], width: number): { rows: string[
   }
 }
 
-/** Name, status, round, answers, vote, tokens, cost. */
+/** Name, status, round, answers, vote, tokens, cost; on a very narrow terminal name, status, vote, cost. */
 function cells(agent: AgentView, without: ReadonlySet<Shorter>): string[] {
   const answers = without.has("answers") ? `${agent.answers}` : plural(agent.answers, "answer");
+  const figures = [without.has("round") ? `${agent.round}` : `round ${agent.round}`, `${answers}${answerWords(agent, without)}`];
   return [
     fitStart(toLine(agent.id), without.has("name") ? SHORT_NAME : MAX_NAME),
     agent.status,
-    without.has("round") ? `${agent.round}` : `round ${agent.round}`,
-    `${answers}${answerWords(agent, without)}`,
-    agent.vote ? `→ ${agent.vote.label}` : "no vote",
-    formatUsed({ reported: agent.reportedTokens, reserved: agent.reservedTokens }, "tok"),
+    ...(without.has("figures") ? [] : figures),
+    voteWords(agent.vote, without),
+    ...(without.has("figures") ? [] : [tokensOf(agent, without)]),
     without.has("rest of cost") && !agent.isCostWhole ? "unknown" : costWords(agent),
   ];
 }
+
+/** `→ agent1.2`, or `→ 1.2` in few columns. */
+function voteWords(vote: AgentView["vote"], without: ReadonlySet<Shorter>): string {
+  if (!without.has("vote")) return vote ? `→ ${vote.label}` : "no vote";
+  return vote ? `→ ${vote.label.replace(/^agent/, "")}` : "";
+}
+
+/** `120 tok + 40 reserved`, or `120+40` in few columns. */
+const tokensOf = ({ reportedTokens: reported, reservedTokens: reserved }: AgentView, without: ReadonlySet<Shorter>): string =>
+  without.has("tokens")
+    ? `${formatTokens(reported)}${reserved > 0 ? `+${formatTokens(reserved)}` : ""}`
+    : formatUsed({ reported, reserved }, "tok");
 
 function answerWords({ latestLabel, leftOut = 0 }: AgentView, without: ReadonlySet<Shorter>): string {
   if (latestLabel === null || without.has("label")) return "";
