@@ -11,17 +11,17 @@ const ALL = Number.POSITIVE_INFINITY;
 
 export const COUNTS = {
   /** Seeds of `npm run simulate`: whole sessions of the service with simulated time, storage, providers and crashes. */
-  simulated_sessions: { change: 1_000, nightly: 10_000, release: 200_000 },
+  simulated_sessions: { change: 400, nightly: 10_000, release: 200_000 },
   /** Random sessions of the coordination rules alone. */
   rule_sessions: { change: 2_000, nightly: 3_000, release: 100_000 },
   /** Seeds of the simulated service that are also replayed, restored and compared one by one. */
   engine_seeds: { change: 4, nightly: 40, release: 40 },
   /** Bugs that are planted in the code, one at a time; the simulation must catch each of them. */
-  planted_bugs: { change: 22, nightly: ALL, release: ALL },
+  planted_bugs: { change: 10, nightly: ALL, release: ALL },
   /** SIGKILLs of the real runtime, at named places and at random moments together. */
-  kills: { change: 40, nightly: 174, release: 1_000 },
+  kills: { change: 22, nightly: 174, release: 1_000 },
   /** Named places at which the runtime is killed. */
-  kill_places: { change: 28, nightly: ALL, release: ALL },
+  kill_places: { change: 14, nightly: ALL, release: ALL },
   /** Kills at each of these places. */
   kills_at_each_place: { change: 1, nightly: 1, release: 3 },
   /** Kills at random moments of a run. */
@@ -29,15 +29,15 @@ export const COUNTS = {
   /** Kills at one place, then at another while the service recovers. */
   kill_pairs: { change: 1, nightly: 6, release: 40 },
   /** Faults of R2, D1, the alarm and the clock in runs of the real service. */
-  storage_faults: { change: 12, nightly: ALL, release: ALL },
+  storage_faults: { change: 6, nightly: ALL, release: ALL },
   /** Times that each of these faults is played. */
   storage_fault_rounds: { change: 1, nightly: 1, release: 5 },
   /** Histories of 20 clients with random operations on one session. */
-  client_histories: { change: 5, nightly: 10, release: 100 },
+  client_histories: { change: 3, nightly: 10, release: 100 },
   /** Minutes of runs one after another on one service, with a fault every few seconds. */
   soak_minutes: { change: 0.5, nightly: 0.5, release: 60 },
   /** Kinds of provider faults, each in a whole run of a mixed team in each wire format. */
-  wire_faults: { change: 20, nightly: ALL, release: ALL },
+  wire_faults: { change: 10, nightly: ALL, release: ALL },
   /** Replies that are mutated and sent through each adapter over a socket or in memory, per wire format. */
   mutated_replies: { change: 300, nightly: 10_000, release: 100_000 },
   /** Random inputs of the main property of each decoder; the smaller properties run a tenth to a third of them. */
