@@ -5,7 +5,7 @@ import { handOver, keptWith, leftOutBy } from "./handed-files";
 import { answerLabel, BASE } from "./labels";
 import { LIMITS } from "./limits";
 import { novelty } from "./novelty";
-import { isWithheldCode } from "./stop-reason";
+import { isWithheld } from "./stop-reason";
 import { unfinished } from "./unfinished";
 import { type AgentState, answerAt, isLive, type TurnState } from "./state";
 
@@ -79,7 +79,7 @@ export function keepUnfinished(draft: Draft, index: number): void {
 
 /** Whether all that an agent leaves is a text that its provider held back. `failure`: why the agent failed. */
 export const isHeldBack = (draft: Draft, index: number, failure: { code: string } | null): boolean =>
-  failure !== null && isWithheldCode(failure.code) && draft.written(index).length === 0;
+  failure !== null && isWithheld(failure.code) && draft.written(index).length === 0;
 
 function partialOf(draft: Draft, index: number): Extract<Submission, { origin: "partial" }> | null {
   const content = unfinished(draft, index);

@@ -1,10 +1,7 @@
 import type { StopReason } from "../protocol/events";
 
-/** The provider held the reply, or the rest of it, back. */
-export const isWithheld = (reason: StopReason): boolean => WITHHELD.has(reason);
-/** A failure for that reason has the same word as its code. */
-export const isWithheldCode = (code: string): boolean => WITHHELD.has(code);
-const WITHHELD: ReadonlySet<string> = new Set(["content_filter", "refusal"] satisfies StopReason[]);
+/** The provider held the reply, or the rest of it, back. The code of a failure for that reason is the same word. */
+export const isWithheld = (reason: string): boolean => reason === "content_filter" || reason === "refusal";
 
 /** Nothing in a cut reply counts: it may hold half a tool call that looks like a whole one. */
 export const isCut = (reason: StopReason): boolean => reason === "length" || isWithheld(reason);

@@ -72,7 +72,7 @@ const TOO_LATE = new Map([
   ["cancelled", "The turn was cancelled"],
 ]);
 
-/** What ended an agent's work in an attempt; without coordination only the presenter has any. */
+/** Why an agent stopped working in an attempt; null: nothing stopped it. Without coordination, only the presenter works. */
 function cutBy({ answers, settlement }: AttemptView, id: string, isCancelled: boolean): string | null {
   if (!settlement) return isCancelled ? "cancelled" : null;
   if (settlement.endedBy !== "skipped") return settlement.endedBy;

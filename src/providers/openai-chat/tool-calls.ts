@@ -20,6 +20,7 @@ type ToolCalls = {
 export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: number) => void): ToolCalls {
   const calls: Call[] = [];
   const byIndex = new Map<number, Call>();
+  const shownId = firstIds(calls);
 
   const begin = (piece: CallPiece): Call => {
     grow(CALL_CHARS + piece.id.length);
@@ -44,7 +45,7 @@ export function createToolCalls(takenIds: ReadonlySet<string>, grow: (chars: num
       if (piece.arguments !== "") call.pieces.push(piece.arguments);
       if (piece.extra) grow(JSON.stringify(piece.extra).length);
       call.extra = piece.extra ?? call.extra;
-      return argumentsEvent(call, calls);
+      return argumentsEvent(call, shownId(call));
     },
     items: () => uniqueCallIds(calls.map(toItem), takenIds),
   };
@@ -76,17 +77,26 @@ function joinName(call: Call, piece: string): string {
   return call.name + piece;
 }
 
-function argumentsEvent(call: Call, calls: readonly Call[]): ModelEvent | null {
+function argumentsEvent(call: Call, id: string | undefined): ModelEvent | null {
   if (call.name === "" || call.sent === call.pieces.length) return null;
   const text = call.pieces.slice(call.sent).join("");
   call.sent = call.pieces.length;
-  return { type: "tool_arguments", index: call.index, name: call.name, ...idOf(call, calls), text };
+  return { type: "tool_arguments", index: call.index, name: call.name, ...(id !== undefined && { id }), text };
 }
 
-/** An id may come behind the arguments; while one before it is not known, nobody knows whether this one is the first of its kind. */
-function idOf({ index, wireId }: Call, calls: readonly Call[]): { id?: string } {
-  const isFirst = calls.slice(0, index).every((before) => before.wireId !== "" && before.wireId !== wireId);
-  return wireId !== "" && isFirst ? { id: wireId } : {};
+/**
+ * Gives a call's id if the call is the first with that id. An id may come after the arguments, so the answer is undefined until the
+ * ids of all calls before it are known. Each call is looked at once, however many pieces it comes in.
+ */
+function firstIds(calls: readonly Call[]): (call: Call) => string | undefined {
+  const first = new Map<string, Call>();
+  let known = 0;
+  return (call) => {
+    for (let next = calls[known]; next !== undefined && next.wireId !== ""; next = calls[++known]) {
+      if (!first.has(next.wireId)) first.set(next.wireId, next);
+    }
+    return first.get(call.wireId) === call ? call.wireId : undefined;
+  };
 }
 
 function toItem({ wireId, name, pieces, extra }: Call): ReplyItem {

@@ -180,8 +180,8 @@ export const BUGS_OF_RULES: readonly PlantedBug[] = [
   {
     name: "a withheld reply counts",
     file: `${RULES}/stop-reason.ts`,
-    find: "=> WITHHELD.has(reason);",
-    replace: '=> WITHHELD.has(reason) && reason === "stop";',
+    find: 'reason === "content_filter" || reason === "refusal";',
+    replace: 'reason === "content_filter" && reason !== "content_filter";',
     invariant: "cut",
   },
   {
