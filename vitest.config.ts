@@ -34,8 +34,8 @@ const EXPECT = { poll: { timeout: 10_000 } };
 const REPORT = process.env["TEST_REPORT"];
 /** Those that load the shell, each a project of its own: what they load besides would go to workerd in that one message, too. */
 const WITH_SHELL = [
-  "tests/durable-objects/agent-files.workers.test.ts",
-  "tests/durable-objects/given-contexts.workers.test.ts",
+  "tests/durable-objects/session/files/agent-files.workers.test.ts",
+  "tests/durable-objects/session/files/given-contexts.workers.test.ts",
   "tests/tools/shell/run-command.workers.test.ts",
 ];
 

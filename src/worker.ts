@@ -7,14 +7,14 @@ import oneProviderTeam from "../configs/teams/one-provider.yaml";
 import oneProviderThreePersonasTeam from "../configs/teams/one-provider-three-personas.yaml";
 import researchTeam from "../configs/teams/research.yaml";
 import threeProvidersTeam from "../configs/teams/three-providers.yaml";
-import { type Env, readSecret, readVariables } from "../durable-objects/env";
-import { contextServices } from "../durable-objects/context-services";
-import { EvalRecords } from "../durable-objects/eval-records";
-import { evalRunName } from "../durable-objects/eval-run-api";
-import { createSessionIndex } from "../durable-objects/session-index";
-import { createStartClaims } from "../durable-objects/start-claims";
-import { tenancyServices } from "../durable-objects/tenancy-services";
-import { sessionStub } from "../durable-objects/session-stub";
+import { type Env, readSecret, readVariables } from "./env";
+import { contextServices } from "../durable-objects/shared/context-services";
+import { EvalRecords } from "../d1/eval-records";
+import { evalRunName } from "../durable-objects/eval-run/eval-run-api";
+import { createSessionIndex } from "../d1/session-index";
+import { createStartClaims } from "../d1/start-claims";
+import { tenancyServices } from "../durable-objects/tenant/tenancy-services";
+import { sessionStub } from "../durable-objects/session/session-stub";
 import { eraseSessionFiles } from "../r2-layout/session-files";
 import { version } from "../package.json";
 import { createApp } from "./api/app";
@@ -25,14 +25,14 @@ import { UploadRoom } from "./contexts/upload-room";
 import { sweepUploads } from "./contexts/uploads";
 import { parseAllowedOrigins, parseToolOrigins } from "./config/base-url";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "./providers/registry";
-import { literalKeyProblem } from "../durable-objects/team-keys";
-import { SecretStore } from "../durable-objects/secret-store";
-import { operatorSecretsFor, toolFacts } from "../durable-objects/tool-secrets";
+import { literalKeyProblem } from "../durable-objects/session/calls/team-keys";
+import { SecretStore } from "../d1/secret-store";
+import { operatorSecretsFor, toolFacts } from "../durable-objects/session/tools/tool-secrets";
 
-export { EvalRunObject } from "../durable-objects/eval-run";
-export { RateGateObject } from "../durable-objects/rate-gate";
-export { SessionObject } from "../durable-objects/session";
-export { TenantObject } from "../durable-objects/tenant";
+export { EvalRunObject } from "../durable-objects/eval-run/eval-run";
+export { RateGateObject } from "../durable-objects/rate-gate/rate-gate";
+export { SessionObject } from "../durable-objects/session/session-object";
+export { TenantObject } from "../durable-objects/tenant/tenant";
 
 const TEAMS = {
   demo: demoTeam,

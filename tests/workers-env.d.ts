@@ -1,6 +1,6 @@
-import type { Env as ServiceEnv } from "../durable-objects/env";
-import type { EvalRunObject } from "../durable-objects/eval-run";
-import type { SessionObject } from "../durable-objects/session";
+import type { Env as ServiceEnv } from "../src/env";
+import type { EvalRunObject } from "../durable-objects/eval-run/eval-run";
+import type { SessionObject } from "../durable-objects/session/session-object";
 
 /** What tests in workerd find in `cloudflare:workers`: the bindings and the exports of the service under test. */
 declare global {

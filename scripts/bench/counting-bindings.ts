@@ -1,4 +1,4 @@
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../src/env";
 
 /** What the platform charges a deployment by, counted as it happens. */
 export const operations = {

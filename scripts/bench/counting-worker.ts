@@ -2,7 +2,7 @@ import worker, { EvalRunObject, SessionObject as Session, TenantObject } from ".
 import { countingBindings, operations } from "./counting-bindings";
 
 /** The service as it is, with one change: it counts what the platform would charge: rows that sessions write, and operations. */
-export { RateGateObject } from "../../durable-objects/rate-gate";
+export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject };
 
 /** By session object, in the order in which they came. */

@@ -4,7 +4,7 @@ import { MODEL_GROUPS, type Row } from "../../src/providers/model-rows";
 import worker from "../../src/worker";
 
 /** The service as it is, with one change: models more, at the prices that `BENCH_PRICES` names. */
-export { RateGateObject } from "../../durable-objects/rate-gate";
+export { RateGateObject } from "../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, SessionObject, TenantObject } from "../../src/worker";
 
 const PricesSchema = z.record(z.string(), z.object({ input: z.number(), output: z.number() }));

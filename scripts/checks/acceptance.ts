@@ -30,7 +30,7 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // Requests at once, streams of both kinds of ended keys, and how soon in the service's own time.
   A5: [
     "tests/api/keys-access.workers.test.ts",
-    "tests/durable-objects/tenant.workers.test.ts",
+    "tests/durable-objects/tenant/tenant.workers.test.ts",
     "tests/process/revocation.process.test.ts",
   ],
   // Refused as a config, and planted keys that arrive nowhere.
@@ -39,14 +39,14 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   D18: [
     "tests/tools/mcp/input-asked.test.ts",
     "tests/tools/mcp/generations.test.ts",
-    "tests/durable-objects/tool-servers.workers.test.ts",
+    "tests/durable-objects/session/tools/tool-servers.workers.test.ts",
   ],
   // What agents type, and what archives and manifests bring.
   E9: ["tests/workspace/paths.test.ts"],
   // Both kinds of archives, and a gzip that expands.
   E11: ["tests/contexts/read-zip.test.ts", "tests/contexts/read-tar.test.ts"],
   // The rule, and the files that stay in the runtime.
-  E15: ["tests/coordination/answers.test.ts", "tests/durable-objects/agent-files.workers.test.ts"],
+  E15: ["tests/coordination/answers.test.ts", "tests/durable-objects/session/files/agent-files.workers.test.ts"],
 };
 
 /** A test that passed: its file, relative to the root, and its titles, outermost first. */

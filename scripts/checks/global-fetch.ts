@@ -1,9 +1,9 @@
 import { type ESTree, Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
-const SERVICE = /^(src|durable-objects|r2-layout)\//;
+const SERVICE = /^(src|durable-objects|d1|r2-layout)\//;
 /** The one file that puts the runtime's `fetch` behind the guard. */
-const GUARD = "durable-objects/outgoing.ts";
+const GUARD = "durable-objects/shared/outgoing.ts";
 const MESSAGE = `the runtime's \`fetch\` has no guard: only ${GUARD} may use it; take one as an argument`;
 const RUNTIMES = new Set(["globalThis", "self"]);
 

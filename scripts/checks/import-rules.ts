@@ -18,6 +18,8 @@ export const LAYERS = [
   "src/worker",
   "src/api",
   "durable-objects",
+  "d1",
+  "src/env",
   "src/agents",
   "src/evals",
   "src/contexts",
@@ -45,6 +47,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
     uses: [
       "src/api",
       "durable-objects",
+      "d1",
+      "src/env",
       "src/evals",
       "src/contexts",
       "src/config",
@@ -73,6 +77,8 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   // Providers too: the shell gives each call its fetch, its slot and its time limits.
   "durable-objects": {
     uses: [
+      "d1",
+      "src/env",
       "src/agents",
       "src/evals",
       "src/contexts",
@@ -89,6 +95,10 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
       "r2-layout",
     ],
   },
+  // Rows in D1. What an object has stored comes in as plain data, so only its types are known here.
+  d1: { uses: ["src/env", "src/evals", "src/contexts", "src/tenancy", "src/protocol"], types: ["durable-objects"] },
+  // Bindings: each object by the type of what it can be asked.
+  "src/env": { uses: [], types: ["durable-objects", "src/tools", "r2-layout"], packages: [] },
   "src/agents": { uses: ["src/providers", "src/tools", "src/prompts", "src/workspace", "src/coordination", "src/protocol"] },
   "src/contexts": { uses: ["src/workspace", "r2-layout", "src/protocol"], packages: ["fflate", "modern-tar", "zod"] },
   "src/evals": { uses: ["src/config", "src/patterns", "src/coordination", "src/protocol"], packages: ["croner", "zod"] },
@@ -149,7 +159,7 @@ export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [
   },
   {
     module: /^node:/,
-    only: /^(cli|src\/agents|src\/tenancy|src\/tools\/shell|durable-objects)\//,
+    only: /^(cli|src\/agents|src\/tenancy|src\/tools\/shell|durable-objects|d1)\//,
     why: "the rules, the schemas and the page run without Node",
   },
 ];

@@ -25,7 +25,7 @@ function wrongDirection(from: string, { specifier, typeOnly }: Import): string |
   const rule = LAYER_RULES[layer];
   if (wanted === null && rule.data?.some((folder) => target.startsWith(folder))) return null;
   if (wanted === null) return `${layer} may not import ${target}, which is no part of the service`;
-  if (rule.uses.includes(wanted)) return null;
+  if (rule.uses.includes(wanted) || (typeOnly && rule.types?.includes(wanted))) return null;
   const below =
     LAYERS.indexOf(wanted) > LAYERS.indexOf(layer) && rule.packages === undefined && layer !== "cli" && layer !== "web";
   if (typeOnly && below) return null;
@@ -68,7 +68,7 @@ function forbiddenNames(source: Source): Problem[] {
 
 /** Vendor names are a rule of the service's own code; the tables of backends are where they belong. */
 function vendorsConcern(file: string): boolean {
-  if (!/^(src|durable-objects|r2-layout)\//.test(file)) return false;
+  if (!/^(src|durable-objects|d1|r2-layout)\//.test(file)) return false;
   return file === "src/providers/provider.ts" || !/^src\/providers\/[^/]+$/.test(file);
 }
 

@@ -1,4 +1,4 @@
-import type { EvalRunApi, EvalRunStart } from "../../durable-objects/eval-run-api";
+import type { EvalRunApi, EvalRunStart } from "../../durable-objects/eval-run/eval-run-api";
 import { isDue, minuteOf } from "../evals/cron";
 import { parseSuite } from "../evals/parse-suite";
 import { planRun } from "../evals/plan-run";

@@ -1,5 +1,5 @@
-import type { EvalRecords } from "../../durable-objects/eval-records";
-import type { EvalRunApi } from "../../durable-objects/eval-run-api";
+import type { EvalRecords } from "../../d1/eval-records";
+import type { EvalRunApi } from "../../durable-objects/eval-run/eval-run-api";
 
 /** What routes and the cron need of evaluations. */
 export type EvalServices = {

@@ -1,4 +1,4 @@
-import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/attachments";
+import type { AttachmentRefusal, WantedAttachment } from "../../durable-objects/session/admission/attachments";
 import { hashOf } from "../workspace/hash";
 import { type AskedQuestion, textOfQuestion } from "../protocol/api";
 import { ATTACHMENT_LIMITS, type AttachedPart, type AttachmentKind, type Excess, excessOf } from "../protocol/attachments";

@@ -1,4 +1,4 @@
-import type { StartRefusal } from "../../durable-objects/session-api";
+import type { StartRefusal } from "../../durable-objects/session/session-api";
 import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
 import { fullMessage } from "../contexts/refusals";
 import type { Call } from "./api-env";

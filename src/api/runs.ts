@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { StartRefusal, StartTurn } from "../../durable-objects/session-api";
+import type { StartRefusal, StartTurn } from "../../durable-objects/session/session-api";
 import { parseTeam } from "../config/parse-team";
 import type { Team } from "../config/team";
 import { ATTACHMENT_LIMITS } from "../protocol/attachments";

@@ -1,4 +1,4 @@
-import type { SecretStore } from "../../durable-objects/secret-store";
+import type { SecretStore } from "../../d1/secret-store";
 import type { ConfigContext, ToolSecret } from "../config/context";
 import { withOwnSecrets } from "../config/tool-secrets";
 

@@ -1,6 +1,6 @@
-import type { SessionStub } from "../../durable-objects/session-api";
-import type { SessionIndex } from "../../durable-objects/session-index";
-import type { StartClaims } from "../../durable-objects/start-claims";
+import type { SessionStub } from "../../durable-objects/session/session-api";
+import type { SessionIndex } from "../../d1/session-index";
+import type { StartClaims } from "../../d1/start-claims";
 import type { ConfigContext } from "../config/parse-team";
 import type { Principal } from "../tenancy/principal";
 import type { TenancyServices } from "./tenancy-services";
@@ -8,7 +8,7 @@ import type { ContextServices } from "./context-services";
 import type { SecretServices } from "./secret-services";
 import type { EvalServices } from "./eval-services";
 
-export type { SessionStub } from "../../durable-objects/session-api";
+export type { SessionStub } from "../../durable-objects/session/session-api";
 
 /** Everything routes need from the deployment; made in `worker.ts`. */
 export type Services = {

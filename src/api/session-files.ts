@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { FrozenFiles } from "../../durable-objects/session-api";
+import type { FrozenFiles } from "../../durable-objects/session/session-api";
 import { type SessionFiles, SessionFilesSchema } from "../protocol/files";
 import type { App, Call } from "./api-env";
 import { attachment, OCTETS, treeArchive, ZIP } from "./attachment";

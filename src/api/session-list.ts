@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { SessionRow } from "../../durable-objects/session-index";
+import type { SessionRow } from "../../d1/session-index";
 import { IdSchema, sessionPath } from "../protocol/api";
 import { SESSIONS_PATH, type SessionList, SessionListSchema } from "../protocol/listings";
 import type { App, Call } from "./api-env";

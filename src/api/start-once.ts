@@ -1,6 +1,6 @@
 import type { z } from "@hono/zod-openapi";
 import { ulid } from "ulid";
-import type { StandingClaim } from "../../durable-objects/start-claims";
+import type { StandingClaim } from "../../d1/start-claims";
 import { FaultSchema } from "../protocol/api";
 import type { Call } from "./api-env";
 import { ApiError, type Fault } from "./errors";

@@ -1,4 +1,4 @@
-import type { TenantApi } from "../../durable-objects/tenant-api";
+import type { TenantApi } from "../../durable-objects/tenant/tenant-api";
 import type { KeyRow } from "../tenancy/keys";
 
 /** The service's own keys, wherever they lie. */

@@ -6,7 +6,7 @@ import { attachmentKey, sessionPrefix } from "../../r2-layout/session-files";
 import type { WireEvent } from "../../src/protocol/events";
 import { ATTACHMENT_LIMITS } from "../../src/protocol/attachments";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
-import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session-client";
+import { follow, post, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
 import { askWith, makeKey } from "./keyed-client";
 import { base64, file, GIF, image, MP3, PDF, PNG, sha256, teamOfAllFormats, text, wav } from "./attachments";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { post, request, teamOf } from "../durable-objects/session-client";
+import { post, request, teamOf } from "../durable-objects/session/session-client";
 
 const JSON_TYPE = { "content-type": "application/json" };
 const question = "What is six times seven?";

@@ -1,7 +1,7 @@
 import { env, exports } from "cloudflare:workers";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { ProblemSchema } from "../../src/protocol/api";
-import { follow, post, request, type Run, teamOf } from "../durable-objects/session-client";
+import { follow, post, request, type Run, teamOf } from "../durable-objects/session/session-client";
 import { BAD_INPUTS, type BadInput, toRequest } from "./bad-inputs";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ConfigCheck, ConfigCheckSchema, type ConfigList, ConfigListSchema } from "../../src/protocol/listings";
-import { post, request, teamOf } from "../durable-objects/session-client";
+import { post, request, teamOf } from "../durable-objects/session/session-client";
 
 const validate = async (body: unknown) => {
   const response = await post("/api/configs/validate", body);

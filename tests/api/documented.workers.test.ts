@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { packTar } from "modern-tar";
 import { hashOf } from "../../src/workspace/hash";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, makeKey } from "./keyed-client";
 import { type Document, DocumentSchema, operationsOf, undocumented } from "./openapi-document";
 

@@ -2,12 +2,12 @@ import { createExecutionContext, createScheduledController } from "cloudflare:te
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
 import simulated from "../../configs/evals/simulated.yaml";
-import { evalRunName } from "../../durable-objects/eval-run-api";
+import { evalRunName } from "../../durable-objects/eval-run/eval-run-api";
 import { startDue } from "../../src/api/eval-runs";
 import type { EvalServices } from "../../src/api/eval-services";
 import type { EvalRun, EvalRunPage, EvalStarted, EvalSuite } from "../../src/protocol/evals";
 import worker from "../../src/worker";
-import { post, request, teamOf } from "../durable-objects/session-client";
+import { post, request, teamOf } from "../durable-objects/session/session-client";
 import { records } from "../evals/eval-client";
 import { noSecrets } from "../builders/no-secrets";
 

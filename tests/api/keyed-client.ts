@@ -1,6 +1,6 @@
 import { env, exports } from "cloudflare:workers";
 import { ulid } from "ulid";
-import { KeyStore } from "../../durable-objects/key-store";
+import { KeyStore } from "../../d1/key-store";
 import { hashSecret, type KeyRow, SECRET_BYTES, toKey } from "../../src/tenancy/keys";
 
 /** Keys in the database of the service under test, and requests with them; from elsewhere than this machine's own name. */

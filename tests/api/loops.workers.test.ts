@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { request } from "../durable-objects/session-client";
+import { request } from "../durable-objects/session/session-client";
 
 describe("a team that asks the service which runs it (L17)", () => {
   it.each([

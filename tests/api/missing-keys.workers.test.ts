@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { BACKEND_TYPES, keyReport } from "../../src/providers/registry";
 import { hostById } from "../../src/providers/hosts";
-import { post } from "../durable-objects/session-client";
+import { post } from "../durable-objects/session/session-client";
 
 /** Types that cannot be asked without a key at the address they have by themselves. */
 const KEYED = keyReport([]).flatMap(({ type, keyNames }) => {

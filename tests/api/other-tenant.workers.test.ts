@@ -2,7 +2,7 @@ import { expect, it, vi } from "vitest";
 import { z } from "zod";
 import { hashOf } from "../../src/workspace/hash";
 import type { EvalStarted } from "../../src/protocol/evals";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
 /** I18: whatever there is of one tenant, the keys of another find nothing of it, on any address with any method. */

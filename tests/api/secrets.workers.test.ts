@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { SecretStore } from "../../durable-objects/secret-store";
-import { toolSecrets } from "../../durable-objects/tool-secrets";
+import { SecretStore } from "../../d1/secret-store";
+import { toolSecrets } from "../../durable-objects/session/tools/tool-secrets";
 import { SECRET_LIMITS, SecretListSchema, SecretSchema } from "../../src/protocol/secrets";
 import { askWith, makeKey } from "./keyed-client";
 

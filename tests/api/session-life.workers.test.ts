@@ -5,7 +5,7 @@ import { eraseSessionFiles, sessionPrefix } from "../../r2-layout/session-files"
 import type { SessionList } from "../../src/protocol/listings";
 import { LOCAL_TENANT } from "../../src/tenancy/principal";
 import { sessionName } from "../../src/tenancy/session-name";
-import { eventsPath, follow, post, request, type Run, start, teamOf } from "../durable-objects/session-client";
+import { eventsPath, follow, post, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
 
 const question = "What is six times seven?";
 const TENANT = LOCAL_TENANT;

@@ -3,14 +3,14 @@ import { env } from "cloudflare:workers";
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
 import { zipSync } from "fflate";
-import { contextServices } from "../../durable-objects/context-services";
-import { storageOf, storedBySession } from "../../durable-objects/stored-bytes";
+import { contextServices } from "../../durable-objects/shared/context-services";
+import { storageOf, storedBySession } from "../../d1/stored-bytes";
 import { KEPT_FOR_MS, pruneVersions } from "../../src/contexts/pruning";
 import { sweepUploads } from "../../src/contexts/uploads";
 import type { ContextUpload } from "../../src/protocol/contexts";
 import { sessionName } from "../../src/tenancy/session-name";
 import { hashOf } from "../../src/workspace/hash";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
 /** M13: what a tenant stores is one figure, right after each thing that changes it, and a limit of it holds before anything is written. */

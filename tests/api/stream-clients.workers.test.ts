@@ -1,6 +1,6 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { describe, expect, it } from "vitest";
-import { eventsPath, follow, request, type Run, start, teamOf } from "../durable-objects/session-client";
+import { eventsPath, follow, request, type Run, start, teamOf } from "../durable-objects/session/session-client";
 
 /** What an EventSource does: reads some events, loses the connection, and comes back with the id of the last one it has. */
 async function readSome(

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { TicketSchema } from "../../src/protocol/keys";
 import { sessionName } from "../../src/tenancy/session-name";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, keys, makeKey } from "./keyed-client";
 
 const owner = await makeKey("acme");

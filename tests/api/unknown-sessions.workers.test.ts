@@ -2,7 +2,7 @@ import { listDurableObjectIds } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { sessionName } from "../../src/tenancy/session-name";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 import { ask, askWith, makeKey } from "./keyed-client";
 
 /** An id that no session has. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Env } from "../../durable-objects/env";
+import type { Env } from "../../src/env";
 import { KEY_NAMES, OPERATOR_VARIABLES } from "../../src/providers/registry";
 
 type Text = { [Name in keyof Env]-?: NonNullable<Env[Name]> extends string ? Name : never }[keyof Env];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { acceptAttachments } from "../../durable-objects/attachments";
+import { acceptAttachments } from "../../durable-objects/session/admission/attachments";
 import { checkTeam, parseTeam } from "../../src/config/parse-team";
 import { SERVED, type Served } from "../../src/config/needs";
 import { planBridge, TOKEN_SECRET } from "../../scripts/bridge/plan";

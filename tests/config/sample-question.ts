@@ -5,7 +5,7 @@ import path from "node:path";
 import { chooseTeam } from "../../cli/team-choice";
 import { type Get, isAddress } from "../../cli/fetch-file";
 import { uploadsIn, withUploads } from "../../cli/uploads";
-import type { WantedAttachment } from "../../durable-objects/attachments";
+import type { WantedAttachment } from "../../durable-objects/session/admission/attachments";
 import type { AskedQuestion } from "../../src/protocol/api";
 import { toQuestion } from "../../src/api/question-parts";
 import { wav } from "../api/attachments";

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
-import { createContextIndex } from "../../durable-objects/context-index";
-import { contextServices } from "../../durable-objects/context-services";
-import { BucketTurns } from "../../durable-objects/bucket-turns";
-import { SessionContexts } from "../../durable-objects/session-contexts";
+import { createContextIndex } from "../../d1/context-index";
+import { contextServices } from "../../durable-objects/shared/context-services";
+import { BucketTurns } from "../../durable-objects/session/files/storage-queue";
+import { SessionContexts } from "../../durable-objects/session/files/session-contexts";
 import type { Bucket } from "../../r2-layout/bucket";
 import { ContextFiles } from "../../r2-layout/contexts";
 import { createContextReader } from "../../src/contexts/context-reader";

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
-import { contextServices } from "../../durable-objects/context-services";
-import { createSessionIndex } from "../../durable-objects/session-index";
+import { contextServices } from "../../durable-objects/shared/context-services";
+import { createSessionIndex } from "../../d1/session-index";
 import { pruneVersions } from "../../src/contexts/pruning";
 import type { ArchiveEntry } from "../../src/contexts/read-tar";
 import { readPlaces } from "../../src/contexts/stored-packs";

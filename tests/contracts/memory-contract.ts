@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { holdRequest } from "../../durable-objects/held-request";
+import { holdRequest } from "../../durable-objects/session/calls/releasable-request";
 import { endpointAt } from "../fakes/endpoint";
 import { KEY, REQUEST } from "./contract-support";
 import { SSE_HEADERS } from "./raw-server";

@@ -104,7 +104,7 @@ describe("the README", () => {
   it("explains only error codes there are", () => {
     const [, table = ""] = /^## When something is wrong\n(.*?)^## /ms.exec(readme) ?? [];
     const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(([, cell = ""]) => [...cell.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)]);
-    const sources = ["src", "durable-objects"].flatMap((folder) =>
+    const sources = ["src", "durable-objects", "d1"].flatMap((folder) =>
       readdirSync(folder, { recursive: true, encoding: "utf8" })
         .filter((file) => file.endsWith(".ts"))
         .map((file) => readFileSync(`${folder}/${file}`, "utf8")),

@@ -1,13 +1,13 @@
 import { runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run-api";
-import { EvalRecords } from "../../durable-objects/eval-records";
-import { evalSessionId } from "../../durable-objects/eval-session-id";
+import { evalRunName, type EvalRunStart } from "../../durable-objects/eval-run/eval-run-api";
+import { EvalRecords } from "../../d1/eval-records";
+import { evalSessionId } from "../../d1/eval-session-id";
 import { parseTeam } from "../../src/config/parse-team";
 import { scheduledRunId } from "../../src/evals/run-id";
 import type { EvalRunPage } from "../../src/protocol/evals";
 import { SuiteSchema } from "../../src/evals/schema";
-import { teamOf } from "../durable-objects/session-client";
+import { teamOf } from "../durable-objects/session/session-client";
 
 /** Runs of suites on simulated models, started at their objects. */
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { WATCHDOG_MS } from "../../durable-objects/limits";
+import { WATCHDOG_MS } from "../../durable-objects/shared/limits";
 import type { RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { toSituation } from "../../scripts/simulated-providers/situation";
 import { Chance } from "../simulation/world/random";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { HEADER_PATIENCE_MS } from "../../durable-objects/limits";
+import { HEADER_PATIENCE_MS } from "../../durable-objects/shared/limits";
 import { peakAwaitingHeaders, peakConcurrency, type RecordedRequest } from "../../scripts/simulated-providers/ledger";
 import { alwaysFails, answersThenVotes, hangs, paced } from "../../scripts/simulated-providers/scripts";
 import { toSituation } from "../../scripts/simulated-providers/situation";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { TOOL_SERVERS } from "../../durable-objects/limits";
+import { TOOL_SERVERS } from "../../durable-objects/shared/limits";
 import { ServiceProcess } from "../../scripts/service/service-process";
 import { worksOnFiles } from "../../scripts/simulated-providers/coding";
 import { answersThenVotes } from "../../scripts/simulated-providers/scripts";

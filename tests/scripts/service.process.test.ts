@@ -15,6 +15,7 @@ const PARTS = [
   "tsconfig.json",
   "src",
   "durable-objects",
+  "d1",
   "configs",
   "r2-layout",
   "scripts",

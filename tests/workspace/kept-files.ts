@@ -1,9 +1,9 @@
-import { BlobStore } from "../../durable-objects/blob-store";
-import { BucketTurns } from "../../durable-objects/bucket-turns";
-import type { RoundPlace } from "../../durable-objects/call-store";
-import { RoundChanges } from "../../durable-objects/round-changes";
-import { createTables } from "../../durable-objects/schema";
-import { SnapshotStore } from "../../durable-objects/snapshot-store";
+import { BlobStore } from "../../durable-objects/session/files/blob-store";
+import { BucketTurns } from "../../durable-objects/session/files/storage-queue";
+import type { RoundPlace } from "../../durable-objects/session/calls/call-store";
+import { RoundChanges } from "../../durable-objects/session/files/round-changes";
+import { createTables } from "../../durable-objects/session/session-tables";
+import { SnapshotStore } from "../../durable-objects/session/files/snapshot-store";
 import type { SessionObjects } from "../../r2-layout/session-files";
 import type { BlobSource, Staged } from "../../src/workspace/agent-files";
 import { EMPTY_HASH, hashOf } from "../../src/workspace/hash";

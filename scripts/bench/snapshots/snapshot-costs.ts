@@ -1,5 +1,5 @@
-import { createTables } from "../../../durable-objects/schema";
-import { fileStores } from "../../../durable-objects/session-files";
+import { createTables } from "../../../durable-objects/session/session-tables";
+import { fileStores } from "../../../durable-objects/session/files/session-files";
 import type { Bucket } from "../../../r2-layout/bucket";
 import { hashOf } from "../../../src/workspace/hash";
 import type { FileEntry } from "../../../src/workspace/types";

@@ -1,9 +1,9 @@
 import { DurableObject } from "cloudflare:workers";
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../src/env";
 import { SnapshotCosts } from "./snapshot-costs";
 
 /** Stands in for the service: its session's object takes snapshots of a tree, and tells what each cost. */
-export { RateGateObject } from "../../../durable-objects/rate-gate";
+export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
 export { EvalRunObject, TenantObject } from "../../../src/worker";
 
 /**

@@ -1,4 +1,4 @@
-import type { Env } from "../../../durable-objects/env";
+import type { Env } from "../../../src/env";
 import { over } from "./context";
 import { reached, through } from "./state";
 

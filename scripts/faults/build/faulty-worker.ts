@@ -1,6 +1,6 @@
-import type { Env } from "../../../durable-objects/env";
-import { SessionObject as ShippedSession } from "../../../durable-objects/session";
-import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant";
+import type { Env } from "../../../src/env";
+import { SessionObject as ShippedSession } from "../../../durable-objects/session/session-object";
+import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant/tenant";
 import { sessionPrefix } from "../../../r2-layout/session-files";
 import worker from "../../../src/worker";
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
@@ -16,8 +16,8 @@ import { armed, obey, reached, toldNow } from "./state";
  * The service as it is shipped, between seams that can fail and places where it can be killed. Nothing of this is in the
  * shipped bundle, which begins at `src/worker.ts`.
  */
-export { EvalRunObject } from "../../../durable-objects/eval-run";
-export { RateGateObject } from "../../../durable-objects/rate-gate";
+export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
+export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
 
 globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
 Date.now = toldNow;

@@ -15,6 +15,7 @@ const PARTS = [
   "src",
   "cli",
   "durable-objects",
+  "d1",
   "configs",
   "r2-layout",
   "scripts",

@@ -4,9 +4,9 @@ import worker from "../../../src/worker";
 /** The service as it is shipped, less patient with providers: what takes minutes there takes some seconds here. */
 Object.assign(CALL_TIME_LIMITS, { firstByteMs: 4_500, idleMs: 3_000, totalMs: 9_000 });
 
-export { EvalRunObject } from "../../../durable-objects/eval-run";
-export { RateGateObject } from "../../../durable-objects/rate-gate";
-export { SessionObject } from "../../../durable-objects/session";
-export { TenantObject } from "../../../durable-objects/tenant";
+export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
+export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
+export { SessionObject } from "../../../durable-objects/session/session-object";
+export { TenantObject } from "../../../durable-objects/tenant/tenant";
 
 export default worker;

@@ -46,11 +46,11 @@ describe("allowed is", () => {
     expect(linesOf("src/api/a.ts", text)).toEqual([]);
   });
 
-  it.each(["durable-objects/outgoing.ts", "scripts/a.ts", "cli/a.ts", "tests/a.test.ts"])("anything in %s", (path) => {
+  it.each(["durable-objects/shared/outgoing.ts", "scripts/a.ts", "cli/a.ts", "tests/a.test.ts"])("anything in %s", (path) => {
     expect(linesOf(path, "fetch(1); globalThis.fetch(2);")).toEqual([]);
   });
 });
 
-it.each(["src/worker.ts", "durable-objects/session.ts", "r2-layout/bucket.ts"])("%s may not use it", (path) => {
+it.each(["src/worker.ts", "durable-objects/session/session-object.ts", "r2-layout/bucket.ts"])("%s may not use it", (path) => {
   expect(linesOf(path, "fetch(1);")).toEqual([1]);
 });

@@ -1,4 +1,4 @@
-import type { Engine } from "../../../durable-objects/engine";
+import type { Engine } from "../../../durable-objects/session/engine";
 import type { Chance } from "../world/random";
 import type { Faults } from "./faults";
 import type { Platform } from "./platform";

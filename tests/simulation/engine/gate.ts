@@ -1,4 +1,4 @@
-import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../durable-objects/rate-gate-api";
+import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
 import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/limits/rate-queue";
 import type { VirtualTime } from "./virtual-time";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toJson } from "../../../durable-objects/frames";
+import { toJson } from "../../../durable-objects/session/streams/frames";
 import { loadFormats } from "../../../src/providers/registry";
 import { narrate } from "../world/narrate";
 import { type Breach, breaches } from "./invariants";

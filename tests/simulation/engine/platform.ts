@@ -1,10 +1,10 @@
-import { Engine } from "../../../durable-objects/engine";
-import { ModelCalls } from "../../../durable-objects/model-calls";
-import { createTables } from "../../../durable-objects/schema";
-import { sessionWorkspaces } from "../../../durable-objects/session-files";
-import { SessionLog, type TurnPlace } from "../../../durable-objects/session-log";
-import { RateWaits } from "../../../durable-objects/rate-waits";
-import type { SettledTurn } from "../../../durable-objects/tenant-api";
+import { Engine } from "../../../durable-objects/session/engine";
+import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
+import { createTables } from "../../../durable-objects/session/session-tables";
+import { sessionWorkspaces } from "../../../durable-objects/session/files/session-files";
+import { SessionLog, type TurnPlace } from "../../../durable-objects/session/log/session-log";
+import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
+import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import type { Team } from "../../../src/config/team";
 import { isListed, isNews, listingsOf, type ModelCallEffect, runningTurn } from "../../../src/coordination";
 import type { ToolsListing } from "../../../src/protocol/events";

@@ -2,7 +2,7 @@ import { Continuity } from "../../../scripts/simulated-providers/continuity";
 import type { Failure } from "../../../scripts/simulated-providers/reply";
 import { type Json, Refused } from "../../../scripts/simulated-providers/dialect";
 import { type Situation as Asked, toSituation } from "../../../scripts/simulated-providers/situation";
-import { inProvidersWords } from "../../../durable-objects/outgoing";
+import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
 import { Chance } from "../world/random";
 import { type Fault, type Faults, hash } from "./faults";

@@ -1,5 +1,5 @@
-import type { Engine } from "../../../durable-objects/engine";
-import { type LogRow, toFrame, toWire } from "../../../durable-objects/frames";
+import type { Engine } from "../../../durable-objects/session/engine";
+import { type LogRow, toFrame, toWire } from "../../../durable-objects/session/streams/frames";
 import { emptySession, evolve, runningTurn, type AgentState, type SessionState } from "../../../src/coordination";
 import { LIMITS } from "../../../src/coordination/limits";
 import type { SessionEvent } from "../../../src/protocol/events";

@@ -1,4 +1,4 @@
-import type { SettledTurn } from "../../../durable-objects/tenant-api";
+import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
 import type { Faults } from "./faults";
 import type { VirtualTime } from "./virtual-time";
 

@@ -1,54 +1,52 @@
 import type { PlantedBug } from "./bug";
 
-const OBJECT = "durable-objects";
-
 /** Wrongs in what carries the rules out: the session's object, and what agents and providers are told. */
 export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   {
     name: "a reader who comes back is given its last event again",
-    file: `${OBJECT}/event-streams.ts`,
+    file: "durable-objects/session/streams/event-streams.ts",
     find: "cursor: Math.max(request.after, (place?.firstSeq ?? 1) - 1),",
     replace: "cursor: Math.max(request.after - 1, (place?.firstSeq ?? 1) - 1),",
     invariant: "I1",
   },
   {
     name: "readers are shown what is not on disk yet",
-    file: `${OBJECT}/journal.ts`,
+    file: "durable-objects/session/log/journal.ts",
     find: "ctx.storage.sync().then(",
     replace: "Promise.resolve().then(",
     invariant: "I1",
   },
   {
     name: "numbers are given out again after what was being written",
-    file: `${OBJECT}/session-log.ts`,
+    file: "durable-objects/session/log/session-log.ts",
     find: "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head",
     replace: "SELECT coalesce(max(seq), 0) AS head FROM events",
     invariant: "I2",
   },
   {
     name: "all that lies in one object with others is looked for at its beginning",
-    file: `${OBJECT}/file-duties.ts`,
+    file: "durable-objects/session/files/file-jobs.ts",
     find: "blobs.noteStored(blob, { pack: name, at: offset });",
     replace: "blobs.noteStored(blob, { pack: name, at: 0 * offset });",
     invariant: "I10-stored",
   },
   {
     name: "a round begins with the files of the one before",
-    file: `${OBJECT}/files-entry.ts`,
+    file: "durable-objects/session/files/files-entry.ts",
     find: "round: filesRound(agentAt(turn.attempt, agent)),",
     replace: "round: Math.max(1, filesRound(agentAt(turn.attempt, agent)) - 1),",
     invariant: "I10-stored",
   },
   {
     name: "the presenter begins with what the turn began with",
-    file: `${OBJECT}/workspaces.ts`,
+    file: "durable-objects/session/files/workspaces.ts",
     find: "const isPresenter = settled?.winner === agent && settled.revision !== null;",
     replace: "const isPresenter = settled?.winner !== agent && settled?.winner === -1;",
     invariant: "I10-stored",
   },
   {
     name: "every request is sent twice",
-    file: `${OBJECT}/waiting-fetch.ts`,
+    file: "durable-objects/session/calls/slot-fetch.ts",
     find: "return await send(input, { ...init, signal });",
     replace: `await (await send(input, { ...init, signal })).text();
       return await send(input, { ...init, signal });`,
@@ -56,7 +54,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a call that was put off for want of budget is sent all the same",
-    file: `${OBJECT}/model-calls.ts`,
+    file: "durable-objects/session/calls/model-calls.ts",
     find: 'if (started?.type !== "call.started") return null;',
     replace: `if (started?.type !== "call.started") {
       const { signal } = new AbortController();
@@ -69,14 +67,14 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a turn's end whose word was lost is not told again",
-    file: `${OBJECT}/deliveries.ts`,
+    file: "durable-objects/session/log/outbox-worker.ts",
     find: "outbox.failed(item, now());\n        logError(",
     replace: "outbox.done(item.id);\n        logError(",
     invariant: "I12",
   },
   {
     name: "no alarm outlives the process",
-    file: `${OBJECT}/wake-up.ts`,
+    file: "durable-objects/session/log/alarm-scheduler.ts",
     find: "await this.#alarm(delay);\n  }\n\n  async #alarm",
     replace: "}\n\n  async #alarm",
     invariant: "I13",
@@ -90,21 +88,21 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a restart forgets what was under way",
-    file: `${OBJECT}/engine.ts`,
+    file: "durable-objects/session/engine.ts",
     find: "for (const effect of cutOff.filter((id) => !this.#takeUp(id))) {",
     replace: "for (const effect of cutOff.slice(1).filter((id) => !this.#takeUp(id))) {",
     invariant: "I13",
   },
   {
     name: "a call gives its slot back before the headers are there",
-    file: `${OBJECT}/waiting-fetch.ts`,
+    file: "durable-objects/session/calls/slot-fetch.ts",
     find: "return await send(input, { ...init, signal });",
     replace: "onHeaders();\n      return await send(input, { ...init, signal });",
     invariant: "I14",
   },
   {
     name: "requests that nobody waits for any more go on",
-    file: `${OBJECT}/effect-runner.ts`,
+    file: "durable-objects/session/calls/effect-runner.ts",
     find: 'if (!wanted.has(id)) abort.abort(new Error("no longer needed"));',
     replace: "if (!wanted.has(id) && wanted.size > 0) abort.abort(new Error(id));",
     invariant: "I15",
@@ -132,7 +130,7 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a fault of the service's own ends turns, and nobody hears of it",
-    file: `${OBJECT}/workspaces.ts`,
+    file: "durable-objects/session/files/workspaces.ts",
     find: "if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };",
     replace: `if (!hasFiles) return { changed, results, frozen: [], finalText: null, presented: null, ended };
     if (ended !== null && events.length > 2) throw new Error("planted");`,
@@ -140,14 +138,14 @@ export const BUGS_OF_SERVICE: readonly PlantedBug[] = [
   },
   {
     name: "a fault of the service's own breaks a transaction off, and is not met again",
-    file: `${OBJECT}/journal.ts`,
+    file: "durable-objects/session/log/journal.ts",
     find: "entry.writeFiles?.();",
     replace: 'entry.writeFiles?.();\n      if (at % 97 === 0) throw new TypeError("planted");',
     invariant: "unhandled",
   },
   {
     name: "a fault of the service's own ends the work of an alarm, which rings again",
-    file: `${OBJECT}/engine.ts`,
+    file: "durable-objects/session/engine.ts",
     find: "await this.#wakeUp.rang(runningTurn(this.#state) !== null);",
     replace:
       'await this.#wakeUp.rang(runningTurn(this.#state) !== null);\n    if (this.now() % 97 === 0) throw new TypeError("planted");',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { outgoingFetch } from "../../../durable-objects/outgoing";
+import { outgoingFetch } from "../../../durable-objects/shared/outgoing";
 import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
 import { Breakers } from "../../../src/tools/breaker";
 import type { HttpToolDefinition } from "../../../src/tools/http/definition";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
-import { toolboxOf } from "../../../durable-objects/toolbox";
+import { toolboxOf } from "../../../durable-objects/session/tools/toolbox";
 import { hasJavascript } from "../../../src/tools/javascript";
 import { COMPATIBILITY_DATE } from "../../../src/tools/javascript/limits";
 import { Breakers } from "../../../src/tools/breaker";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inProvidersWords } from "../../../durable-objects/outgoing";
+import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
 import { guardedFetch } from "../../../src/outgoing/guarded-fetch";
 import type { Resolve } from "../../../src/outgoing/names";
 import { toFailure } from "../../../src/tools/mcp/failures";

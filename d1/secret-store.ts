@@ -1,0 +1,103 @@
+import { randomBytes } from "node:crypto";
+import { z } from "zod";
+import { SECRET_LIMITS, type SecretBinding, SecretBindingSchema } from "../src/protocol/secrets";
+import { NONCE_BYTES, open, parseSealingKeys, seal, type SealingKeys, versionOf } from "../src/tenancy/sealing";
+import { type Env, readSecret } from "../src/env";
+import { noneWithoutTable } from "./no-table";
+
+/** A tenant's secret without its value. Times in unix ms. */
+export type SecretFacts = { name: string; bindings: readonly SecretBinding[]; createdAt: number; updatedAt: number };
+
+/** A secret with its value, or that it does not open: `version` of the sealing keys is gone, or the row was changed. */
+export type FoundSecret = { ok: true; value: string; bindings: readonly SecretBinding[] } | { ok: false; version: number };
+
+export type SecretWish = { tenant: string; name: string; value: string; bindings: readonly SecretBinding[] };
+
+/** `full`: the tenant has as many secrets as it may have. `not_sealed`: `problem`, a clause, says why nothing can be sealed. */
+export type SecretPut =
+  | { ok: true; isNew: boolean; secret: SecretFacts }
+  | { ok: false; code: "full" }
+  | { ok: false; code: "not_sealed"; problem: string };
+
+type Row = { name: string; sealed: string; bindings: string; created_at: number; updated_at: number };
+
+const Bindings = z.array(SecretBindingSchema);
+const FIELDS = "name, sealed, bindings, created_at, updated_at";
+
+/** Secrets of tenants in D1. No value lies there in clear, and none is sealed for anything but its own tenant, name and bindings. */
+export class SecretStore {
+  readonly #db: D1Database;
+  readonly #sealing: ReturnType<typeof parseSealingKeys>;
+
+  constructor(env: Pick<Env, "DB" | "SEALING_KEYS">) {
+    this.#db = env.DB;
+    this.#sealing = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
+  }
+
+  /** null: the tenant has none of this name. What an older version of the sealing keys sealed is sealed anew. */
+  async find(tenant: string, name: string): Promise<FoundSecret | null> {
+    const select = this.#db.prepare(`SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? AND name = ?`);
+    const row = await noneWithoutTable(select.bind(tenant, name).first<Row>());
+    if (!row) return null;
+    const version = versionOf(row.sealed);
+    if (!this.#sealing.ok) return { ok: false, version };
+    const { keys } = this.#sealing;
+    const binding = bindingOf(tenant, row);
+    const opened = open(keys, row.sealed, binding);
+    if (!opened.ok) return { ok: false, version };
+    if (version !== keys.first.version) {
+      await this.#db
+        .prepare("UPDATE tenant_secrets SET sealed = ? WHERE tenant = ? AND name = ? AND sealed = ?")
+        .bind(sealedFor(keys, opened.secret, binding), tenant, name, row.sealed)
+        .run();
+    }
+    return { ok: true, value: opened.secret, bindings: bindingsOf(row) };
+  }
+
+  /** All of a tenant, by name: they are no more than `SECRET_LIMITS.secrets`. */
+  async list(tenant: string): Promise<SecretFacts[]> {
+    const select = this.#db.prepare(`SELECT ${FIELDS} FROM tenant_secrets WHERE tenant = ? ORDER BY name`);
+    const found = await noneWithoutTable(select.bind(tenant).all<Row>());
+    return (found?.results ?? []).map(toFacts);
+  }
+
+  /** Sets a secret, value and bindings together. One statement, so that of two for the last place one is refused. */
+  async put({ tenant, name, value, bindings }: SecretWish, now: number): Promise<SecretPut> {
+    if (!this.#sealing.ok) return { ok: false, code: "not_sealed", problem: this.#sealing.problem };
+    const text = JSON.stringify(bindings);
+    const sealed = sealedFor(this.#sealing.keys, value, bindingOf(tenant, { name, bindings: text }));
+    const exists = "EXISTS (SELECT 1 FROM tenant_secrets WHERE tenant = ?1 AND name = ?2)";
+    const count = "(SELECT count(*) FROM tenant_secrets WHERE tenant = ?1)";
+    const row = await this.#db
+      .prepare(
+        `INSERT INTO tenant_secrets (tenant, ${FIELDS}) SELECT ?1, ?2, ?3, ?4, ?5, ?5 WHERE ${exists} OR ${count} < ?6 ON CONFLICT (tenant, name) DO UPDATE SET sealed = excluded.sealed, bindings = excluded.bindings, updated_at = excluded.updated_at RETURNING ${FIELDS}`,
+      )
+      .bind(tenant, name, sealed, text, now, SECRET_LIMITS.secrets)
+      .first<Row>();
+    if (!row) return { ok: false, code: "full" };
+    return { ok: true, isNew: row.created_at === row.updated_at, secret: toFacts(row) };
+  }
+
+  /** Whether the tenant had it. */
+  async remove(tenant: string, name: string): Promise<boolean> {
+    const { meta } = await this.#db.prepare("DELETE FROM tenant_secrets WHERE tenant = ? AND name = ?").bind(tenant, name).run();
+    return meta.changes > 0;
+  }
+}
+
+const bindingsOf = ({ bindings }: Pick<Row, "bindings">): SecretBinding[] => Bindings.parse(JSON.parse(bindings));
+
+const toFacts = (row: Row): SecretFacts => ({
+  name: row.name,
+  bindings: bindingsOf(row),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+/** No session has an empty id, so that nothing of this opens as a caller's key or a token. */
+const bindingOf = (tenant: string, { name, bindings }: Pick<Row, "name" | "bindings">) => ({
+  ...{ tenant, session: "", agent: name, origin: bindings },
+});
+
+const sealedFor = (keys: SealingKeys, value: string, binding: ReturnType<typeof bindingOf>): string =>
+  seal(keys, value, binding, randomBytes(NONCE_BYTES));

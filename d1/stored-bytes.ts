@@ -1,0 +1,46 @@
+import type { Attachment } from "../src/protocol/attachments";
+import { parseLimit } from "../src/tenancy/quota";
+import { DEFAULT_STORED_BYTES, type StorageUse } from "../src/tenancy/storage";
+import type { Env } from "../src/env";
+import { noneWithoutTable } from "./no-table";
+
+type StorageEnv = Pick<Env, "DB" | "TENANT_STORED_BYTES">;
+
+/** The limit of tenants that have none of their own; null: none. A variable that is no limit is refused before anything is asked. */
+export function defaultStoredBytes({ TENANT_STORED_BYTES }: Pick<Env, "TENANT_STORED_BYTES">): number | null {
+  try {
+    return parseLimit(TENANT_STORED_BYTES?.trim() ? TENANT_STORED_BYTES : DEFAULT_STORED_BYTES);
+  } catch {
+    return null;
+  }
+}
+
+/** What a tenant stores and may store: one row each, never a walk over what lies there. */
+export async function storageOf(env: StorageEnv, tenant: string): Promise<StorageUse> {
+  const sql =
+    "SELECT (SELECT bytes FROM stored_bytes WHERE tenant = ?1) AS stored, (SELECT stored_bytes FROM tenants WHERE id = ?1) AS own";
+  const row = await noneWithoutTable(env.DB.prepare(sql).bind(tenant).first<{ stored: number | null; own: number | null }>());
+  const limitBytes = row?.own == null ? defaultStoredBytes(env) : parseLimit(String(row.own));
+  return { storedBytes: row?.stored ?? 0, limitBytes };
+}
+
+/** Writes down what a session stores. Nothing happens where it has no row, or is being erased and its row goes. */
+export async function reportStored(
+  env: Pick<Env, "DB">,
+  session: { tenant: string; session: string },
+  bytes: number,
+): Promise<void> {
+  const sql = "UPDATE sessions SET stored_bytes = ? WHERE tenant = ? AND id = ?";
+  await noneWithoutTable(env.DB.prepare(sql).bind(bytes, session.tenant, session.session).run());
+}
+
+/** What a session stores: its own database, its objects in R2 and what came with its questions. From its own tables alone. */
+export function storedBySession(sql: SqlStorage): number {
+  const [{ bytes } = { bytes: 0 }] = sql.exec<{ bytes: number }>("SELECT coalesce(sum(bytes), 0) AS bytes FROM stored_objects");
+  const attached = new Map<string, number>();
+  for (const { body } of sql.exec<{ body: string }>("SELECT body FROM events WHERE type = 'turn.started'")) {
+    const { attachments = [] }: { attachments?: readonly Attachment[] } = JSON.parse(body);
+    for (const { sha256, size } of attachments) attached.set(sha256, size);
+  }
+  return sql.databaseSize + bytes + [...attached.values()].reduce((sum, size) => sum + size, 0);
+}

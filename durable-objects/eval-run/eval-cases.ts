@@ -1,0 +1,193 @@
+import { type CaseResult, errored, judge } from "../../src/evals/result";
+import { claimable, owedAt, type RunEffect } from "../../src/evals/run";
+import { formatUsd } from "../../src/protocol/cost";
+import type { SuiteCase } from "../../src/evals/schema";
+import { withIncluded } from "../../src/tenancy/principal";
+import { type Env, readSecret } from "../../src/env";
+import { EvalRecords, sessionOf } from "../../d1/eval-records";
+import type { EvalRunStore, StoredRun } from "./eval-run-store";
+import type { SessionStub, StartRefusal, StartTurn } from "../session/session-api";
+import { createSessionIndex, type SessionIndex } from "../../d1/session-index";
+import { sessionStub } from "../session/session-stub";
+import { logError } from "../../src/redaction/log";
+
+/** Whoever is asked and does not answer is asked again later. */
+const ANSWER_WITHIN_MS = 10_000;
+/** Results written to D1 at a time: answers are long. */
+const SAVED_AT_ONCE = 20;
+
+/** Does for a run's cases what the rules ask for. Everything may be done again: sessions and rows are told apart by name. */
+export class EvalCases {
+  readonly #env: Env;
+  readonly #store: EvalRunStore;
+  readonly #run: StoredRun;
+  readonly #records: EvalRecords;
+  readonly #index: SessionIndex;
+
+  constructor(env: Env, store: EvalRunStore, run: StoredRun) {
+    this.#env = env;
+    this.#store = store;
+    this.#run = run;
+    this.#records = new EvalRecords(env.DB);
+    this.#index = createSessionIndex(env.DB);
+  }
+
+  /** One round: hears of what runs, starts what has a place, saves what is done. */
+  async step(): Promise<void> {
+    // Whoever started the run looks for it at once.
+    if (!this.#store.isListed()) await this.#save();
+    await Promise.all(owedAt(this.#state(), Date.now()).map((effect) => this.#perform(effect)));
+    const next = claimable(this.#state());
+    // On disk before any session hears of it: whatever happens now, these cases are under way and no others in their place.
+    for (const nth of next) this.#store.apply(this.#run, { type: "case_claimed", nth, at: Date.now() });
+    await Promise.all(next.map((nth) => this.#perform({ type: "create_session", nth })));
+    await this.#save();
+  }
+
+  /** A fault is passing: the same effect is owed again at the next step, until the case is given up. */
+  async #perform(effect: RunEffect): Promise<void> {
+    try {
+      await inTime(this.#do(effect));
+    } catch (error) {
+      logError("evaluation", this.#run.suite.name, this.#run.id, effect.type, error instanceof Error ? error.message : error);
+      if (effect.type !== "give_up") return;
+      const hasRun = this.#state().cases[effect.nth]?.status === "running";
+      this.#end(effect.nth, errored("nothing was heard of its session", { hasRun }));
+    }
+  }
+
+  async #do({ type, nth }: RunEffect): Promise<void> {
+    const one = this.#run.suite.cases[nth];
+    if (!one) return;
+    switch (type) {
+      case "create_session":
+        return this.#create(nth, one);
+      case "ask_session":
+        return this.#ask(nth, one);
+      case "give_up":
+        return this.#giveUp(nth, one);
+    }
+  }
+
+  async #create(nth: number, one: SuiteCase): Promise<void> {
+    const { team, problem } = this.#run;
+    if (!team) return this.#end(nth, errored(problem ?? "its team cannot run here"));
+    const { tenant } = this.#run;
+    const id = sessionOf(this.#run, nth);
+    await this.#index.add({ tenant, id, createdAt: Date.now(), question: one.question });
+    const started = await this.#session(nth).create(id, team, this.#turnOf(one));
+    if (started.ok) return this.#store.apply(this.#run, { type: "case_started", nth, at: Date.now() });
+    const why = heldBy(started);
+    if (why) return this.#store.apply(this.#run, { type: "case_held", nth, why });
+    await this.#endUnstarted(nth, `its session could not start: ${reasonOf(started)}`);
+  }
+
+  /** There is no session, so the index shall name none. */
+  async #endUnstarted(nth: number, detail: string): Promise<void> {
+    await this.#index.drop(this.#run.tenant, sessionOf(this.#run, nth));
+    this.#end(nth, errored(detail));
+  }
+
+  async #ask(nth: number, one: SuiteCase): Promise<void> {
+    const asked = await this.#session(nth).turn(1);
+    const result = asked.ok ? judge(asked.turn, one.grader) : errored("its session was erased", { hasRun: true });
+    if (result) this.#end(nth, result);
+  }
+
+  /** It may have ended just before. What it cost counts in any case. */
+  async #giveUp(nth: number, one: SuiteCase): Promise<void> {
+    const session = this.#session(nth);
+    await session.cancel();
+    const asked = await session.turn(1);
+    if (!asked.ok) return this.#giveUpWithout(nth);
+    const detail = `not done within ${this.#run.suite.timeout_seconds} seconds`;
+    const result = judge(asked.turn, one.grader);
+    const wasCut = asked.turn.status === "cancelled";
+    if (!result) return this.#end(nth, errored(detail, { hasRun: true }));
+    const { costUsd, durationMs, unpriced } = result;
+    const late = { ...errored(detail), hasRun: true, costUsd, durationMs, ...(unpriced && { unpriced }) };
+    this.#end(nth, wasCut ? late : result);
+  }
+
+  /** Given up, and there is no session: it never had a place, or was erased. */
+  async #giveUpWithout(nth: number): Promise<void> {
+    const { patienceMs, cases } = this.#state();
+    const state = cases[nth];
+    if (state?.status !== "starting") return this.#end(nth, errored("its session was erased", { hasRun: true }));
+    const why = state.held ?? "its session did not answer";
+    await this.#endUnstarted(nth, `could not start for ${Math.round(patienceMs / 1000)} seconds: ${why}`);
+  }
+
+  #end(nth: number, result: CaseResult): void {
+    this.#store.apply(this.#run, { type: "case_ended", nth, at: Date.now(), result });
+  }
+
+  async #save(): Promise<void> {
+    for (;;) {
+      const unsaved = this.#store.unsaved().slice(0, SAVED_AT_ONCE);
+      if (unsaved.length === 0 && this.#store.isListed()) return;
+      await inTime(this.#records.save(this.#run, this.#state(), unsaved));
+      this.#store.markSaved(unsaved);
+    }
+  }
+
+  #turnOf({ question }: SuiteCase): StartTurn {
+    const { max_cost_usd, max_tokens } = this.#run.suite.budget;
+    return {
+      question,
+      parentTurn: null,
+      budget: { ...(max_cost_usd === undefined ? {} : { max_cost_usd }), ...(max_tokens === undefined ? {} : { max_tokens }) },
+      timeoutMs: Math.round(this.#run.suite.timeout_seconds * 1000),
+    };
+  }
+
+  #session(nth: number): SessionStub {
+    const place = { namespace: this.#env.SESSIONS, masterKey: readSecret(this.#env, "MASTER_KEY") ?? null };
+    const caller = { tenant: this.#run.tenant, keyId: null, scopes: withIncluded(["run"]) };
+    return sessionStub(place, caller, sessionOf(this.#run, nth));
+  }
+
+  #state() {
+    return this.#store.state(this.#run);
+  }
+}
+
+/** Why a refused start is worth asking for again: other turns of the tenant will end. Null: it is not. */
+function heldBy(refusal: StartRefusal): string | null {
+  switch (refusal.code) {
+    case "quota_exceeded":
+      return `its tenant had ${refusal.limit} ${refusal.limit === 1 ? "turn" : "turns"} running, as many as it may`;
+    case "spend_exceeded":
+      return refusal.reservedUsd > 0 ? "what is left of its tenant's money of the day was reserved by running turns" : null;
+    default:
+      return null;
+  }
+}
+
+function reasonOf(refusal: StartRefusal): string {
+  switch (refusal.code) {
+    case "spend_exceeded":
+      return `its tenant's money of the day (${formatUsd(refusal.limitUsd)}) is spent`;
+    case "storage_exceeded":
+      return "its tenant stores as much as it may";
+    case "price_unknown":
+      return `its tenant has a cap in dollars, and the price of ${refusal.agents.join(", ")} is not known`;
+    case "context_missing":
+      return `nothing is uploaded as ${refusal.names.join(", ")}`;
+    default:
+      return refusal.code.replaceAll("_", " ");
+  }
+}
+
+/** The same, or an error when it takes too long. */
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_WITHIN_MS / 1000} seconds`)), ANSWER_WITHIN_MS);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

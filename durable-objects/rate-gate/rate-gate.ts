@@ -1,0 +1,121 @@
+import { DurableObject } from "cloudflare:workers";
+import { SteadyClock } from "../../src/coordination";
+import { isAhead } from "../../src/limits/backend-rates";
+import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../../src/limits/rate-queue";
+import type { Env } from "../../src/env";
+import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
+
+/** `left`: the call is not to be made; `again`: it is worth asking again. */
+type Woken = "left" | "again";
+type Waiter = { endpoint: string; call: string; wake: (how: Woken) => void };
+
+/** Who is not the first waits for others, who may have gone without a word. */
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * A tenant's calls to endpoints with limits, all its sessions together: each starts when there is room for it. A shell: the rules
+ * lie in `limits/`. What is spent is written down, since it counts for a day, and erased after it; who waits asks again.
+ */
+export class RateGateObject extends DurableObject<Env> implements RateGateApi {
+  readonly #queues = new Map<string, RateQueue>();
+  readonly #waiters = new Set<Waiter>();
+  /** Who waits is not held for as long as the wall's clock goes back: so it may be ahead of that. */
+  readonly #clock = new SteadyClock(() => {
+    this.#wall = Date.now();
+    return this.#wall;
+  });
+  /** What the wall's clock said when this one was looked at last. */
+  #wall = 0;
+  #isSwept = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS endpoints (id TEXT PRIMARY KEY, spent TEXT NOT NULL) WITHOUT ROWID");
+  }
+
+  async start(wish: RateWish, holdMs: number = HOLD_MS): Promise<RateAnswer> {
+    const until = this.#clock.now() + Math.min(holdMs, HOLD_MS);
+    for (;;) {
+      const now = this.#clock.now();
+      const before = this.#queue(wish.endpoint);
+      const verdict = askToStart(before, { ...wish, id: wish.call }, now);
+      // What was ahead of the clock is of now from now on, not after each restart anew.
+      this.#keep(wish.endpoint, verdict.queue, verdict.granted || isAhead(before.spent, now));
+      if (verdict.granted) {
+        this.#wakeAll(wish.endpoint); // who comes next is now the first
+        return { type: "start" };
+      }
+      if (now >= until) return { type: "wait", startsAt: this.#wall + verdict.startsAt - now };
+      const woken = await this.#wait(wish, Math.min(verdict.startsAt, until) - now);
+      if (woken === "left") return { type: "left" };
+    }
+  }
+
+  async leave(endpoint: string, call: string): Promise<void> {
+    this.#keep(endpoint, leaveQueue(this.#queue(endpoint), call), true);
+    for (const waiter of this.#waiters) if (waiter.call === call) waiter.wake("left");
+    this.#wakeAll(endpoint);
+  }
+
+  async settle(endpoint: string, call: string, tokens: number): Promise<void> {
+    this.#keep(endpoint, settleCall(this.#queue(endpoint), call, tokens), true);
+    this.#wakeAll(endpoint);
+  }
+
+  /** Erases what counts no more, and looks again when the next may. */
+  override async alarm(): Promise<void> {
+    const now = this.#clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    const rows = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints").toArray();
+    for (const { id, spent } of rows) {
+      const until = forgottenAt(keptOf(spent));
+      if (until > now) next = Math.min(next, until);
+      else {
+        this.ctx.storage.sql.exec("DELETE FROM endpoints WHERE id = ?", id);
+        if (this.#queues.get(id)?.waiting.length === 0) this.#queues.delete(id);
+      }
+    }
+    this.#isSwept = next < Number.POSITIVE_INFINITY;
+    if (this.#isSwept) await this.ctx.storage.setAlarm(next);
+  }
+
+  #queue(endpoint: string): RateQueue {
+    const known = this.#queues.get(endpoint);
+    if (known) return known;
+    const [row] = this.ctx.storage.sql.exec<Row>("SELECT id, spent FROM endpoints WHERE id = ?", endpoint);
+    return { ...(row ? keptOf(row.spent) : EMPTY_QUEUE), waiting: [] };
+  }
+
+  /** `isSpent`: whether more has changed than who waits, so that it must outlive this object's memory. */
+  #keep(endpoint: string, queue: RateQueue, isSpent: boolean): void {
+    this.#queues.set(endpoint, queue);
+    if (!isSpent) return;
+    const { spent, granted } = queue;
+    this.ctx.storage.sql.exec("INSERT OR REPLACE INTO endpoints VALUES (?, ?)", endpoint, JSON.stringify({ spent, granted }));
+    if (this.#isSwept) return;
+    this.#isSwept = true;
+    void this.ctx.storage.setAlarm(forgottenAt(queue));
+  }
+
+  /** Until it may start, somebody else's doing makes it worth asking again, or it is waited for no more. */
+  async #wait({ endpoint, call }: RateWish, ms: number): Promise<Woken> {
+    const { promise, resolve } = Promise.withResolvers<Woken>();
+    const timer = setTimeout(() => resolve("again"), Math.max(ms, LOOK_AGAIN_MS));
+    const waiter: Waiter = { endpoint, call, wake: resolve };
+    this.#waiters.add(waiter);
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  #wakeAll(endpoint: string): void {
+    for (const waiter of this.#waiters) if (waiter.endpoint === endpoint) waiter.wake("again");
+  }
+}
+
+type Row = { id: string; spent: string };
+
+const keptOf = (text: string): Pick<RateQueue, "spent" | "granted"> => JSON.parse(text);

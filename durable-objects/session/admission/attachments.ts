@@ -1,0 +1,115 @@
+import type { Bucket } from "../../../r2-layout/bucket";
+import { attachmentKey } from "../../../r2-layout/session-files";
+import { attachmentTokens, type NotAccepted, notAccepted } from "../../../src/agents/attached";
+import type { Team } from "../../../src/config/team";
+import type { Attached } from "../../../src/coordination";
+import { type Attachment, type Excess, excessOf } from "../../../src/protocol/attachments";
+import { ProviderError } from "../../../src/providers/provider";
+import type { BucketTurns } from "../files/storage-queue";
+
+/** Something that comes with a question. */
+export type BroughtAttachment = {
+  attachment: Attachment;
+  bytes: Uint8Array<ArrayBuffer>;
+};
+
+/** Something that came with an earlier question of the session, under the name it has now; null: the one it had. */
+export type RepeatedAttachment = { sha256: string; name: string | null };
+
+export type WantedAttachment = BroughtAttachment | RepeatedAttachment;
+
+export type AttachmentRefusal =
+  | { ok: false; code: "attachment_not_found"; sha256: string }
+  | { ok: false; code: "attachments_too_large"; excess: Excess }
+  | { ok: false; code: "attachment_refused"; refused: NotAccepted[] };
+
+/** What a turn is to begin with. `attached` null: nothing comes with it. */
+type Accepted = { ok: true; attached: Attached | null };
+
+/** Whether a team takes all that comes with a question. `earlier`: what came before, newest last; read once, and only if needed. */
+export function acceptAttachments(
+  team: Team,
+  wanted: readonly WantedAttachment[],
+  earlier: () => readonly Attachment[],
+): Accepted | AttachmentRefusal {
+  const attachments: Attachment[] = [];
+  const known = wanted.some((one) => !("bytes" in one)) ? earlier() : [];
+  for (const one of wanted) {
+    const found = "bytes" in one ? one.attachment : repeated(one, known);
+    if (!found) return { ok: false, code: "attachment_not_found", sha256: "sha256" in one ? one.sha256 : "" };
+    attachments.push(found);
+  }
+  if (attachments.length === 0) return { ok: true, attached: null };
+  const excess = excessOf(attachments);
+  if (excess) return { ok: false, code: "attachments_too_large", excess };
+  const refused = notAccepted(team, attachments);
+  if (refused.length > 0) return { ok: false, code: "attachment_refused", refused };
+  return { ok: true, attached: { attachments, tokens: attachmentTokens(team, attachments) } };
+}
+
+function repeated({ sha256, name }: RepeatedAttachment, earlier: readonly Attachment[]): Attachment | null {
+  const found = earlier.findLast((attachment) => attachment.sha256 === sha256);
+  return found ? { ...found, name: name ?? found.name } : null;
+}
+
+/** `readMs`: how long one may take to be read, once it is its turn. */
+type Place = {
+  bucket: Pick<Bucket, "get" | "put" | "delete">;
+  tenant: string;
+  session: string;
+  turns: Pick<BucketTurns, "take">;
+  readMs: number;
+};
+
+/**
+ * The bytes of what came with a session's questions, in R2 by their hash. They go with the session. Only reading waits for its turn on
+ * R2: while they are put or taken back no turn runs, so no calls do.
+ */
+export class AttachmentStore {
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** To be awaited before a turn names them. Twice is the same as once. */
+  async put(wanted: readonly WantedAttachment[]): Promise<void> {
+    for (const one of wanted) {
+      if (!("bytes" in one)) continue;
+      const { sha256 } = one.attachment;
+      await this.#place.bucket.put(this.#keyOf(sha256), one.bytes, { onlyIf: { etagDoesNotMatch: "*" }, sha256 });
+    }
+  }
+
+  /** Takes back what was put for a session that is gone. */
+  async remove(wanted: readonly WantedAttachment[]): Promise<void> {
+    const keys = wanted.flatMap((one) => ("bytes" in one ? [this.#keyOf(one.attachment.sha256)] : []));
+    if (keys.length > 0) await this.#place.bucket.delete(keys);
+  }
+
+  /** Throws ProviderError: the call fails as if its provider could not be reached, or for good if the bytes are gone. */
+  async read({ sha256, name }: Attachment): Promise<Uint8Array<ArrayBuffer>> {
+    const object = await this.#get(sha256);
+    if (!object) throw new ProviderError("bad_request", "attachment_lost", `The contents of ${name} are lost. Attach it again.`);
+    return new Uint8Array(object);
+  }
+
+  async #get(sha256: string): Promise<ArrayBuffer | null> {
+    const { turns, readMs } = this.#place;
+    try {
+      return await turns.take(() => this.#bytesOf(sha256), readMs);
+    } catch (cause) {
+      throw new ProviderError("transient", "attachment_unreadable", "What came with the question could not be read.", { cause });
+    }
+  }
+
+  async #bytesOf(sha256: string): Promise<ArrayBuffer | null> {
+    const object = await this.#place.bucket.get(this.#keyOf(sha256));
+    return object ? object.arrayBuffer() : null;
+  }
+
+  #keyOf(sha256: string): string {
+    const { tenant, session } = this.#place;
+    return attachmentKey(tenant, session, sha256);
+  }
+}

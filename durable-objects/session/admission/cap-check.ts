@@ -1,0 +1,45 @@
+import { firstCalls } from "../../../src/agents/first-calls";
+import type { Team } from "../../../src/config/team";
+import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../../../src/coordination";
+import { pricedWith } from "../../../src/coordination/sound";
+import type { EarlierTurn } from "../../../src/prompts/task";
+import { hasJavascript } from "../../../src/tools/javascript";
+import { readsToolResults } from "../../../src/tools/files";
+import { Turnstile } from "../../../src/tools/turnstile";
+import { Containers } from "../tools/containers";
+import type { Env } from "../../../src/env";
+import type { StartTurn } from "../session-api";
+import { commandsOf } from "../tools/tool-secrets";
+import { toolboxOf } from "../tools/toolbox";
+
+type Asked = {
+  turn: StartTurn;
+  team: Team;
+  attached: Attached | null;
+  /** Turns that this one follows; read only where something is capped. */
+  history: () => readonly EarlierTurn[];
+  sessionId: string;
+};
+
+/** Why the turn's budget cannot pay for any first call; null if it can for one. Nothing is asked of anyone. */
+export function capRefusal(env: Env, { turn, team, attached, history, sessionId }: Asked): ({ ok: false } & CapTooSmall) | null {
+  const { budget, question } = turn;
+  if (budget.max_cost_usd === undefined && budget.max_tokens === undefined) return null;
+  const containers = new Containers({ sandboxes: env.SANDBOX, place: commandsOf(env), session: sessionId, team });
+  const toolsOf = (index: number) => {
+    const agent = team.agents[index];
+    const rules = team.rules.agents[index]?.tools ?? [];
+    const javascript = hasJavascript(rules) ? { runner: null, turnstile: new Turnstile() } : null;
+    const surroundings = { secretOf: async () => undefined, shared: {}, runner: () => containers.runnerOf(index) };
+    return agent
+      ? toolboxOf(agent, { ...surroundings, javascript, readsResults: readsToolResults(rules) }).map(({ spec }) => spec)
+      : [];
+  };
+  const refusal = capTooSmall({
+    rules: pricedWith(team.rules, attached?.attachments ?? []),
+    budget,
+    calls: firstCalls({ team, question, attached, history: history(), toolsOf }),
+    questionTokens: byteLength(question) + (attached?.tokens ?? 0),
+  });
+  return refusal && { ok: false, ...refusal };
+}

@@ -1,0 +1,69 @@
+import type { Team } from "../../../src/config/team";
+import type { CapTooSmall } from "../../../src/coordination";
+import { leastCallUsd } from "../../../src/coordination/budget";
+import { byteLength } from "../../../src/coordination/byte-length";
+import { pricedWith } from "../../../src/coordination/sound";
+import type { Attached } from "../../../src/coordination/state";
+import type { EarlierTurn } from "../../../src/prompts/task";
+import { unpricedAgents } from "../../../src/protocol/team";
+import type { QuotaDecision } from "../../../src/tenancy/quota";
+import { capRefusal } from "./cap-check";
+import type { Env } from "../../../src/env";
+import type { StartTurn } from "../session-api";
+import { reportStored, storedBySession } from "../../../d1/stored-bytes";
+import type { SettledTurn } from "../../tenant/tenant-api";
+
+/** A turn's calls may outlive its deadline: what runs is finished, and an answer presented. */
+const LEASE_GRACE_MS = 30 * 60_000;
+
+/** `attached`: what comes with the question; `history`: the turns that this one follows, oldest first. */
+type AskedTurn = { turn: StartTurn; team: Team; attached: Attached | null; history: () => readonly EarlierTurn[] };
+
+/** A session's line to its tenant. */
+export class TenantLink {
+  readonly #env: Env;
+  readonly #object: ReturnType<Env["TENANTS"]["get"]>;
+  readonly tenant: string;
+  readonly #session: string;
+
+  constructor(env: Env, tenant: string, session: string) {
+    this.#env = env;
+    this.#object = env.TENANTS.get(env.TENANTS.idFromName(tenant));
+    this.tenant = tenant;
+    this.#session = session;
+  }
+
+  /**
+   * Whether the turn of this number may start, and with which budget. A budget of its own that pays for no call is refused before the
+   * tenant is asked.
+   */
+  async ask(
+    number: number,
+    { turn, team, attached, history }: AskedTurn,
+  ): Promise<QuotaDecision | ({ ok: false } & CapTooSmall)> {
+    const tooSmall = capRefusal(this.#env, { turn, team, attached, history, sessionId: this.#session });
+    if (tooSmall) return tooSmall;
+    const { question, budget, timeoutMs } = turn;
+    const { rules } = team;
+    const { agents } = pricedWith(rules, attached?.attachments ?? []);
+    return this.#object.startTurn(this.tenant, {
+      session: this.#session,
+      turn: number,
+      maxCostUsd: budget.max_cost_usd ?? null,
+      unpriced: unpricedAgents(rules),
+      leastUsd: leastCallUsd(agents, byteLength(question) + (attached?.tokens ?? 0)),
+      attachedBytes: (attached?.attachments ?? []).reduce((sum, { size }) => sum + size, 0),
+      endsAt: Date.now() + (timeoutMs ?? rules.orchestrator_timeout_ms) + LEASE_GRACE_MS,
+    });
+  }
+
+  release(number: number): Promise<void> {
+    return this.#object.releaseTurn(this.#session, number);
+  }
+
+  /** Tells that a turn has ended, and what the session stores since. `sql`: the session's tables. */
+  async settle(settled: SettledTurn, sql: SqlStorage): Promise<void> {
+    await this.#object.endTurn(settled);
+    await reportStored(this.#env, { tenant: this.tenant, session: this.#session }, storedBySession(sql));
+  }
+}

@@ -1,0 +1,32 @@
+import type { Team } from "../../../src/config/team";
+import type { ContextPins, PinPlace } from "../../../src/contexts/context-index";
+import { namesGranted, pinContexts } from "../../../src/contexts/pins";
+import type { PinnedContext } from "../../../src/protocol/events";
+import { MOST_CONTEXT_FILES } from "../../shared/limits";
+
+/** `names`: contexts that are not uploaded. `files`: what all contexts together have. */
+export type ContextRefusal =
+  | { ok: false; code: "context_missing"; names: string[] }
+  | { ok: false; code: "context_too_large"; files: number; most: number };
+
+/** `giveBack`: lets go of the versions, for a turn that does not begin after all. */
+type PinnedContexts = { ok: true; contexts: PinnedContext[]; giveBack: () => Promise<void> };
+
+/** What the user has uploaded by now of what the team is given, pinned for the turn, or why the turn cannot have it. */
+export async function pinnedContexts(
+  pins: Pick<ContextPins, "take" | "giveBack">,
+  place: PinPlace,
+  { agents }: Team,
+): Promise<PinnedContexts | ContextRefusal> {
+  const granted = agents.map(({ id, workspace }) => ({ id, contexts: workspace?.contexts ?? [] }));
+  const start = crypto.randomUUID();
+  const newest = await pins.take(place, start, namesGranted(granted));
+  const giveBack = () => (newest.size > 0 ? pins.giveBack(place, start) : Promise.resolve());
+  const pinned = pinContexts(granted, new Map([...newest].map(([name, { id }]) => [name, id])));
+  const files = [...newest.values()].reduce((sum, version) => sum + version.files, 0);
+  if (pinned.ok && files <= MOST_CONTEXT_FILES) return { ...pinned, giveBack };
+  await giveBack();
+  return pinned.ok
+    ? { ok: false, code: "context_too_large", files, most: MOST_CONTEXT_FILES }
+    : { ok: false, code: "context_missing", names: pinned.missing };
+}

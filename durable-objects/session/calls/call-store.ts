@@ -1,0 +1,79 @@
+import type { CallRecord, RoundRecord } from "../../../src/agents/records";
+import { STORE } from "../../shared/limits";
+import { pieces } from "../log/chunks";
+
+/** Which round's conversation. */
+export type RoundPlace = { turn: number; attempt: number; agent: number; round: number };
+
+/**
+ * The private conversations: each round's start once, then only what was added, in chunks well under the size of a row.
+ * Must be written in the transaction of the events it belongs to.
+ */
+export class CallStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  append(turn: number, records: readonly RoundRecord[]): void {
+    const rounds = Map.groupBy(records, ({ attempt, agent, round }) => `${attempt} ${agent} ${round}`);
+    for (const group of rounds.values()) {
+      const [first] = group;
+      if (first)
+        this.#write(
+          { turn, ...first },
+          group.map(({ record }) => record),
+        );
+    }
+  }
+
+  read(place: RoundPlace): CallRecord[] {
+    const chunks = this.#sql
+      .exec<{ body: string }>(
+        "SELECT body FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ? ORDER BY part",
+        place.turn,
+        place.attempt,
+        place.agent,
+        place.round,
+      )
+      .toArray();
+    return joinLines(chunks.map(({ body }) => body));
+  }
+
+  #write(place: RoundPlace, records: readonly CallRecord[]): void {
+    const { turn, attempt, agent, round } = place;
+    let part = this.#parts(place);
+    for (const body of chunks(records)) {
+      this.#sql.exec(
+        "INSERT INTO calls (turn, attempt, agent, round, part, body) VALUES (?, ?, ?, ?, ?, ?)",
+        turn,
+        attempt,
+        agent,
+        round,
+        part,
+        body,
+      );
+      part += 1;
+    }
+  }
+
+  #parts({ turn, attempt, agent, round }: RoundPlace): number {
+    const query =
+      "SELECT coalesce(max(part) + 1, 0) AS parts FROM calls WHERE turn = ? AND attempt = ? AND agent = ? AND round = ?";
+    return this.#sql.exec<{ parts: number }>(query, turn, attempt, agent, round).one().parts;
+  }
+}
+
+/** One JSON text per line, cut into pieces; a piece may end inside a record, the next one goes on. */
+function chunks(records: readonly CallRecord[]): Iterable<string> {
+  return pieces(records.map((record) => `${JSON.stringify(record)}\n`).join(""), STORE.callChunkChars);
+}
+
+function joinLines(bodies: readonly string[]): CallRecord[] {
+  return bodies
+    .join("")
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): CallRecord => JSON.parse(line));
+}

@@ -1,0 +1,95 @@
+import { type CompactionPlan, planCompaction, toSummary, toSummaryRequest } from "../../../src/agents/compaction";
+import { inputTokenBound } from "../../../src/agents/conversation";
+import type { CompleteReply } from "../../../src/agents/reply";
+import type { CallRecord } from "../../../src/agents/records";
+import type { TeamAgent } from "../../../src/config/team";
+import {
+  agentAt,
+  type ModelCallEffect,
+  type Reply,
+  runningTurn,
+  type TurnState,
+  wantsCompaction,
+} from "../../../src/coordination";
+import type { ModelRequest } from "../../../src/providers/provider";
+import type { Engine } from "../engine";
+import type { Brought } from "./round-records";
+
+/** A conversation about to be summed up. The plan goes with the call: what its text stands for is what it was shown. */
+export type Compaction = { plan: CompactionPlan; request: ModelRequest; inputTokens: number };
+
+type Round = { effect: ModelCallEffect; agent: TeamAgent; records: readonly CallRecord[] };
+
+/** Calls that sum up conversations: when to offer one to the rules, what it sends, and what becomes of its reply. */
+export class Compactions {
+  readonly #engine: Engine;
+  /** What the agent's provider counts of our estimates. */
+  readonly #calibrationOf: (agent: number) => number;
+
+  constructor(engine: Engine, calibrationOf: (agent: number) => number) {
+    this.#engine = engine;
+    this.#calibrationOf = calibrationOf;
+  }
+
+  /** The call that sums up, where the rules want one and anything can go; else null. */
+  prepare(turn: TurnState, round: Round): Compaction | null {
+    const { effect, records } = round;
+    if (!wantsCompaction(turn, agentAt(turn.attempt, effect.agent))) return null;
+    const plan = planCompaction(records, this.#room(turn, effect.agent));
+    if (!plan) return null;
+    const request = this.requestFor(turn, round, plan);
+    return { plan, request, inputTokens: inputTokenBound(request) };
+  }
+
+  /** What is sent to have that part of a conversation summed up. */
+  requestFor(turn: TurnState, { effect, agent, records }: Round, plan: CompactionPlan): ModelRequest {
+    const room = this.#room(turn, effect.agent);
+    const { system, user } = toSummaryRequest(records, plan, { ...room, nonce: this.#nonce(turn, effect.agent) });
+    const { model, params } = agent.backend;
+    return {
+      system,
+      messages: [{ role: "user", text: user }],
+      model,
+      params,
+      tools: [],
+      toolChoice: "auto",
+      hostedTools: [],
+      maxOutputTokens: null,
+      continues: false,
+    };
+  }
+
+  /** Whether a conversation that was too long can be made shorter. */
+  isPossible({ effect, records }: Omit<Round, "agent">): boolean {
+    const turn = runningTurn(this.#engine.state);
+    return turn !== null && planCompaction(records, { ...this.#room(turn, effect.agent), refused: true }) !== null;
+  }
+
+  /** What the reply means to the rules, and the record it becomes. A text that is empty or was withheld is no summary. */
+  toReply(plan: CompactionPlan, effect: ModelCallEffect, reply: CompleteReply): { told: Reply; brought: Brought } {
+    const turn = runningTurn(this.#engine.state);
+    const told: Reply = {
+      stopReason: reply.stopReason,
+      usage: reply.usage,
+      text: reply.text,
+      tools: [],
+      decisions: [],
+      verdict: null,
+      personas: null,
+    };
+    const isWithheld = reply.stopReason === "content_filter" || reply.stopReason === "refusal";
+    if (!turn || isWithheld || reply.text.trim() === "") return { told, brought: {} };
+    const { record, dropped } = toSummary(plan, this.#nonce(turn, effect.agent), reply.text);
+    return { told: { ...told, dropped }, brought: { summary: { agent: effect.agent, record } } };
+  }
+
+  #room(turn: TurnState, agent: number) {
+    const contextWindow = turn.rules.agents[agent]?.context_window ?? 0;
+    const refused = agentAt(turn.attempt, agent).round?.call.tooLong === true;
+    return { contextWindow, calibration: this.#calibrationOf(agent), refused };
+  }
+
+  #nonce(turn: TurnState, agent: number): string {
+    return this.#engine.facts.nonce(turn.number, turn.attempt.number, agent);
+  }
+}

@@ -1,0 +1,41 @@
+import type { CallRecord } from "../../../src/agents/records";
+import { latestPlanned, NOTHING_PLANNED } from "../../../src/agents/planned-calls";
+import type { PlannedCall, PlannedCalls } from "../../../src/prompts/presentation";
+import type { CallStore, RoundPlace } from "./call-store";
+import type { SessionLog } from "../log/session-log";
+
+/** An agent in one attempt; `id` is its name in the log. */
+export type AgentPlace = Omit<RoundPlace, "round"> & { id: string };
+
+/** The latest calls an agent planned while its team coordinated: the log says which, the private records with which arguments. */
+export function plannedCalls(log: SessionLog, calls: CallStore, place: AgentPlace): PlannedCalls {
+  const turn = log.turn(place.turn);
+  if (!turn) return NOTHING_PLANNED;
+  const planned = [...log.readType(turn, "tool.completed")]
+    .filter(({ agent, attempt }) => agent === place.id && attempt === place.attempt)
+    .map(({ body }): { round: number; tool_call: string; name: string; outcome: string } => JSON.parse(body))
+    .filter(({ outcome }) => outcome === "planned");
+  return latestPlanned(withArguments(planned.toReversed(), calls, place), planned.length);
+}
+
+type Planned = { round: number; tool_call: string; name: string };
+
+/** One after the other, as they are asked for. */
+function* withArguments(planned: readonly Planned[], calls: CallStore, place: AgentPlace): Generator<PlannedCall> {
+  let [known, records]: [number | null, readonly CallRecord[]] = [null, []];
+  for (const { round, tool_call, name } of planned) {
+    if (known !== round) [known, records] = [round, calls.read({ ...place, round })];
+    yield { name, arguments: argumentsIn(records, tool_call) };
+  }
+}
+
+/** What a model wrote as the arguments of a tool call, as it wrote them. */
+export function argumentsOf(calls: CallStore, place: RoundPlace, toolCall: string): string {
+  return argumentsIn(calls.read(place), toolCall);
+}
+
+function argumentsIn(records: readonly CallRecord[], toolCall: string): string {
+  const items = records.flatMap((record) => (record.kind === "reply" ? record.items : []));
+  const call = items.find((item) => item.type === "tool_call" && item.id === toolCall);
+  return call?.type === "tool_call" ? call.arguments : "{}";
+}

@@ -1,0 +1,65 @@
+import { type RenderInput, type RoundRecord, renderRecords } from "../../../src/agents/records";
+import type { Team } from "../../../src/config/team";
+import { runningTurn, type SessionState } from "../../../src/coordination";
+import type { EventOf, SessionEvent } from "../../../src/protocol/events";
+import type { CallStore } from "./call-store";
+import { plannedCalls } from "./planned-calls";
+import type { SessionLog } from "../log/session-log";
+import type { SessionQueries } from "../session-queries";
+
+/** What the conversation gains beside the events: texts that only the performer of an effect has seen. */
+export type Brought = Partial<Pick<RenderInput, "reply" | "toolResult" | "cut" | "summary">>;
+
+type Options = {
+  team: Team;
+  /** Private words that mark the orchestrator's own blocks in an agent's messages. */
+  nonce: (turn: number, attempt: number, agent: number) => string;
+  log: SessionLog;
+  calls: CallStore;
+  queries: SessionQueries;
+};
+
+/** What a decision adds to the agents' conversations, made of what is stored. Writes nothing. */
+export class RoundRecords {
+  readonly #options: Options;
+  #earlier: { turn: number; history: RenderInput["history"] } | null = null;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** `before`: the state in which the events were decided. */
+  render(before: SessionState, events: readonly SessionEvent[], brought: Brought): RoundRecord[] {
+    const { team, nonce } = this.#options;
+    const turn = events.at(-1)?.turn ?? 0;
+    return renderRecords({
+      before,
+      events,
+      team,
+      nonce: (agent, attempt) => nonce(turn, attempt, agent),
+      history: events.some(({ type }) => type.endsWith("started")) ? this.#history(before, events) : [],
+      reply: brought.reply ?? null,
+      toolResult: brought.toolResult ?? null,
+      cut: brought.cut ?? null,
+      summary: brought.summary ?? null,
+      planned: events.flatMap((event) => (event.type === "presentation.started" ? [this.#planned(event)] : [])),
+    });
+  }
+
+  #planned({ turn, attempt, agent: id }: EventOf<"presentation.started">): RenderInput["planned"][number] {
+    const { team, log, calls } = this.#options;
+    const agent = team.agents.findIndex((member) => member.id === id);
+    return { agent, ...plannedCalls(log, calls, { turn, attempt, agent, id }) };
+  }
+
+  /** Earlier turns never change, so they are read once for a turn. */
+  #history(before: SessionState, events: readonly SessionEvent[]): RenderInput["history"] {
+    const { log, queries } = this.#options;
+    const started = events.find((event) => event.type === "turn.started");
+    const number = started?.turn ?? runningTurn(before)?.number ?? 0;
+    if (this.#earlier?.turn === number) return this.#earlier.history;
+    const parent = started ? started.parent_turn : (log.turn(number)?.parent ?? null);
+    this.#earlier = { turn: number, history: queries.history(parent) };
+    return this.#earlier.history;
+  }
+}

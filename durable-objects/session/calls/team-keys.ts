@@ -1,0 +1,131 @@
+import { randomBytes } from "node:crypto";
+import type { Team, TeamAgent } from "../../../src/config/team";
+import type { CallFailure } from "../../../src/coordination";
+import { mayReceiveKey, OPERATOR_VARIABLES } from "../../../src/providers/registry";
+import {
+  NONCE_BYTES,
+  type Opened,
+  open,
+  parseSealingKeys,
+  seal,
+  type SealingKeys,
+  versionOf,
+} from "../../../src/tenancy/sealing";
+import { type Env, readSecret, readVariables } from "../../../src/env";
+import { keyMissing, keyUnreadable } from "./key-missing";
+
+/** `key`: empty where the endpoint wants none. */
+export type FoundKey = { ok: true; key: string } | { ok: false; failure: CallFailure };
+
+type KeyEnv = Pick<Env, "SEALING_KEYS">;
+const GENERATOR = `node -p "'1:'+require('node:crypto').randomBytes(32).toString('base64')"`;
+
+/** For the configs' context: nothing, or why no key of a caller's can be kept and what to do, in words for people. */
+export function literalKeyProblem(env: KeyEnv): { literalKeyProblem?: string } {
+  const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
+  if (parsed.ok) return {};
+  const deployed = `with \`npx wrangler secret put SEALING_KEYS\`, to what \`${GENERATOR}\` prints`;
+  return {
+    literalKeyProblem: `${parsed.problem}. The operator sets it ${deployed} (locally \`npm run setup\` writes it to .dev.vars; then start the service anew).`,
+  };
+}
+
+/**
+ * The keys of a team's agents, for whoever keeps the team: a session, or a run of evaluations. On disk and in memory callers' keys
+ * are sealed; each is opened for the call it goes with. Of the operator's keys only names are kept.
+ */
+export class TeamKeys {
+  readonly #env: KeyEnv;
+  readonly #holder: { tenant: string; session: string };
+  readonly #sealing: SealingKeys | null;
+
+  constructor(env: KeyEnv, holder: { tenant: string; session: string }) {
+    this.#env = env;
+    this.#holder = holder;
+    const parsed = parseSealingKeys(readSecret(env, "SEALING_KEYS"));
+    this.#sealing = parsed.ok ? parsed.keys : null;
+  }
+
+  /** The team as it may be kept. Throws if it has a caller's key and none to seal it with. */
+  seal(team: Team): Team {
+    const sealing = this.#sealing;
+    if (!sealing && team.agents.some(({ backend }) => backend.key.from === "literal")) {
+      throw new Error("A caller's key is not kept in clear: SEALING_KEYS is missing or malformed.");
+    }
+    return sealing ? withKeys(team, (agent) => this.#sealed(sealing, agent)) : team;
+  }
+
+  /**
+   * The kept team with every key sealed by the first version, those in clear from before there was sealing too; null if nothing
+   * changes. What cannot be opened or sealed stays as it is.
+   */
+  renew(team: Team): Team | null {
+    const sealing = this.#sealing;
+    if (!sealing) return null;
+    const renewed = withKeys(team, (agent) => this.#renewed(sealing, agent));
+    return renewed.agents.some(({ backend }, nth) => backend.key !== team.agents[nth]?.backend.key) ? renewed : null;
+  }
+
+  /** The kept team with its keys in clear, to be handed on at once; or why one does not open. */
+  open(team: Team): { ok: true; team: Team } | { ok: false; failure: CallFailure } {
+    const clear = new Map<TeamAgent, Key>();
+    for (const agent of team.agents.filter(({ backend }) => backend.key.from === "sealed")) {
+      const found = this.keyOf(agent);
+      if (!found.ok) return found;
+      clear.set(agent, { from: "literal", value: found.key });
+    }
+    return { ok: true, team: withKeys(team, (agent) => clear.get(agent) ?? agent.backend.key) };
+  }
+
+  /** What goes with a call. A key of the operator's goes to the origin it is bound to, whatever the config says. */
+  keyOf(agent: TeamAgent): FoundKey {
+    const { key, baseUrl } = agent.backend;
+    switch (key.from) {
+      case "literal":
+        return { ok: true, key: key.value };
+      case "sealed": {
+        const opened = this.#opened(key.value, agent);
+        return opened.ok ? { ok: true, key: opened.secret } : { ok: false, failure: keyUnreadable(agent.id, opened) };
+      }
+      case "none":
+        return { ok: true, key: "" };
+      case "stored": {
+        const isBound = mayReceiveKey(key.name, baseUrl, readVariables(this.#env, OPERATOR_VARIABLES));
+        const stored = isBound ? readSecret(this.#env, key.name) : undefined;
+        return stored === undefined ? { ok: false, failure: keyMissing(agent.backend) } : { ok: true, key: stored };
+      }
+    }
+  }
+
+  #renewed(sealing: SealingKeys, agent: TeamAgent): Key {
+    const { key } = agent.backend;
+    if (key.from !== "sealed" || versionOf(key.value) === sealing.first.version) return this.#sealed(sealing, agent);
+    const opened = this.#opened(key.value, agent);
+    return opened.ok ? this.#sealedText(sealing, opened.secret, agent) : key;
+  }
+
+  #sealed(sealing: SealingKeys, agent: TeamAgent): Key {
+    const { key } = agent.backend;
+    return key.from === "literal" ? this.#sealedText(sealing, key.value, agent) : key;
+  }
+
+  #sealedText(sealing: SealingKeys, secret: string, agent: TeamAgent): Key {
+    return { from: "sealed", value: seal(sealing, secret, this.#binding(agent), randomBytes(NONCE_BYTES)) };
+  }
+
+  #opened(sealed: string, agent: TeamAgent): Opened {
+    if (!this.#sealing) return { ok: false, why: "unknown_version", version: versionOf(sealed) };
+    return open(this.#sealing, sealed, this.#binding(agent));
+  }
+
+  #binding({ id, backend }: TeamAgent) {
+    return { ...this.#holder, agent: id, origin: new URL(backend.baseUrl).origin };
+  }
+}
+
+type Key = TeamAgent["backend"]["key"];
+
+const withKeys = (team: Team, keyOf: (agent: TeamAgent) => Key): Team => ({
+  ...team,
+  agents: team.agents.map((agent) => ({ ...agent, backend: { ...agent.backend, key: keyOf(agent) } })),
+});

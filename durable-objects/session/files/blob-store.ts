@@ -1,0 +1,164 @@
+import type { SessionObjects } from "../../../r2-layout/session-files";
+import type { BlobSource } from "../../../src/workspace/agent-files";
+import { EMPTY_HASH } from "../../../src/workspace/hash";
+import type { BlobSize } from "../../../src/workspace/snapshot";
+import { type FileEntry, FileError } from "../../../src/workspace/types";
+import type { BucketTurns } from "./storage-queue";
+import { FILES } from "../../shared/limits";
+import { PackReader } from "../../../src/workspace/pack-reader";
+
+/** Contents that somebody has named and that are nowhere: neither in the session's storage nor in R2. */
+export class LostContents extends Error {
+  override readonly name = "LostContents";
+
+  constructor(readonly hash: string) {
+    super(`the contents ${hash} are lost`);
+  }
+}
+
+type Options = { sql: SqlStorage; objects: SessionObjects; turns: BucketTurns };
+
+/** Where contents lie in R2: on their own (null), or in a pack from `at` on. */
+export type StoredAt = { pack: string; at: number } | null;
+
+/** A working copy. `spilled`: too large for its row, so it lies in R2. `stored`: an uploaded snapshot has it too. */
+export type WorkingCopy = { hash: string; spilled: boolean; stored: boolean };
+
+/**
+ * Contents of a session's files by their hash. Working copies lie in rows, or in R2 if they are too large for one; what snapshots
+ * that have been uploaded hold lies in R2 for good, so that working copies of it may go.
+ */
+export class BlobStore implements BlobSource {
+  readonly #options: Options;
+  readonly #packs: PackReader;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#packs = new PackReader(options.objects);
+  }
+
+  /**
+   * Throws `FileError` `storage_unavailable` while R2 does not answer, and `LostContents` if they are nowhere: whoever named them
+   * lost them.
+   */
+  async read({ hash }: Pick<FileEntry, "hash">): Promise<Uint8Array<ArrayBuffer>> {
+    if (hash === EMPTY_HASH) return new Uint8Array();
+    const kept = this.working(hash);
+    if (kept) return kept;
+    const found = await this.#options.turns.take(() => this.#fromBucket(hash)).catch(unavailable);
+    if (!found) throw new LostContents(hash);
+    return found;
+  }
+
+  /** The working copy, if it lies in a row. */
+  working(hash: string): Uint8Array<ArrayBuffer> | null {
+    const query = "SELECT bytes FROM blobs WHERE hash = ?";
+    const [row] = this.#options.sql.exec<{ bytes: ArrayBuffer | null }>(query, hash).toArray();
+    return row?.bytes ? new Uint8Array(row.bytes) : null;
+  }
+
+  has(hash: string): boolean {
+    if (hash === EMPTY_HASH) return true;
+    const query = "SELECT 1 FROM blobs WHERE hash = ?1 UNION ALL SELECT 1 FROM stored_blobs WHERE hash = ?1";
+    return this.#options.sql.exec(query, hash).toArray().length > 0;
+  }
+
+  /** Whether it surely is there: a row without bytes may be of contents that never came to R2. */
+  isKept(hash: string): boolean {
+    if (hash === EMPTY_HASH) return true;
+    const query =
+      "SELECT 1 FROM blobs WHERE hash = ?1 AND bytes IS NOT NULL UNION ALL SELECT 1 FROM stored_blobs WHERE hash = ?1";
+    return this.#options.sql.exec(query, hash).toArray().length > 0;
+  }
+
+  /** Whether an uploaded snapshot has it. */
+  isStored(hash: string): boolean {
+    return this.#options.sql.exec("SELECT 1 FROM stored_blobs WHERE hash = ?", hash).toArray().length > 0;
+  }
+
+  /** Where it lies in R2; null if it is not stored there for good. */
+  storedAt(hash: string): { at: StoredAt } | null {
+    const query = "SELECT pack, at FROM stored_blobs WHERE hash = ?";
+    const [row] = this.#options.sql.exec<{ pack: string | null; at: number }>(query, hash).toArray();
+    return row ? { at: row.pack === null ? null : { pack: row.pack, at: row.at } } : null;
+  }
+
+  /**
+   * Puts what is too large for a row where it belongs; to be awaited before `add`. Its row is there before its object, so that
+   * nothing lies in R2 that nobody knows of. An object that exists already is as good. Stops between two of them once nobody waits.
+   */
+  async spill(blobs: ReadonlyMap<string, Uint8Array>, signal: AbortSignal): Promise<void> {
+    const { objects, turns } = this.#options;
+    for (const [hash, bytes] of blobs) {
+      if (bytes.byteLength <= FILES.rowBytes || this.isStored(hash)) continue;
+      signal.throwIfAborted();
+      this.#insert(hash, bytes.byteLength, null);
+      await turns.take(() => objects.putBlob(hash, bytes));
+    }
+  }
+
+  /** Inside the transaction of what names them. */
+  add(blobs: ReadonlyMap<string, Uint8Array>): void {
+    for (const [hash, bytes] of blobs) {
+      if (hash !== EMPTY_HASH) this.#insert(hash, bytes.byteLength, bytes.byteLength <= FILES.rowBytes ? bytes : null);
+    }
+  }
+
+  /** Notes where contents lie in R2 from now on. Inside a transaction. */
+  noteStored({ hash, size }: BlobSize, at: StoredAt): void {
+    this.#options.sql.exec(
+      "INSERT INTO stored_blobs (hash, size, pack, at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      ...[hash, size, at?.pack ?? null, at?.at ?? 0],
+    );
+  }
+
+  workingCopies(): WorkingCopy[] {
+    const query =
+      "SELECT hash, bytes IS NULL AS spilled, EXISTS (SELECT 1 FROM stored_blobs WHERE stored_blobs.hash = blobs.hash) AS stored FROM blobs";
+    const rows = this.#options.sql.exec<{ hash: string; spilled: number; stored: number }>(query).toArray();
+    return rows.map(({ hash, spilled, stored }) => ({ hash, spilled: spilled === 1, stored: stored === 1 }));
+  }
+
+  /** Writes down that they are lost, and what was to be made of them. Inside a transaction. */
+  noteLost(hash: string, where: string, at: number): void {
+    this.#options.sql.exec(
+      "INSERT INTO lost_contents (hash, place, at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      hash,
+      where,
+      at,
+    );
+  }
+
+  /** Whether it has been written down that they are lost. They may have been written anew since. */
+  isLost(hash: string): boolean {
+    return this.#options.sql.exec("SELECT 1 FROM lost_contents WHERE hash = ? LIMIT 1", hash).toArray().length > 0;
+  }
+
+  hasWorkingCopies(): boolean {
+    return this.#options.sql.exec("SELECT 1 FROM blobs LIMIT 1").toArray().length > 0;
+  }
+
+  /** Inside a transaction. What only its row knew to lie in R2 must be erased there. */
+  drop(hash: string): void {
+    this.#options.sql.exec("DELETE FROM blobs WHERE hash = ?", hash);
+  }
+
+  #insert(hash: string, size: number, bytes: Uint8Array | null): void {
+    this.#options.sql.exec(
+      "INSERT INTO blobs (hash, size, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      ...[hash, size, bytes],
+    );
+  }
+
+  #fromBucket(hash: string): Promise<Uint8Array<ArrayBuffer> | null> {
+    const query = "SELECT size, pack, at FROM stored_blobs WHERE hash = ? AND pack IS NOT NULL";
+    const [row] = this.#options.sql.exec<{ size: number; pack: string; at: number }>(query, hash).toArray();
+    return row ? this.#packs.read(row) : this.#options.objects.blob(hash);
+  }
+}
+
+function unavailable(cause: unknown): never {
+  const error = new FileError("storage_unavailable", "The file cannot be read right now. Try again in a moment.");
+  error.cause = cause;
+  throw error;
+}

@@ -1,0 +1,55 @@
+import { decodeManifest, encodeManifest } from "../../../src/workspace/manifest";
+import type { TreeChanges } from "../../../src/workspace/types";
+import { STORE } from "../../shared/limits";
+import { pieces } from "../log/chunks";
+
+/** What was made of one context, against the version that was pinned. */
+export type ChangeSet = { context: string; version: string; changes: TreeChanges };
+
+/**
+ * What presenters made of the user's contexts, frozen with their final texts. Of a turn the latest final counts, so it has one list
+ * of change sets, which a later final replaces.
+ */
+export class ContextChanges {
+  readonly #sql: SqlStorage;
+  /** Those asked for last: who fetches their contents asks for each. */
+  #latest: { turn: number; sets: readonly ChangeSet[] } | null = null;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** In the order of names. */
+  of(turn: number): readonly ChangeSet[] {
+    if (this.#latest?.turn !== turn) this.#latest = { turn, sets: this.#read(turn) };
+    return this.#latest.sets;
+  }
+
+  #read(turn: number): ChangeSet[] {
+    const query = "SELECT context, body FROM context_changes WHERE turn = ? ORDER BY context, part";
+    const rows = this.#sql.exec<{ context: string; body: string }>(query, turn).toArray();
+    return [...Map.groupBy(rows, ({ context }) => context)].map(([context, parts]) => {
+      const { base, changes } = decodeManifest(parts.map(({ body }) => body).join(""));
+      return { context, version: base ?? "", changes };
+    });
+  }
+
+  /** Of all contents that change sets of these turns have. */
+  hashes(counts: (turn: number) => boolean): Set<string> {
+    const turns = this.#sql.exec<{ turn: number }>("SELECT DISTINCT turn FROM context_changes").toArray();
+    const counting = turns.filter(({ turn }) => counts(turn));
+    const entries = counting.flatMap(({ turn }) => this.#read(turn).flatMap(({ changes }) => [...changes.values()]));
+    return new Set(entries.flatMap((entry) => (entry === null ? [] : [entry.hash])));
+  }
+
+  /** Inside the transaction of the final text. */
+  replace(turn: number, sets: readonly ChangeSet[]): void {
+    this.#latest = null;
+    this.#sql.exec("DELETE FROM context_changes WHERE turn = ?", turn);
+    for (const { context, version, changes } of sets) {
+      for (const [part, body] of [...pieces(encodeManifest({ base: version, changes }), STORE.callChunkChars)].entries()) {
+        this.#sql.exec("INSERT INTO context_changes (turn, context, part, body) VALUES (?, ?, ?, ?)", turn, context, part, body);
+      }
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { SessionObjects } from "../../../r2-layout/session-files";
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLength;
+
+/**
+ * A session's objects in R2, each with a row that says its size. The row is written before its object, and goes after it, so that
+ * nothing lies in R2 uncounted.
+ */
+export function countedObjects(objects: SessionObjects, sql: SqlStorage): SessionObjects {
+  const count = (name: string, bytes: number) =>
+    sql.exec("INSERT INTO stored_objects (name, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING", name, bytes);
+  return {
+    putBlob: (hash, bytes) => {
+      count(`blobs/${hash}`, bytes.byteLength);
+      return objects.putBlob(hash, bytes);
+    },
+    putPack: (hash, bytes) => {
+      count(`packs/${hash}`, bytes.byteLength);
+      return objects.putPack(hash, bytes);
+    },
+    putSnapshot: (name, manifest) => {
+      count(`snapshots/${name}`, bytesOf(manifest));
+      return objects.putSnapshot(name, manifest);
+    },
+    putResult: (name, bytes) => {
+      count(`results/${name}`, bytes.byteLength);
+      return objects.putResult(name, bytes);
+    },
+    hasBlob: (hash) => objects.hasBlob(hash),
+    blob: (hash) => objects.blob(hash),
+    pack: (hash) => objects.pack(hash),
+    packed: (hash, offset, length) => objects.packed(hash, offset, length),
+    eraseBlobs: async (hashes) => {
+      await objects.eraseBlobs(hashes);
+      for (const hash of hashes) sql.exec("DELETE FROM stored_objects WHERE name = ?", `blobs/${hash}`);
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { MOST_AT_ONCE, type SessionObjects } from "../../../r2-layout/session-files";
+import { hashOf } from "../../../src/workspace/hash";
+import { type BlobSize, newBlobs, type Pack, planBlobs } from "../../../src/workspace/snapshot";
+import { encodeStoredManifest } from "../../../src/workspace/stored-manifest";
+import { logError } from "../../../src/redaction/log";
+import { type BlobStore, LostContents } from "./blob-store";
+import type { BucketTurns } from "./storage-queue";
+import type { ContextChanges } from "./context-changes";
+import type { Delivered } from "../log/outbox-worker";
+import type { Outbox } from "../log/outbox";
+import type { SnapshotPlace, SnapshotStore } from "./snapshot-store";
+
+/** What is still to be done with a session's files when an answer, a result or a turn is there. Each may be done twice. */
+export type FileDuty =
+  | ({ type: "upload_snapshot"; at: number } & SnapshotPlace & Missing)
+  /** Of a tool's result what was not for a conversation: a text too large for it, or a file. */
+  | ({ type: "upload_result"; name: string; hash: string } & Missing)
+  /** Of a turn that is over: working copies that nothing needs any more. */
+  | { type: "tidy" }
+  /** Versions of contexts that a turn was given and that its changes, if it has any, were not made against. */
+  | { type: "release_contexts"; turn: number; hasChanges: boolean }
+  /** Contents that lie in R2 alone and that no snapshot has. */
+  | { type: "erase_blobs"; hashes: string[] };
+
+/** How often contents of it were found nowhere. */
+type Missing = { misses?: number };
+
+/** Contents that are nowhere are looked for so often: after that they are given up, since trying for ever brings none back. */
+const MOST_MISSES = 5;
+
+/** Lets go of the versions that a turn has pinned, but for these. */
+export type ReleasePins = (turn: number, kept: readonly { context: string; version: string }[]) => Promise<void>;
+
+type Options = {
+  blobs: BlobStore;
+  snapshots: SnapshotStore;
+  contextChanges: ContextChanges;
+  objects: SessionObjects;
+  turns: BucketTurns;
+  outbox: Outbox<FileDuty>;
+  transaction: (work: () => void) => void;
+  /** The latest turn, and whether it runs. */
+  latestTurn: () => { turn: number; isRunning: boolean } | null;
+  /** See `Ends`. */
+  completedWith: (turn: number) => number | null;
+  release: ReleasePins;
+  /** Unix ms. */
+  now: () => number;
+  session: string;
+  /** Called after each of them: what the session stores has changed. */
+  stored?: () => Promise<void>;
+};
+
+/**
+ * Brings snapshots and results to R2, and lets go of what nothing needs: no run waits for it or fails by it. A snapshot is its new
+ * contents, small ones together, and then its manifest; whatever was written before a kill is found there.
+ */
+export class FileDuties {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Throws if R2 does not do its part; then it is to be done again. `later`: something else must be done first; `again`: contents were
+   * nowhere. Once they have been looked for often enough, what is lost is written down and in the log, and all the rest is done.
+   */
+  async perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
+    const delivered = await this.#perform(duty);
+    await this.#options.stored?.();
+    return delivered;
+  }
+
+  async #perform(duty: FileDuty): Promise<Delivered<FileDuty>> {
+    const { blobs, objects, turns } = this.#options;
+    switch (duty.type) {
+      case "upload_snapshot":
+        return this.#upload(duty);
+      case "upload_result":
+        return this.#uploadResult(duty);
+      case "tidy":
+        return this.#tidy();
+      case "release_contexts":
+        await this.#release(duty);
+        return "done";
+      case "erase_blobs":
+        // In its turn, so that whoever wants one of them again has said so, or finds nothing and writes it anew.
+        await turns.takeAll(() => objects.eraseBlobs(duty.hashes.filter((hash) => !blobs.has(hash))));
+        return "done";
+    }
+  }
+
+  async #upload(duty: Extract<FileDuty, { type: "upload_snapshot" }>): Promise<Delivered<FileDuty>> {
+    const { blobs, snapshots, objects, turns } = this.#options;
+    const frozen = snapshots.frozen(duty);
+    const where = `snapshots/${nameOf(duty)}`;
+    if (!frozen) return this.#missed(duty, where, ["the snapshot itself"]);
+    const { atHand, inBucket, lost } = await this.#whereabouts(newBlobs(frozen.changes, (hash) => blobs.isStored(hash)));
+    if (lost.length > 0 && mayTurnUp(duty)) return lookedFor(duty);
+    const { packs, single } = planBlobs(atHand);
+    for (const pack of packs) await this.#putPack(pack);
+    for (const blob of single) await this.#putBlob(blob);
+    for (const blob of inBucket) blobs.noteStored(blob, null);
+    const { parent, files, bytes, changes } = frozen;
+    const text = encodeStoredManifest({
+      parent: parent && nameOf(parent),
+      takenAt: duty.at,
+      files,
+      bytes,
+      changes,
+      placeOf: (hash) => blobs.storedAt(hash)?.at ?? null,
+      lost: new Set(lost),
+    });
+    await turns.take(() => objects.putSnapshot(nameOf(duty), text));
+    return lost.length === 0 ? "done" : this.#missed(duty, where, lost);
+  }
+
+  async #uploadResult(duty: Extract<FileDuty, { type: "upload_result" }>): Promise<Delivered<FileDuty>> {
+    const { blobs, objects, turns } = this.#options;
+    try {
+      const bytes = await blobs.read(duty);
+      await turns.take(() => objects.putResult(duty.name, bytes));
+    } catch (error) {
+      if (!(error instanceof LostContents)) throw error;
+      return this.#missed(duty, `tool-results/${duty.name}`, [error.hash]);
+    }
+    return "done";
+  }
+
+  /** What was too large for a row is in R2 already, on its own; a manifest must not name what is not. */
+  async #whereabouts(fresh: readonly BlobSize[]): Promise<{ atHand: BlobSize[]; inBucket: BlobSize[]; lost: string[] }> {
+    const { blobs, objects, turns } = this.#options;
+    const [atHand, inBucket, lost]: [BlobSize[], BlobSize[], string[]] = [[], [], []];
+    for (const blob of fresh) {
+      if (blobs.isKept(blob.hash)) atHand.push(blob);
+      else if (await turns.take(() => objects.hasBlob(blob.hash))) inBucket.push(blob);
+      else lost.push(blob.hash);
+    }
+    return { atHand, inBucket, lost };
+  }
+
+  /** `where`: what was to be made of what is lost, below the session's place in R2. */
+  #missed(duty: FileDuty & Missing, where: string, lost: readonly string[]): Delivered<FileDuty> {
+    const { blobs, transaction, now, session } = this.#options;
+    if (mayTurnUp(duty)) return lookedFor(duty);
+    transaction(() => {
+      for (const hash of lost) blobs.noteLost(hash, where, now());
+    });
+    logError("contents of files are lost: they are neither in the session's storage nor in R2", session, where, ...lost);
+    return "done";
+  }
+
+  async #putPack({ members, size }: Pack): Promise<void> {
+    const { blobs, objects, turns, transaction } = this.#options;
+    const bytes = new Uint8Array(size);
+    for (const { hash, offset } of members) bytes.set(this.#working(hash), offset);
+    const name = await hashOf(bytes);
+    await turns.take(() => objects.putPack(name, bytes));
+    transaction(() => {
+      for (const { offset, ...blob } of members) blobs.noteStored(blob, { pack: name, at: offset });
+    });
+  }
+
+  async #putBlob(blob: BlobSize): Promise<void> {
+    const { blobs, objects, turns } = this.#options;
+    const bytes = this.#working(blob.hash);
+    await turns.take(() => objects.putBlob(blob.hash, bytes));
+    blobs.noteStored(blob, null);
+  }
+
+  #working(hash: string): Uint8Array {
+    const bytes = this.#options.blobs.working(hash);
+    if (!bytes) throw new LostContents(hash);
+    return bytes;
+  }
+
+  /**
+   * What is left of rounds whose work was discarded goes; of what snapshots hold, only the files of the session's latest result stay
+   * at hand, since the next turn begins with them. What completed turns made of contexts stays as long as the session does: it lies
+   * nowhere else, and may be fetched at any time, again and again. A turn that runs tidies up when it ends.
+   */
+  #tidy(): "done" | "later" {
+    const { blobs, outbox, transaction } = this.#options;
+    const { turn, isRunning } = this.#options.latestTurn() ?? { turn: 0, isRunning: false };
+    if (isRunning) return "done";
+    const pending = this.#pending();
+    const made = this.#options.contextChanges.hashes((one) => this.#options.completedWith(one) !== null);
+    const atHand = new Set([...this.#options.snapshots.baseOfNext(turn).values()].map(({ hash }) => hash));
+    const erased: string[] = [];
+    transaction(() => {
+      for (const { hash, spilled, stored } of blobs.workingCopies()) {
+        if (pending.has(hash) || made.has(hash) || (stored && !spilled && atHand.has(hash))) continue;
+        blobs.drop(hash);
+        if (spilled && !stored) erased.push(hash);
+      }
+      for (let from = 0; from < erased.length; from += MOST_AT_ONCE) {
+        outbox.add({ type: "erase_blobs", hashes: erased.slice(from, from + MOST_AT_ONCE) });
+      }
+    });
+    return pending.size > 0 ? "later" : "done";
+  }
+
+  /** Whoever brings a turn's changes home needs what they were made against, for as long as the session has them. */
+  #release({ turn, hasChanges }: { turn: number; hasChanges: boolean }): Promise<void> {
+    const { contextChanges, release } = this.#options;
+    const made = hasChanges ? contextChanges.of(turn) : [];
+    return release(
+      turn,
+      made.map(({ context, version }) => ({ context, version })),
+    );
+  }
+
+  /** Contents that are still to be uploaded. */
+  #pending(): Set<string> {
+    const { outbox, snapshots } = this.#options;
+    const hashes = outbox.all().flatMap((duty) => {
+      if (duty.type === "upload_result") return [duty.hash];
+      if (duty.type !== "upload_snapshot") return [];
+      return [...(snapshots.frozen(duty)?.changes.values() ?? [])].flatMap((entry) => (entry === null ? [] : [entry.hash]));
+    });
+    return new Set(hashes);
+  }
+}
+
+/** A snapshot's name in R2. */
+const nameOf = ({ turn, attempt, label }: SnapshotPlace): string => `${turn}/${attempt}/${label}`;
+
+const mayTurnUp = ({ misses = 0 }: Missing): boolean => misses + 1 < MOST_MISSES;
+const lookedFor = <Duty extends FileDuty & Missing>(duty: Duty): { again: Duty } => ({
+  again: { ...duty, misses: (duty.misses ?? 0) + 1 },
+});

@@ -1,0 +1,80 @@
+import {
+  type FoundResult,
+  keepResult,
+  NO_WORKSPACE,
+  previewOf,
+  type FiledFile,
+  resultFilePath,
+  type ResultLimits,
+  withFiles,
+} from "../../../src/tools/results";
+import type { ToolFile, ToolResult } from "../../../src/tools/tool";
+import type { AgentFiles } from "../../../src/workspace/agent-files";
+import { hashOf } from "../../../src/workspace/hash";
+import { FileError } from "../../../src/workspace/types";
+import { FILES } from "../../shared/limits";
+import type { ResultFile } from "./files-entry";
+
+/** What the conversation gets of a result, and what of it goes to R2. */
+export type FiledResult = { told: string; results: ResultFile[] };
+
+/**
+ * Writes what does not belong into the conversation into the agent's files: a text that would fill it, and the files that came with
+ * it. What cannot be kept is said; of a text the agent then sees the beginning. `files`: null where the agent has none. Files that come
+ * with a result are not kept for an agent that only reads its text.
+ */
+export async function fileResult(
+  found: FoundResult & Pick<ToolResult, "files">,
+  limits: ResultLimits,
+  files: AgentFiles | null,
+): Promise<FiledResult> {
+  const { told, results } = await filedText(found, limits, files);
+  const filed: FiledFile[] = [];
+  for (const [index, file] of (found.files ?? []).entries()) {
+    const { mediaType, extension, bytes } = file;
+    const named = { mediaType, extension, size: bytes.byteLength };
+    const path = resultFilePath(found, index + 1, extension);
+    const why = found.reader === "read_tool_result" ? NO_WORKSPACE : await problemOf(file, path, files);
+    filed.push(why === null ? { ...named, path } : { ...named, why });
+    if (why === null) results.push(await toResultFile(path, bytes));
+  }
+  return { told: withFiles(told, filed), results };
+}
+
+async function filedText(found: FoundResult, limits: ResultLimits, files: AgentFiles | null): Promise<FiledResult> {
+  const kept = keepResult(found, limits, FILES.fileBytes);
+  if (kept.kind === "inline") return { told: kept.text, results: [] };
+  const results: ResultFile[] = [];
+  for (const { path, bytes } of kept.files) results.push(await toResultFile(path, bytes));
+  const cut = (why: string) =>
+    `${previewOf(found.text, limits.inlineTokens, found.calibration)}\n[Cut: the result is too large, and ${why}]`;
+  if (!files) return { told: cut("there are no files to keep it in."), results };
+  for (const [index, { path, bytes }] of kept.files.entries()) {
+    const why = await written(files, path, bytes);
+    if (why === null) continue;
+    const told =
+      index === 0 ? cut(`it could not be kept in a file: ${why}`) : `${kept.reference}\n[${path} could not be kept: ${why}]`;
+    return { told, results };
+  }
+  return { told: kept.reference, results };
+}
+
+/** Why it could not be kept; null: it is. */
+const problemOf = async ({ bytes }: ToolFile, path: string, files: AgentFiles | null): Promise<string | null> =>
+  files ? written(files, path, bytes) : NO_WORKSPACE;
+
+async function written(files: AgentFiles, path: string, bytes: Uint8Array): Promise<string | null> {
+  try {
+    await files.write(path, bytes);
+    return null;
+  } catch (error) {
+    if (error instanceof FileError) return error.message;
+    throw error;
+  }
+}
+
+const toResultFile = async (path: string, bytes: Uint8Array): Promise<ResultFile> => ({
+  name: path.split("/").at(-1) ?? path,
+  hash: await hashOf(bytes),
+  bytes,
+});

@@ -1,0 +1,204 @@
+import type { Basis, Staged } from "../../../src/workspace/agent-files";
+import { isHandedOver } from "../../../src/workspace/handed-over";
+import { EMPTY_TREE, mergeChanges, sameEntry } from "../../../src/workspace/tree";
+import type { FileEntry, Tree, TreeChanges } from "../../../src/workspace/types";
+import type { RoundPlace } from "../calls/call-store";
+
+type ChangeRow = { path: string; hash: string | null; size: number; executable: number };
+type Mark = "read" | "foreign" | "directory";
+type MarkRow = { path: string; mark: Mark };
+
+/** What is known of a round's files beside their contents, by path as the agent sees it. */
+export type Marks = Pick<Basis, "read" | "own" | "directories">;
+
+type Changes = Map<string, FileEntry | null>;
+type Round = { changes: Changes; contexts: ReadonlyMap<string, TreeChanges>; marks: Map<string, Mark> };
+
+/** By name, all that a round has changed in contexts that it may change; empty where it has changed nothing. */
+export type ContextEdits = ReadonlyMap<string, TreeChanges>;
+
+const OF_ROUND = "turn = ? AND attempt = ? AND agent = ? AND round = ?";
+const DROP_CHANGE = `DELETE FROM file_changes WHERE ${OF_ROUND} AND path = ?`;
+const WORKSPACE = "/workspace/";
+const CONTEXT = /^\/contexts\/([^/]+)\/(.+)$/;
+
+/**
+ * What agents did in their workspaces and in contexts, by the round that did it. On disk it is rows of that round, so a round that begins needs
+ * none; memory is a cache. A path is the agent's own if it wrote it in the round, unless what lies there now came from elsewhere.
+ */
+export class RoundChanges {
+  readonly #sql: SqlStorage;
+  readonly #rounds = new Map<string, Round>();
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** What is at every path of the workspace that the round wrote or removed, also where that is what it began with. */
+  of(place: RoundPlace): ReadonlyMap<string, FileEntry | null> {
+    return this.#of(place).changes;
+  }
+
+  /** What the round has made of a context. */
+  ofContext(place: RoundPlace, name: string): TreeChanges {
+    return this.#of(place).contexts.get(name) ?? EMPTY_TREE;
+  }
+
+  /** What it will have made of the contexts that it may change, with what a call has staged. `trees`: as they were pinned. */
+  editsWith(place: RoundPlace, staged: Staged, trees: ReadonlyMap<string, Tree>): ContextEdits {
+    const edits = [...trees].map(([name, tree]): [string, TreeChanges] => [
+      name,
+      mergeChanges(tree, this.ofContext(place, name), staged.contexts.get(name) ?? EMPTY_TREE),
+    ]);
+    return new Map(edits);
+  }
+
+  marks(place: RoundPlace): Marks {
+    const { changes, contexts, marks } = this.#of(place);
+    const marked = (wanted: Mark): Set<string> => new Set([...marks].flatMap(([path, mark]) => (mark === wanted ? [path] : [])));
+    const written = [...namedChanges(changes, contexts)].flatMap(([path, entry]) => (entry === null ? [] : [path]));
+    return {
+      read: marked("read"),
+      own: new Set(written.filter((path) => !marks.has(path))),
+      directories: marked("directory"),
+    };
+  }
+
+  /**
+   * Inside the transaction of the call's end. `isKnown`: the round began with a file at the path, or its author's previous answer has
+   * one.
+   */
+  write(
+    place: RoundPlace,
+    staged: Staged,
+    { edits, isKnown }: { edits: ContextEdits; isKnown: (path: string) => boolean },
+  ): void {
+    const { changes, contexts, marks } = this.#of(place);
+    const key = [place.turn, place.attempt, place.agent, place.round];
+    for (const [path, entry] of staged.workspace) {
+      if (entry === null && !isKnown(path) && isNeedless(path, changes)) this.#drop(place, path);
+      else this.#put(place, path, entry);
+    }
+    for (const [name, after] of edits) this.#writeContext(place, name, { before: contexts.get(name) ?? EMPTY_TREE, after });
+    const next = marksAfter(marks, staged, { changes, edits });
+    for (const path of marks.keys()) {
+      if (!next.has(path)) this.#sql.exec(`DELETE FROM file_marks WHERE ${OF_ROUND} AND path = ?`, ...key, path);
+    }
+    for (const [path, mark] of next) {
+      if (marks.get(path) !== mark)
+        this.#sql.exec("INSERT OR REPLACE INTO file_marks VALUES (?, ?, ?, ?, ?, ?)", ...key, path, mark);
+    }
+    this.#rounds.set(keyOf(place), { changes, contexts: new Map([...contexts, ...edits]), marks: next });
+  }
+
+  /** What is as it was pinned again has no row any more. */
+  #writeContext(place: RoundPlace, name: string, { before, after }: { before: TreeChanges; after: TreeChanges }): void {
+    const key = [place.turn, place.attempt, place.agent, place.round];
+    for (const path of before.keys()) {
+      if (after.has(path)) continue;
+      this.#sql.exec(DROP_CHANGE, ...key, inContext(name, path));
+    }
+    for (const [path, entry] of after) {
+      const was = before.get(path);
+      if (was === undefined || !sameEntry(was, entry)) this.#store(place, inContext(name, path), entry);
+    }
+  }
+
+  #put(place: RoundPlace, path: string, entry: FileEntry | null): void {
+    this.#store(place, path, entry);
+    this.#of(place).changes.set(path, entry);
+  }
+
+  #drop(place: RoundPlace, path: string): void {
+    if (!this.#of(place).changes.delete(path)) return;
+    this.#sql.exec(DROP_CHANGE, place.turn, place.attempt, place.agent, place.round, path);
+  }
+
+  #store({ turn, attempt, agent, round }: RoundPlace, path: string, entry: FileEntry | null): void {
+    const columns = [entry?.hash ?? null, entry?.size ?? 0, entry?.executable ? 1 : 0];
+    const sql = "INSERT OR REPLACE INTO file_changes VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    this.#sql.exec(sql, turn, attempt, agent, round, path, ...columns);
+  }
+
+  /** A turn is over: nobody will ask for its working trees again. Inside the transaction of its end. */
+  forget(turn: number): void {
+    for (const table of ["file_changes", "file_marks"]) this.#sql.exec(`DELETE FROM ${table} WHERE turn = ?`, turn);
+    this.#rounds.clear();
+  }
+
+  #of(place: RoundPlace): Round {
+    const known = this.#rounds.get(keyOf(place));
+    if (known) return known;
+    const key = [place.turn, place.attempt, place.agent, place.round];
+    const changes = this.#sql.exec<ChangeRow>(
+      `SELECT path, hash, size, executable FROM file_changes WHERE ${OF_ROUND} ORDER BY path`,
+      ...key,
+    );
+    const marks = this.#sql.exec<MarkRow>(`SELECT path, mark FROM file_marks WHERE ${OF_ROUND}`, ...key);
+    const round = {
+      ...sorted(changes.toArray()),
+      marks: new Map(marks.toArray().map(({ path, mark }) => [path, mark])),
+    };
+    this.#rounds.set(keyOf(place), round);
+    return round;
+  }
+}
+
+/**
+ * Whether nothing depends on the record of a file that came and went. A round that did nothing else has changed files all the same,
+ * so its last such record stays.
+ */
+function isNeedless(path: string, changes: ReadonlyMap<string, unknown>): boolean {
+  if (!isHandedOver(path)) return true;
+  for (const other of changes.keys()) if (other !== path && isHandedOver(other)) return true;
+  return false;
+}
+
+const keyOf = ({ turn, attempt, agent, round }: RoundPlace): string => `${turn} ${attempt} ${agent} ${round}`;
+
+const toEntry = ({ hash, size, executable }: ChangeRow): FileEntry | null =>
+  hash === null ? null : { hash, size, ...(executable ? { executable: true } : {}) };
+
+const inContext = (name: string, path: string): string => `/contexts/${name}/${path}`;
+
+/** What lies in the workspace, and what in contexts. */
+function sorted(rows: readonly ChangeRow[]): Pick<Round, "changes" | "contexts"> {
+  const changes: Changes = new Map();
+  const contexts = new Map<string, Changes>();
+  for (const row of rows) {
+    const [, name, path] = CONTEXT.exec(row.path) ?? [];
+    if (name === undefined || path === undefined) changes.set(row.path, toEntry(row));
+    else contexts.set(name, (contexts.get(name) ?? new Map<string, FileEntry | null>()).set(path, toEntry(row)));
+  }
+  return { changes, contexts };
+}
+
+/** All changes, by path as the agent sees it. */
+function* namedChanges(changes: Changes, contexts: ContextEdits): Generator<[string, FileEntry | null]> {
+  for (const [path, entry] of changes) yield [WORKSPACE + path, entry];
+  for (const [name, edits] of contexts) for (const [path, entry] of edits) yield [inContext(name, path), entry];
+}
+
+type Kept = { changes: ReadonlyMap<string, FileEntry | null>; edits: ContextEdits };
+
+/**
+ * What is the agent's own needs no mark, unless it wrote what lay there anyway: then nothing else says that it knows it. Where nothing
+ * can be deleted nobody asks whether it was read.
+ */
+function marksAfter(before: ReadonlyMap<string, Mark>, staged: Staged, { changes, edits }: Kept): Map<string, Mark> {
+  const { read, own, foreign, directories } = staged;
+  const mayDelete = (path: string) => path.startsWith(WORKSPACE) || edits.has(CONTEXT.exec(path)?.[1] ?? "");
+  const changed = (path: string): FileEntry | null | undefined => {
+    const [, name, below] = CONTEXT.exec(path) ?? [];
+    return name === undefined || below === undefined ? changes.get(path.slice(WORKSPACE.length)) : edits.get(name)?.get(below);
+  };
+  const next = new Map([...before].filter(([, mark]) => mark !== "directory"));
+  for (const path of read) if (mayDelete(path) && !own.includes(path)) next.set(path, "read");
+  for (const path of own) {
+    if (changed(path) || !mayDelete(path)) next.delete(path);
+    else next.set(path, "read");
+  }
+  for (const path of foreign) next.set(path, "foreign");
+  for (const path of directories) next.set(path, "directory");
+  return next;
+}

@@ -1,0 +1,92 @@
+import type { Bucket } from "../../../r2-layout/bucket";
+import { SessionFiles, type SessionPlace } from "../../../r2-layout/session-files";
+import type { Team } from "../../../src/config/team";
+import type { ContextPins } from "../../../src/contexts/context-index";
+import type { ContextReader } from "../../../src/contexts/context-reader";
+import { logError } from "../../../src/redaction/log";
+import { BlobStore } from "./blob-store";
+import { BucketTurns } from "./storage-queue";
+import { countedObjects } from "./counted-objects";
+import { ContextChanges } from "./context-changes";
+import { type FileDuty, FileDuties, type ReleasePins } from "./file-jobs";
+import { Outbox } from "../log/outbox";
+import { RoundChanges } from "./round-changes";
+import type { SessionLog } from "../log/session-log";
+import { SessionContexts } from "./session-contexts";
+import { type Ends, SnapshotStore } from "./snapshot-store";
+import { Workspaces } from "./workspaces";
+
+type Storage = Pick<DurableObjectStorage, "sql" | "transactionSync">;
+/** `turns`: shared with whatever else of the session reads R2; absent: nothing else does. */
+type Places = {
+  storage: Storage;
+  bucket: Bucket;
+  place: SessionPlace;
+  pins: Pick<ContextPins, "release">;
+  turns?: BucketTurns;
+  stored?: () => Promise<void>;
+};
+type Turns = Ends & {
+  latest: () => { turn: number; isRunning: boolean } | null;
+};
+
+/** Where a session's files lie: over its tables and its part of R2. */
+export function fileStores(
+  { storage, bucket, place, pins, turns = new BucketTurns(), stored }: Places,
+  { latest, ...ends }: Turns,
+) {
+  const { sql } = storage;
+  const objects = countedObjects(new SessionFiles(bucket, place), sql);
+  const blobs = new BlobStore({ sql, objects, turns });
+  const snapshots = new SnapshotStore(sql, ends);
+  const contextChanges = new ContextChanges(sql);
+  const outbox = new Outbox<FileDuty>(sql, "file_duties");
+  const transaction = (work: () => void) => storage.transactionSync(work);
+  const release: ReleasePins = (turn, kept) => pins.release({ ...place, turn }, kept);
+  const stores = { blobs, snapshots, contextChanges, objects, turns, outbox };
+  const duties = new FileDuties({
+    ...stores,
+    transaction,
+    latestTurn: latest,
+    release,
+    now: () => Date.now(),
+    session: place.session,
+    ...(stored && { stored }),
+    completedWith: ends.completedWith,
+  });
+  return { turns, blobs, snapshots, contextChanges, outbox, duties };
+}
+
+type Options = Omit<Places, "pins"> & {
+  log: SessionLog;
+  team: Team;
+  contexts: {
+    reader: ContextReader;
+    pins: Pick<ContextPins, "release">;
+    /** Told what the session stores whenever work on its files has changed that; absent: nobody counts. */
+    stored?: (place: SessionPlace, sql: SqlStorage) => Promise<void>;
+  };
+};
+
+/** A session's files, as its agents work on them. */
+export function sessionWorkspaces({ log, team, contexts, ...places }: Options): Workspaces {
+  // The end of the turn says it again, and insists: no file waits for it here.
+  const stored = async () => {
+    await contexts.stored?.(places.place, places.storage.sql).catch((error: unknown) => logError("stored bytes", error));
+  };
+  const { turns, ...stores } = fileStores(
+    { ...places, pins: contexts.pins, stored },
+    {
+      parentOf: (turn) => log.turn(turn)?.parent ?? null,
+      completedWith: (turn) => log.completedWith(turn),
+      latest: () => log.latest(),
+    },
+  );
+  return new Workspaces({
+    ...stores,
+    changes: new RoundChanges(places.storage.sql),
+    contexts: new SessionContexts({ reader: contexts.reader, tenant: places.place.tenant, turns }),
+    settingsOf: (agent) => team.agents[agent]?.workspace,
+    close: () => turns.close(),
+  });
+}

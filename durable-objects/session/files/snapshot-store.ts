@@ -1,0 +1,137 @@
+import { decodeManifest, encodeManifest, type Manifest } from "../../../src/workspace/manifest";
+import { applyChanges, diffTrees, EMPTY_TREE, treeStats } from "../../../src/workspace/tree";
+import type { Tree, TreeChanges } from "../../../src/workspace/types";
+import { STORE } from "../../shared/limits";
+import { pieces } from "../log/chunks";
+
+/** Whose files: of an answer, or of a final such as `agent2.final`. */
+export type SnapshotPlace = { turn: number; attempt: number; label: string };
+
+/** A frozen tree, what it comes to, and how many manifests it was put together from. */
+export type Snapshot = { place: SnapshotPlace; tree: Tree; files: number; bytes: number; manifests: number };
+
+/** A snapshot as it is stored: the changes to the tree its turn began with, which is another snapshot's, or nothing. */
+export type FrozenChanges = { parent: SnapshotPlace | null; changes: TreeChanges; files: number; bytes: number };
+
+/** What the log says of a session's turns. */
+export type Ends = {
+  /** The turn that a turn goes on from; null for the first. */
+  parentOf: (turn: number) => number | null;
+  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  completedWith: (turn: number) => number | null;
+};
+
+type Row = { files: number; bytes: number; body: string };
+
+/** The latest trees asked for are kept, since every tool call of a team reads the same few. */
+const KEPT = 64;
+/** No tree is put together from more: a result that would be from so many is written whole, since answers may build on it. */
+const MOST_MANIFESTS = 8;
+/** What a snapshot starts from, if not from nothing: the tree its turn began with. */
+const TURN_BASE = "turn";
+
+/**
+ * The files of answers and finals. A snapshot never changes, and costs what differs from the tree its turn began with.
+ */
+export class SnapshotStore {
+  readonly #sql: SqlStorage;
+  readonly #parentOf: Ends["parentOf"];
+  readonly #completedWith: Ends["completedWith"];
+  readonly #kept = new Map<string, Snapshot>();
+
+  constructor(sql: SqlStorage, { parentOf, completedWith }: Ends) {
+    this.#sql = sql;
+    this.#parentOf = parentOf;
+    this.#completedWith = completedWith;
+  }
+
+  read(place: SnapshotPlace): Snapshot | null {
+    const key = `${place.turn} ${place.attempt} ${place.label}`;
+    const snapshot = this.#kept.get(key) ?? this.#load(place);
+    if (!snapshot) return null;
+    this.#kept.delete(key);
+    this.#kept.set(key, snapshot);
+    const [oldest] = this.#kept.keys();
+    if (this.#kept.size > KEPT && oldest !== undefined) this.#kept.delete(oldest);
+    return snapshot;
+  }
+
+  /**
+   * The result of a turn: the files of the final text it completed with; null if it has none. What was presented and then rejected, or
+   * not confirmed when the turn was cancelled or failed, is no result.
+   */
+  resultOf(turn: number): Snapshot | null {
+    const attempt = this.#completedWith(turn);
+    if (attempt === null) return null;
+    const query = "SELECT label FROM snapshots WHERE turn = ? AND attempt = ? AND part = 0 AND label LIKE '%.final'";
+    const [final] = this.#sql.exec<{ label: string }>(query, turn, attempt).toArray();
+    return final ? this.read({ turn, attempt, ...final }) : null;
+  }
+
+  /** The tree a turn begins with: the result of the turn it goes on from, or what that one began with if it has none. */
+  baseOf(turn: number): Tree {
+    return this.#startOf(turn)?.tree ?? EMPTY_TREE;
+  }
+
+  /** What a turn that went on from this one would begin with. */
+  baseOfNext(turn: number): Tree {
+    return this.resultOf(turn)?.tree ?? this.baseOf(turn);
+  }
+
+  /** As `read`, without the files that were there before; null if there is none. */
+  frozen(place: SnapshotPlace): FrozenChanges | null {
+    const stored = this.#stored(place);
+    if (!stored) return null;
+    const { manifest, files, bytes } = stored;
+    const parent = manifest.base === null ? null : (this.#startOf(place.turn)?.place ?? null);
+    return { parent, changes: manifest.changes, files, bytes };
+  }
+
+  /** The result a turn goes on from. */
+  #startOf(turn: number): Snapshot | null {
+    for (let parent = this.#parentOf(turn); parent !== null; parent = this.#parentOf(parent)) {
+      const result = this.resultOf(parent);
+      if (result) return result;
+    }
+    return null;
+  }
+
+  /** Inside the transaction of the answer. Written again, as after a fault, it stays as it was. */
+  write(place: SnapshotPlace, tree: Tree): void {
+    const { turn, attempt, label } = place;
+    const { files, bytes } = treeStats(tree);
+    for (const [part, body] of [...pieces(encodeManifest(this.#manifestOf(place, tree)), STORE.callChunkChars)].entries()) {
+      this.#sql.exec(
+        "INSERT INTO snapshots (turn, attempt, label, part, files, bytes, body) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[turn, attempt, label, part, files, bytes, body],
+      );
+    }
+  }
+
+  #manifestOf({ turn, label }: SnapshotPlace, tree: Tree): Manifest {
+    const start = this.#startOf(turn);
+    const isWhole = label.endsWith(".final") && manifestsOn(start) >= MOST_MANIFESTS;
+    return isWhole ? { base: null, changes: tree } : { base: TURN_BASE, changes: diffTrees(start?.tree ?? EMPTY_TREE, tree) };
+  }
+
+  #load(place: SnapshotPlace): Snapshot | null {
+    const stored = this.#stored(place);
+    if (!stored) return null;
+    const { manifest, files, bytes } = stored;
+    const start = manifest.base === null ? null : this.#startOf(place.turn);
+    const tree = applyChanges(start?.tree ?? EMPTY_TREE, manifest.changes);
+    return { place, tree, files, bytes, manifests: manifestsOn(start) };
+  }
+
+  #stored({ turn, attempt, label }: SnapshotPlace): { manifest: Manifest; files: number; bytes: number } | null {
+    const query = "SELECT files, bytes, body FROM snapshots WHERE turn = ? AND attempt = ? AND label = ? ORDER BY part";
+    const rows = this.#sql.exec<Row>(query, turn, attempt, label).toArray();
+    const [first] = rows;
+    if (!first) return null;
+    const manifest = decodeManifest(rows.map(({ body }) => body).join(""));
+    return { manifest, files: first.files, bytes: first.bytes };
+  }
+}
+
+/** From how many manifests a tree is put together that starts from this one, or from nothing. */
+const manifestsOn = (start: Snapshot | null): number => (start?.manifests ?? 0) + 1;

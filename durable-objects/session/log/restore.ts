@@ -1,0 +1,44 @@
+import { emptySession, evolve, type SessionState } from "../../../src/coordination";
+import { toCostFields } from "../../../src/protocol/cost";
+import type { SessionEvent } from "../../../src/protocol/events";
+import type { TeamRules } from "../../../src/protocol/team";
+import { billOf } from "./turn-charges";
+import { toWire } from "../streams/frames";
+import type { SessionLog, TurnPlace } from "./session-log";
+
+/** What the log says about the session now. `broken`: the open turn does not fold; the state is that before it. */
+export type Restored = { state: SessionState; open: TurnPlace | null; broken: unknown };
+
+/**
+ * The state as the log has it. Only an open turn is folded: a settled one leaves nothing but its number. A turn that cannot be
+ * folded, because another version of the service wrote it, must not keep the session from going on.
+ */
+export function restore(log: SessionLog, sessionId: string, rules: TeamRules): Restored {
+  const latest = log.turns().at(-1);
+  if (!latest) return { state: emptySession, open: null, broken: null };
+  const state = { lastAt: log.lastAt(), rules, turns: latest.turn, turn: null };
+  if (latest.lastSeq !== null) return { state, open: null, broken: null };
+  try {
+    const folded = fold(log, sessionId, { ...state, lastAt: 0 }, { after: latest.firstSeq - 1, upTo: log.head });
+    return { state: folded, open: latest, broken: null };
+  } catch (error) {
+    return { state, open: latest, broken: error };
+  }
+}
+
+type Range = { after: number; upTo: number };
+
+function fold(log: SessionLog, sessionId: string, from: SessionState, range: Range): SessionState {
+  let state = from;
+  for (const row of log.read({ ...range, deltas: false })) {
+    state = evolve(state, toWire(row, sessionId));
+  }
+  return state;
+}
+
+/** What ends an open turn that does not fold, at `at`: its calls in flight are given up, and it has failed. */
+export function brokenEnd(log: SessionLog, { turn, firstSeq }: TurnPlace, at: number): SessionEvent[] {
+  const { usage, cost, settles } = billOf(log.read({ after: firstSeq - 1, upTo: log.head, deltas: false }), at);
+  const message = "The log of this turn was written by another version of the service and cannot be continued.";
+  return [...settles, { type: "turn.failed", at, turn, code: "internal", message, agents: [], usage, ...toCostFields(cost) }];
+}

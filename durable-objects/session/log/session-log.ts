@@ -1,0 +1,146 @@
+import { type DeltaItem, isTerminal } from "../../../src/protocol/events";
+import type { LogRow, NewRow } from "../streams/frames";
+
+/** Which part of the log a reader wants. */
+export type LogRange = { after: number; upTo: number; deltas: boolean };
+
+/** Where a turn lies in the sequence; `lastSeq` is null while it runs. */
+export type TurnPlace = { turn: number; parent: number | null; firstSeq: number; lastSeq: number | null };
+
+/**
+ * A session's only memory. `seq` counts from 1 without gaps over events and deltas alike, and is the SSE id. Writing methods
+ * must be called inside one synchronous transaction.
+ */
+export class SessionLog {
+  readonly #sql: SqlStorage;
+  #head: number;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    const { head } = sql
+      .exec<{ head: number }>(
+        "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head",
+      )
+      .one();
+    this.#head = head;
+  }
+
+  /** The highest number given out. */
+  get head(): number {
+    return this.#head;
+  }
+
+  append(rows: readonly NewRow[]): LogRow[] {
+    return rows.map((fields) => {
+      const row = { seq: this.#next(), ...fields };
+      this.#sql.exec(
+        "INSERT INTO events (seq, turn, attempt, agent, type, at, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        row.seq,
+        row.turn,
+        row.attempt,
+        row.agent,
+        row.type,
+        row.at,
+        row.body,
+      );
+      if (isTerminal(row.type)) this.#sql.exec("UPDATE turns SET last_seq = ? WHERE turn = ?", row.seq, row.turn);
+      return row;
+    });
+  }
+
+  /** Notes where a turn begins; to be called with its `turn.started`. */
+  placeTurn(turn: number, parent: number | null, firstSeq: number): void {
+    this.#sql.exec("INSERT INTO turns (turn, parent, first_seq) VALUES (?, ?, ?)", turn, parent, firstSeq);
+  }
+
+  appendDelta(turn: number, at: number, items: readonly DeltaItem[]): LogRow {
+    const row = {
+      seq: this.#next(),
+      turn,
+      attempt: null,
+      agent: null,
+      type: "stream.delta",
+      at,
+      body: JSON.stringify({ items }),
+    };
+    this.#sql.exec("INSERT INTO deltas (seq, turn, at, body) VALUES (?, ?, ?, ?)", row.seq, turn, at, row.body);
+    return row;
+  }
+
+  /** Rows in order, read as they are asked for. */
+  read({ after, upTo, deltas }: LogRange): Iterable<LogRow> {
+    const events = "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ?1 AND seq <= ?2";
+    const both = `${events} UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas WHERE seq > ?1 AND seq <= ?2`;
+    return this.#sql.exec<LogRow>(`${deltas ? both : events} ORDER BY seq`, after, upTo);
+  }
+
+  /** Deltas alone, for rebuilding what agents had written when the service stopped. */
+  readDeltas(after: number): Iterable<LogRow> {
+    return this.#sql.exec<LogRow>(
+      "SELECT seq, turn, NULL AS attempt, NULL AS agent, 'stream.delta' AS type, at, body FROM deltas WHERE seq > ? ORDER BY seq",
+      after,
+    );
+  }
+
+  /** The events of one type in a turn. */
+  readType(place: TurnPlace, type: string): Iterable<LogRow> {
+    return this.#sql.exec<LogRow>(
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq >= ? AND seq <= ? AND type = ? ORDER BY seq",
+      place.firstSeq,
+      place.lastSeq ?? this.#head,
+      type,
+    );
+  }
+
+  turn(number: number): TurnPlace | null {
+    return this.#places("WHERE turn = ?", number)[0] ?? null;
+  }
+
+  turns(): TurnPlace[] {
+    return this.#places("ORDER BY turn");
+  }
+
+  /** The latest turn, and whether it runs; null before the first. */
+  latest(): { turn: number; isRunning: boolean } | null {
+    const [latest] = this.#places("ORDER BY turn DESC LIMIT 1");
+    return latest ? { turn: latest.turn, isRunning: latest.lastSeq === null } : null;
+  }
+
+  /** The attempt whose final text a turn completed with; null if it runs, or ended otherwise. */
+  completedWith(turn: number): number | null {
+    const query =
+      "SELECT attempt FROM events WHERE seq = (SELECT last_seq FROM turns WHERE turn = ?) AND type = 'turn.completed'";
+    return this.#sql.exec<{ attempt: number | null }>(query, turn).toArray()[0]?.attempt ?? null;
+  }
+
+  /** Time of the last event, unix ms; 0 without any. */
+  lastAt(): number {
+    const query = "SELECT coalesce((SELECT at FROM events ORDER BY seq DESC LIMIT 1), 0) AS at";
+    return this.#sql.exec<{ at: number }>(query).one().at;
+  }
+
+  /** Whether the latest turn has begun and not ended. */
+  isTurnOpen(): boolean {
+    return this.#places("WHERE last_seq IS NULL").length > 0;
+  }
+
+  /** The summary is written with the turn's terminal event and read without folding anything. */
+  saveSummary(turn: number, summary: string): void {
+    this.#sql.exec("UPDATE turns SET summary = ? WHERE turn = ?", summary, turn);
+  }
+
+  summaries(): string[] {
+    const rows = this.#sql.exec<{ summary: string }>("SELECT summary FROM turns WHERE summary IS NOT NULL ORDER BY turn");
+    return rows.toArray().map(({ summary }) => summary);
+  }
+
+  #places(where: string, ...values: number[]): TurnPlace[] {
+    const query = `SELECT turn, parent, first_seq AS firstSeq, last_seq AS lastSeq FROM turns ${where}`;
+    return this.#sql.exec<TurnPlace>(query, ...values).toArray();
+  }
+
+  #next(): number {
+    this.#head += 1;
+    return this.#head;
+  }
+}

@@ -1,0 +1,224 @@
+import type { SessionStatus, TurnResponse } from "../../src/protocol/api";
+import type { Attachment } from "../../src/protocol/attachments";
+import type { WireEvent } from "../../src/protocol/events";
+import { toStatus, toTurn } from "../../src/protocol/status";
+import { apply, emptyView, type SessionView, type TurnView } from "../../src/protocol/view";
+import { type LogRow, toJson, toWire } from "./streams/frames";
+import type { AnswerText, EventPage, PageRequest } from "./session-api";
+import type { SessionLog, TurnPlace } from "./log/session-log";
+import { STORE, STREAM } from "../shared/limits";
+import { logError } from "../../src/redaction/log";
+
+/**
+ * Answers about a session, all projected from its log by the reducer every client uses. The running turn's view is kept up to
+ * date once somebody asked for it; settled turns are read from their summaries.
+ */
+export class SessionQueries {
+  readonly #log: SessionLog;
+  readonly #sessionId: string;
+  #view: SessionView | null = null;
+
+  constructor(log: SessionLog, sessionId: string) {
+    this.#log = log;
+    this.#sessionId = sessionId;
+  }
+
+  /** Takes note of what was committed. Writes a turn's summary with its terminal event, so call it inside the transaction. */
+  note(rows: readonly LogRow[], ended: number | null): void {
+    if (this.#view) this.#applyAll(this.#view, rows);
+    if (ended === null) return;
+    const summary = this.#summary(ended);
+    if (summary !== null) this.#log.saveSummary(ended, summary);
+    this.#view = null;
+  }
+
+  status(now: number): SessionStatus | null {
+    return toStatus(this.#session(), { now });
+  }
+
+  turn(number: number): TurnResponse | null {
+    const place = this.#log.turn(number);
+    if (!place) return null;
+    return toTurn(place.lastSeq === null ? this.#session() : this.#viewOf(place), number);
+  }
+
+  /** The newest answer of this label, or the one of an attempt. */
+  answer(turn: number, label: string, attempt: number | null): AnswerText | null {
+    const event = this.#answered(turn, label, attempt);
+    return event && toAnswerText(event);
+  }
+
+  /** Whose snapshot has the files of an answer: one given with an empty workspace goes with earlier files. */
+  snapshotOf(turn: number, label: string, attempt: number | null): AnswerFiles | null {
+    const event = this.#answered(turn, label, attempt);
+    if (!event) return null;
+    const snapshot = event.type === "answer.submitted" ? event.snapshot : event.label;
+    return { attempt: event.attempt, label, snapshot };
+  }
+
+  #answered(turn: number, label: string, attempt: number | null): AnswerEvent | null {
+    const place = this.#log.turn(turn);
+    if (!place) return null;
+    const type = label.endsWith(".final") ? "presentation.completed" : "answer.submitted";
+    let found: AnswerEvent | null = null;
+    for (const row of this.#log.readType(place, type)) {
+      const event = this.#parse(row);
+      if (!isAnswer(event) || event.label !== label) continue;
+      if (attempt === null || event.attempt === attempt) found = event;
+    }
+    return found;
+  }
+
+  page({ after, turn, deltas, limit }: PageRequest): EventPage {
+    const place = turn === null ? null : this.#log.turn(turn);
+    const from = place ? Math.max(after, place.firstSeq - 1) : after;
+    const upTo = place?.lastSeq ?? this.#log.head;
+    const events: string[] = [];
+    let size = 0;
+    for (const row of this.#log.read({ after: from, upTo, deltas })) {
+      if (events.length >= limit || size >= STREAM.pageBytes) return { events, hasMore: true };
+      events.push(toJson(row, this.#sessionId));
+      size += row.body.length;
+    }
+    return { events, hasMore: false };
+  }
+
+  /** Questions and final answers of the turns a new turn follows, oldest first. */
+  history(parent: number | null): Earlier[] {
+    const earlier: Earlier[] = [];
+    for (let place = parent === null ? null : this.#log.turn(parent); place; place = this.#parentOf(place)) {
+      const view = this.#viewOf(place).turns.at(-1);
+      const answer = view?.final?.text ?? view?.partial?.answer ?? "";
+      earlier.unshift({ question: view?.question ?? "", attachments: view?.attachments ?? [], answer });
+    }
+    return earlier;
+  }
+
+  /** Everything that came with any question so far, oldest first. */
+  attachments(): Attachment[] {
+    return this.#log.turns().flatMap((place) =>
+      [...this.#log.readType(place, "turn.started")].flatMap((row) => {
+        const event = this.#parse(row);
+        return event.type === "turn.started" ? (event.attachments ?? []) : [];
+      }),
+    );
+  }
+
+  /** null where there is none that fits: a turn's end never depends on what can be shown of it. */
+  #summary(turn: number): string | null {
+    try {
+      const summary = JSON.stringify(slim(this.#turnView(turn)));
+      return summary.length <= STORE.eventRowBytes / 3 ? summary : null;
+    } catch (error) {
+      logError("no summary", this.#sessionId, turn, error);
+      return null;
+    }
+  }
+
+  #parentOf({ parent }: TurnPlace): TurnPlace | null {
+    return parent === null ? null : this.#log.turn(parent);
+  }
+
+  #session(): SessionView {
+    this.#view ??= this.#build();
+    return this.#view;
+  }
+
+  #build(): SessionView {
+    const turns = this.#log
+      .summaries()
+      .map((summary): TurnView | null => JSON.parse(summary))
+      .filter((turn) => turn !== null);
+    const running = this.#log.turns().find(({ lastSeq }) => lastSeq === null);
+    const view = running ? this.#viewOf(running) : { ...this.#viewOf(this.#log.turns().at(-1) ?? null), turns: [] };
+    return { ...view, turns: [...turns, ...view.turns] };
+  }
+
+  #turnView(number: number): TurnView | null {
+    const known = this.#view?.turns.find((turn) => turn.number === number);
+    const place = known ? null : this.#log.turn(number);
+    return known ?? (place ? (this.#viewOf(place).turns.at(-1) ?? null) : null);
+  }
+
+  /** The session as if it had this turn only. */
+  #viewOf(place: TurnPlace | null): SessionView {
+    const view = emptyView();
+    this.#applyAll(view, this.#log.read({ after: 0, upTo: 1, deltas: false }));
+    if (!place) return view;
+    return this.#applyAll(
+      view,
+      this.#log.read({ after: place.firstSeq - 1, upTo: place.lastSeq ?? this.#log.head, deltas: false }),
+    );
+  }
+
+  /** A row the reducer cannot read, because another version wrote it, is passed over: what is left can still be shown. */
+  #applyAll(view: SessionView, rows: Iterable<LogRow>): SessionView {
+    for (const row of rows) {
+      if (row.type === "stream.delta") continue;
+      try {
+        apply(view, this.#parse(row));
+      } catch (error) {
+        logError("unreadable event", this.#sessionId, row.seq, row.type, error);
+      }
+    }
+    return view;
+  }
+
+  #parse(row: LogRow): WireEvent {
+    return toWire(row, this.#sessionId);
+  }
+}
+
+/** An earlier turn as a later one is told of it. */
+type Earlier = { question: string; attachments: readonly Attachment[]; answer: string };
+
+/** The files that belong to an answer; `snapshot`: as its event names them, null where its author has none. */
+export type AnswerFiles = { attempt: number; label: string; snapshot: string | null };
+
+type AnswerEvent = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
+
+const isAnswer = (event: WireEvent): event is AnswerEvent =>
+  event.type === "answer.submitted" || event.type === "presentation.completed";
+
+/** An answer as it is shown on its own. */
+export function toAnswerText(event: AnswerEvent): AnswerText {
+  const hasFiles = event.snapshot !== null;
+  const handed = event.files && { handed_files: event.files };
+  if (event.type === "answer.submitted") {
+    const { label, attempt, agent, revision, content, origin, at, left_out } = event;
+    return { label, attempt, agent, revision, content, origin, at, hasFiles, ...handed, ...(left_out && { left_out }) };
+  }
+  const { label, attempt, agent, content, source, at } = event;
+  return { label, attempt, agent, revision: null, content, origin: source, at, hasFiles, ...handed };
+}
+
+/** A settled turn without its long texts, which stay in the log. */
+function slim(turn: TurnView | null): TurnView | null {
+  if (!turn) return null;
+  const cut = (text: string): string => text.slice(0, 1_000).toWellFormed();
+  return {
+    ...turn,
+    question: cut(turn.question),
+    final: turn.final && { ...turn.final, text: cut(turn.final.text) },
+    partial: turn.partial && { winner: turn.partial.winner, answer: null, text: null },
+    agents: turn.agents.map((agent) => ({
+      ...agent,
+      stream: null,
+      vote: agent.vote && { ...agent.vote, reason: cut(agent.vote.reason) },
+    })),
+    attempts: turn.attempts.map((attempt) => ({
+      ...attempt,
+      personas: {},
+      feedback: attempt.feedback && { reason: cut(attempt.feedback.reason), instructions: cut(attempt.feedback.instructions) },
+      restart: attempt.restart && {
+        ...attempt.restart,
+        reason: cut(attempt.restart.reason),
+        instructions: cut(attempt.restart.instructions),
+      },
+      answers: attempt.answers.map((answer) => ({ ...answer, content: "" })),
+      votes: attempt.votes.map((vote) => ({ ...vote, reason: "" })),
+      presentation: attempt.presentation && { ...attempt.presentation, content: "" },
+      citations: [],
+    })),
+  };
+}

@@ -1,0 +1,30 @@
+import type { Principal } from "../../src/tenancy/principal";
+import { sessionName } from "../../src/tenancy/session-name";
+import type { Env } from "../../src/env";
+import { CALLER_KEY_HEADER, CALLER_TENANT_HEADER, type SessionStub } from "./session-api";
+
+type Place = { namespace: Env["SESSIONS"]; masterKey: string | null };
+
+/** A session as its tenant reaches it: the object's name is made of both, and the object is told who asks, to look again. */
+export function sessionStub({ namespace, masterKey }: Place, caller: Principal, id: string): SessionStub {
+  const { tenant, keyId } = caller;
+  const object = namespace.get(namespace.idFromName(sessionName(masterKey, tenant, id)));
+  return {
+    create: (...args) => object.create(tenant, ...args),
+    startTurn: (...args) => object.startTurn(tenant, ...args),
+    cancel: () => object.cancel(tenant),
+    erase: () => object.erase(tenant),
+    status: () => object.status(tenant),
+    turn: (...args) => object.turn(tenant, ...args),
+    answer: (...args) => object.answer(tenant, ...args),
+    files: (...args) => object.files(tenant, ...args),
+    blob: (...args) => object.blob(tenant, ...args),
+    changes: (...args) => object.changes(tenant, ...args),
+    changedContents: (...args) => object.changedContents(tenant, ...args),
+    events: (...args) => object.events(tenant, ...args),
+    issueTicket: (...args) => object.issueTicket(tenant, ...args),
+    redeemTicket: (...args) => object.redeemTicket(tenant, ...args),
+    fetch: (url) =>
+      object.fetch(url, { headers: { [CALLER_TENANT_HEADER]: tenant, ...(keyId && { [CALLER_KEY_HEADER]: keyId }) } }),
+  };
+}

@@ -1,0 +1,270 @@
+import { objectFields } from "../../../src/agents/call-arguments";
+import { agentAt, isWorthTelling, runningTurn, type ToolCallEffect, type TurnState } from "../../../src/coordination";
+import type { FileAccess } from "../../../src/protocol/events";
+import type { ToolRule } from "../../../src/protocol/team";
+import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { ToolSpec } from "../../../src/providers/provider";
+import { brokenCall } from "../../../src/tools/broken-tool";
+import { bytesWithin, RESULT_LIMITS, RESULT_READERS, type ResultLimits, type ResultReader } from "../../../src/tools/results";
+import type { Tool, ToolContext, ToolResult } from "../../../src/tools/tool";
+import type { AgentFiles, Staged } from "../../../src/workspace/agent-files";
+import { withoutChanges } from "../../../src/workspace/audit-trail";
+import { FileError } from "../../../src/workspace/types";
+import { logError } from "../../../src/redaction/log";
+import type { Enter } from "../calls/effect-runner";
+import type { Engine } from "../engine";
+import { isPlatformFault } from "../platform-fault";
+import { argumentsOf } from "../calls/planned-calls";
+import { type FiledResult, fileResult } from "../files/result-files";
+import type { ResultFile } from "../files/files-entry";
+
+type Options = {
+  engine: Engine;
+  /** Tools of the agent at this index. */
+  toolsOf: (agent: number) => readonly Tool[];
+  /** How tools reach the outside. */
+  fetch: typeof fetch;
+  /** What an agent's provider counts of our estimates of tokens. */
+  calibrationOf: (agent: number) => number;
+};
+
+/** What came of a call, with all that is written together with it. */
+type Done = Pick<ToolResult, "outcome" | "text"> & {
+  accesses: readonly FileAccess[];
+  staged: Staged | null;
+  results: readonly ResultFile[];
+};
+
+/**
+ * Runs agents' own tools. A call works on files that are staged in memory; what it changed, its line of the audit trail and its
+ * result are one entry of the journal, so a call that is cut off has changed nothing; nor has one that went wrong.
+ */
+export class AgentTools {
+  readonly #options: Options;
+  /** The end of each agent's latest call: calls that touch files take turns, so that each sees what the one before has done. */
+  readonly #latest = new Map<number, Promise<unknown>>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  specs(agent: number): ToolSpec[] {
+    return this.#options.toolsOf(agent).map(({ spec }) => spec);
+  }
+
+  /** A call that touches files begins when its turn has come, and one that asks a server when it also has a slot. */
+  async perform(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+    const turn = runningTurn(this.#options.engine.state);
+    const touchesFiles =
+      turn && this.#options.engine.workspaces.holdsFiles(turn, effect.agent) && !this.#toolOf(effect)?.leavesFiles;
+    const begin = () => this.#begin(effect, signal, enter);
+    await (touchesFiles ? this.#inTurn(effect.agent, begin) : begin());
+  }
+
+  async #begin(effect: ToolCallEffect, signal: AbortSignal, enter: Enter): Promise<void> {
+    signal.throwIfAborted();
+    const { engine } = this.#options;
+    const headersCame = this.#toolOf(effect)?.staysInside ? () => {} : (await enter()).onHeaders;
+    const facts = engine.handle({ type: "tool_ready", effect: effect.id });
+    if (!facts.some((event) => event.type === "tool.started" && event.tool_call === effect.toolCall)) return;
+    const turn = runningTurn(engine.state);
+    const tool = this.#toolOf(effect);
+    if (!turn) return;
+    const held = new Held(signal);
+    try {
+      await this.#perform({ effect, turn, signal, headersCame, held, room: this.#roomOf(effect.agent) }, tool);
+    } finally {
+      held.release();
+    }
+  }
+
+  async #perform(call: Call, tool: Tool | undefined): Promise<void> {
+    const { engine } = this.#options;
+    const { effect, turn, signal } = call;
+    if (!tool) return this.#settle(call, { outcome: "error", text: "This tool is not available.", ...NO_FILES });
+    if (!engine.workspaces.holdsFiles(turn, effect.agent)) return this.#settle(call, await this.#run(call, tool, null));
+    if (!tool.leavesFiles) return this.#settle(call, await this.#onFiles(call, tool));
+    const result = await this.#resultOf(call, tool, null);
+    await this.#inTurn(effect.agent, async () => {
+      signal.throwIfAborted();
+      await this.#settle(call, await this.#filed(call, result, null));
+    });
+  }
+
+  #toolOf({ agent, name }: ToolCallEffect): Tool | undefined {
+    return this.#options.toolsOf(agent).find(({ spec }) => spec.name === name);
+  }
+
+  /** What does not fit into a row is put into R2 before anything names it, and what is a context's is copied. */
+  async #onFiles(call: Call, tool: Tool): Promise<Done> {
+    const { workspaces } = this.#options.engine;
+    try {
+      await workspaces.prepare(call.turn);
+    } catch (error) {
+      if (!(error instanceof FileError)) throw error;
+      return { outcome: "error", text: `Nothing was done: ${error.message}`, ...NO_FILES };
+    }
+    return this.#run(call, tool, workspaces.open(call.turn, call.effect.agent));
+  }
+
+  async #inTurn(agent: number, work: () => Promise<void>): Promise<void> {
+    const before = this.#latest.get(agent);
+    const after = (async () => {
+      await before?.catch(() => undefined);
+      await work();
+    })();
+    this.#latest.set(agent, after);
+    await after;
+  }
+
+  async #run(call: Call, tool: Tool, files: AgentFiles | null): Promise<Done> {
+    return this.#filed(call, await this.#resultOf(call, tool, files), files);
+  }
+
+  /** What went wrong has changed nothing; its result may still need a file of its own. So may that of a tool without `files`. */
+  async #filed(call: Call, given: ToolResult, files: AgentFiles | null): Promise<Done> {
+    const { workspaces } = this.#options.engine;
+    const { turn, effect } = call;
+    const { outcome } = given;
+    const kept =
+      workspaces.holdsFiles(turn, effect.agent) && (outcome !== "ok" || !files) ? workspaces.open(turn, effect.agent) : files;
+    const { told, results } = await this.#kept(call, given, kept);
+    const accesses =
+      kept === files ? (files?.accessed ?? []) : [...withoutChanges(files?.accessed ?? []), ...(kept?.accessed ?? [])];
+    return { outcome, text: told, accesses, staged: kept?.staged() ?? null, results };
+  }
+
+  /** Whatever came of it, it waits for no server any more: then others may, while it waits for its turn to be filed. */
+  async #resultOf(call: Call, tool: Tool, files: AgentFiles | null): Promise<ToolResult> {
+    try {
+      return await this.#asked(call, tool, files);
+    } finally {
+      call.headersCame();
+    }
+  }
+
+  async #asked(
+    { effect, turn, signal, headersCame, held, room }: Call,
+    tool: Tool,
+    files: AgentFiles | null,
+  ): Promise<ToolResult> {
+    const { engine, fetch } = this.#options;
+    const place = { turn: turn.number, attempt: turn.attempt.number, agent: effect.agent, round: effect.round };
+    const args = objectFields(argumentsOf(engine.journal.calls, place, effect.toolCall));
+    if (!args.ok) return { outcome: "error", text: args.problem };
+    const { id: agent } = agentAt(turn.attempt, effect.agent);
+    const context: ToolContext = {
+      place: { ...place, session: engine.facts.sessionId, agent, toolCall: effect.toolCall },
+      files,
+      fetch,
+      signal,
+      headersCame,
+      untilFiled: (release) => held.hold(release),
+      idempotencyKey: `${engine.facts.sessionId}_${effect.id}`,
+      now: () => engine.now(),
+      tell: (news) => this.#tell(effect, news),
+      resultBytes: bytesWithin(room.limits.inlineTokens, room.calibration),
+    };
+    try {
+      return await tool.run(args.value, context);
+    } catch (error) {
+      if (signal.aborted || isPlatformFault(error)) throw error;
+      logError(`the tool ${tool.spec.name} broke`, engine.facts.sessionId, error);
+      return brokenCall(tool);
+    }
+  }
+
+  /** A server may tell thousands of things a second: the rules are given only what they pass on. */
+  #tell({ id }: ToolCallEffect, news: ToolNews): void {
+    const { engine } = this.#options;
+    const turn = runningTurn(engine.state);
+    if (turn && isWorthTelling(turn, id, news, engine.now())) engine.handle({ type: "tool_told", effect: id, news });
+  }
+
+  /** What is not for the conversation goes to R2 and into files of the agent's. */
+  #kept({ effect, turn, room }: Call, { text, files: brought }: ToolResult, files: AgentFiles | null): Promise<FiledResult> {
+    const reader = readerOf(turn.rules.agents[effect.agent]?.tools ?? []);
+    const found = {
+      ...(reader && { reader }),
+      tool: effect.name,
+      id: effect.toolCall,
+      at: this.#options.engine.now(),
+      text,
+      calibration: room.calibration,
+      ...(brought && { files: brought }),
+    };
+    return fileResult(found, room.limits, files);
+  }
+
+  /** How much of a call's result the conversation takes: the same for the tool as for who judges its result. */
+  #roomOf(agent: number): Room {
+    const { maxTokens, previewTokens } = this.#options.engine.facts.team.agents[agent]?.toolResults ?? {};
+    const limits = {
+      inlineTokens: maxTokens ?? RESULT_LIMITS.inlineTokens,
+      previewTokens: previewTokens ?? RESULT_LIMITS.previewTokens,
+    };
+    return { limits, calibration: this.#options.calibrationOf(agent) };
+  }
+
+  /** What does not fit into a row is put into R2 before anything names it. */
+  async #settle({ effect, signal }: Call, done: Done): Promise<void> {
+    const { engine } = this.#options;
+    const { outcome, text, accesses, staged, results } = await this.#spilled(done, signal);
+    signal.throwIfAborted();
+    engine.handle(
+      { type: "tool_settled", effect: effect.id, outcome, ...(outcome === "unknown" && { message: text }), accesses },
+      {
+        toolResult: { toolCall: effect.toolCall, text },
+        files: staged || results.length > 0 ? { toolCall: effect.toolCall, staged, results } : null,
+      },
+    );
+  }
+
+  /** R2 that does not take the files is no reason to end the turn: the call has failed, and the model may make it again. */
+  async #spilled(done: Done, signal: AbortSignal): Promise<Done> {
+    const dropped = { outcome: "error" as const, accesses: withoutChanges(done.accesses), staged: null, results: [] };
+    try {
+      await this.#options.engine.workspaces.spill(done, signal);
+      return done;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof FileError) return { ...dropped, text: `Nothing was done: ${error.message}` };
+      logError("files of a tool call were not stored", this.#options.engine.facts.sessionId, error);
+      const text =
+        "The call was made, but the storage for large files does not answer: neither its changes to files nor its result are kept. Make it again only if doing it twice does no harm.";
+      return { ...dropped, text };
+    }
+  }
+}
+
+/** Which of the agent's tools reads kept results; null: none. */
+function readerOf(rules: readonly ToolRule[]): ResultReader | null {
+  const names = new Set(rules.map(({ name }) => name));
+  return RESULT_READERS.find((name) => names.has(name)) ?? null;
+}
+
+const NO_FILES = { accesses: [], staged: null, results: [] };
+
+type Room = { limits: ResultLimits; calibration: number };
+type Call = { effect: ToolCallEffect; turn: TurnState; signal: AbortSignal; headersCame: () => void; held: Held; room: Room };
+
+/** What a call keeps from others until its result is filed, or until nobody waits for it any more. */
+class Held {
+  readonly #signal: AbortSignal;
+  readonly #releases: (() => void)[] = [];
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener("abort", this.release, { once: true });
+  }
+
+  hold(release: () => void): void {
+    this.#releases.push(release);
+    if (this.#signal.aborted) this.release();
+  }
+
+  readonly release = (): void => {
+    this.#signal.removeEventListener("abort", this.release);
+    for (const release of this.#releases.splice(0)) release();
+  };
+}

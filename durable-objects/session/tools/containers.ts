@@ -1,0 +1,89 @@
+import type { Team } from "../../../src/config/team";
+import {
+  CommandFilter,
+  type CommandPlace,
+  type CommandRunner,
+  filtered,
+  hasCommands,
+  justBashRunner,
+  placeUnder,
+  type SandboxRunner,
+  sandboxRunner,
+} from "../../../src/tools/shell";
+import type { Env } from "../../../src/env";
+import { CONTAINER_PATIENCE_MS } from "../../shared/limits";
+
+/** To be done when the session is erased. May be done twice. */
+export type ContainerDuty = { type: "destroy_container"; name: string };
+
+type Options = {
+  /** Absent: the operator has bound none. */
+  sandboxes: Env["SANDBOX"];
+  place: CommandPlace;
+  session: string;
+  team: Team;
+};
+
+/** What runs the commands of a session's agents: a container of the agent's own where the operator has bound some and its rules allow it. */
+export class Containers {
+  readonly #options: Options;
+  readonly #runners = new Map<string, SandboxRunner>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Of the agent at this index; one without a container has the shell that is part of the service. */
+  runnerOf(agent: number): CommandRunner {
+    const { place, team } = this.#options;
+    const name = this.#nameOf(agent);
+    const where = placeUnder(team.rules.agents[agent]?.tools ?? [], place);
+    const sandbox = where === "service" ? null : this.#sandbox(name);
+    const patterns = team.agents[agent]?.workspace?.commands;
+    const filter = patterns ? new CommandFilter(patterns) : null;
+    if (!sandbox) return justBashRunner(() => Date.now(), { filter });
+    const runner = this.#runners.get(name) ?? sandboxRunner(sandbox, { actsOutside: where === "open_container" });
+    this.#runners.set(name, runner);
+    return filter ? filtered(runner, filter) : runner;
+  }
+
+  /** What is to be done before nothing is left of them: for every agent that can have had one. */
+  duties(): ContainerDuty[] {
+    if (!this.#options.sandboxes) return [];
+    return this.#options.team.rules.agents.flatMap(({ tools }, agent) =>
+      hasCommands(tools) ? [{ type: "destroy_container", name: this.#nameOf(agent) }] : [],
+    );
+  }
+
+  /** Throws if the container does not do its part; then it is to be done again. One that never ran is none the less gone. */
+  async perform({ name }: ContainerDuty): Promise<void> {
+    const sandbox = this.#sandbox(name);
+    if (!sandbox) return; // its class went with the binding, and all of its containers
+    const underWay = this.#runners.get(name)?.underWay() ?? null;
+    await inTime(sandbox.destroy());
+    if (!underWay) return;
+    // What had been asked of it before may have started it anew.
+    await inTime(underWay);
+    await inTime(sandbox.destroy());
+  }
+
+  #sandbox(name: string) {
+    const { sandboxes } = this.#options;
+    return sandboxes ? sandboxes.get(sandboxes.idFromName(name)) : null;
+  }
+
+  readonly #nameOf = (agent: number): string => `${this.#options.session}-${agent + 1}`;
+}
+
+async function inTime(work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`a container did not answer within ${CONTAINER_PATIENCE_MS / 1000} s`);
+    timer = setTimeout(() => reject(error), CONTAINER_PATIENCE_MS);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,99 @@
+import type { Team } from "../../../src/config/team";
+import type { ToolListingEffect } from "../../../src/coordination";
+import type { ToolSpec } from "../../../src/providers/provider";
+import { toolProblem, whyUnfit } from "../../../src/providers/tool-problems";
+import { logError } from "../../../src/redaction/log";
+import { hasJavascript, javascriptRunner } from "../../../src/tools/javascript";
+import { Breakers } from "../../../src/tools/breaker";
+import { SecretMissing } from "../../../src/tools/mcp/environment";
+import { parseToolTrust } from "../../../src/tools/mcp/trust";
+import type { Tool } from "../../../src/tools/tool";
+import { readsToolResults } from "../../../src/tools/files";
+import { Turnstile } from "../../../src/tools/turnstile";
+import type { Containers } from "./containers";
+import type { Engine } from "../engine";
+import type { Env } from "../../../src/env";
+import { KeptTokens } from "./token-store";
+import type { SessionLog } from "../log/session-log";
+import { ToolDefinitions } from "./tool-definitions";
+import { loaderOf, toolSecrets } from "./tool-secrets";
+import { ToolServers } from "./tool-servers";
+import { toolboxOf } from "./toolbox";
+
+type Options = {
+  env: Env;
+  engine: Engine;
+  log: SessionLog;
+  sql: SqlStorage;
+  team: Team;
+  containers: Containers;
+  fetch: typeof fetch;
+  holder: { tenant: string; session: string };
+};
+
+/** All that a session's agents have to work with. */
+export type SessionTools = {
+  /** An agent's own tools, by its index: those of its config, then those of its servers. */
+  toolsOf(agent: number): Tool[];
+  /** See `ToolServers`. */
+  list(effect: ToolListingEffect, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** A session's tools, put together over its tables and what the operator has set. */
+export function sessionTools({ env, engine, log, sql, team, containers, fetch, holder }: Options): SessionTools {
+  const secretOf = toolSecrets(env, holder.tenant);
+  const shared = { large: new Turnstile(), breakers: new Breakers() };
+  const loader = loaderOf(env);
+  const code = { runner: loader && javascriptRunner(loader), turnstile: new Turnstile() };
+  const fixed = team.agents.map((agent, index) => {
+    const rules = team.rules.agents[index]?.tools ?? [];
+    const javascript = hasJavascript(rules) ? code : null;
+    const readsResults = readsToolResults(rules);
+    return toolboxOf(agent, { secretOf, shared, runner: () => containers.runnerOf(index), javascript, readsResults });
+  });
+  const { trust, problems } = parseToolTrust(env.MCP_SAFE_TOOLS);
+  if (team.agents.some(({ mcp }) => mcp)) for (const problem of problems) logError(problem);
+  const servers = new ToolServers({
+    engine,
+    log,
+    definitions: new ToolDefinitions(sql),
+    team,
+    environment: {
+      fetch,
+      trust,
+      tokens: new KeptTokens(env, holder, sql),
+      large: shared.large,
+      ownTools: (id) => fixed[team.agents.findIndex((agent) => agent.id === id)]?.length ?? 0,
+      unfit: unfitFor(team),
+      secretOf: async (name, use) => {
+        const secret = await secretOf(name, use);
+        if (secret === undefined) throw new SecretMissing(`the service has no ${name} for ${new URL(use.url).origin}`);
+        return secret;
+      },
+    },
+  });
+  return {
+    toolsOf: (agent) => [...(fixed[agent] ?? []), ...servers.toolsOf(agent)],
+    list: (effect, signal) => servers.list(effect, signal),
+    close: () => servers.close(),
+  };
+}
+
+/** So many verdicts on tools are kept; servers may list more in a session's life. */
+const MOST_JUDGED = 1_000;
+
+/** Judges a tool once for each format, however many agents and listings have it: looking at a schema may take milliseconds. */
+function unfitFor(team: Team): (agent: string, spec: ToolSpec, hash: string) => string | null {
+  const judged = new Map<string, string | null>();
+  return (id, spec, hash) => {
+    const format = team.agents.find((agent) => agent.id === id)?.backend.format;
+    if (format === undefined) return null;
+    const known = judged.get(`${format} ${hash}`);
+    if (known !== undefined) return known;
+    const problem = toolProblem(format, spec);
+    const why = problem && whyUnfit(problem);
+    if (judged.size < MOST_JUDGED) judged.set(`${format} ${hash}`, why);
+    return why;
+  };
+}

@@ -1,0 +1,139 @@
+import type { Team } from "../../../src/config/team";
+import { isListed, isNews, listingsOf, runningTurn, type ToolListing, type ToolListingEffect } from "../../../src/coordination";
+import type { EventOf } from "../../../src/protocol/events";
+import type { McpEnvironment, ServerListing } from "../../../src/tools/mcp/environment";
+import { McpServers } from "../../../src/tools/mcp/mcp-servers";
+import { serverId } from "../../../src/tools/mcp/server";
+import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
+import type { Tool } from "../../../src/tools/tool";
+import type { Engine } from "../engine";
+import { TOOL_SERVERS } from "../../shared/limits";
+import type { SessionLog } from "../log/session-log";
+import { ServerPlaces } from "./listing-slots";
+import type { ToolDefinitions } from "./tool-definitions";
+
+type Options = {
+  engine: Engine;
+  log: SessionLog;
+  definitions: ToolDefinitions;
+  team: Team;
+  environment: Omit<McpEnvironment, "enter" | "listed" | "now">;
+};
+
+const WHOLE_LOG = { turn: 0, parent: null, firstSeq: 1, lastSeq: null };
+
+/**
+ * The tool servers of a session. The log says which tools each agent has of them, and pins them; connections are made when
+ * something is asked of a server, kept while the session is at work, and made anew after a restart.
+ */
+export class ToolServers {
+  readonly #options: Options;
+  readonly #servers: McpServers;
+  readonly #places: ServerPlaces;
+  #isKnown = false;
+  #rest: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#places = new ServerPlaces(options.engine.callSlots);
+    this.#servers = new McpServers({
+      ...options.environment,
+      now: () => options.engine.now(),
+      enter: (signal) => this.#places.enter(signal),
+      listed: (listing) => this.#relisted(listing),
+    });
+  }
+
+  /** The tools an agent has of its servers now, in the order of its config and of their lists. */
+  toolsOf(agent: number): Tool[] {
+    const turn = runningTurn(this.#options.engine.state);
+    if (!turn) return [];
+    return listingsOf(turn, agent).flatMap((listing) => this.#toTools(listing));
+  }
+
+  /** Asks an agent's servers what they have, and tells the rules. Throws the signal's reason and nothing else. */
+  async list({ agent }: ToolListingEffect, signal: AbortSignal): Promise<void> {
+    const { id } = this.#agent(agent);
+    this.#know();
+    await this.#servers.refreshFor(id, signal);
+    this.#tell(agent);
+  }
+
+  /** Leaves all servers; what is under way is cut. */
+  async close(): Promise<void> {
+    clearTimeout(this.#rest);
+    this.#isKnown = false;
+    await this.#servers.close();
+  }
+
+  #toTools({ agent, server: name, tools }: ToolListing): Tool[] {
+    const server = this.#agent(agent).mcp?.servers.find((one) => one.name === name);
+    if (!server) return [];
+    return tools.map(({ tool: bareName, hash, ...rule }) => {
+      const definition = this.#options.definitions.find(hash);
+      const made = this.#servers.tool({ server, bareName, name: rule.name, hash, tool: definition }, rule);
+      return {
+        ...made,
+        run: (args, context) => {
+          this.#know();
+          return made.run(args, context);
+        },
+      };
+    });
+  }
+
+  /** What is news is stored and logged, together: nothing awaits in between. */
+  #tell(agent: number): void {
+    const { engine, definitions } = this.#options;
+    const turn = runningTurn(engine.state);
+    if (!turn) return;
+    const offers = this.#servers.offersFor(this.#agent(agent).id);
+    const news = offers
+      .map((offer) => ({ ...offer, listing: toListing(offer) }))
+      .filter(({ listing }) => isNews(turn, agent, listing));
+    for (const { tools } of news) for (const { offered } of tools) definitions.add(offered.hash, offered.tool);
+    if (news.length > 0) engine.handle({ type: "tools_listed", agent, servers: news.map(({ listing }) => listing) });
+  }
+
+  /** A server was listed anew, for whatever reason: agents that have been told what it has are told what has changed. */
+  #relisted({ id }: ServerListing): void {
+    const { engine, team } = this.#options;
+    const turn = runningTurn(engine.state);
+    if (!turn) return;
+    for (const [agent, { mcp }] of team.agents.entries()) {
+      if (isListed(turn, agent) && mcp?.servers.some((server) => serverId(server) === id)) this.#tell(agent);
+    }
+  }
+
+  /** Makes the servers known, with the session's pins; from then on they may be connected, until nothing is at work any more. */
+  #know(): void {
+    this.#stayAwhile();
+    if (this.#isKnown) return;
+    this.#isKnown = true;
+    const { team, log } = this.#options;
+    const agents = new Map(team.agents.flatMap(({ id, mcp }) => (mcp ? [[id, mcp] as const] : [])));
+    this.#servers.know(agents, pinsOf(listingsIn(log), agents));
+  }
+
+  /** A connection may hold a stream open, and that keeps the object in memory: it must not outlive the work by much. */
+  #stayAwhile(): void {
+    clearTimeout(this.#rest);
+    this.#rest = setTimeout(() => {
+      if (runningTurn(this.#options.engine.state)) this.#stayAwhile();
+      else void this.close();
+    }, TOOL_SERVERS.restMs);
+  }
+
+  #agent(index: number) {
+    const agent = this.#options.team.agents[index];
+    if (!agent) throw new Error(`no agent at index ${index}`);
+    return agent;
+  }
+}
+
+function* listingsIn(log: SessionLog) {
+  for (const { agent, body } of log.readType(WHOLE_LOG, "tools.listed")) {
+    const { server, tools }: EventOf<"tools.listed"> = JSON.parse(body);
+    yield { agent: agent ?? "", server, tools };
+  }
+}

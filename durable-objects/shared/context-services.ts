@@ -1,0 +1,23 @@
+import { ulid } from "ulid";
+import type { SessionPlace } from "../../r2-layout/session-files";
+import { ContextFiles } from "../../r2-layout/contexts";
+import { createContextReader } from "../../src/contexts/context-reader";
+import { createContextIndex } from "../../d1/context-index";
+import { createContextPins } from "../../d1/context-pins";
+import { createPruneIndex } from "../../d1/context-pruning";
+import { defaultStoredBytes, reportStored, storedBySession } from "../../d1/stored-bytes";
+import type { Env } from "../../src/env";
+
+/** Contexts as the Worker and the sessions' objects reach them. */
+export function contextServices(env: Pick<Env, "DB" | "BUCKET" | "TENANT_STORED_BYTES">) {
+  const index = createContextIndex(env.DB, defaultStoredBytes(env));
+  const files = new ContextFiles(env.BUCKET);
+  const newId = (now: number) => ulid(now).toLowerCase();
+  return {
+    store: { index, files, newId },
+    reader: createContextReader({ index, files }),
+    pins: createContextPins(env.DB),
+    stored: (place: SessionPlace, sql: SqlStorage) => reportStored(env, place, storedBySession(sql)),
+    prune: { index: createPruneIndex(env.DB), files },
+  };
+}

@@ -1,0 +1,74 @@
+import { DurableObject } from "cloudflare:workers";
+import { type AuditEntry, type AuditHead, auditKey } from "../../src/tenancy/audit";
+import { LOCAL_TENANT } from "../../src/tenancy/principal";
+import { deploymentQuota, judgeTurn, type Quota, type QuotaDecision, type TurnWish } from "../../src/tenancy/quota";
+import { judgeStorage } from "../../src/tenancy/storage";
+import { type Env, readSecret } from "../../src/env";
+import { storageOf } from "../../d1/stored-bytes";
+import type { AuditPage, SettledTurn, TenantApi } from "./tenant-api";
+import { TenantTables } from "./tenant-tables";
+
+/** How long a change of a tenant's limits may take to be felt. */
+const QUOTA_KEPT_MS = 60_000;
+
+/**
+ * One tenant: how many turns run, what the day has cost, and who did what. A shell: the rules lie in `tenancy/`. One object, so
+ * that its counts are true at every moment; the limits themselves come from D1.
+ */
+export class TenantObject extends DurableObject<Env> implements TenantApi {
+  readonly #tables: TenantTables;
+  #quota: { quota: Quota; until: number } | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#tables = new TenantTables(ctx.storage.sql, auditKey(readSecret(env, "MASTER_KEY") ?? null, ctx.id.toString()));
+  }
+
+  async startTurn(tenant: string, wish: TurnWish): Promise<QuotaDecision> {
+    const [quota, storage] = await Promise.all([this.#quotaOf(tenant), storageOf(this.env, tenant)]);
+    const full = judgeStorage(storage, wish.attachedBytes ?? 0);
+    if (full) return full;
+    const now = Date.now();
+    const decision = judgeTurn(quota, this.#tables.usage(now), wish, now);
+    if (decision.ok) this.ctx.storage.transactionSync(() => this.#tables.lease(decision.lease, now));
+    return decision;
+  }
+
+  async releaseTurn(session: string, turn: number): Promise<void> {
+    this.#tables.release(session, turn);
+  }
+
+  async endTurn(settled: SettledTurn): Promise<void> {
+    this.ctx.storage.transactionSync(() => this.#tables.settle(settled));
+  }
+
+  async audit(entry: AuditEntry): Promise<AuditHead> {
+    return this.ctx.storage.transactionSync(() => this.#tables.appendAudit(entry));
+  }
+
+  async auditPage(request: { after: number; limit: number }): Promise<AuditPage> {
+    return this.#tables.auditPage(request);
+  }
+
+  async #quotaOf(tenant: string): Promise<Quota> {
+    if (tenant === LOCAL_TENANT) return deploymentQuota(this.env, true);
+    if (this.#quota && Date.now() < this.#quota.until) return this.#quota.quota;
+    const quota = await this.#readQuota(tenant);
+    this.#quota = { quota, until: Date.now() + QUOTA_KEPT_MS };
+    return quota;
+  }
+
+  /** The tenant's own limits, and the deployment's where it has none. */
+  async #readQuota(tenant: string): Promise<Quota> {
+    const row = await this.env.DB.prepare("SELECT concurrent_turns, usd_per_day FROM tenants WHERE id = ?")
+      .bind(tenant)
+      .first<{ concurrent_turns: number | null; usd_per_day: number | null }>();
+    return deploymentQuota(
+      {
+        TENANT_CONCURRENT_TURNS: row?.concurrent_turns?.toString() ?? this.env.TENANT_CONCURRENT_TURNS ?? "",
+        TENANT_USD_PER_DAY: row?.usd_per_day?.toString() ?? this.env.TENANT_USD_PER_DAY ?? "",
+      },
+      false,
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { HOLD_MS, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
+
+let tenants = 0;
+const newGate = () => {
+  const name = `rates-${++tenants}`;
+  return env.RATES.get(env.RATES.idFromName(name));
+};
+const wish = (call: string, set: Partial<RateWish> = {}): RateWish => ({
+  endpoint: "https://x.net gemini-2.5-pro",
+  call,
+  limits: { tokensPerMinute: 100 },
+  tokens: 60,
+  ...set,
+});
+const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const HOUR = 3_600_000;
+const goBack = (ms: number) => {
+  const real = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => real() - ms);
+};
+afterEach(() => vi.restoreAllMocks());
+
+describe("a tenant's gate whose clock goes back", () => {
+  it("holds who waits no longer than it was asked to", async () => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    const second = gate.start(wish("b"), 1_000);
+    await soon(300);
+    goBack(HOUR);
+    const answer = await Promise.race([second, soon(15_000).then(() => "still holds")]);
+    expect(answer).toMatchObject({ type: "wait" });
+  });
+
+  it.each([
+    { name: "two minutes", ms: 120_000 },
+    { name: "an hour", ms: HOUR },
+  ])("by $name lets the next in a minute later at the latest, be it restarted meanwhile", async ({ ms }) => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    await evictDurableObject(gate);
+    goBack(ms);
+    const first = await gate.start(wish("b"), 0);
+    const told = Date.now();
+    await evictDurableObject(gate);
+    await soon(1_500);
+    const second = await gate.start(wish("b"), 0);
+    if (first.type !== "wait" || second.type !== "wait") throw new Error(`${first.type}, ${second.type}`);
+    expect(first.startsAt - told).toBeLessThanOrEqual(61_500);
+    expect(second.startsAt).toBe(first.startsAt);
+  });
+});
+
+describe("a tenant's gate", () => {
+  it("lets calls start while there is room, and the next as soon as one gives back", async () => {
+    const gate = newGate();
+    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
+    const second = gate.start(wish("b"));
+    expect(await Promise.race([second, soon(300).then(() => "waits")])).toBe("waits");
+    const settled = Date.now();
+    await gate.settle(wish("a").endpoint, "a", 5);
+    expect(await second).toEqual({ type: "start" });
+    expect(Date.now() - settled).toBeLessThan(5_000);
+  });
+
+  it("keeps the order of those who wait", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    const order: string[] = [];
+    const [b, c] = ["b", "c"].map((call) => gate.start(wish(call, { tokens: 50 })).then(() => order.push(call)));
+    await soon(100);
+    await gate.settle(wish("a").endpoint, "a", 0);
+    await Promise.all([b, c]);
+    expect(order).toEqual(["b", "c"]);
+  });
+
+  it("tells one that is waited for no more, and lets the next in", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 40 }));
+    const large = gate.start(wish("large", { tokens: 100 }));
+    await soon(50);
+    const small = gate.start(wish("small", { tokens: 10 }));
+    await soon(50);
+    await gate.leave(wish("a").endpoint, "large");
+    expect(await Promise.all([large, small])).toEqual([{ type: "left" }, { type: "start" }]);
+  });
+
+  it("holds nobody for ever: who has waited long is told when there may be room, and asks again", async () => {
+    const gate = newGate();
+    const startedAt = Date.now();
+    await gate.start(wish("a", { tokens: 100 }));
+    const answer = await gate.start(wish("b"));
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(HOLD_MS - 100);
+    expect(answer).toMatchObject({ type: "wait" });
+    if (answer.type === "wait") expect(answer.startsAt - startedAt).toBeGreaterThan(59_000);
+  });
+
+  it("asks nothing of other endpoints", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    expect(await gate.start(wish("b", { endpoint: "another" }))).toEqual({ type: "start" });
+  });
+
+  it("remembers what is spent when it wakes up again, and which calls have started", async () => {
+    const gate = newGate();
+    await gate.start(wish("a"));
+    await evictDurableObject(gate);
+    expect(await gate.start(wish("a"))).toEqual({ type: "start" });
+    const other = gate.start(wish("b"));
+    expect(await Promise.race([other, soon(300).then(() => "waits")])).toBe("waits");
+    await gate.leave(wish("a").endpoint, "b");
+    expect(await other).toEqual({ type: "left" });
+  });
+
+  it("erases what counts no more, and only that", async () => {
+    const gate = newGate();
+    await gate.start(wish("a", { tokens: 100 }));
+    await gate.start(wish("b", { endpoint: "another" }));
+    const rows = () =>
+      runInDurableObject(gate, (_, { storage }) =>
+        storage.sql
+          .exec("SELECT id FROM endpoints")
+          .toArray()
+          .map(({ id }) => id),
+      );
+    await runInDurableObject(gate, (_, { storage }) => {
+      const longAgo = { minute: [], day: [{ start: 0, requests: 1, tokens: 100 }] };
+      storage.sql.exec("UPDATE endpoints SET spent = ? WHERE id = 'another'", JSON.stringify({ spent: longAgo, granted: [] }));
+    });
+    expect(await runDurableObjectAlarm(gate)).toBe(true);
+    expect(await rows()).toEqual([wish("a").endpoint]);
+    const alarm = await runInDurableObject(gate, (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBeGreaterThan(Date.now() + 23 * 3_600_000);
+  });
+});

@@ -1,0 +1,124 @@
+import { Buffer } from "node:buffer";
+import { env, runInDurableObject } from "cloudflare:test";
+import { expect, inject, it } from "vitest";
+import { HOLD_MS } from "../../../durable-objects/rate-gate/rate-gate-api";
+import type { EventOf, EventType, WireEvent } from "../../../src/protocol/events";
+import { LOCAL_TENANT } from "../../../src/tenancy/principal";
+import { sessionName } from "../../../src/tenancy/session-name";
+import { attachmentKey } from "../../../r2-layout/session-files";
+import { file, image, PDF, PNG, sha256, text } from "../../api/attachments";
+import { askWith, makeKey } from "../../api/keyed-client";
+import { eventsPath, follow, post, type Run, request, start } from "../session/session-client";
+
+let quotas = 0;
+/** One agent that presents at once: one call a session. Each key has a quota of its own. */
+const team = (limits: object, { model = "quick", api_key = `quota-${++quotas}` } = {}) => ({
+  agents: [
+    { id: "a", backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key, rate_limits: limits } },
+  ],
+});
+const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+const soon = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
+  events.filter((event): event is WireEvent & EventOf<T> => event.type === type);
+
+/** The log of a turn as it is now. */
+async function log(run: Run): Promise<WireEvent[]> {
+  const response = await request(`${eventsPath(run)}?limit=500`, { headers: { accept: "application/json" } });
+  const page: { data: WireEvent[] } = await response.json();
+  return page.data;
+}
+
+async function untilLogged(run: Run, type: EventType): Promise<WireEvent[]> {
+  for (;;) {
+    const events = await log(run);
+    if (events.some((event) => event.type === type)) return events;
+    await soon(50);
+  }
+}
+
+it("sessions of a tenant share what an endpoint takes; one that waits says till when, and cancelling it ends the wait at once", async () => {
+  const config = team({ rpm: 1 });
+  const first = await follow(await start(config));
+  expect(ofType(first.events, "call.waiting")).toEqual([]);
+  expect(first.events.at(-1)?.type).toBe("turn.completed");
+
+  const second = await start(config);
+  const waiting = await untilLogged(second, "call.waiting");
+  const [told] = ofType(waiting, "call.waiting");
+  expect(told).toMatchObject({ agent: "a", reason: "rate_limit", model: "quick" });
+  expect((told?.until ?? 0) - (told?.at ?? 0)).toBeGreaterThan(50_000);
+  expect(waiting.some(({ type }) => type === "call.started")).toBe(false);
+
+  const asked = Date.now();
+  await post(`/api/sessions/${second.session_id}/cancel`);
+  const { events } = await follow(second);
+  expect(Date.now() - asked).toBeLessThan(HOLD_MS / 2); // no answer of the gate is waited for, nor the minute
+  expect(events.at(-1)).toMatchObject({ type: "turn.cancelled", usage: { input_tokens: 0 }, cost_usd: 0 });
+});
+
+it("tenants do not share, be it with the same key", async () => {
+  const config = team({ rpm: 1 });
+  await follow(await start(config));
+  const other = await makeKey("tenant-of-its-own");
+  const started = await askWith(other.key, "/api/runs", { method: "POST", body: { question: "Six times seven?", config } });
+  const run: Run = await started.json();
+  const stream = await askWith(other.key, eventsPath(run));
+  const text = await stream.text();
+  expect(text).toContain("event: turn.completed");
+  expect(text).not.toContain("event: call.waiting");
+});
+
+it("the turn's time limit ends a wait as it ends everything else", async () => {
+  const config = team({ rpm: 1 });
+  await follow(await start(config));
+  const { events } = await follow(await start(config, { timeout_seconds: 3 }));
+  expect(ofType(events, "call.waiting")).toHaveLength(1);
+  expect(ofType(events, "call.started")).toEqual([]);
+  expect(events.at(-1)).toMatchObject({ type: "turn.failed" });
+});
+
+it("calls with a PDF go side by side where what they take fits, though the most that it might be does not", async () => {
+  const config = team({ tpm: 30_000 }, { model: "unhurried" });
+  const pdf = Buffer.concat([PDF, Buffer.alloc(48_000 - PDF.byteLength, 0x20)]);
+  const asked = { question: [text("What is it?"), file(pdf, "a.pdf")] };
+  const runs = [await start(config, asked), await start(config, asked)];
+  const logs = await Promise.all(runs.map((run) => follow(run)));
+  for (const { events } of logs) {
+    expect(ofType(events, "call.waiting")).toEqual([]);
+    expect(events.at(-1)?.type).toBe("turn.completed");
+  }
+});
+
+it("a call that waits asks anew after a restart, without a second word, and goes as soon as another has given back", async () => {
+  const config = team({ tpm: 2_300 }, { model: "unhurried" });
+  const slow = await start(config);
+  await untilLogged(slow, "call.started");
+  const waits = await start(config);
+  await untilLogged(waits, "call.waiting");
+  await runInDurableObject(stubOf(waits), (_, state) => state.abort("killed")).catch(() => undefined);
+  const [first, second] = await Promise.all([follow(slow), follow(waits)]);
+  expect(ofType(second.events, "call.waiting")).toHaveLength(1);
+  expect(second.events.at(-1)?.type).toBe("turn.completed");
+  const boot = "SELECT value FROM meta WHERE key = 'boot'";
+  expect(await runInDurableObject(stubOf(waits), (_, { storage: { sql } }) => Number(sql.exec(boot).one()["value"]))).toBe(1);
+  const [ended] = ofType(first.events, "call.completed");
+  const [began] = ofType(second.events, "call.started");
+  expect(began?.at ?? 0).toBeGreaterThanOrEqual(ended?.at ?? 0);
+  expect((began?.at ?? 0) - (ended?.at ?? 0)).toBeLessThan(10_000);
+});
+
+it("a call whose request never left is charged nothing, and gives back its place", async () => {
+  const config = team({ rpm: 2 }, { model: "looker" });
+  const run = await start(config, { question: [text("What is it?"), image(PNG, "photo.png")] });
+  await follow(run);
+  await env.BUCKET.delete(attachmentKey(LOCAL_TENANT, run.session_id, sha256(PNG)));
+  const question = [text("And now?"), { type: "image", sha256: sha256(PNG) }];
+  const again = await post(`/api/sessions/${run.session_id}/turns`, { question });
+  const unsent = await follow(await again.json<Run>());
+  expect(ofType(unsent.events, "call.failed")).toMatchObject([{ code: "attachment_lost", tokens: 0, cost_usd: 0 }]);
+  const next = await follow(await start(config));
+  expect(ofType(next.events, "call.waiting")).toEqual([]);
+  expect(next.events.at(-1)?.type).toBe("turn.completed");
+});

@@ -1,0 +1,145 @@
+import { describe, expect, inject, it } from "vitest";
+import type { WireEvent } from "../../../src/protocol/events";
+import { follow, start, teamOf, typesOf, withServers } from "./session-client";
+
+/** Agents that do what the rules forbid, in whole runs: what they say is refused, and the others' work goes on. */
+
+const ofType = <T extends WireEvent["type"]>(events: readonly WireEvent[], type: T) =>
+  events.filter((event): event is Extract<WireEvent, { type: T }> => event.type === type);
+const run = async (models: string[], more: Record<string, unknown> = {}, body: Record<string, unknown> = {}) => {
+  const { events } = await follow(await start(teamOf(models, more), body));
+  return events;
+};
+const end = (events: readonly WireEvent[]) => events.at(-1);
+const votes = (events: readonly WireEvent[]) => ofType(events, "vote.cast").map(({ agent, label }) => `${agent} → ${label}`);
+const refusals = (events: readonly WireEvent[]) => ofType(events, "vote.refused").map(({ agent, code }) => `${agent} ${code}`);
+
+/** How many of an agent's tool calls were open after each event. */
+const openCalls = (events: readonly WireEvent[], agent: string) => {
+  let open = 0;
+  return events.map((event) => {
+    if ("agent" in event && event.agent === agent)
+      open += event.type === "tool.started" ? 1 : event.type === "tool.completed" ? -1 : 0;
+    return open;
+  });
+};
+
+describe("F1 a vote", () => {
+  it("for oneself counts: nobody can tell whose answer is whose", async () => {
+    const events = await run(["vain", "plain"]);
+    expect(votes(events)).toContain("a0 → agent1.1");
+    expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
+  });
+
+  it("for somebody unknown, for a label instead of an alias, for a path is refused, and may be given again", async () => {
+    const events = await run(["lost", "plain"]);
+    expect(refusals(events)).toEqual(["a0 unknown_alias", "a0 unknown_alias", "a0 unknown_alias"]);
+    expect(votes(events).filter((vote) => vote.startsWith("a0"))).toHaveLength(1);
+    expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
+  });
+
+  it("for nobody that there is, again and again, costs the agent its vote, not the others theirs", async () => {
+    const events = await run(["stubborn", "plain", "solid"]);
+    expect(refusals(events)).toEqual(Array(12).fill("a0 unknown_alias")); // four in each of three rounds
+    expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
+    expect(votes(events).filter((vote) => vote.startsWith("a0"))).toEqual([]);
+    expect(new Set(ofType(events, "vote.cast").map(({ agent }) => agent))).toEqual(new Set(["a1", "a2"]));
+    expect(end(events)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("beside a new answer in one reply is refused with it", async () => {
+    const events = await run(["undecided", "plain"]);
+    expect(refusals(events)).toEqual(["a0 choose_one"]);
+    expect(ofType(events, "answer.refused").map(({ agent, code }) => `${agent} ${code}`)).toEqual(["a0 choose_one"]);
+    expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
+  });
+
+  it("forty times in one reply is one", async () => {
+    const events = await run(["eager", "plain"]);
+    expect(votes(events).filter((vote) => vote.startsWith("a0"))).toHaveLength(1);
+    expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
+  });
+
+  it("that only stands in an answer's text is none", async () => {
+    const events = await run(["forger", "plain"]);
+    expect(votes(events)).toHaveLength(2);
+    expect(
+      ofType(events, "answer.submitted")
+        .map(({ agent }) => agent)
+        .sort(),
+    ).toEqual(["a0", "a1"]);
+  });
+});
+
+it("F2 an agent that answers for ever may give five answers, then only a vote", async () => {
+  const events = await run(["restless", "restless"]);
+  const answers = ofType(events, "answer.submitted");
+  expect(answers.length).toBeLessThanOrEqual(10);
+  expect(end(events)).toMatchObject({ type: "turn.completed", finish_reason: "consensus" });
+});
+
+it("F3 an agent that never decides is asked four times, then its words are its answer; the others go on", async () => {
+  const events = await run(["talker", "plain"]);
+  const before = events.slice(0, events.findIndex((event) => event.type === "answer.submitted" && event.agent === "a0") + 1);
+  expect(ofType(before, "call.started").filter(({ agent }) => agent === "a0")).toHaveLength(4);
+  expect(ofType(before, "answer.submitted").find(({ agent }) => agent === "a0")).toMatchObject({ origin: "partial" });
+  expect(end(events)).toMatchObject({ type: "turn.completed" });
+});
+
+it("F4 a run whose agents all fail ends with each one's reason, and no final", async () => {
+  const events = await run(["keyless", "keyless"]);
+  expect(typesOf(events)).not.toContain("presentation.completed");
+  expect(end(events)).toMatchObject({
+    type: "turn.failed",
+    agents: [
+      { agent: "a0", code: expect.any(String), message: expect.stringMatching(/\w/) },
+      { agent: "a1", code: expect.any(String), message: expect.stringMatching(/\w/) },
+    ],
+  });
+});
+
+it("F5 a tie goes to the answer that was given first", async () => {
+  const events = await run(["vain", "proud"]);
+  const [settled] = ofType(events, "attempt.settled");
+  const [first] = ofType(events, "answer.submitted");
+  expect(settled).toMatchObject({ tie: true, ended_by: "consensus", winner: first?.agent, label: first?.label });
+  expect(end(events)).toMatchObject({ type: "turn.completed", winner: first?.agent });
+});
+
+describe("F6 tool calls by the thousand", () => {
+  it("are refused from the 65th on, and the agent goes on to answer", async () => {
+    const events = await run(["wrecker", "plain"]);
+    const rounds = Map.groupBy(ofType(events, "tool.completed"), ({ agent, round }) => `${agent} ${round}`);
+    expect(new Set(rounds.keys())).toContain("a0 1");
+    for (const tools of rounds.values()) {
+      const outcomes = tools.map(({ outcome }) => outcome);
+      expect(outcomes).toEqual([...Array(64).fill("error"), ...Array(936).fill("refused")]); // nobody has what it calls
+    }
+    expect(ofType(events, "answer.submitted").map(({ agent }) => agent)).toContain("a0");
+    expect(end(events)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("are eight at one time, as long as their server keeps it waiting, and none is lost", async () => {
+    const box = { name: "box", url: inject("holdingServerUrl") };
+    const { events } = await follow(await start(withServers(["grabber", "plain"], [box])));
+    const [answer] = ofType(events, "answer.submitted").filter(({ agent }) => agent === "a0");
+    const held = [...(answer?.content ?? "").matchAll(/(\d+) held/g)].map(([, open]) => Number(open));
+    expect([held.length, Math.max(...held)]).toEqual([20, 8]);
+    expect(Math.max(...openCalls(events, "a0"))).toBe(8);
+    expect(end(events)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("beyond what a reply may hold fail the call, and no other agent's", async () => {
+    const events = await run(["flood", "plain"], {}, { timeout_seconds: 20 });
+    expect(ofType(events, "call.failed").map(({ agent, code }) => `${agent} ${code}`)).toContain("a0 too_many_tool_calls");
+    expect(end(events)).toMatchObject({ type: "turn.completed", winner: "a1" });
+  });
+});
+
+it("F9 a cap that is reached while agents work starts nothing more, is not passed, and leaves what there is", async () => {
+  const events = await run(["restless", "restless", "restless"], {}, { budget: { max_tokens: 12_000 } });
+  const last = end(events);
+  if (last?.type !== "turn.completed") throw new Error(`It ended with ${JSON.stringify(last)}.`);
+  expect(last.usage.input_tokens + last.usage.output_tokens).toBeLessThanOrEqual(12_000);
+  expect(ofType(events, "attempt.settled")).toMatchObject([{ ended_by: "budget" }]);
+});

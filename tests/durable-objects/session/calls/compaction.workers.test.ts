@@ -1,0 +1,166 @@
+import { env, runInDurableObject } from "cloudflare:test";
+import { describe, expect, inject, it } from "vitest";
+import type { EventOf, EventType, WireEvent } from "../../../../src/protocol/events";
+import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
+import { sessionName } from "../../../../src/tenancy/session-name";
+import { check } from "../../../simulation/checker";
+import { image, PNG, text } from "../../../api/attachments";
+import { eventsPath, follow, type Run, request, start } from "../session-client";
+
+/** Conversations that outgrow their model's window, in whole runs over real sockets. */
+
+const team = (models: readonly string[]) => ({
+  agents: models.map((model, nth) => ({
+    id: `a${nth}`,
+    backend: { type: "chatcompletion", model, base_url: inject("providersUrl"), api_key: "caller-key", cwd: "work" },
+  })),
+  orchestrator: { snapshot_storage: "s", agent_temporary_workspace: "t" },
+});
+
+const ofType = <T extends EventType>(events: readonly WireEvent[], type: T) =>
+  events.filter((event): event is WireEvent & EventOf<T> => event.type === type);
+
+/** What became of an agent's calls, in order. */
+const story = (events: readonly WireEvent[], agent: string): string[] =>
+  events.flatMap((event) => {
+    if (!("agent" in event) || event.agent !== agent) return [];
+    if (event.type === "call.started") return [event.compacts ? "sums up" : "works"];
+    if (event.type === "call.failed") return [event.code];
+    if (event.type === "conversation.compacted") return [`without ${event.replies} replies`];
+    return event.type === "answer.submitted" || event.type === "round.failed" ? [event.type] : [];
+  });
+
+const stubOf = ({ session_id }: Run) => env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session_id)));
+
+async function untilLogged(run: Run, isMeant: (event: WireEvent) => boolean): Promise<void> {
+  for (;;) {
+    const response = await request(`${eventsPath(run)}?limit=500`, { headers: { accept: "application/json" } });
+    const page: { data: WireEvent[] } = await response.json();
+    if (page.data.some(isMeant)) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** What of the protocol the session's log breaks, read by who knows nothing but the log. */
+async function broken({ session_id }: Run) {
+  const log: WireEvent[] = [];
+  for (let more = true; more; ) {
+    const after = log.at(-1)?.sequence_number ?? 0;
+    const path = `/api/sessions/${session_id}/events?limit=1000&after=${after}`;
+    const page: { data: WireEvent[]; has_more: boolean } = await (
+      await request(path, { headers: { accept: "application/json" } })
+    ).json();
+    log.push(...page.data);
+    more = page.has_more;
+  }
+  return check(log).slice(0, 5);
+}
+
+/** The session's object dies on the spot and begins again from its disk. */
+const kill = (run: Run) => runInDurableObject(stubOf(run), (_, state) => state.abort("killed")).catch(() => undefined);
+
+describe("a conversation that its model refuses as too long", () => {
+  it("goes on with a summary of its older part, and the run ends as ever", async () => {
+    const run = await start(team(["lengthy", "quick"]));
+    const { events } = await follow(run);
+    const told = story(events, "a0");
+    const at = told.indexOf("context_too_long");
+    expect(told.slice(at, at + 4)).toEqual([
+      "context_too_long",
+      "sums up",
+      expect.stringMatching(/^without [1-9]\d* replies$/),
+      "works",
+    ]);
+    expect(told).toContain("answer.submitted");
+    expect(told).not.toContain("round.failed");
+    expect(await broken(run)).toEqual([]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("goes on with what came with the question, which the summary is not sent", async () => {
+    const question = [text("What is six times seven?"), image(PNG, "photo.png")];
+    const { events } = await follow(await start(team(["lengthy", "quick"]), { question }));
+    const told = story(events, "a0");
+    expect(told.slice(told.indexOf("sums up")).slice(0, 3)).toEqual([
+      "sums up",
+      expect.stringMatching(/^without [1-9]\d* replies$/),
+      "works",
+    ]);
+    const plain = await follow(await start(team(["lengthy", "quick"])));
+    const reserved = (log: readonly WireEvent[], sums: boolean) =>
+      ofType(log, "call.started").find(({ agent, compacts = false }) => agent === "a0" && compacts === sums)?.reserved.tokens ??
+      0;
+    expect(reserved(events, false) - reserved(plain.events, false)).toBeGreaterThan(16_384);
+    expect(Math.abs(reserved(events, true) - reserved(plain.events, true))).toBeLessThan(2_000);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("says what was dropped, and pays for the summary like for any call", async () => {
+    const { events } = await follow(await start(team(["lengthy", "quick"])));
+    const [compacted] = ofType(events, "conversation.compacted");
+    expect(compacted?.tool_results).toBe(compacted?.tool_calls);
+    expect(compacted?.tokens).toBeGreaterThan(1_000);
+    const summary = ofType(events, "call.completed").find(({ call }) => call === compacted?.call);
+    expect(summary?.usage.input_tokens).toBeGreaterThan(500);
+    const shown = ofType(events, "stream.delta").flatMap(({ items }) => items.filter(({ call }) => call === compacted?.call));
+    expect(shown).toEqual([]);
+  });
+
+  it("in the middle of a reply goes on with what that reply had begun to say", async () => {
+    const run = await start(team(["gushing", "quick"]));
+    const { events } = await follow(run);
+    expect(story(events, "a0")).toContain("sums up");
+    const answer = ofType(events, "answer.submitted").find(({ agent }) => agent === "a0");
+    expect(await broken(run)).toEqual([]);
+    expect(answer?.content).toBe("It is 42. Six rows of seven, counted one by one");
+  });
+
+  it("fails as ever where even the summary does not help, and says so", async () => {
+    const { events } = await follow(await start(team(["overlong", "quick"])));
+    const failed = ofType(events, "round.failed").filter(({ agent }) => agent === "a0");
+    expect(failed[0]).toMatchObject({ code: "context_too_long", message: expect.stringContaining("too long for the model") });
+    expect(ofType(events, "agent.failed").map(({ agent }) => agent)).toEqual(["a0"]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+});
+
+it("a conversation whose usage leaves too little of the window is summed up before its next call", async () => {
+  const { events } = await follow(await start(team(["brimming", "quick"])));
+  const told = story(events, "a0");
+  const at = told.indexOf("sums up");
+  expect(told.slice(at, at + 3)).toEqual(["sums up", expect.stringMatching(/^without [1-9]\d* replies$/), "works"]);
+  expect(ofType(events, "call.failed")).toEqual([]);
+  expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+});
+
+describe("a restart in the middle of the summary", () => {
+  it("has it written again, and the conversation goes on from there", async () => {
+    const run = await start(team(["pensive", "quick"]));
+    await untilLogged(run, (event) => event.type === "call.started" && event.compacts === true);
+    await kill(run);
+    const { events } = await follow(run);
+    expect(await broken(run)).toEqual([]);
+    const told = story(events, "a0");
+    const at = told.indexOf("context_too_long");
+    expect(told.slice(at, at + 6)).toEqual([
+      "context_too_long",
+      "sums up",
+      "interrupted",
+      "sums up",
+      expect.stringMatching(/^without [1-9]\d* replies$/),
+      "works",
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+
+  it("after the summary leaves the conversation as it had become", async () => {
+    const run = await start(team(["pensive", "quick"]));
+    await untilLogged(run, ({ type }) => type === "conversation.compacted");
+    await kill(run);
+    const { events } = await follow(run);
+    expect(story(events, "a0").filter((line) => line === "context_too_long").length).toBe(
+      ofType(events, "conversation.compacted").length,
+    );
+    expect(events.at(-1)).toMatchObject({ type: "turn.completed" });
+  });
+});

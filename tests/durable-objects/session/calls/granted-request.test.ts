@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { type AskedParts, askedRequest, grantedRequest } from "../../../../durable-objects/session/calls/granted-request";
+import { inputTokenBound } from "../../../../src/agents/conversation";
+import type { EventOf } from "../../../../src/protocol/events";
+import { teamOf, yamlWith } from "../../../config/teams";
+
+const [agent] = teamOf(yamlWith()).agents;
+if (!agent) throw new Error("a team has agents");
+const parts: AskedParts = {
+  records: [{ kind: "start", system: "Be brief.", user: "Why?" }],
+  agent,
+  aliases: ["agent1", "agent2"],
+  offers: ["new_answer", "vote"],
+  ownTools: [{ name: "read_file", description: "Reads.", parameters: { type: "object" } }],
+  mayResearch: false,
+};
+const started = (more: Partial<EventOf<"call.started">> = {}): EventOf<"call.started"> => ({
+  type: "call.started",
+  at: 1,
+  turn: 1,
+  attempt: 1,
+  agent: agent.id,
+  round: 1,
+  call: "c1",
+  purpose: "coordination",
+  try: 1,
+  provider: "p",
+  model: "m",
+  offers: ["new_answer", "vote"],
+  forced: false,
+  max_output_tokens: 700,
+  reserved: { tokens: 1, cost_usd: 0 },
+  ...more,
+});
+
+it("sends what was measured where the rules granted just that", () => {
+  expect(grantedRequest(parts, started(), false)).toEqual(askedRequest(parts));
+});
+
+it("sends the hosted tools it was granted, and no others", () => {
+  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const hosted = (hosted_tools: EventOf<"call.started">["hosted_tools"] = []) =>
+    grantedRequest({ ...parts, agent: searching }, started({ hosted_tools }), false).hostedTools;
+  expect(askedRequest({ ...parts, agent: searching }).hostedTools).toEqual([{ name: "web_search", maxUses: 5 }]);
+  expect(hosted([{ name: "web_search", max_uses: 2 }])).toEqual([{ name: "web_search", maxUses: 2 }]);
+  expect(hosted()).toEqual([]);
+});
+
+it.each([
+  {
+    name: "the tools the log offers, not those that were asked for",
+    granted: started({ offers: ["vote"] }),
+    has: { tools: [{ name: "read_file" }, { name: "vote" }] },
+  },
+  { name: "no functions in a research call", granted: started({ offers: [] }), has: { tools: [] } },
+  {
+    name: "the agent's own tools to a presenter",
+    granted: started({ offers: [], purpose: "presentation" }),
+    has: { tools: [{ name: "read_file" }] },
+  },
+  { name: "that a tool must be used", granted: started({ forced: true }), has: { toolChoice: "required" } },
+  { name: "the output limit where one is set", granted: started(), has: { maxOutputTokens: 700 } },
+])("sends $name", ({ granted, has }) => {
+  expect(grantedRequest(parts, granted, true)).toMatchObject(has);
+});
+
+it("measures no less than it sends, whether the call becomes research or not", () => {
+  const searching = { ...agent, backend: { ...agent.backend, hostedTools: [{ name: "web_search" as const, maxUses: 5 }] } };
+  const asked = { ...parts, agent: searching, mayResearch: true };
+  const research = started({ offers: [], hosted_tools: [{ name: "web_search", max_uses: 5 }] });
+  const bound = inputTokenBound(askedRequest(asked));
+  const sent = [research, started()].map((granted) => inputTokenBound(grantedRequest(asked, granted, false)));
+  expect(sent.every((tokens) => tokens <= bound)).toBe(true);
+  expect(JSON.stringify(grantedRequest(asked, research, false).messages)).toContain("First research");
+  expect(JSON.stringify(grantedRequest(asked, started(), false).messages)).not.toContain("First research");
+});

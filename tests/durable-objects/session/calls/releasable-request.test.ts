@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { holdRequest } from "../../../../durable-objects/session/calls/releasable-request";
+import type { Message } from "../../../../src/providers/provider";
+import { REQUEST } from "../../../contracts/contract-support";
+
+const said = (text: string): Message[] => [{ role: "user", text }];
+
+it("gives the conversation it was made with, until that is let go of; then one made anew, each time", () => {
+  let times = 0;
+  const { request, letGo } = holdRequest({ ...REQUEST, messages: said("first") }, () => {
+    times += 1;
+    return said(`again ${times}`);
+  });
+  expect(request).toEqual({ ...REQUEST, messages: said("first") });
+  letGo();
+  expect(request.messages).toEqual(said("again 1"));
+  expect({ ...request }).toEqual({ ...REQUEST, messages: said("again 2") });
+});

@@ -1,0 +1,176 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Slots } from "../../../../durable-objects/session/calls/semaphore";
+
+const PATIENCE = 45_000;
+const never = new AbortController().signal;
+const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
+
+describe("slots", () => {
+  it("grants as many as there are and makes the rest wait in order", async () => {
+    const slots = new Slots(2, PATIENCE);
+    const granted: number[] = [];
+    const takes = [1, 2, 3, 4].map(async (nth) => {
+      const release = await slots.take(never, () => undefined);
+      granted.push(nth);
+      return release;
+    });
+    await soon();
+    expect(granted).toEqual([1, 2]);
+    (await takes[1])?.();
+    await soon();
+    expect(granted).toEqual([1, 2, 3]);
+    (await takes[0])?.();
+    await soon();
+    expect(granted).toEqual([1, 2, 3, 4]);
+  });
+
+  it("counts a slot given back twice once", async () => {
+    const slots = new Slots(1, PATIENCE);
+    const release = await slots.take(never, null);
+    release();
+    release();
+    await slots.take(never, null);
+    const third = slots.take(never, null).then(() => "granted");
+    expect(await Promise.race([third, soon().then(() => "waiting")])).toBe("waiting");
+  });
+
+  it("lets go of a place in the queue when aborted, and of nothing else", async () => {
+    const slots = new Slots(1, PATIENCE);
+    const release = await slots.take(never, null);
+    const user = new AbortController();
+    const aborted = slots.take(user.signal, null);
+    const next = slots.take(never, null);
+    user.abort(new Error("cancelled"));
+    await expect(aborted).rejects.toThrow("cancelled");
+    release();
+    expect(await next).toBeTypeOf("function");
+  });
+
+  it("refuses at once what is already aborted", async () => {
+    await expect(new Slots(1, PATIENCE).take(AbortSignal.abort(new Error("gone")), null)).rejects.toThrow("gone");
+  });
+});
+
+describe("a slot whose holder hears nothing", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => {
+    expect(vi.getTimerCount()).toBe(0);
+    vi.useRealTimers();
+  });
+
+  /** Slots whose holders tell when they are asked to give way, and then give their slot back. */
+  function start(size: number) {
+    const slots = new Slots(size, PATIENCE);
+    const seen: string[] = [];
+    const releases = new Map<string, () => void>();
+    const take = async (name: string, { steadfast = false, signal = never } = {}) => {
+      const giveWay = () => {
+        seen.push(`${name} gives way`);
+        releases.get(name)?.();
+      };
+      void slots.take(signal, steadfast ? null : giveWay).then(
+        (release) => {
+          seen.push(name);
+          releases.set(name, release);
+        },
+        () => undefined,
+      );
+      await vi.advanceTimersByTimeAsync(0);
+    };
+    const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+    const release = async (...names: string[]) => {
+      for (const name of names) releases.get(name)?.();
+      await wait(0);
+    };
+    return { seen, take, wait, release };
+  }
+
+  it("keeps it as long as nobody waits", async () => {
+    const { seen, take, wait, release } = start(1);
+    await take("a");
+    await wait(10 * PATIENCE);
+    expect(seen).toEqual(["a"]);
+    await release("a");
+  });
+
+  it("gives way once it was patient for long enough, not a moment before", async () => {
+    const { seen, take, wait, release } = start(1);
+    await take("a");
+    await take("b");
+    await wait(PATIENCE - 1);
+    expect(seen).toEqual(["a"]);
+    await wait(1);
+    expect(seen).toEqual(["a", "a gives way", "b"]);
+    await release("b");
+  });
+
+  it("gives way at once to who comes later than that", async () => {
+    const { seen, take, wait, release } = start(1);
+    await take("a");
+    await wait(2 * PATIENCE);
+    await take("b");
+    expect(seen).toEqual(["a", "a gives way", "b"]);
+    await release("b");
+  });
+
+  it("gives way only if somebody waits for it: as many as wait, the longest first", async () => {
+    const { seen, take, wait, release } = start(3);
+    await take("a");
+    await wait(1_000);
+    await take("b");
+    await take("c");
+    await take("d");
+    await take("e");
+    await wait(PATIENCE);
+    expect(seen).toEqual(["a", "b", "c", "a gives way", "d", "b gives way", "e"]);
+    await release("c", "d", "e");
+  });
+
+  it("is asked once, even if it takes its time to go", async () => {
+    const asked: string[] = [];
+    const slots = new Slots(1, PATIENCE);
+    const release = await slots.take(never, () => void asked.push("a"));
+    const b = slots.take(never, null);
+    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    expect(asked).toEqual([]); // what does not give way itself asks nobody to
+    const user = new AbortController();
+    const c = slots.take(user.signal, () => undefined);
+    const d = slots.take(user.signal, () => undefined);
+    await vi.advanceTimersByTimeAsync(3 * PATIENCE);
+    expect(asked).toEqual(["a"]);
+    user.abort(new Error("cancelled"));
+    await Promise.allSettled([c, d]);
+    release();
+    (await b)();
+  });
+
+  it("does not give way a second time, and asks nobody to give way to it", async () => {
+    const { seen, take, wait, release } = start(1);
+    await take("a", { steadfast: true });
+    await take("b");
+    await wait(3 * PATIENCE);
+    expect(seen).toEqual(["a"]);
+    await release("a");
+    await take("c", { steadfast: true });
+    await wait(3 * PATIENCE);
+    expect(seen).toEqual(["a", "b"]);
+    await release("b");
+    await release("c");
+  });
+
+  it("leaves one slot to those who do give way, and lets them go first", async () => {
+    const { seen, take, release } = start(2);
+    await take("a", { steadfast: true });
+    await take("b", { steadfast: true });
+    await take("c");
+    expect(seen).toEqual(["a", "c"]);
+    await take("d");
+    await release("c");
+    expect(seen).toEqual(["a", "c", "d"]);
+    await release("d");
+    expect(seen).toEqual(["a", "c", "d"]);
+    await release("a");
+    expect(seen).toEqual(["a", "c", "d", "b"]);
+    await release("b");
+  });
+});

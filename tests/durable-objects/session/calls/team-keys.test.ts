@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import type { Team } from "../../../../src/config/team";
+import { literalKeyProblem, TeamKeys } from "../../../../durable-objects/session/calls/team-keys";
+import { entryOf } from "../../../builders/sealing-keys";
+import { CONTEXT, teamOf } from "../../../config/teams";
+
+const SECRET = "caller-key-0123456789";
+const HOLDER = { tenant: "acme", session: "session_one" };
+const OLD = entryOf(1);
+const BOTH = `${entryOf(2)},${entryOf(1)}`;
+const NEW = entryOf(2);
+
+const SOURCE = `agents:
+  - id: own
+    backend: {type: chatcompletion, model: m, base_url: "https://api.example.org/v1", api_key: ${SECRET}}
+  - id: stored
+    backend: {type: openai, model: gpt-6.1-terra}
+`;
+const team = teamOf(SOURCE, CONTEXT);
+const keysWith = (SEALING_KEYS: string, more: object = {}, holder = HOLDER) => new TeamKeys({ SEALING_KEYS, ...more }, holder);
+const agentOf = ({ agents: [own] }: Team) => own ?? expect.fail("no agent");
+const keyOf = (keys: TeamKeys, kept: Team) => keys.keyOf(agentOf(kept));
+const sealed = keysWith(OLD).seal(team);
+
+describe("a team that is kept", () => {
+  it("has its caller's key sealed, and all else as it was", () => {
+    expect(JSON.stringify(sealed)).not.toContain(SECRET);
+    expect(agentOf(sealed).backend.key).toEqual({ from: "sealed", value: expect.stringMatching(/^1:/) });
+    expect(sealed.agents[1]).toEqual(team.agents[1]);
+    expect(keysWith(OLD).open(sealed)).toEqual({ ok: true, team });
+  });
+
+  it.each([
+    { name: "missing", keys: "" },
+    { name: "malformed", keys: "1:short" },
+  ])("is not kept at all where SEALING_KEYS is $name", ({ keys }) => {
+    expect(() => keysWith(keys).seal(team)).toThrow("SEALING_KEYS is missing or malformed");
+  });
+
+  it("needs no sealing without a caller's key", () => {
+    const own = { ...team, agents: team.agents.slice(1) };
+    expect(keysWith("").seal(own)).toEqual(own);
+  });
+
+  it("is sealed anew by a newer version, after which the older one may go", () => {
+    const renewed = keysWith(BOTH).renew(sealed) ?? expect.fail("nothing changed");
+    expect(agentOf(renewed).backend.key).toEqual({ from: "sealed", value: expect.stringMatching(/^2:/) });
+    expect(keyOf(keysWith(NEW), renewed)).toEqual({ ok: true, key: SECRET });
+    expect(keysWith(BOTH).renew(renewed)).toBeNull();
+  });
+
+  it("from before there was sealing opens, and is sealed", () => {
+    expect(keyOf(keysWith(""), team)).toEqual({ ok: true, key: SECRET });
+    expect(keysWith("").renew(team)).toBeNull();
+    const renewed = keysWith(OLD).renew(team) ?? expect.fail("nothing changed");
+    expect(JSON.stringify(renewed)).not.toContain(SECRET);
+    expect(keyOf(keysWith(OLD), renewed)).toEqual({ ok: true, key: SECRET });
+  });
+});
+
+describe("a call whose caller's key does not open is not sent, and says so", () => {
+  const moved = {
+    ...sealed,
+    agents: [{ ...agentOf(sealed), backend: { ...agentOf(sealed).backend, baseUrl: "https://evil.example" } }],
+  };
+  it.each([
+    {
+      name: "because its version is gone",
+      keys: keysWith(NEW),
+      kept: sealed,
+      says: "version 1 of SEALING_KEYS, which the service has no more",
+    },
+    {
+      name: "because all are gone",
+      keys: keysWith(""),
+      kept: sealed,
+      says: "version 1 of SEALING_KEYS, which the service has no more",
+    },
+    {
+      name: "because another key has its version",
+      keys: keysWith(NEW.replace("2:", "1:")),
+      kept: sealed,
+      says: "is not the key it was sealed with",
+    },
+    { name: "to another origin", keys: keysWith(OLD), kept: moved, says: "has been changed" },
+    {
+      name: "for another tenant",
+      keys: keysWith(OLD, {}, { ...HOLDER, tenant: "other" }),
+      kept: sealed,
+      says: "has been changed",
+    },
+    {
+      name: "for another session",
+      keys: keysWith(OLD, {}, { ...HOLDER, session: "session_two" }),
+      kept: sealed,
+      says: "has been changed",
+    },
+  ])("$name", ({ keys, kept, says }) => {
+    const failure = { class: "bad_credentials", code: "key_unreadable", message: expect.stringContaining(says), reached: false };
+    expect(keyOf(keys, kept)).toEqual({ ok: false, failure: expect.objectContaining(failure) });
+    expect(keys.open(kept)).toMatchObject({ ok: false, failure });
+    expect(keys.renew(kept)).toBeNull();
+  });
+});
+
+describe("an operator's key", () => {
+  const stored = team.agents[1] ?? expect.fail("no agent");
+  it("goes with a call to its own origin", () => {
+    expect(keysWith(OLD, { OPENAI_API_KEY: "sk-ours" }).keyOf(stored)).toEqual({ ok: true, key: "sk-ours" });
+  });
+
+  it.each([
+    { name: "is missing", agent: stored, env: {} },
+    {
+      name: "would leave for another origin",
+      agent: { ...stored, backend: { ...stored.backend, baseUrl: "https://evil.example" } },
+      env: { OPENAI_API_KEY: "sk-ours" },
+    },
+  ])("that $name is a call that is not sent", ({ agent, env }) => {
+    expect(keysWith(OLD, env).keyOf(agent)).toMatchObject({ ok: false, failure: { code: "key_missing", reached: false } });
+  });
+});
+
+it.each([
+  { keys: OLD, says: undefined },
+  { keys: "", says: "SEALING_KEYS is not set. The operator sets it with `npx wrangler secret put SEALING_KEYS`" },
+  { keys: "  ", says: "`npm run setup` writes it to .dev.vars; then start the service anew" },
+  { keys: `1:${SECRET}`, says: "entry 1 of SEALING_KEYS is no version with 32 bytes in base64. The operator sets it" },
+])("configs are told of sealing keys `$keys`: $says", ({ keys, says }) => {
+  expect(literalKeyProblem({ SEALING_KEYS: keys }).literalKeyProblem).toEqual(
+    says === undefined ? undefined : expect.stringContaining(says),
+  );
+});

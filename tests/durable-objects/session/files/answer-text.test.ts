@@ -1,0 +1,31 @@
+import { expect, it } from "vitest";
+import { toAnswerText } from "../../../../durable-objects/session/session-queries";
+import { AnswerSchema } from "../../../../src/protocol/listings";
+
+const submitted = {
+  type: "answer.submitted" as const,
+  at: 1_800_000_000_000,
+  turn: 1,
+  attempt: 1,
+  agent: "a",
+  label: "agent1.2",
+  revision: 2,
+  content: "Better.",
+  origin: "tool" as const,
+  tool_call: "call",
+  snapshot: "agent1.2",
+  files: "workspace" as const,
+  session_id: "session_1",
+  sequence_number: 9,
+};
+
+it("one answer on its own tells whose files go with it, and what it leaves out (D1)", () => {
+  const left_out = { count: 1, paths: ["src/app.js"] };
+  const { hasFiles, ...answer } = toAnswerText({ ...submitted, left_out });
+  expect(hasFiles).toBe(true);
+  expect(AnswerSchema.parse({ ...answer, files: "/files" })).toMatchObject({ handed_files: "workspace", left_out });
+});
+
+it("an answer that leaves out nothing says nothing of it (D1)", () => {
+  expect(toAnswerText(submitted)).not.toHaveProperty("left_out");
+});

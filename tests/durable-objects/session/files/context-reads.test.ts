@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { AttachmentStore } from "../../../../durable-objects/session/admission/attachments";
+import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
+import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
+import type { OpenContext } from "../../../../src/contexts/context-reader";
+import { hashOf } from "../../../../src/workspace/hash";
+import { Shelf } from "./files-session";
+
+/** How many ask R2 or D1 at a time on behalf of one session: they share the platform's six places with calls of models. */
+
+const SITE = { name: "site", version: "v1" };
+const FILES = Object.fromEntries([1, 2, 3, 4, 5, 6].map((nth) => [`f${nth}`, `text ${nth}`]));
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+
+/** Counts what is asked at the same time; each question takes a moment. */
+class Asked {
+  now = 0;
+  most = 0;
+
+  async slowly<T>(answer: () => Promise<T>): Promise<T> {
+    this.now += 1;
+    this.most = Math.max(this.most, this.now);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    this.now -= 1;
+    return answer();
+  }
+}
+
+class SlowShelf extends Shelf {
+  readonly counted = new Asked();
+
+  override async open(tenant: string, name: string, version: string | null): Promise<OpenContext | null> {
+    const found = await this.counted.slowly(() => super.open(tenant, name, version));
+    return found && { ...found, read: (entry) => this.counted.slowly(() => found.read(entry)) };
+  }
+}
+
+function begin() {
+  const shelf = new SlowShelf();
+  shelf.put("v1", FILES);
+  const turns = new BucketTurns();
+  const contexts = new SessionContexts({ reader: shelf, tenant: "t", turns });
+  const read = async (text: string) => contexts.read({ hash: await hashOf(bytesOf(text)), size: text.length });
+  return { shelf, turns, contexts, read };
+}
+
+describe("six agents that want files of a context nobody has read yet", () => {
+  it("get them one at a time", async () => {
+    const { shelf, contexts, read } = begin();
+    await contexts.load([SITE]);
+    const found = await Promise.all(Object.values(FILES).map(read));
+    expect(found).toEqual(Object.values(FILES).map(bytesOf));
+    expect(shelf.counted.most).toBe(1);
+  });
+
+  it("ask once for the one that all want, and each may change what it got", async () => {
+    const { shelf, contexts, read } = begin();
+    await contexts.load([SITE]);
+    const found = await Promise.all(Array.from({ length: 6 }, () => read("text 1")));
+    expect(shelf.asked).toEqual(["text 1"]);
+    for (const bytes of found) {
+      expect(bytes).toEqual(bytesOf("text 1"));
+      bytes.fill(0);
+    }
+    expect(await read("text 1")).toEqual(bytesOf("text 1"));
+  });
+});
+
+it("trees of contexts, their files and what came with a question are asked for one after the other", async () => {
+  const { shelf, turns, contexts, read } = begin();
+  shelf.put("v2", { other: "text" });
+  await contexts.load([SITE]);
+  const get = () => shelf.counted.slowly(async () => ({ arrayBuffer: async () => bytesOf("came").buffer }));
+  const unused = () => Promise.reject(new Error("nobody writes"));
+  const bucket = { get, put: unused, delete: unused } as unknown as ConstructorParameters<typeof AttachmentStore>[0]["bucket"];
+  const attachments = new AttachmentStore({ bucket, tenant: "t", session: "s", readMs: 1_000, turns });
+  const [attached] = await Promise.all([
+    attachments.read({ kind: "text", name: "a.txt", media_type: "text/plain", size: 4, sha256: "a" }),
+    read("text 1"),
+    contexts.load([SITE, { name: "docs", version: "v2" }]),
+    read("text 2"),
+  ]);
+  expect(attached).toEqual(bytesOf("came"));
+  expect(shelf.counted.most).toBe(1);
+});

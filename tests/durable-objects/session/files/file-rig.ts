@@ -1,0 +1,135 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { createTables } from "../../../../durable-objects/session/session-tables";
+import { fileStores } from "../../../../durable-objects/session/files/session-files";
+import type { SnapshotPlace } from "../../../../durable-objects/session/files/snapshot-store";
+import { sessionPrefix } from "../../../../r2-layout/session-files";
+import type { Bucket } from "../../../../r2-layout/bucket";
+import { hashOf } from "../../../../src/workspace/hash";
+import type { FileEntry, Tree } from "../../../../src/workspace/types";
+import { readStoredSnapshots } from "../../../builders/stored-snapshots";
+
+/** A session's files over the runtime's own SQLite and R2, without a session. */
+
+const TENANT = "files";
+type Contents = Readonly<Record<string, string | Uint8Array>>;
+
+/** Counts what reaches R2, and lets calls fail: `breaks` is asked before and after each, and may throw. */
+export type Watched = { calls: string[]; breaks: (call: string, when: "before" | "after") => void };
+
+export type FileRig = Awaited<ReturnType<typeof makeRig>>;
+
+/** Each with a session of its own. */
+export const withFiles = (work: (rig: FileRig) => Promise<void>): Promise<void> =>
+  runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    await work(await makeRig(storage));
+  });
+
+async function makeRig(storage: DurableObjectStorage) {
+  createTables(storage.sql);
+  const session = `session_${crypto.randomUUID()}`;
+  const watched: Watched = { calls: [], breaks: () => undefined };
+  const state = { latest: { turn: 1, isRunning: false } };
+  const places = {
+    storage,
+    bucket: watchedBucket(env.BUCKET, watched),
+    place: { tenant: TENANT, session },
+    pins: { release: async () => undefined },
+  };
+  const ends = { parentOf: (turn: number) => (turn > 1 ? turn - 1 : null), completedWith: () => 1 };
+  const started = () => fileStores(places, { ...ends, latest: () => state.latest });
+  /** Whatever was in memory is lost with `restart`. */
+  const rig = { ...started(), storage, watched, state, restart: () => Object.assign(rig, started()) };
+  const inBucket = bucketViews(sessionPrefix(TENANT, session));
+  return Object.assign(rig, inBucket, {
+    commit: (contents: Contents, brought?: Brought) => commit(rig, contents, brought),
+    answer: (place: SnapshotPlace, contents: Contents) => answer(rig, place, contents),
+    work: () => work(rig),
+    /** Contents are nowhere any more. */
+    async lose(entry: FileEntry | undefined): Promise<void> {
+      storage.sql.exec("DELETE FROM blobs WHERE hash = ?", entry?.hash ?? "");
+      await env.BUCKET.delete(`${sessionPrefix(TENANT, session)}blobs/${entry?.hash}`);
+    },
+    text: async (entry: FileEntry | undefined): Promise<string> =>
+      new TextDecoder().decode(await rig.blobs.read(entry ?? { hash: "none" })),
+    rows: (table: "blobs" | "stored_blobs"): number =>
+      storage.sql.exec<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`).one().rows,
+  });
+}
+
+type Stores = ReturnType<typeof fileStores> & { storage: DurableObjectStorage; restart: () => void };
+
+/** How a tool call does not come to its end: cut off before, or told to stop. */
+type Brought = "forgotten" | AbortSignal;
+
+/** Writes contents as a tool call does that settles. */
+async function commit({ blobs, storage }: Stores, contents: Contents, brought?: Brought): Promise<Tree> {
+  const tree = new Map<string, FileEntry>();
+  const staged = new Map<string, Uint8Array>();
+  for (const [path, content] of Object.entries(contents)) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+    const hash = await hashOf(bytes);
+    tree.set(path, { hash, size: bytes.byteLength });
+    staged.set(hash, bytes);
+  }
+  await blobs.spill(staged, brought instanceof AbortSignal ? brought : new AbortController().signal);
+  if (brought !== "forgotten") storage.transactionSync(() => blobs.add(staged));
+  return tree;
+}
+
+/** Freezes a tree with an answer, and writes down that it is to be uploaded. */
+async function answer(rig: Stores, place: SnapshotPlace, contents: Contents): Promise<Tree> {
+  const tree = await commit(rig, contents);
+  rig.storage.transactionSync(() => {
+    rig.snapshots.write(place, tree);
+    rig.outbox.add({ type: "upload_snapshot", ...place, at: 7 });
+  });
+  return tree;
+}
+
+/** Does all that is written down, as often as it takes, from nothing but what is stored; gives how often something failed. */
+async function work(rig: Stores): Promise<number> {
+  let failures = 0;
+  for (let item = rig.outbox.due(Number.MAX_SAFE_INTEGER); item; item = rig.outbox.due(Number.MAX_SAFE_INTEGER)) {
+    if (failures > 100) throw new Error("it never comes to an end");
+    try {
+      const delivered = await rig.duties.perform(item.body);
+      if (delivered === "done") rig.outbox.done(item.id);
+      else rig.outbox.failed(delivered === "later" ? item : { ...item, body: delivered.again }, 0);
+      if (delivered === "done") continue;
+    } catch {
+      // It is due again at once.
+    }
+    failures += 1;
+    rig.restart();
+  }
+  return failures;
+}
+
+function bucketViews(prefix: string) {
+  const objects = async () => (await env.BUCKET.list({ prefix })).objects;
+  return {
+    keys: async (): Promise<string[]> => (await objects()).map(({ key }) => key.slice(prefix.length)),
+    /** What is in R2 under each key; writing it again would be another version. */
+    versions: async () => (await objects()).map(({ key, version }) => `${key} ${version}`),
+    stored: () => readStoredSnapshots(env.BUCKET, prefix),
+  };
+}
+
+/** The same bucket, with every call counted and perhaps broken. */
+function watchedBucket(real: Bucket, watched: Watched): Bucket {
+  return new Proxy(real, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      return async (...args: unknown[]) => {
+        const call = String(name);
+        watched.calls.push(call);
+        watched.breaks(call, "before");
+        const result: unknown = await Reflect.apply(member, target, args);
+        watched.breaks(call, "after");
+        return result;
+      };
+    },
+  });
+}

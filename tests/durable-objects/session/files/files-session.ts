@@ -1,0 +1,225 @@
+import type { ResultFile } from "../../../../durable-objects/session/files/files-entry";
+import { RoundChanges } from "../../../../durable-objects/session/files/round-changes";
+import { createTables } from "../../../../durable-objects/session/session-tables";
+import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
+import { fileStores } from "../../../../durable-objects/session/files/session-files";
+import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
+import type { Bucket } from "../../../../r2-layout/bucket";
+import type { WorkspaceSettings } from "../../../../src/config/team";
+import type { ContextPins } from "../../../../src/contexts/context-index";
+import type { ContextReader, OpenContext } from "../../../../src/contexts/context-reader";
+import type { SessionEvent } from "../../../../src/protocol/events";
+import type { AgentFiles, Staged } from "../../../../src/workspace/agent-files";
+import { hashOf } from "../../../../src/workspace/hash";
+import type { FileEntry } from "../../../../src/workspace/types";
+import { type Move, says } from "../../../coordination/builders";
+import type { World } from "../../../coordination/world";
+import { Disk } from "../../../simulation/engine/disk";
+
+type Texts = Readonly<Record<string, string>>;
+
+/** R2 as far as these tests use it. */
+class Drawer {
+  readonly objects = new Map<string, Uint8Array>();
+  /** It takes nothing. */
+  isDown = false;
+
+  get bucket(): Bucket {
+    const asked = {
+      put: async (key: string, bytes: Uint8Array) => {
+        if (this.isDown) throw new Error("R2 is away");
+        this.objects.set(key, bytes);
+      },
+      head: async (key: string) => (this.objects.has(key) ? {} : null),
+      get: async (key: string) => {
+        const bytes = this.objects.get(key);
+        return bytes ? { arrayBuffer: async () => bytes.slice().buffer } : null;
+      },
+    };
+    return asked as unknown as Bucket;
+  }
+}
+const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
+const decoder = new TextDecoder();
+
+/** Uploaded contexts in memory, with what was asked of them; they can be erased, and be out of reach. */
+export class Shelf implements ContextReader {
+  readonly #versions = new Map<string, Texts>();
+  readonly asked: string[] = [];
+  isDown = false;
+
+  put(version: string, files: Texts): void {
+    this.#versions.set(version, files);
+  }
+
+  erase(version: string): void {
+    this.#versions.delete(version);
+  }
+
+  uploaded = async () => new Set<string>();
+
+  async open(_: string, name: string, version: string | null): Promise<OpenContext | null> {
+    if (this.isDown) throw new Error("We encountered an internal error.");
+    const files = this.#versions.get(version ?? "");
+    if (!files) return null;
+    const entries = await Promise.all(
+      Object.entries(files).map(async ([path, text]) => [path, await entryOf(text), text] as const),
+    );
+    const texts = new Map(entries.map(([, { hash }, text]) => [hash, text]));
+    const read = async ({ hash }: FileEntry) => {
+      this.asked.push(texts.get(hash) ?? "");
+      if (this.isDown || !this.#versions.has(version ?? "")) throw new Error("Contents of a context are gone.");
+      return new TextEncoder().encode(texts.get(hash));
+    };
+    return {
+      version: { id: version ?? "", name, treeHash: "", files: entries.length, bytes: 0, createdAt: 0 },
+      tree: new Map(entries.map(([path, entry]) => [path, entry])),
+      manifest: new Map(),
+      has: (hash) => texts.has(hash),
+      read,
+      stream: () => Promise.reject(new Error("nobody streams")),
+    };
+  }
+}
+
+async function entryOf(text: string): Promise<FileEntry> {
+  const bytes = new TextEncoder().encode(text);
+  return { hash: await hashOf(bytes), size: bytes.byteLength };
+}
+
+/** The files of a session over real tables, told of what the rules of a `World` decide. */
+export class FilesSession {
+  readonly #disk = new Disk({ mishaps: NO_MISHAPS, schedule: (_, run) => queueMicrotask(run), toWorld: (at) => at });
+  readonly #storage = this.#disk.state(
+    () => {},
+    () => {},
+  ).storage;
+  readonly drawer = new Drawer();
+  /** What was said of the versions that turns have pinned. */
+  readonly released: string[] = [];
+  readonly #world: World;
+  readonly #shelf: Shelf;
+  readonly #settings: WorkspaceSettings;
+  #workspaces: Workspaces;
+  /** Of the tool that settles now. */
+  #staged: Staged | null = null;
+
+  constructor(world: World, shelf: Shelf, settings: WorkspaceSettings) {
+    createTables(this.#storage.sql);
+    [this.#world, this.#shelf, this.#settings] = [world, shelf, settings];
+    this.#workspaces = this.#make();
+    world.filesBy = (body) => this.#workspaces.facts(world.state, "effect" in body ? body.effect : null, this.#staged);
+  }
+
+  get workspaces(): Workspaces {
+    return this.#workspaces;
+  }
+
+  /** Only what is on disk is left. */
+  restart(): void {
+    this.#workspaces = this.#make();
+  }
+
+  /** The agent calls the tool it is owed, and this is what the tool does. Gives what went wrong. */
+  async tool(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+    const { turn, ids } = this.#world;
+    this.#world.startsTool(id);
+    let staged: Staged | null = null;
+    let problem: unknown = null;
+    try {
+      await this.#workspaces.prepare(turn);
+      const files = this.#workspaces.open(this.#world.turn, ids.indexOf(id));
+      await work(files);
+      staged = files.staged();
+      await this.#workspaces.spill({ staged, results: [] }, new AbortController().signal);
+    } catch (error) {
+      problem = error;
+      staged = null;
+    }
+    const before = this.#world.state;
+    this.#staged = staged;
+    const events = this.#world.tool(id, problem === null ? "ok" : "error");
+    this.#staged = null;
+    const ended = events.find((event) => event.type === "tool.completed");
+    const brought = staged && ended ? { toolCall: ended.tool_call, staged, results: [] } : null;
+    this.#workspaces.write(this.#workspaces.entry(before, events, brought));
+    return problem;
+  }
+
+  /** The presenter's reply is a text that is too long to be shown whole. */
+  async says(id: string, text: string): Promise<void> {
+    const bytes = new TextEncoder().encode(text);
+    const whole = { name: "final.txt", hash: await hashOf(bytes), bytes };
+    await this.#workspaces.spill({ staged: null, results: [whole] }, new AbortController().signal);
+    this.#world.starts(id);
+    this.#kept(() => this.#world.does(id, says(text, { storable: true })), whole);
+  }
+
+  /** The agent's call comes to this end. */
+  does(id: string, move: Move): void {
+    this.#world.starts(id);
+    this.#kept(() => this.#world.does(id, move));
+  }
+
+  /** The user cancels the turn. */
+  cancels(): void {
+    this.#kept(() => this.#world.give({ type: "cancel_requested" }));
+  }
+
+  /** Does what is owed about versions, from nothing but what is stored. */
+  async letGo(): Promise<void> {
+    this.restart();
+    const duties = this.#workspaces.outbox.all().filter(({ type }) => type === "release_contexts");
+    for (const duty of duties) await this.#workspaces.perform(duty);
+  }
+
+  /** The user asks anew: the next turn goes on from the latest. */
+  asks(): void {
+    this.#kept(() => this.#world.ask());
+  }
+
+  /** Lets go of contents that nothing needs any more, as is owed when a turn is over. */
+  async tidies(): Promise<void> {
+    for (const duty of this.#workspaces.outbox.all()) if (duty.type === "tidy") await this.#workspaces.perform(duty);
+  }
+
+  /** What the turn's latest final made of contexts, in words: `name@version path: text`, or `gone`. */
+  async changes(turn = 1): Promise<string[]> {
+    const told: string[] = [];
+    for (const { context, version, changes } of this.#workspaces.contextChanges(turn)) {
+      for (const [path, entry] of changes) {
+        const contents = entry && (await this.#workspaces.contents(entry.hash));
+        told.push(`${context}@${version} ${path}: ${contents?.ok ? decoder.decode(contents.bytes) : "gone"}`);
+      }
+    }
+    return told;
+  }
+
+  #kept(act: () => SessionEvent[], wholeText: ResultFile | null = null): void {
+    const before = this.#world.state;
+    const events = act();
+    this.#workspaces.write(this.#workspaces.entry(before, events, null, wholeText));
+  }
+
+  #make(): Workspaces {
+    const release: ContextPins["release"] = async ({ turn }, kept) =>
+      void this.released.push(`turn ${turn}: all but ${kept.map(({ context, version }) => `${context}@${version}`).join(", ")}`);
+    const pins = { release };
+    const places = { storage: this.#storage, bucket: this.drawer.bucket, place: { tenant: "t", session: "s" }, pins };
+    const { turns, ...stores } = fileStores(places, {
+      parentOf: (turn) => (turn > 1 ? turn - 1 : null),
+      completedWith: (number) =>
+        this.#world.log.flatMap((event) =>
+          event.type === "turn.completed" && event.turn === number ? [event.attempt] : [],
+        )[0] ?? null,
+      latest: () => null,
+    });
+    return new Workspaces({
+      ...stores,
+      changes: new RoundChanges(this.#storage.sql),
+      contexts: new SessionContexts({ reader: this.#shelf, tenant: "t", turns }),
+      settingsOf: () => this.#settings,
+      close: () => turns.close(),
+    });
+  }
+}

@@ -1,0 +1,104 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { FILES } from "../../../../durable-objects/shared/limits";
+import { FILE_TOOL_LIMITS } from "../../../../src/tools/files";
+import type { AgentFiles } from "../../../../src/workspace/agent-files";
+import { answers, tool, uses } from "../../../coordination/builders";
+import { World } from "../../../coordination/world";
+import { fileTool, readAsText, runTool } from "../../../tools/files/agent-tree";
+import { FilesSession, Shelf } from "./files-session";
+import { cpuMs } from "../../../fakes/cpu-time";
+
+/** Workspaces as large as they may be: 5,000 files (robustness.md §3, the row of huge things), over the session's real tables. */
+const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
+/** The slowest, to write all of them, takes a third of a second. */
+const SOON_MS = 2_000;
+
+const pathOf = (nth: number) => `src/${nth % 50}/file-${String(nth).padStart(4, "0")}.txt`;
+const textOf = (nth: number) => `This is file ${nth}.\n${"It has a line like all others.\n".repeat(8)}`;
+const write = (path: string, text: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(text));
+
+let world: World;
+let session: FilesSession;
+
+/** The agent calls its tool once; gives what the tool threw. Nothing may take long. */
+async function uses1(id: string, work: (files: AgentFiles) => Promise<unknown>): Promise<unknown> {
+  session.does(id, uses(["files"]));
+  const startedAt = cpuMs();
+  const problem = await session.tool(id, work);
+  expect(cpuMs() - startedAt).toBeLessThan(SOON_MS);
+  return problem;
+}
+
+/** What a file tool says to the agent. */
+async function says(id: string, name: string, args: object): Promise<string> {
+  let text = "";
+  const problem = await uses1(id, async (files) => {
+    text = (await runTool(fileTool(name), args, files)).text;
+  });
+  expect(problem).toBe(null);
+  return text;
+}
+
+async function writeAll(files: AgentFiles): Promise<void> {
+  for (let nth = 0; nth < FILES.files; nth += 1) await write(pathOf(nth), textOf(nth))(files);
+}
+
+beforeEach(async () => {
+  const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
+  world = new World({ agents: ["a", "b"], every });
+  world.ask();
+  session = new FilesSession(world, new Shelf(), SETTINGS);
+  expect(await uses1("a", writeAll)).toBe(null);
+});
+
+describe(`a workspace of ${FILES.files} files`, () => {
+  it("takes no more, and loses none by being refused", async () => {
+    expect(await uses1("a", write("one-more.txt", "1"))).toMatchObject({ code: "too_many_files" });
+    expect(await uses1("a", write(pathOf(7), "changed"))).toBe(null);
+    expect(await uses1("a", async (files) => files.remove(pathOf(8)))).toBe(null);
+    expect(await uses1("a", write("one-more.txt", "1"))).toBe(null);
+    let paths: string[] = [];
+    await uses1("a", async (files) => {
+      paths = files.walk("/workspace", 2 * FILES.files).paths;
+      expect(await readAsText(files, pathOf(7))).toBe("changed");
+    });
+    expect([paths.length, paths.includes(`/workspace/${pathOf(8)}`)]).toEqual([FILES.files, false]);
+  });
+
+  it("has no more directories than it may have, though files come and go in them", async () => {
+    const comeAndGo = async (files: AgentFiles) => {
+      files.remove(pathOf(8));
+      for (let nth = 0; nth < FILES.files; nth += 1) {
+        const path = `${nth}/${"deep/".repeat(38)}x`;
+        await write(path, "1")(files);
+        files.remove(path);
+      }
+    };
+    expect(await uses1("a", comeAndGo)).toMatchObject({ code: "too_many_files" });
+  });
+
+  it("is listed as far as a conversation bears, and says that there is more", async () => {
+    const all = await says("a", "list_directory", { recursive: true });
+    expect(all.split("\n").length).toBeLessThanOrEqual(FILE_TOOL_LIMITS.entries + 1);
+    expect(all.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
+    expect(all).toContain("[There is more.");
+    expect((await says("a", "list_directory", { path: "src/49" })).split("\n")).toHaveLength(FILES.files / 50);
+  });
+
+  it("is searched through to its last file", async () => {
+    expect(await says("a", "grep", { pattern: `^This is file ${FILES.files - 1}\\.$` })).toContain(pathOf(FILES.files - 1));
+    const everywhere = await says("a", "grep", { pattern: "a line like" });
+    expect(everywhere).toContain(`only until ${FILE_TOOL_LIMITS.entries} lines matched`);
+    expect(everywhere.length).toBeLessThan(FILE_TOOL_LIMITS.resultBytes + 200);
+  });
+
+  it("is frozen with an answer, and there for its peer after a restart", async () => {
+    session.does("a", answers("All is in the files."));
+    session.does("b", answers("I have none."));
+    session.restart();
+    const { tree } = session.workspaces.frozen(1, { attempt: 1, label: "agent1.1", snapshot: "agent1.1" });
+    expect(tree).toHaveLength(FILES.files);
+    const path = `/peers/${world.alias("a")}/${pathOf(4_321)}`;
+    expect(await says("b", "read_file", { path })).toContain("This is file 4321.");
+  });
+});

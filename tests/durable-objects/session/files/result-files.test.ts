@@ -1,0 +1,51 @@
+import { describe, expect, it } from "vitest";
+import { FILES } from "../../../../durable-objects/shared/limits";
+import { fileResult } from "../../../../durable-objects/session/files/result-files";
+import { RESULT_LIMITS } from "../../../../src/tools/results";
+import { StagedFiles } from "../../../../src/workspace/staged-files";
+import { EMPTY_TREE } from "../../../../src/workspace/tree";
+
+const MIB = 1_024 * 1_024;
+/** As large as a tool server's reply may be. */
+const LARGEST = "é".repeat((25 * MIB) / 2);
+const found = { tool: "look_up", id: "1", at: 0, text: LARGEST, calibration: 1 };
+const PATHS = ["", "_part2"].map((part) => `.tool_results/look_up_19700101T000000Z_1${part}.txt`);
+
+const filesOf = (treeBytes: number): StagedFiles =>
+  new StagedFiles({
+    workspace: EMPTY_TREE,
+    peers: new Map(),
+    contexts: new Map(),
+    blobs: { read: async ({ hash }) => Promise.reject(new Error(`nobody has ${hash}`)) },
+    read: new Set(),
+    own: new Set(),
+    directories: new Set(),
+    readBeforeDelete: true,
+    limits: { ...FILES, treeBytes },
+  });
+
+const told = (text: string): string[] => text.split("\n").filter((line) => line.length < 1_000);
+
+describe("a result that is larger than a file may be", () => {
+  it("lies in several files, which can be read on and stand in R2", async () => {
+    const files = filesOf(FILES.treeBytes);
+    const filed = await fileResult(found, RESULT_LIMITS, files);
+    expect(told(filed.told)).toContainEqual(`All of it lies in these files, one after another: ${PATHS.join(", ")}.`);
+    const parts = await Promise.all(PATHS.map(async (path) => files.read(path)));
+    expect(new TextDecoder().decode(Buffer.concat(parts)) === LARGEST).toBe(true);
+    expect(filed.results.map(({ name, bytes }) => [name, bytes.length])).toEqual(
+      PATHS.map((path, nth) => [path.replace(".tool_results/", ""), parts[nth]?.length]),
+    );
+  });
+
+  it("is in R2 as a whole where the workspace has room for a part of it, and the rest is said", async () => {
+    const filed = await fileResult(found, RESULT_LIMITS, filesOf(20 * MIB));
+    expect(told(filed.told).at(-1)).toMatch(/^\[\.tool_results\/look_up_19700101T000000Z_1_part2\.txt could not be kept: .+\]$/);
+    expect(filed.results.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBe(25 * MIB);
+  });
+
+  it("is told of by its beginning where the workspace has room for none of it", async () => {
+    const filed = await fileResult(found, RESULT_LIMITS, filesOf(MIB));
+    expect(told(filed.told).at(-1)).toMatch(/^\[Cut: the result is too large, and it could not be kept in a file: .+\]$/);
+  });
+});

@@ -1,0 +1,241 @@
+import { describe, expect, it } from "vitest";
+import { FILES } from "../../../../durable-objects/shared/limits";
+import { createTables } from "../../../../durable-objects/session/session-tables";
+import type { Tree } from "../../../../src/workspace/types";
+import { type FileRig, withFiles } from "./file-rig";
+
+/** What becomes of a session's files in R2 and in its own storage: real SQLite, real R2. */
+
+const FIRST = { turn: 1, attempt: 1, label: "agent1.1" };
+const SECOND = { turn: 1, attempt: 1, label: "agent1.2" };
+const FINAL = { turn: 1, attempt: 1, label: "agent1.final" };
+const LATER = { turn: 2, attempt: 1, label: "agent2.final" };
+
+/** More than fits into a row, and unlike any other. */
+const large = (seed: number, bytes = 1_200_000): Uint8Array => new Uint8Array(bytes).fill(seed);
+const folder = (keys: readonly string[]) => keys.map((key) => key.slice(0, key.indexOf("/")));
+const listed = (tree: Tree) => Object.fromEntries([...tree].map(([path, { hash, size }]) => [path, `${hash} ${size}`]));
+const bytesOf = ({ storage }: FileRig) =>
+  storage.sql.exec<{ sum: number }>("SELECT coalesce(sum(length(bytes)), 0) AS sum FROM blobs").one().sum;
+
+describe("contents too large for a row", () => {
+  it("E16 are put into R2 by two agents at once, as the same object, and read back", () =>
+    withFiles(async (rig) => {
+      const [tree] = await Promise.all([rig.commit({ a: large(1) }), rig.commit({ b: large(1) })]);
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      const written = await rig.versions();
+      await rig.commit({ c: large(1) });
+      expect([rig.watched.calls.length, await rig.versions()]).toEqual([3, written]); // create-only: the object is the first one
+      expect(folder(await rig.keys())).toEqual(["blobs"]);
+      expect(bytesOf(rig)).toBe(0);
+      const entry = tree.get("a");
+      rig.restart();
+      expect(await rig.blobs.read({ hash: entry?.hash ?? "" })).toEqual(large(1));
+    }));
+
+  it("fail their call if R2 does not take them, and may be written again", () =>
+    withFiles(async (rig) => {
+      rig.watched.breaks = () => {
+        throw new Error("R2 is away");
+      };
+      await expect(rig.commit({ a: large(2) })).rejects.toThrow("R2 is away");
+      rig.watched.breaks = () => undefined;
+      const tree = await rig.commit({ a: large(2) });
+      expect((await rig.blobs.read({ hash: tree.get("a")?.hash ?? "" })).byteLength).toBe(1_200_000);
+    }));
+
+  it("are stored no further once nobody waits for their call", () =>
+    withFiles(async (rig) => {
+      const stop = new AbortController();
+      rig.watched.breaks = (_, when) => void (when === "after" && stop.abort(new Error("cancelled")));
+      await expect(rig.commit({ a: large(10), b: large(11), c: large(12) }, stop.signal)).rejects.toThrow("cancelled");
+      expect([(await rig.keys()).length, rig.rows("blobs")]).toEqual([1, 1]);
+    }));
+
+  it("are known before they lie there, so that a call that was cut off leaves nothing behind", () =>
+    withFiles(async (rig) => {
+      await rig.commit({ a: large(3) }, "forgotten");
+      expect(await rig.keys()).toHaveLength(1);
+      rig.outbox.add({ type: "tidy" });
+      await rig.work();
+      expect([await rig.keys(), rig.rows("blobs")]).toEqual([[], 0]);
+    }));
+});
+
+describe("a snapshot", () => {
+  it("of small files is two writes, and the next one too, with what is new only", () =>
+    withFiles(async (rig) => {
+      const first = await rig.answer(FIRST, { "a.txt": "one", "b.txt": "two", empty: "" });
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      rig.watched.calls.length = 0;
+      const second = await rig.answer(SECOND, { "a.txt": "one", "b.txt": "three", "c.txt": "four" });
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      const packs = (await rig.keys()).filter((key) => key.startsWith("packs/"));
+      expect(packs).toHaveLength(2);
+      expect(await rig.stored()).toEqual({
+        trees: { "1/1/agent1.1": listed(first), "1/1/agent1.2": listed(second) },
+        problems: [],
+      });
+    }));
+
+  it("of as many files as a workspace may hold is two writes, and each of them is there", () =>
+    withFiles(async (rig) => {
+      const names = Array.from({ length: FILES.files }, (_, nth) => `src/${nth % 50}/${nth}.txt`);
+      const tree = await rig.answer(FIRST, Object.fromEntries(names.map((name) => [name, `This is ${name}.`])));
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put", "put"]);
+      rig.restart();
+      expect(rig.snapshots.read(FIRST)?.files).toBe(FILES.files);
+      expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
+    }));
+
+  it("with nothing new is its manifest", () =>
+    withFiles(async (rig) => {
+      await rig.answer(FIRST, { "a.txt": "one" });
+      await rig.work();
+      rig.watched.calls.length = 0;
+      await rig.answer(SECOND, { "moved.txt": "one" });
+      await rig.work();
+      expect(rig.watched.calls).toEqual(["put"]);
+    }));
+
+  it("of a later turn is written as what differs from the result before, whose name it has", () =>
+    withFiles(async (rig) => {
+      const first = await rig.answer(FINAL, { "a.txt": "one", "b.txt": "two" });
+      const second = await rig.answer(LATER, { "a.txt": "one", "c.txt": "three" });
+      await rig.work();
+      expect(await rig.stored()).toEqual({
+        trees: { "1/1/agent1.final": listed(first), "2/1/agent2.final": listed(second) },
+        problems: [],
+      });
+    }));
+
+  it("has its large files on their own, those too large for a row where they lie already", () =>
+    withFiles(async (rig) => {
+      await rig.answer(FIRST, { small: "one", tiny: "two", large: large(4, 400_000), huge: large(5) });
+      rig.watched.calls.length = 0;
+      await rig.work();
+      // Whether what was too large is there already; the pack; the large one; the manifest.
+      expect(rig.watched.calls).toEqual(["head", "put", "put", "put"]);
+      expect(folder(await rig.keys())).toEqual(["blobs", "blobs", "packs", "snapshots"]);
+      expect((await rig.stored()).problems).toEqual([]);
+    }));
+
+  it.each([
+    { name: "before R2 has done it", when: "before" as const },
+    { name: "after R2 has done it, with the word lost", when: "after" as const },
+  ])("is whole in the end, whichever call of R2 fails $name", async ({ when }) => {
+    let broken = 0;
+    for (let nth = 1, failures = 1; failures > 0; nth += 1) {
+      await withFiles(async (rig) => {
+        const contents = { a: "one", b: "two", large: large(6, 300_000), there: large(8) };
+        const first = await rig.answer(FIRST, contents);
+        const second = await rig.answer(SECOND, { ...contents, a: "three", c: "four" });
+        let left = nth;
+        rig.watched.breaks = (_, now) => {
+          if (now !== when) return;
+          left -= 1;
+          if (left === 0) throw new Error("R2 is away");
+        };
+        failures = await rig.work();
+        broken += failures;
+        rig.watched.breaks = () => undefined;
+        const trees = { "1/1/agent1.1": listed(first), "1/1/agent1.2": listed(second) };
+        expect(await rig.stored()).toEqual({ trees, problems: [] });
+        expect(rig.watched.calls).toContain("head");
+      });
+    }
+    // A pack, the large file, the look at what is there already, the manifest; then a pack and a manifest.
+    expect(broken).toBe(6);
+  });
+});
+
+describe("a turn that is over", () => {
+  it("leaves the files of its result at hand; what else snapshots hold is read from R2", () =>
+    withFiles(async (rig) => {
+      const lost = await rig.answer(FIRST, { "a.txt": "one of the loser", "b.txt": "two of the loser", "c.txt": "three" });
+      const won = await rig.answer(FINAL, { "a.txt": "the winner's" });
+      await rig.commit({ draft: "of a round that was discarded" });
+      rig.outbox.add({ type: "tidy" });
+      await rig.work();
+      expect([rig.rows("blobs"), bytesOf(rig)]).toEqual([1, "the winner's".length]);
+      rig.watched.calls.length = 0;
+      expect(await rig.text(won.get("a.txt"))).toBe("the winner's");
+      expect(rig.watched.calls).toEqual([]);
+      for (const [path, text] of [
+        ["a.txt", "one of the loser"],
+        ["b.txt", "two of the loser"],
+        ["c.txt", "three"],
+      ] as const) {
+        expect(await rig.text(lost.get(path))).toBe(text);
+      }
+      expect(rig.watched.calls).toEqual(["get", "get"]); // one file, then the pack with all of them
+      await expect(rig.text({ hash: "0".repeat(64), size: 1 })).rejects.toThrow("lost");
+    }));
+
+  it("waits with what is not in R2 yet, and lets the next turn begin", () =>
+    withFiles(async (rig) => {
+      const tree = await rig.answer(FIRST, { a: "one", b: "two" });
+      const [duty] = rig.outbox.all();
+      rig.outbox.add({ type: "tidy" });
+      expect(await rig.duties.perform({ type: "tidy" })).toBe("later");
+      expect(await rig.text(tree.get("a"))).toBe("one");
+      expect(rig.rows("blobs")).toBe(2);
+      if (duty) await rig.duties.perform(duty);
+      rig.state.latest = { turn: 2, isRunning: true };
+      await rig.commit({ c: "work of the turn that runs" });
+      expect(await rig.duties.perform({ type: "tidy" })).toBe("done");
+      expect(rig.rows("blobs")).toBe(3);
+    }));
+
+  it("erases what only its discarded rounds put into R2, unless somebody wrote it again", () =>
+    withFiles(async (rig) => {
+      await rig.commit({ a: large(8), b: large(9) });
+      expect(await rig.duties.perform({ type: "tidy" })).toBe("done");
+      rig.state.latest = { turn: 2, isRunning: true };
+      const again = await rig.commit({ b: large(9) });
+      await rig.work();
+      expect(await rig.keys()).toEqual([`blobs/${again.get("b")?.hash}`]);
+      expect(await rig.blobs.read({ hash: again.get("b")?.hash ?? "" })).toEqual(large(9));
+    }));
+
+  it("has empty files without keeping anything for them", () =>
+    withFiles(async (rig) => {
+      const tree = await rig.answer(FINAL, { empty: "" });
+      rig.outbox.add({ type: "tidy" });
+      await rig.work();
+      expect([rig.rows("blobs"), rig.rows("stored_blobs"), await rig.text(tree.get("empty"))]).toEqual([0, 0, ""]);
+      expect(rig.blobs.has(tree.get("empty")?.hash ?? "")).toBe(true);
+    }));
+});
+
+describe("a session from before its snapshots were brought to R2", () => {
+  it("has them brought there before anything is let go of", () =>
+    withFiles(async (rig) => {
+      const tree = await rig.answer(FIRST, { a: "one", b: "two" });
+      rig.storage.sql.exec("DROP TABLE file_duties");
+      createTables(rig.storage.sql);
+      rig.outbox.add({ type: "tidy" });
+      await rig.work();
+      expect(await rig.stored()).toEqual({ trees: { "1/1/agent1.1": listed(tree) }, problems: [] });
+      createTables(rig.storage.sql);
+      expect(rig.outbox.all()).toEqual([]);
+    }));
+});
+
+describe("R2 that does not answer", () => {
+  it("makes a read fail with what the agent can do, and the next one may succeed", () =>
+    withFiles(async (rig) => {
+      const tree = await rig.answer(FIRST, { a: "one", b: "two" });
+      rig.outbox.add({ type: "tidy" });
+      await rig.work();
+      rig.watched.breaks = () => {
+        throw new Error("R2 is away");
+      };
+      await expect(rig.text(tree.get("a"))).rejects.toMatchObject({ code: "storage_unavailable" });
+      rig.watched.breaks = () => undefined;
+      expect(await rig.text(tree.get("a"))).toBe("one");
+    }));
+});

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import type { AgentFiles } from "../../../../src/workspace/agent-files";
+import { answers, confirms, fails, rejects, says, tool, uses, votes } from "../../../coordination/builders";
+import { World } from "../../../coordination/world";
+import { FilesSession, Shelf } from "./files-session";
+
+/** Which files are a turn's result, and what the next turn begins with. */
+
+const SETTINGS = { fileTools: true, shell: true, readBeforeDelete: true, contexts: [] };
+const remove = (path: string) => async (files: AgentFiles) => {
+  await files.read(path);
+  files.remove(path);
+};
+const write = (path: string) => (files: AgentFiles) => files.write(path, new TextEncoder().encode(path));
+
+let world: World;
+let session: FilesSession;
+
+function begin(rules: ConstructorParameters<typeof World>[0] = {}): void {
+  const every = { workspace: true, tools: [tool("files", { idempotent: true })] };
+  world = new World({ agents: ["a"], every, ...rules });
+  session = new FilesSession(world, new Shelf(), SETTINGS);
+  session.asks();
+}
+
+async function does(work: (files: AgentFiles) => Promise<unknown>): Promise<void> {
+  session.does("a", uses(["files"]));
+  expect(await session.tool("a", work)).toBeNull();
+}
+
+const presents = () => session.does("a", says("Done."));
+const resultOf = (turn: number) => session.workspaces.frozen(turn, null).tree.map(({ path }) => path);
+
+/** What the next turn's agent finds. */
+async function nextBegins(): Promise<string[]> {
+  const found: string[] = [];
+  session.asks();
+  await does(async (files) => void found.push(...files.walk("/workspace", 100).paths));
+  return found;
+}
+
+describe("a turn that may be presented twice", () => {
+  beforeEach(() => begin({ rules: { skip_coordination: true, max_orchestration_restarts: 1 } }));
+
+  it.each<{ name: string; then: () => void | Promise<void>; ends: string; result: string[] }>([
+    {
+      name: "has the files of its first presentation where that is confirmed",
+      then: () => session.does("a", confirms),
+      ends: "turn.completed",
+      result: ["first"],
+    },
+    {
+      name: "has those of the second where the first was rejected",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        presents();
+      },
+      ends: "turn.completed",
+      result: ["second"],
+    },
+    {
+      name: "has those of the first where the second came to nothing, for then its text stands too",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        session.does("a", says("cut", { stopReason: "length" }));
+      },
+      ends: "turn.completed",
+      result: ["first"],
+    },
+    {
+      name: "has none where it is cancelled after the first was rejected",
+      then: async () => {
+        session.does("a", rejects("wrong", "again"));
+        await does(write("second"));
+        session.cancels();
+      },
+      ends: "turn.cancelled",
+      result: [],
+    },
+    {
+      name: "has none where it is cancelled before the first is confirmed",
+      then: () => session.cancels(),
+      ends: "turn.cancelled",
+      result: [],
+    },
+  ])("$name, and so begins the next", async ({ then, ends, result }) => {
+    await does(write("first"));
+    presents();
+    expect(resultOf(1)).toEqual([]); // it is not the result yet
+    await then();
+    expect(world.ending).toMatchObject({ type: ends });
+    expect(resultOf(1)).toEqual(result);
+    session.restart();
+    expect(resultOf(1)).toEqual(result);
+    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
+
+describe("an agent that writes files, and then fails for good in the middle of its words", () => {
+  it("leaves them as the turn's result, with what it wrote as the answer", async () => {
+    begin();
+    await does(write("half"));
+    world.writing = { a: "Half an answer" };
+    session.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
+    expect(world.ending).toMatchObject({ type: "turn.completed", answer: "Half an answer" });
+    expect(resultOf(1)).toEqual(["half"]);
+    expect(await nextBegins()).toEqual(["/workspace/half"]);
+  });
+});
+
+describe("a presenter that begins with the winning files", () => {
+  beforeEach(async () => {
+    begin();
+    await does(write("answer"));
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+  });
+
+  it.each<{ name: string; does: (files: AgentFiles) => Promise<unknown>; result: string[]; snapshot: string; files: string }>([
+    {
+      name: "hands over what it made of them",
+      does: async (files) => {
+        await write("final")(files);
+        await remove("answer")(files);
+      },
+      files: "workspace",
+      result: ["final"],
+      snapshot: "agent1.final",
+    },
+    {
+      name: "hands over none, and the log says so, where it deleted all",
+      does: remove("answer"),
+      files: "workspace_cleared",
+      result: [],
+      snapshot: "agent1.final",
+    },
+    {
+      name: "hands over those, and the log says so, where it changed none",
+      does: (files) => files.read("answer"),
+      files: "kept",
+      result: ["answer"],
+      snapshot: "agent1.1",
+    },
+    {
+      name: "hands over what it was where it wrote equal bytes",
+      does: write("answer"),
+      files: "workspace",
+      result: ["answer"],
+      snapshot: "agent1.final",
+    },
+  ])("$name (D1)", async ({ does: work, files, result, snapshot }) => {
+    await does(work);
+    session.restart();
+    session.does("a", says("Done."));
+    expect(world.events("presentation.completed")).toMatchObject([{ source: "presentation", snapshot, files }]);
+    expect(resultOf(1)).toEqual(result);
+    const final = { attempt: 1, label: "agent1.final", snapshot: "agent1.final" };
+    expect(session.workspaces.frozen(1, final).tree).toHaveLength(result.length);
+    expect(await nextBegins()).toEqual(result.map((path) => `/workspace/${path}`));
+  });
+});
+
+describe("a final text over 256 KiB (long final)", () => {
+  const text = `The beginning. ${"x".repeat(300 * 1024)} The end.`;
+  /** More than fits into a row. */
+  const huge = `${text}${"y".repeat(1_000_000)}`;
+
+  it.each<{ name: string; text: string; before: string[]; kept: string }>([
+    { name: "in final.txt", text, before: ["notes"], kept: "final.txt" },
+    { name: "where the agent wrote nothing else", text, before: [], kept: "final.txt" },
+    { name: "under the next free name", text, before: ["final.txt", "final-2.txt"], kept: "final-3.txt" },
+    { name: "beside a directory of that name", text, before: ["Final.txt/a"], kept: "final-2.txt" },
+    { name: "in R2 where it fits into no row", text: huge, before: [], kept: "final.txt" },
+  ])("is kept whole $name, and the next turn finds it", async ({ text: said, before, kept }) => {
+    begin({ rules: { skip_coordination: true } });
+    for (const path of before) await does(write(path));
+    session.restart();
+    await session.says("a", said);
+    expect(world.events("presentation.completed")).toMatchObject([
+      { source: "presentation", text_file: kept, snapshot: "agent1.final", files: "workspace" },
+    ]);
+    session.restart();
+    const { tree } = session.workspaces.frozen(1, null);
+    expect(tree.map(({ path }) => path).toSorted()).toEqual([...before, kept].toSorted());
+    const contents = await session.workspaces.contents(tree.find(({ path }) => path === kept)?.hash ?? "");
+    expect(contents.ok && new TextDecoder().decode(contents.bytes) === said).toBe(true);
+    expect(await nextBegins()).toContain(`/workspace/${kept}`);
+  });
+
+  it("keeps the winning files beside it", async () => {
+    begin();
+    await does(write("answer"));
+    session.does("a", answers("A"));
+    session.does("a", votes("a"));
+    await session.says("a", text);
+    expect(resultOf(1).toSorted()).toEqual(["answer", "final.txt"]);
+  });
+});

@@ -1,0 +1,137 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { BEGINS_AGAIN } from "../../../../src/providers/platform-words";
+import { toRow } from "../../../../durable-objects/session/streams/frames";
+import { Journal } from "../../../../durable-objects/session/log/journal";
+import { createTables } from "../../../../durable-objects/session/session-tables";
+import { SessionLog } from "../../../../durable-objects/session/log/session-log";
+import type { SessionEvent } from "../../../../src/protocol/events";
+
+const turnStarted: SessionEvent = {
+  type: "turn.started",
+  at: 1,
+  turn: 1,
+  question: "?",
+  parent_turn: null,
+  aliases: {},
+  budget: {},
+  deadline_at: 9,
+};
+const settled: SessionEvent = { type: "attempt.started", at: 2, turn: 1, attempt: 1, feedback: null };
+const callFailed = (call: string): SessionEvent => ({
+  type: "call.failed",
+  at: 3,
+  turn: 1,
+  attempt: 1,
+  agent: "a",
+  round: 1,
+  call,
+  class: "transient",
+  code: "stream_cut",
+  message: "Cut.",
+  retry_at: null,
+  usage: null,
+  cost_usd: 0,
+  tokens: 0,
+});
+const entry = (...events: SessionEvent[]) => ({ events, rows: events.map(toRow), records: [] });
+
+type Rig = { journal: Journal; log: SessionLog; disk: { sync: () => Promise<void>; refuses: boolean; aborted: string[] } };
+
+/** A journal over real tables, on a disk whose moods are the test's. */
+async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, state) => {
+    createTables(state.storage.sql);
+    const log = new SessionLog(state.storage.sql);
+    const disk: Rig["disk"] = { sync: () => Promise.resolve(), refuses: false, aborted: [] };
+    const storage = {
+      sql: state.storage.sql,
+      sync: () => disk.sync(),
+      transactionSync: (work: () => unknown) =>
+        state.storage.transactionSync(() => {
+          const result = work();
+          if (disk.refuses) throw new Error("disk full");
+          return result;
+        }),
+    };
+    const ctx = {
+      storage,
+      waitUntil: () => {},
+      abort: (why: string) => void disk.aborted.push(why),
+    } as unknown as DurableObjectState;
+    const journal = new Journal({
+      ctx,
+      log,
+      sessionId: "session_x",
+      maxReaders: 5,
+      endedAt: () => null,
+      now: () => 1,
+      openTurn: () => 1,
+    });
+    await test({ journal, log, disk });
+  });
+}
+
+const all = { after: 0, turn: null, deltas: true };
+const decoder = new TextDecoder();
+
+it("shows readers nothing that could still be lost", async () => {
+  await inObject(async ({ journal, disk }) => {
+    const flushed = Promise.withResolvers<void>();
+    disk.sync = () => flushed.promise;
+    journal.commit(entry(turnStarted), 1);
+    const reader = journal.streams.open(all).getReader();
+    await reader.read();
+    const first = reader.read();
+    const waited = new Promise((resolve) => setTimeout(() => resolve("nothing yet"), 50));
+    expect(await Promise.race([first, waited])).toBe("nothing yet");
+    flushed.resolve();
+    expect(decoder.decode((await first).value)).toContain("id: 1\n");
+    await reader.cancel();
+  });
+});
+
+it("puts what models wrote before a fact into the same commit, ahead of it", async () => {
+  await inObject(async ({ journal, log }) => {
+    journal.commit(entry(turnStarted), 1);
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, "first, at once", null);
+    journal.write({ agent: "a", round: 1, call: "c", kind: "text" }, " and the rest", null);
+    journal.commit(entry(settled), 2);
+    const rows = [...log.read({ after: 0, upTo: 9, deltas: true })];
+    expect(rows.map(({ seq, type }) => [seq, type])).toEqual([
+      [1, "turn.started"],
+      [2, "stream.delta"],
+      [3, "stream.delta"],
+      [4, "attempt.started"],
+    ]);
+  });
+});
+
+it("stores where a reply can be taken up together with the text it follows, until the call ends", async () => {
+  await inObject(async ({ journal, log }) => {
+    const written = { agent: "a", round: 1, call: "c", kind: "text" } as const;
+    const storedText = () => [...log.readDeltas(1)].map(({ body }) => JSON.parse(body).items[0].text);
+    journal.commit(entry(turnStarted), 1);
+    journal.write(written, "at once", { id: "reply_1", after: 7 });
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    journal.write(written, ", later", { id: "reply_1", after: 8 });
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once"], { id: "reply_1", after: 7 }]);
+    journal.commit(entry(settled), 2);
+    expect([storedText(), journal.points.find("c")]).toEqual([["at once", ", later"], { id: "reply_1", after: 8 }]);
+    journal.commit(entry(callFailed("c")), 3);
+    expect(journal.points.find("c")).toBeNull();
+    journal.notePoint("d", { id: "reply_2", after: 0 });
+    expect(journal.points.find("d")).toEqual({ id: "reply_2", after: 0 });
+  });
+});
+
+it("keeps nothing of a refused transaction and gives the object up, to begin again from what is stored", async () => {
+  await inObject(async ({ journal, log, disk }) => {
+    journal.commit(entry(turnStarted), 1);
+    disk.refuses = true;
+    expect(() => journal.commit(entry(settled), 2)).toThrow("disk full");
+    expect(disk.aborted).toEqual([BEGINS_AGAIN]);
+    expect([...log.read({ after: 0, upTo: 9, deltas: true })]).toHaveLength(1);
+  });
+});

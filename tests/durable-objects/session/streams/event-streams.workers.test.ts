@@ -1,0 +1,311 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { describe, expect, it, vi } from "vitest";
+import { EventStreams } from "../../../../durable-objects/session/streams/event-streams";
+import { type LogRow, toRow } from "../../../../durable-objects/session/streams/frames";
+import { STREAM } from "../../../../durable-objects/shared/limits";
+import { createTables } from "../../../../durable-objects/session/session-tables";
+import { SessionLog } from "../../../../durable-objects/session/log/session-log";
+import type { SessionEvent } from "../../../../src/protocol/events";
+import { eventsPath, follow, parse, post, request, start, teamOf } from "../session-client";
+
+type Rig = { log: SessionLog; streams: EventStreams; write: (text?: string) => void; end: () => void };
+
+/** The streams over a real log, written by hand. */
+async function inObject(test: (rig: Rig) => Promise<void>): Promise<void> {
+  const stub = env.SESSIONS.get(env.SESSIONS.newUniqueId());
+  await runInDurableObject(stub, async (_, state) => {
+    createTables(state.storage.sql);
+    const log = new SessionLog(state.storage.sql);
+    let endedAt: number | null = null;
+    const started: SessionEvent = {
+      type: "turn.started",
+      at: 1,
+      turn: 1,
+      question: "?",
+      parent_turn: null,
+      aliases: {},
+      budget: {},
+      deadline_at: 9,
+    };
+    log.append([toRow(started)]);
+    log.placeTurn(1, null, 1);
+    const streams = new EventStreams({
+      log,
+      sessionId: "session_x",
+      maxReaders: 10,
+      now: () => Date.now(),
+      endedAt: () => endedAt,
+    });
+    const publish = (rows: LogRow[]) => streams.publish(rows);
+    await test({
+      log,
+      streams,
+      write: (text = "x") =>
+        publish([log.appendDelta(1, 2, [{ agent: "a", round: 1, call: "c", kind: "text", offset: 0, text }])]),
+      end: () => {
+        endedAt = Date.now();
+        const usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+        publish(
+          log.append([toRow({ type: "turn.failed", at: 3, turn: 1, code: "x", message: "x", agents: [], usage, cost_usd: 0 })]),
+        );
+      },
+    });
+  });
+}
+
+const all = { after: 0, turn: 1, deltas: true };
+const decoder = new TextDecoder();
+
+/** What a reader that is always ready gets, write by write. */
+async function pieces(stream: ReadableStream<Uint8Array>): Promise<string[]> {
+  const got: string[] = [];
+  for await (const piece of stream) got.push(decoder.decode(piece));
+  return got;
+}
+
+async function readAll(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return new Response(stream).text();
+}
+
+describe("a reader", () => {
+  it("gets replay, then live, without gap or repeat, and the end when the turn ends", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      for (let nth = 0; nth < 50; nth += 1) write();
+      const text = readAll(streams.open(all));
+      for (let nth = 0; nth < 50; nth += 1) {
+        write();
+        if (nth % 7 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      end();
+      expect(parse(await text).map(({ sequence_number }) => sequence_number)).toEqual(
+        Array.from({ length: 102 }, (_, nth) => nth + 1),
+      );
+    });
+  });
+
+  it("may be gone and come back anywhere: what it stitches together is the log, byte for byte", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      for (let nth = 0; nth < 300; nth += 1) write("x".repeat(nth));
+      end();
+      const whole = (await readAll(streams.open(all))).replace(/^retry.*\n\n/, "");
+      let stitched = "";
+      let last = 0;
+      while (last < 302) {
+        const reader = streams.open({ ...all, after: last }).getReader();
+        const { value: preamble } = await reader.read();
+        expect(decoder.decode(preamble)).toBe("retry: 2000\n\n");
+        const { value } = await reader.read();
+        await reader.cancel();
+        const frames = decoder.decode(value).split(/(?<=\n\n)/);
+        const kept = frames.slice(0, 1 + (last % 13));
+        stitched += kept.join("");
+        last += kept.length;
+      }
+      expect(stitched).toBe(whole);
+      expect(streams.watched).toBe(false);
+    });
+  });
+
+  it("is spared the deltas if it asks so, with the same numbers", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      write();
+      const live = readAll(streams.open({ ...all, deltas: false }));
+      write();
+      end();
+      const replayed = readAll(streams.open({ ...all, deltas: false }));
+      expect(parse(await live).map(({ sequence_number }) => sequence_number)).toEqual([1, 4]);
+      expect(await replayed).toBe(await live);
+    });
+  });
+
+  it("that takes nothing is closed once it is a MiB behind, and others get everything", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      const stuck = streams.open(all).getReader();
+      await stuck.read();
+      await stuck.read();
+      const good = readAll(streams.open(all));
+      for (let nth = 0; nth < 30; nth += 1) {
+        write("y".repeat(STREAM.behindBytes / 16));
+        await new Promise((resolve) => setTimeout(resolve, 0));
+      }
+      expect((await stuck.read()).done).toBe(true);
+      end();
+      expect(parse(await good)).toHaveLength(32);
+    });
+  });
+
+  it("hears a heartbeat when nothing else was said for long enough", async () => {
+    vi.useFakeTimers();
+    try {
+      await inObject(async ({ streams }) => {
+        const reader = streams.open(all).getReader();
+        await reader.read();
+        await reader.read();
+        const next = reader.read();
+        await vi.advanceTimersByTimeAsync(STREAM.heartbeatMs + STREAM.tickMs);
+        expect(decoder.decode((await next).value)).toBe(":\n\n");
+        await reader.cancel();
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("of the whole session is closed some minutes after the last turn", async () => {
+    vi.useFakeTimers();
+    try {
+      await inObject(async ({ streams, end }) => {
+        end();
+        const text = readAll(streams.open({ ...all, turn: null }));
+        await vi.advanceTimersByTimeAsync(STREAM.lingerMs + STREAM.tickMs);
+        expect(parse(await text)).toHaveLength(2);
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("the streams", () => {
+  it("B12 are full at the operator's limit, and no longer once a reader left", async () => {
+    await inObject(async ({ streams }) => {
+      const readers = Array.from({ length: 10 }, () => streams.open(all));
+      expect(streams.isFull).toBe(true);
+      await readers[3]?.cancel();
+      expect(streams.isFull).toBe(false);
+    });
+  });
+
+  it("B12 beyond the limit are refused with 429, with when to come again, and open once a reader left", async () => {
+    const run = await start(teamOf(["hanging"]));
+    const open = () => request(eventsPath(run));
+    const readers = await Promise.all(Array.from({ length: Number(env.MAX_READERS) }, open));
+    expect(new Set(readers.map(({ status }) => status))).toEqual(new Set([200]));
+    const refused = await open();
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "30"]);
+    expect(await refused.json()).toMatchObject({ status: 429, code: "too_many_readers" });
+    await readers[0]?.body?.cancel();
+    const next = await vi.waitFor(async () => {
+      const opened = await open();
+      expect(opened.status).toBe(200);
+      return opened;
+    }, 10_000);
+    await post(`/api/sessions/${run.session_id}/cancel`);
+    const texts = await Promise.all([...readers.slice(1), next].map((reader) => reader.text()));
+    for (const text of texts) expect(text).toContain("event: turn.cancelled");
+  });
+
+  it("B12 close a reader at its time limit, also one that stalls and holds its place", async () => {
+    vi.useFakeTimers();
+    try {
+      await inObject(async ({ streams, write }) => {
+        const waiting = readAll(streams.open(all));
+        const stalled = streams.open(all).getReader();
+        await stalled.read();
+        write();
+        await vi.advanceTimersByTimeAsync(STREAM.connectionMs + STREAM.tickMs);
+        expect(parse(await waiting)).toHaveLength(2);
+        expect(streams.watched).toBe(false);
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([
+    { name: "few hear of each commit at once", readers: 3, least: 20, most: 30 },
+    { name: "many are told of what is committed within a moment in one write", readers: 500, least: 1, most: 12 },
+  ])("$name", async ({ readers, least, most }) => {
+    await inObject(async ({ streams, write, end }) => {
+      const reading = Array.from({ length: readers }, () => pieces(streams.open(all)));
+      for (let nth = 0; nth < 20; nth += 1) {
+        write();
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      end();
+      for (const got of await Promise.all(reading)) {
+        expect(parse(got.join("")).map(({ sequence_number }) => sequence_number)).toHaveLength(22);
+        expect(got.length).toBeGreaterThanOrEqual(least);
+        expect(got.length).toBeLessThanOrEqual(most);
+      }
+    });
+  });
+
+  it("serve from the log what the latest frames in memory no longer hold", async () => {
+    await inObject(async ({ streams, write, end }) => {
+      const early = streams.open(all).getReader();
+      await early.read();
+      for (let nth = 0; nth < 40; nth += 1) {
+        write("z".repeat(STREAM.tailBytes / 20));
+        if (nth < 5) await early.read();
+      }
+      const late = readAll(streams.open({ ...all, after: 3 }));
+      end();
+      expect(parse(await late).map(({ sequence_number }) => sequence_number)).toEqual(
+        Array.from({ length: 39 }, (_, nth) => nth + 4),
+      );
+    });
+  });
+
+  it("of a turn begin where the turn begins, whatever came before", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    await follow(run);
+    await post(`/api/sessions/${run.session_id}/turns`, { question: "Again?" });
+    const { events } = await follow({ ...run, turn: 2 });
+    expect(new Set(events.map(({ turn }) => turn))).toEqual(new Set([2]));
+    const whole = await request(`/api/sessions/${run.session_id}/events?limit=1000`, { headers: { accept: "application/json" } });
+    const { data } = await whole.json<{ data: { turn: number }[] }>();
+    expect(events).toEqual(data.filter(({ turn }) => turn === 2));
+  });
+});
+
+describe("the stream's address", () => {
+  it.each([
+    { name: "a garbage id", id: "abc", status: 400, code: "bad_event_id" },
+    { name: "a negative id", id: "-1", status: 400, code: "bad_event_id" },
+    { name: "an id in exponents", id: "1e3", status: 400, code: "bad_event_id" },
+    { name: "an id beyond all numbers", id: "9007199254740993", status: 400, code: "bad_event_id" },
+    { name: "a very long id", id: "1".repeat(4_000), status: 400, code: "bad_event_id" },
+  ])("refuses $name", async ({ id, status, code }) => {
+    const response = await request("/api/sessions/session_unknown00/events", { headers: { "last-event-id": id } });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ code });
+  });
+
+  it("says 204 after the turn's end, 409 ahead of a running one, and the header means the same as the parameter", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    const { events, text } = await follow(run);
+    const last = events.at(-1)?.sequence_number ?? 0;
+    expect((await follow(run, { "last-event-id": String(last - 1) })).events).toHaveLength(1);
+    expect(await (await request(`${eventsPath(run)}?after=0`)).text()).toBe(text);
+    for (const id of [last, last + 1_000]) {
+      expect((await request(eventsPath(run), { headers: { "last-event-id": String(id) } })).status).toBe(204);
+    }
+    const running = await start(teamOf(["hanging", "hanging"]));
+    expect((await request(eventsPath(running), { headers: { "last-event-id": "1000" } })).status).toBe(409);
+    await post(`/api/sessions/${running.session_id}/cancel`);
+  });
+
+  it("has the headers of an event stream, and none of it is kept by caches", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    const { headers, body } = await request(eventsPath(run));
+    expect(headers.get("content-type")).toBe("text/event-stream");
+    expect(headers.get("cache-control")).toBe("no-store, no-transform");
+    await body?.cancel();
+  });
+
+  it("gives pages of the same events to who asks for JSON", async () => {
+    const run = await start(teamOf(["quick", "plain"]));
+    const { events } = await follow(run);
+    const pages: unknown[] = [];
+    for (let after = 0, more = true; more; ) {
+      const response = await request(`${eventsPath(run)}?limit=7&after=${after}`, { headers: { accept: "application/json" } });
+      const page = await response.json<{ data: unknown[]; last_id: number; has_more: boolean }>();
+      pages.push(...page.data);
+      after = page.last_id;
+      more = page.has_more;
+    }
+    expect(pages).toEqual(events);
+  });
+});

@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { LogRow } from "../../../../durable-objects/session/streams/frames";
+import { GatheredRows } from "../../../../durable-objects/session/streams/row-batcher";
+
+beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
+afterEach(() => void vi.useRealTimers());
+
+const row = (seq: number, type = "stream.delta"): LogRow => ({ seq, turn: 1, attempt: 1, agent: null, type, at: 0, body: "{}" });
+
+function gathered(readers: number) {
+  const told: number[][] = [];
+  const rows = new GatheredRows({ readers: () => readers, tell: (some) => void told.push(some.map(({ seq }) => seq)) });
+  return { rows, told };
+}
+
+it("few readers hear of each commit at once", () => {
+  const { rows, told } = gathered(3);
+  rows.add([row(1)]);
+  rows.add([row(2)]);
+  expect(told).toEqual([[1], [2]]);
+});
+
+it("many hear of what comes close together in one write, a tenth of a second later at most", () => {
+  const { rows, told } = gathered(2_000);
+  for (let seq = 1; seq <= 10; seq += 1) {
+    rows.add([row(seq)]);
+    vi.advanceTimersByTime(10);
+  }
+  vi.advanceTimersByTime(1);
+  expect(told).toEqual([[1], [2, 3, 4, 5, 6, 7, 8, 9, 10]]);
+});
+
+it("a turn's end waits for nothing", () => {
+  const { rows, told } = gathered(2_000);
+  rows.add([row(1)]);
+  rows.add([row(2)]);
+  rows.add([row(3, "turn.completed")]);
+  expect(told).toEqual([[1], [2, 3]]);
+});
+
+it("a clock that jumps back an hour keeps nobody waiting longer", () => {
+  const { rows, told } = gathered(2_000);
+  rows.add([row(1)]);
+  vi.setSystemTime(1_000_000 - 3_600_000);
+  rows.add([row(2)]);
+  vi.advanceTimersByTime(101);
+  expect(told).toEqual([[1], [2]]);
+});

@@ -1,0 +1,147 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { Containers } from "../../../../durable-objects/session/tools/containers";
+import { toolboxOf } from "../../../../durable-objects/session/tools/toolbox";
+import type { CommandPlace, SandboxClient } from "../../../../src/tools/shell";
+import { Breakers } from "../../../../src/tools/breaker";
+import { Turnstile } from "../../../../src/tools/turnstile";
+import { FULL_CONTEXT, teamOf } from "../../../config/teams";
+import { workingAgent } from "./tool-rig";
+
+/** Containers of a session's agents: what becomes of a command that is cut off, and of the containers when the session goes. */
+
+type Namespace = NonNullable<ConstructorParameters<typeof Containers>[0]["sandboxes"]>;
+
+/** Containers without files, whose commands end only when they are let go; and, while `isDown`, none of them answers. */
+class Fleet {
+  readonly commands: string[] = [];
+  readonly destroyed: string[] = [];
+  isDown = false;
+  #held: (() => void)[] = [];
+
+  /** Each command that runs, or those that are begun from now on, ends. */
+  letGo(): void {
+    for (const end of this.#held.splice(0)) end();
+  }
+
+  get namespace(): Namespace {
+    const bound = { idFromName: (name: string) => name, get: (name: string) => this.#container(name) };
+    return bound as unknown as Namespace;
+  }
+
+  #container(name: string): SandboxClient {
+    const done = { exitCode: 0, stdout: "", stderr: "" };
+    return {
+      exec: async (line) => {
+        if (line.startsWith("setsid ")) await new Promise<void>((end) => this.#held.push(end));
+        return done;
+      },
+      writeFile: async (path, content) => {
+        if (path === "/tmp/.agent-command") this.commands.push(`${name}: ${content}`);
+        return { success: true };
+      },
+      readFile: async () => ({ success: false, content: "" }),
+      destroy: async () => {
+        if (this.isDown) throw new Error("Network connection lost.");
+        this.destroyed.push(name);
+      },
+    };
+  }
+}
+
+const YAML = "agent: {id: a, backend: {type: claude, cwd: work, enable_mcp_command_line: true}}";
+const POST = { name: "run_command", args: { command: "curl -X POST https://shop.example/orders" } };
+
+const NO_OTHERS = { javascript: null, readsResults: false };
+
+describe("a session's containers", () => {
+  let fleet: Fleet;
+  let agent: ReturnType<typeof workingAgent>;
+  const working = (rulesFor: CommandPlace, bound: CommandPlace = rulesFor) => {
+    fleet = new Fleet();
+    const team = teamOf(YAML, { ...FULL_CONTEXT, commands: rulesFor });
+    const sandboxes = bound === "service" ? undefined : fleet.namespace;
+    agent = workingAgent([], [POST], {
+      team,
+      containers: () => new Containers({ sandboxes, place: bound, session: "s", team }),
+      tools: (containers) => {
+        const [own] = team.agents;
+        if (!own) throw new Error("a team has an agent");
+        const shared = { large: new Turnstile(), breakers: new Breakers() };
+        return toolboxOf(own, { secretOf: () => undefined, shared, runner: () => containers.runnerOf(0), ...NO_OTHERS });
+      },
+    });
+    agent.ask();
+  };
+  const begun = (times: number) => vi.waitFor(() => expect(fleet.commands).toHaveLength(times), 10_000);
+  const isOver = () => vi.waitFor(() => expect(agent.isOver()).toBe(true), 10_000);
+  const settlements = () =>
+    agent.events().flatMap(({ type }) => (/^tool\.(completed|interrupted|unknown)$/.test(type) ? [type] : []));
+  afterEach(() => {
+    fleet.letGo();
+    agent.close();
+  });
+
+  it("are not asked again for a command that a restart cut off, where they may have a network: nobody knows what it did", async () => {
+    working("open_container");
+    await begun(1);
+    await agent.restart();
+    await isOver();
+    expect(fleet.commands).toEqual([`s-1: ${POST.args.command}`]);
+    expect(settlements()).toEqual(["tool.unknown"]);
+  });
+
+  it("are asked again where the operator says that they have no network", async () => {
+    working("closed_container");
+    await begun(1);
+    await agent.restart();
+    await begun(2);
+    fleet.letGo();
+    await isOver();
+    expect(settlements()).toEqual(["tool.interrupted", "tool.completed"]);
+  });
+
+  it("are for no session whose rules began without a network", async () => {
+    working("service", "open_container");
+    await isOver();
+    expect(fleet.commands).toEqual([]);
+    expect(agent.ended()).toEqual(["run_command ok"]);
+  });
+
+  it("are destroyed before the session is erased, also while a command runs there", async () => {
+    working("open_container");
+    await begun(1);
+    const stopped = agent.engine().stop();
+    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
+    fleet.letGo(); // what was under way ends, and may have started the container anew
+    await stopped;
+    expect(fleet.destroyed).toEqual(["s-1", "s-1"]);
+  });
+
+  it("that cannot be destroyed keep the session, and that is tried again without anyone asking", async () => {
+    working("closed_container");
+    await begun(1);
+    fleet.letGo();
+    await isOver();
+    fleet.isDown = true;
+    await expect(agent.engine().stop()).rejects.toThrow("Network connection lost.");
+    await vi.waitFor(() => expect(agent.alarmAt()).not.toBeNull(), 10_000);
+    fleet.isDown = false;
+    await agent.restart(); // the alarm loads an object that is not in memory any more
+    await agent.engine().wake();
+    await vi.waitFor(() => expect(fleet.destroyed).toEqual(["s-1"]), 10_000);
+    await agent.engine().stop();
+  });
+});
+
+describe("containers to destroy", () => {
+  it("are none where no agent has a shell, or the operator has bound none", () => {
+    const fleet = new Fleet();
+    const withShell = teamOf(YAML, FULL_CONTEXT);
+    const without = teamOf("agent: {id: a, backend: {type: claude, cwd: work}}", FULL_CONTEXT);
+    const dutiesOf = (sandboxes: Namespace | undefined, team: typeof withShell) =>
+      new Containers({ sandboxes, place: "closed_container", session: "s", team }).duties();
+    expect(dutiesOf(fleet.namespace, withShell)).toEqual([{ type: "destroy_container", name: "s-1" }]);
+    expect(dutiesOf(undefined, withShell)).toEqual([]);
+    expect(dutiesOf(fleet.namespace, without)).toEqual([]);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { CALL_SLOTS, TOOL_SERVERS } from "../../../../durable-objects/shared/limits";
+import { ServerPlaces } from "../../../../durable-objects/session/tools/listing-slots";
+import { type Release, Slots } from "../../../../durable-objects/session/calls/semaphore";
+
+/** The platform lets six requests of an invocation wait for headers; R2 has one of these places. */
+const REQUESTS = 5;
+const PATIENCE = 45_000;
+const never = new AbortController().signal;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** Calls and requests to tool servers as they hold places; both are named, and let go of by name. */
+function start() {
+  const slots = new Slots(CALL_SLOTS, PATIENCE);
+  const places = new ServerPlaces(slots);
+  const held = new Map<string, Release>();
+  const settle = () => vi.advanceTimersByTimeAsync(0);
+  const take = async (names: string[], place: () => Promise<Release>) => {
+    for (const name of names) {
+      void place().then(
+        (release) => held.set(name, release),
+        () => undefined,
+      );
+      await settle();
+    }
+  };
+  return {
+    holders: () => [...held.keys()],
+    calls: (...names: string[]) => take(names, () => slots.take(never, () => undefined)),
+    servers: (...names: string[]) => take(names, () => places.enter(never)),
+    enter: (signal: AbortSignal) => places.enter(signal),
+    async leave(...names: string[]) {
+      for (const name of names) held.get(name)?.();
+      for (const name of names) held.delete(name);
+      await settle();
+    },
+  };
+}
+
+describe("tool servers that are connected", () => {
+  it("have one place where calls have all of theirs, and never more together than the platform has", async () => {
+    const { holders, calls, servers, leave } = start();
+    await calls("a", "b", "c", "d", "e");
+    await servers("s1", "s2", "s3");
+    await vi.advanceTimersByTimeAsync(10 * 60_000);
+    expect(holders()).toEqual(["a", "b", "c", "d", "s1"]);
+    expect(holders()).toHaveLength(REQUESTS);
+    await leave("a", "b", "c", "d", "e", "s1");
+    await leave(...holders());
+  });
+
+  it("have a few more where calls leave theirs free, so that one that is silent keeps nobody waiting", async () => {
+    const { holders, servers, leave } = start();
+    await servers("silent", "s2", "s3", "s4");
+    expect(holders()).toEqual(["silent", "s2", "s3"]);
+    expect(holders()).toHaveLength(TOOL_SERVERS.own + TOOL_SERVERS.guests);
+    await leave("s2");
+    expect(holders()).toEqual(["silent", "s3", "s4"]);
+    await leave("silent", "s3", "s4");
+  });
+
+  it("leave places to calls, and calls get theirs back", async () => {
+    const { holders, calls, servers, leave } = start();
+    await servers("s1", "s2", "s3");
+    await calls("a", "b", "c");
+    expect(holders()).toEqual(["s1", "s2", "s3", "a", "b"]);
+    await leave("s2");
+    expect(holders()).toEqual(["s1", "s3", "a", "b", "c"]);
+    await leave(...holders());
+  });
+
+  it("take whichever place is free first", async () => {
+    const { holders, calls, servers, leave } = start();
+    await calls("a", "b", "c", "d");
+    await servers("s1", "s2");
+    await leave("b");
+    expect(holders()).toEqual(["a", "c", "d", "s1", "s2"]);
+    await servers("s3");
+    await leave("s1");
+    expect(holders()).toEqual(["a", "c", "d", "s2", "s3"]);
+    await leave(...holders());
+  });
+
+  it("keep no place that they do not want any more", async () => {
+    const { holders, calls, servers, enter, leave } = start();
+    await calls("a", "b", "c", "d");
+    await servers("s1");
+    const user = new AbortController();
+    const left = expect(enter(user.signal)).rejects.toThrow("cancelled");
+    user.abort(new Error("cancelled"));
+    await left;
+    await leave("a", "b", "c", "d", "s1");
+    await servers("s2", "s3", "s4");
+    expect(holders()).toEqual(["s2", "s3", "s4"]);
+    await leave(...holders());
+    await calls("e", "f", "g", "h");
+    expect(holders()).toHaveLength(CALL_SLOTS);
+    await leave(...holders());
+  });
+});

@@ -1,0 +1,245 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { Deliveries } from "../../../durable-objects/session/log/outbox-worker";
+import { EventStreams } from "../../../durable-objects/session/streams/event-streams";
+import { KeyWatch } from "../../../durable-objects/session/streams/key-revocation";
+import { Outbox } from "../../../durable-objects/session/log/outbox";
+import { createTables } from "../../../durable-objects/session/session-tables";
+import { SessionLog } from "../../../durable-objects/session/log/session-log";
+import { TenantTables } from "../../../durable-objects/tenant/tenant-tables";
+import { auditKey } from "../../../src/tenancy/audit";
+import { sessionName } from "../../../src/tenancy/session-name";
+import { askWith, keys, makeKey } from "../../api/keyed-client";
+import { teamOf } from "../session/session-client";
+
+const tenant = (id: string) => env.TENANTS.get(env.TENANTS.idFromName(id));
+const limit = (id: string, turns: number | null, usd: number | null) =>
+  env.DB.prepare("INSERT INTO tenants (id, concurrent_turns, usd_per_day) VALUES (?, ?, ?)").bind(id, turns, usd).run();
+const wish = (turn: number, maxCostUsd: number | null = null) => ({
+  session: "session_0000000001",
+  turn,
+  maxCostUsd,
+  unpriced: [],
+  leastUsd: 0,
+  endsAt: Date.now() + 60_000,
+});
+const settled = (turn: number, costUsd: number) => ({ session: "session_0000000001", turn, costUsd, at: Date.now() });
+
+describe("a tenant's audit log", () => {
+  const entry = (result: number) => ({ at: 1, keyId: "k", action: "POST /api/runs", from: null, requestId: "r", result });
+  const page = { after: 0, limit: 100 };
+
+  it("goes on under a key behind rows without one, and shows which row was written anew (L18)", async () => {
+    await tenant("sealed-log").audit(entry(1)); // where there is no master key
+    await runInDurableObject(tenant("sealed-log"), (_, { storage: { sql } }) => {
+      const tables = new TenantTables(sql, auditKey("the master key", "object"));
+      for (const result of [2, 3, 4]) tables.appendAudit(entry(result));
+      const hashes = tables.auditPage(page).rows.map(({ hash }) => hash.replace(/[0-9a-f]{64}$/, "x"));
+      expect([hashes, tables.auditPage(page).brokenAt]).toEqual([["x", "hmac:x", "hmac:x", "hmac:x"], null]);
+      sql.exec("UPDATE audit SET result = 9 WHERE seq = 3");
+      expect([0, 1, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([3, 3, 3, null]);
+      sql.exec("DELETE FROM audit WHERE seq = 3");
+      expect([0, 2, 3].map((after) => tables.auditPage({ ...page, after }).brokenAt)).toEqual([4, 4, 4]);
+    });
+  });
+
+  it("has each new head told in the service's log, so that no newest rows are dropped unseen (L18)", async () => {
+    const logged = vi.spyOn(console, "log");
+    const { key } = await makeKey("told-heads", { scopes: "admin" });
+    await askWith(key, "/api/audit");
+    const { rows } = await tenant("told-heads").auditPage(page);
+    expect(logged).toHaveBeenCalledWith("audit", "told-heads", "1", rows[0]?.hash);
+    logged.mockRestore();
+  });
+});
+
+describe("a tenant's object", () => {
+  it("gives as many places as there are, and a place back at a turn's end, told once or twice", async () => {
+    await limit("places", 2, null);
+    const object = tenant("places");
+    for (const turn of [1, 2, 2]) expect(await object.startTurn("places", wish(turn))).toMatchObject({ ok: true });
+    expect(await object.startTurn("places", wish(3))).toEqual({ ok: false, code: "quota_exceeded", limit: 2, running: 2 });
+    for (const _ of [1, 2]) await object.endTurn(settled(1, 0.5));
+    expect(await object.startTurn("places", wish(3))).toMatchObject({ ok: true });
+    await object.releaseTurn("session_0000000001", 3);
+    expect(await object.startTurn("places", wish(4))).toMatchObject({ ok: true });
+  });
+
+  it("never lets more be reserved than is left of the day, however many ask at once", async () => {
+    await limit("money", null, 10);
+    const object = tenant("money");
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((turn) => object.startTurn("money", wish(turn, 3))));
+    expect(answers.map((answer) => (answer.ok ? answer.maxCostUsd : answer.code))).toEqual([3, 3, 3, 1, "spend_exceeded"]);
+    for (const turn of [1, 1, 1]) await object.endTurn(settled(turn, 0.5));
+    expect(await object.startTurn("money", wish(6))).toMatchObject({ ok: true, maxCostUsd: 2.5 });
+  });
+
+  it("keeps what the dearest and longest of several that ask as the same turn was given", async () => {
+    await limit("racing", 1, 10);
+    const object = tenant("racing");
+    expect(await object.startTurn("racing", wish(1, 8))).toMatchObject({ ok: true, maxCostUsd: 8 });
+    const cheap = { ...wish(1, 0.01), endsAt: Date.now() + 1 };
+    expect(await object.startTurn("racing", cheap)).toMatchObject({ ok: true, maxCostUsd: 0.01 });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await object.startTurn("racing", wish(2))).toMatchObject({ code: "quota_exceeded", running: 1 });
+    const leases = await runInDurableObject(object, (_, { storage }) =>
+      storage.sql.exec("SELECT turn, reserved_usd FROM leases").toArray(),
+    );
+    expect(leases).toEqual([{ turn: 1, reserved_usd: 8 }]);
+  });
+
+  it("gives no place to a turn that has ended already", async () => {
+    await limit("late", 1, null);
+    const object = tenant("late");
+    await object.endTurn(settled(1, 0));
+    await object.startTurn("late", wish(1));
+    expect(await object.startTurn("late", wish(2))).toMatchObject({ ok: true });
+  });
+});
+
+const question = "What is six times seven?";
+const start = (key: string, models: readonly string[], more: object = {}) =>
+  askWith(key, "/api/runs", { method: "POST", body: { question, config: teamOf(models), ...more } });
+
+describe("a run", () => {
+  it("beyond the tenant's turns is refused with 429, and starts when one has ended", async () => {
+    await limit("busy", 1, null);
+    const { key } = await makeKey("busy");
+    const { session_id } = await (await start(key, ["hanging"])).json<{ session_id: string }>();
+    const refused = await start(key, ["quick"]);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "10"]);
+    expect(await refused.json()).toMatchObject({ code: "quota_exceeded", limit: 1, running: 1 });
+    await askWith(key, `/api/sessions/${session_id}/cancel`, { method: "POST" });
+    await vi.waitFor(async () => expect((await start(key, ["quick"])).status).toBe(202), 10_000);
+  });
+
+  it("of a model whose price nobody knows is refused where the day is capped", async () => {
+    await limit("capped", null, 5);
+    const { key } = await makeKey("capped");
+    const refused = await start(key, ["quick"]);
+    expect([refused.status, await refused.json()]).toEqual([
+      422,
+      expect.objectContaining({ code: "price_unknown", agents: ["a0"], detail: expect.stringContaining("TENANT_USD_PER_DAY") }),
+    ]);
+  });
+
+  it.each([
+    { name: "has spent its day", id: "spent", usd: 5, says: "$5.00" },
+    { name: "has too little left for a first call", id: "nearly_spent", usd: 4.9999, says: "cannot pay a first call" },
+  ])("of a tenant that $name is refused with 402, by the words what to do", async ({ id, usd, says }) => {
+    await limit(id, null, 5);
+    const { key } = await makeKey(id);
+    await tenant(id).endTurn(settled(1, usd));
+    const agents = [{ id: "a0", backend: { type: "openai", base_url: inject("providersUrl"), api_key: "caller-key" } }];
+    const refused = await askWith(key, "/api/runs", { method: "POST", body: { question, config: { agents } } });
+    const problem = await refused.json<{ code: string; detail: string }>();
+    expect([problem.code, refused.status]).toEqual(["spend_exceeded", 402]);
+    expect(problem.detail).toContain(says);
+  });
+});
+
+it("a turn's end reaches the tenant by the session's outbox, which is empty then", async () => {
+  await limit("told", null, null);
+  const { key } = await makeKey("told");
+  const { session_id } = await (await start(key, ["quick"])).json<{ session_id: string }>();
+  await (await askWith(key, `/api/sessions/${session_id}/turns/1/events`)).text();
+  const session = env.SESSIONS.get(env.SESSIONS.idFromName(sessionName(null, "told", session_id)));
+  await vi.waitFor(async () => {
+    const left = await runInDurableObject(session, (_, { storage }) => storage.sql.exec("SELECT * FROM outbox").toArray());
+    expect(left).toEqual([]);
+    expect(await runInDurableObject(session, (_, { storage }) => storage.getAlarm())).toBeNull();
+  }, 10_000);
+  const rows = await runInDurableObject(tenant("told"), (_, { storage }) => ({
+    settled: storage.sql.exec("SELECT session, turn FROM settled").toArray(),
+    leases: storage.sql.exec("SELECT * FROM leases").toArray(),
+  }));
+  expect(rows).toEqual({ settled: [{ session: session_id, turn: 1 }], leases: [] });
+});
+
+it("the outbox keeps what was not heard, waits longer each time, and forgets what was", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
+    outbox.add(settled(1, 0));
+    outbox.add(settled(2, 0));
+    const waits: number[] = [];
+    for (let now = 0, tries = 0; tries < 12; tries += 1) {
+      const item = outbox.due(now);
+      if (!item) throw new Error("nothing is due");
+      expect(item.body.turn).toBe(1);
+      outbox.failed(item, now);
+      storage.sql.exec("UPDATE outbox SET not_before = ? WHERE id = 2", now + 600_000);
+      waits.push((outbox.nextAt(now) ?? 0) - now);
+      expect(outbox.due(now)).toBeNull();
+      now = outbox.nextAt(now) ?? 0;
+    }
+    expect([waits[0], waits[1], waits.at(-1)]).toEqual([1_000, 2_000, 600_000]);
+    outbox.done(1);
+    outbox.done(2);
+    expect(outbox.nextAt(0)).toBeNull();
+  });
+});
+
+it("the outbox does not wait for a time that only a clock set back has put far away", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
+    outbox.add(settled(1, 0));
+    const item = outbox.due(0);
+    if (!item) throw new Error("nothing is due");
+    outbox.failed(item, 7_200_000);
+    expect([outbox.nextAt(3_600_000), outbox.due(3_600_000)?.id]).toEqual([3_600_000, item.id]);
+    expect([outbox.nextAt(7_200_000), outbox.due(7_200_000)]).toEqual([7_201_000, null]);
+  });
+});
+
+it("work that is stopped is due no more, or the alarm would ring for it again and again", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    createTables(storage.sql);
+    const outbox = new Outbox<ReturnType<typeof settled>>(storage.sql, "outbox");
+    outbox.add(settled(1, 0));
+    const work = new Deliveries({
+      ...{ outbox, deliver: async () => "done" as const, now: () => 0, onIdle: () => undefined },
+      complaint: ["was not told", "s"],
+    });
+    expect(work.nextAt(0)).toBe(0);
+    await work.stop();
+    expect(work.nextAt(0)).toBeNull();
+  });
+});
+
+describe("A5 streams of a key that is revoked or has expired", () => {
+  afterEach(() => void vi.restoreAllMocks());
+
+  it("close at the next look, and those of other keys and of none stay open", async () => {
+    const [revoked, good] = [await makeKey("streams"), await makeKey("streams")];
+    const expired = await makeKey("streams", { expires_at: Date.now() - 1 });
+    await keys.revoke("streams", revoked.id, Date.now());
+    await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+      createTables(storage.sql);
+      const log = new SessionLog(storage.sql);
+      const streams = new EventStreams({ log, sessionId: "s", maxReaders: 9, now: () => Date.now(), endedAt: () => null });
+      const request = { after: 0, turn: null, deltas: true };
+      const opened = [revoked.id, good.id, null, revoked.id, expired.id].map((id) => streams.open(request, id).getReader());
+      for (const reader of opened) await reader.read();
+      const asked = vi.fn((ids: readonly string[]) => keys.live(ids, Date.now()));
+      await new KeyWatch({ streams, live: asked }).check();
+      expect(asked.mock.calls).toEqual([[[revoked.id, good.id, expired.id]]]);
+      for (const nth of [0, 3, 4]) expect((await opened[nth]?.read())?.done).toBe(true);
+      expect(streams.keyIds()).toEqual([good.id]);
+      for (const reader of opened) await reader.cancel();
+      expect(streams.watched).toBe(false);
+    });
+  });
+
+  it("stay open where the database does not answer, until it does", async () => {
+    vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const closed: string[] = [];
+    const streams = { keyIds: () => ["a"], closeOf: (id: string) => void closed.push(id) };
+    await new KeyWatch({ streams, live: () => Promise.reject(new Error("D1 is away")) }).check();
+    expect(closed).toEqual([]);
+    await new KeyWatch({ streams, live: async () => new Set() }).check();
+    expect(closed).toEqual(["a"]);
+  });
+});
