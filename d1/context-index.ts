@@ -1,4 +1,4 @@
-import type { Begun, Commit, ContextIndex, StorageFull, Unfinished, VersionRow } from "../src/contexts/context-index";
+import type { Begun, Commit, ContextIndex, StorageFull, Unfinished, VersionRow } from "../src/uploads/context-index";
 
 const FIELDS = "id, name, tree_hash AS treeHash, files, bytes, created_at AS createdAt";
 const COMMITTED = "tenant = ? AND name = ? AND state = 'committed'";

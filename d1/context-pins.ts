@@ -1,4 +1,4 @@
-import type { ContextPins } from "../src/contexts/context-index";
+import type { ContextPins } from "../src/uploads/context-index";
 
 const OF_TURN = "tenant = ?1 AND session = ?2 AND turn = ?3";
 

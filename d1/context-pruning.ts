@@ -1,4 +1,4 @@
-import type { Past, PruneIndex, Retired } from "../src/contexts/context-index";
+import type { Past, PruneIndex, Retired } from "../src/uploads/context-index";
 import { forgetVersion } from "./context-index";
 
 /** How many pins of sessions that are gone are forgotten at once. */

@@ -1,7 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { SteadyClock } from "../../src/coordination";
-import { isAhead } from "../../src/limits/backend-rates";
-import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../../src/limits/rate-queue";
+import { isAhead } from "../../src/rate-limits/backend-rates";
+import { askToStart, EMPTY_QUEUE, forgottenAt, leaveQueue, type RateQueue, settleCall } from "../../src/rate-limits/rate-queue";
 import type { Env } from "../../src/env";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "./rate-gate-api";
 

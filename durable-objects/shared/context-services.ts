@@ -1,7 +1,7 @@
 import { ulid } from "ulid";
 import type { SessionPlace } from "../../r2-layout/session-files";
 import { ContextFiles } from "../../r2-layout/contexts";
-import { createContextReader } from "../../src/contexts/context-reader";
+import { createContextReader } from "../../src/uploads/context-reader";
 import { createContextIndex } from "../../d1/context-index";
 import { createContextPins } from "../../d1/context-pins";
 import { createPruneIndex } from "../../d1/context-pruning";

@@ -44,9 +44,9 @@ export const SHOWN_IN: Readonly<Record<string, readonly string[]>> = {
   // What agents type, and what archives and manifests bring.
   E9: ["tests/workspace/paths.test.ts"],
   // Both kinds of archives, and a gzip that expands.
-  E11: ["tests/contexts/read-zip.test.ts", "tests/contexts/read-tar.test.ts"],
+  E11: ["tests/uploads/read-zip.test.ts", "tests/uploads/read-tar.test.ts"],
   // The rule, and the files that stay in the runtime.
-  E15: ["tests/coordination/answers.test.ts", "tests/durable-objects/session/files/agent-files.workers.test.ts"],
+  E15: ["tests/coordination/decision/answers.test.ts", "tests/durable-objects/session/files/agent-files.workers.test.ts"],
 };
 
 /** A test that passed: its file, relative to the root, and its titles, outermost first. */

@@ -1,8 +1,8 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
-import type { PruneIndex } from "../contexts/context-index";
-import type { ContextReader } from "../contexts/context-reader";
-import type { UploadRoom } from "../contexts/upload-room";
-import type { ContextStore } from "../contexts/uploads";
+import type { PruneIndex } from "../uploads/context-index";
+import type { ContextReader } from "../uploads/context-reader";
+import type { UploadRoom } from "../uploads/upload-room";
+import type { ContextStore } from "../uploads/uploads";
 
 /** What routes and the cron need of contexts. */
 export type ContextServices = {

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
-import { type ArchiveEntry, readTar, readTarGzip } from "../contexts/read-tar";
-import { readZip } from "../contexts/read-zip";
-import { spool } from "../contexts/spool";
-import { Tally } from "../contexts/tally";
-import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../contexts/upload-room";
-import { type OpenArchive, putArchive, putBlob, putBlobs, putManifest, type Uploaded } from "../contexts/uploads";
+import { type ArchiveEntry, readTar, readTarGzip } from "../uploads/read-tar";
+import { readZip } from "../uploads/read-zip";
+import { spool } from "../uploads/spool";
+import { Tally } from "../uploads/tally";
+import { MANIFEST_BYTES, memoryOf, type UploadKind } from "../uploads/upload-room";
+import { type OpenArchive, putArchive, putBlob, putBlobs, putManifest, type Uploaded } from "../uploads/uploads";
 import {
   BLOB_HASH,
   BlobsStoredSchema,

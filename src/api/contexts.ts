@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
-import type { VersionRow } from "../contexts/context-index";
-import type { OpenContext } from "../contexts/context-reader";
-import { eraseContext } from "../contexts/uploads";
+import type { VersionRow } from "../uploads/context-index";
+import type { OpenContext } from "../uploads/context-reader";
+import { eraseContext } from "../uploads/uploads";
 import {
   CONTEXT_NAME,
   type Context,

@@ -1,6 +1,6 @@
 import type { StartRefusal } from "../../durable-objects/session/session-api";
 import { type PriceRefusal, type QuotaRefusal, secondsToNextDay } from "../tenancy/quota";
-import { fullMessage } from "../contexts/refusals";
+import { fullMessage } from "../uploads/refusals";
 import type { Call } from "./api-env";
 import type { CapTooSmall } from "../coordination";
 import { formatUsd } from "../protocol/cost";

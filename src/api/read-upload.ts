@@ -1,6 +1,6 @@
 import { CONTEXT_LIMITS } from "../protocol/contexts";
-import { counting } from "../contexts/read-tar";
-import { UploadRefusal } from "../contexts/refusals";
+import { counting } from "../uploads/read-tar";
+import { UploadRefusal } from "../uploads/refusals";
 import { ApiError } from "./errors";
 
 /** A body's type without what follows it. */

@@ -1,5 +1,5 @@
-import { UploadRefusal } from "../contexts/refusals";
-import type { UploadRoom, Visit } from "../contexts/upload-room";
+import { UploadRefusal } from "../uploads/refusals";
+import type { UploadRoom, Visit } from "../uploads/upload-room";
 import { ApiError } from "./errors";
 
 /** How long an upload waits for room, and how often it looks whether there is some. */

@@ -1,15 +1,15 @@
 import type { SessionEvent } from "../protocol/events";
-import { advanceCoordination } from "./attempt";
+import { advanceCoordination } from "./attempt/attempt";
 import { Draft } from "./draft";
-import { callFailed, callInterrupted } from "./failure";
+import { callFailed, callInterrupted } from "./call/failure";
 import type { Input } from "./inputs";
-import { advancePresentation } from "./presentation";
-import { afterTools, callReplied } from "./reply";
+import { advancePresentation } from "./attempt/presentation";
+import { afterTools, callReplied } from "./decision/reply";
 import type { SessionState } from "./state";
-import { holdCall, startCall } from "./calls";
-import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tools";
-import { startTurn } from "./turn-start";
-import { cancelTurn } from "./turn-end";
+import { holdCall, startCall } from "./call/calls";
+import { interruptTool, listTools, settleTool, startTool, tellNews } from "./tool/tools";
+import { startTurn } from "./turn/turn-start";
+import { cancelTurn } from "./turn/turn-end";
 
 /** More steps than this without an input is a rule that feeds itself. */
 const MOST_STEPS = 1_000;

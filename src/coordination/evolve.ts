@@ -2,13 +2,13 @@ import type { SessionEvent } from "../protocol/events";
 import { byteLength } from "./byte-length";
 import { LOG_VERSION } from "../protocol/log-version";
 import { NO_USAGE } from "../protocol/usage";
-import { evolveAgent } from "./evolve-agent";
-import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./evolve-attempt";
-import { evolveCall } from "./evolve-call";
-import { pricedWith } from "./sound";
+import { evolveAgent } from "./attempt/evolve-agent";
+import { assignPersonas, firstAttempt, nextAttempt, settleAttempt } from "./attempt/evolve-attempt";
+import { evolveCall } from "./call/evolve-call";
+import { pricedWith } from "./budget/audio-pricing";
 import type { SessionState, TurnState } from "./state";
-import { coordinationEnd } from "./timers";
-import { listedNow } from "./tool-listings";
+import { coordinationEnd } from "./turn/timers";
+import { listedNow } from "./tool/tool-listings";
 
 /**
  * Folds one fact into the state. Total over everything `decide` writes; deltas change nothing and need not be given.

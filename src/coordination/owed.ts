@@ -1,4 +1,4 @@
-import { reserve } from "./budget";
+import { reserve } from "./budget/budget";
 import { callId, type Effect, listingEffectId, type ModelCallEffect, type ToolCallEffect, toolEffectId } from "./effects";
 import { LIMITS } from "./limits";
 import {
@@ -10,7 +10,7 @@ import {
   type ToolState,
   type TurnState,
 } from "./state";
-import { waitsForTools } from "./tool-listings";
+import { waitsForTools } from "./tool/tool-listings";
 
 /**
  * What the state still asks for and nobody has started: model calls and tool calls, each with the id it will always have. An agent

@@ -1,4 +1,4 @@
-import { WORKFLOW_TOOLS, type WorkflowTool } from "../coordination/offers";
+import { WORKFLOW_TOOLS, type WorkflowTool } from "../coordination/tool/offers";
 import type { ToolSpec } from "../providers/provider";
 
 /** What models are told about the orchestrator's own tools. Their rules are in `coordination/`. */

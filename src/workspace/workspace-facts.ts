@@ -1,5 +1,5 @@
 import type { WorkspaceFacts } from "../coordination/inputs";
-import { freeTextFile, TEXT_FILE } from "../coordination/long-final";
+import { freeTextFile, TEXT_FILE } from "../coordination/attempt/long-final";
 import { handedOver, isHandedOver } from "./handed-over";
 import { applyChanges } from "./tree";
 import type { FileEntry, Tree, TreeChanges } from "./types";

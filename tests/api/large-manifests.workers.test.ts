@@ -1,6 +1,6 @@
 import { packTar } from "modern-tar";
 import { describe, expect, it } from "vitest";
-import { MANIFEST_BYTES } from "../../src/contexts/upload-room";
+import { MANIFEST_BYTES } from "../../src/uploads/upload-room";
 import { type Context, type ContextUpload, CONTEXT_LIMITS } from "../../src/protocol/contexts";
 import { hashOf } from "../../src/workspace/hash";
 import { PATH_LIMITS } from "../../src/workspace/paths";

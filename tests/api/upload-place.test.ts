@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { inRoom } from "../../src/api/upload-place";
-import { UploadRoom } from "../../src/contexts/upload-room";
+import { UploadRoom } from "../../src/uploads/upload-room";
 
 /** One tenant's half of the room. */
 const BYTES = 40_000_000;

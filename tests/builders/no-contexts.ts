@@ -1,7 +1,7 @@
 import type { ContextBlobs } from "../../r2-layout/contexts";
 import type { ContextServices } from "../../src/api/context-services";
-import type { ContextPins } from "../../src/contexts/context-index";
-import { UploadRoom } from "../../src/contexts/upload-room";
+import type { ContextPins } from "../../src/uploads/context-index";
+import { UploadRoom } from "../../src/uploads/upload-room";
 
 const refuse = () => Promise.reject(new Error("nothing may be stored"));
 

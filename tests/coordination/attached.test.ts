@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Attached, decide, emptySession, evolve, type Input, runningTurn } from "../../src/coordination";
-import { leastCallUsd } from "../../src/coordination/budget";
+import { leastCallUsd } from "../../src/coordination/budget/budget";
 import { SessionEventSchema } from "../../src/protocol/events";
 import { agentRules, teamRules } from "./builders";
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { decide, emptySession, evolve, type InputBody, type SessionState } from "../../src/coordination";
 import { Draft } from "../../src/coordination/draft";
 import { agentAt, answerAt, indexOf } from "../../src/coordination/state";
-import { completeTurn } from "../../src/coordination/turn-end";
+import { completeTurn } from "../../src/coordination/turn/turn-end";
 import { answers } from "./builders";
 import { World } from "./world";
 

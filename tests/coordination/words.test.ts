@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failInternally } from "../../src/coordination/turn-end";
+import { failInternally } from "../../src/coordination/turn/turn-end";
 import { anAnswer, answers, aVote, cancel, decides, fails, says, tool, uses, votes } from "./builders";
 import { allAnswer, giveLarge, SIX } from "./table";
 import { World, type WorldOptions } from "./world";

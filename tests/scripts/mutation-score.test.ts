@@ -4,7 +4,7 @@ import { EQUIVALENTS } from "../../scripts/mutation-score/equivalents";
 import { instrument } from "../../scripts/mutation-score/mutants";
 import { type Fate, type Judged, scoreOf, tableOf, tell } from "../../scripts/mutation-score/report";
 
-const judged = (fate: Fate, file = "src/coordination/vote.ts"): Judged => ({
+const judged = (fate: Fate, file = "src/coordination/decision/vote.ts"): Judged => ({
   fate,
   by: fate === "killed" ? "vote > may be for oneself" : null,
   mutant: { id: "7", file, line: 12, column: 3, text: "if (a < b) return;", original: "a < b", replacement: "a <= b" },
@@ -42,7 +42,9 @@ it("the table has a line for each file, the worst last", () => {
 });
 
 it("a mutant is told with its place, what noticed it, and the change", () => {
-  expect(tell(judged("killed"))).toBe("src/coordination/vote.ts:12:3 killed by vote > may be for oneself\n  - a < b\n  + a <= b");
+  expect(tell(judged("killed"))).toBe(
+    "src/coordination/decision/vote.ts:12:3 killed by vote > may be for oneself\n  - a < b\n  + a <= b",
+  );
 });
 
 it("every change that nobody could notice is just one that is made, and says why", { timeout: 60_000 }, async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { WORKFLOW_TOOLS } from "../../src/coordination/offers";
+import { WORKFLOW_TOOLS } from "../../src/coordination/tool/offers";
 import { workflowTools } from "../../src/tools/workflow";
 
 const ALIASES = ["agent10", "agent2", "agent1"];

@@ -1,7 +1,7 @@
 import { firstCalls } from "../../../src/agents/first-calls";
 import type { Team } from "../../../src/config/team";
 import { type Attached, byteLength, type CapTooSmall, capTooSmall } from "../../../src/coordination";
-import { pricedWith } from "../../../src/coordination/sound";
+import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { hasJavascript } from "../../../src/tools/javascript";
 import { readsToolResults } from "../../../src/tools/files";

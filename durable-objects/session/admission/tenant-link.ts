@@ -1,8 +1,8 @@
 import type { Team } from "../../../src/config/team";
 import type { CapTooSmall } from "../../../src/coordination";
-import { leastCallUsd } from "../../../src/coordination/budget";
+import { leastCallUsd } from "../../../src/coordination/budget/budget";
 import { byteLength } from "../../../src/coordination/byte-length";
-import { pricedWith } from "../../../src/coordination/sound";
+import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
 import type { Attached } from "../../../src/coordination/state";
 import type { EarlierTurn } from "../../../src/prompts/task";
 import { unpricedAgents } from "../../../src/protocol/team";

@@ -1,6 +1,6 @@
 import type { Team } from "../../../src/config/team";
-import type { ContextPins, PinPlace } from "../../../src/contexts/context-index";
-import { namesGranted, pinContexts } from "../../../src/contexts/pins";
+import type { ContextPins, PinPlace } from "../../../src/uploads/context-index";
+import { namesGranted, pinContexts } from "../../../src/uploads/pins";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { MOST_CONTEXT_FILES } from "../../shared/limits";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Backend } from "../../../src/config/team";
-import { type Asker, askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/limits/rate-queue";
+import { type Asker, askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/rate-limits/rate-queue";
 import { logError } from "../../../src/redaction/log";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../rate-gate/rate-gate-api";
 

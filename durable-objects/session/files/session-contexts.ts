@@ -1,4 +1,4 @@
-import type { ContextReader, OpenContext } from "../../../src/contexts/context-reader";
+import type { ContextReader, OpenContext } from "../../../src/uploads/context-reader";
 import type { PinnedContext } from "../../../src/protocol/events";
 import { logError } from "../../../src/redaction/log";
 import type { BlobSource } from "../../../src/workspace/agent-files";

@@ -1,8 +1,8 @@
 import type { Bucket } from "../../../r2-layout/bucket";
 import { SessionFiles, type SessionPlace } from "../../../r2-layout/session-files";
 import type { Team } from "../../../src/config/team";
-import type { ContextPins } from "../../../src/contexts/context-index";
-import type { ContextReader } from "../../../src/contexts/context-reader";
+import type { ContextPins } from "../../../src/uploads/context-index";
+import type { ContextReader } from "../../../src/uploads/context-reader";
 import { logError } from "../../../src/redaction/log";
 import { BlobStore } from "./blob-store";
 import { BucketTurns } from "./storage-queue";

@@ -1,4 +1,4 @@
-import { WORKFLOW_TOOLS } from "../../coordination/offers";
+import { WORKFLOW_TOOLS } from "../../coordination/tool/offers";
 
 /** Every bound on what an MCP server may send or take. Sizes in UTF-16 characters or bytes as named, times in ms. */
 

@@ -1,4 +1,4 @@
-import { WORKFLOW_TOOLS } from "../../coordination/offers";
+import { WORKFLOW_TOOLS } from "../../coordination/tool/offers";
 import { MAX_NAME_CHARS } from "./limits";
 import { hasUnseen } from "./shown-text";
 import { sha256 } from "./tool-hash";

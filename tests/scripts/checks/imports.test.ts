@@ -6,13 +6,13 @@ const problemsOf = (path: string, text: string) => importProblems([parseSource(p
 
 describe("import directions", () => {
   it.each([
-    ["rules import the providers", "src/coordination/attempt.ts", `import { models } from "../providers/registry";`],
+    ["rules import the providers", "src/coordination/attempt/attempt.ts", `import { models } from "../providers/registry";`],
     [
       "rules take only a type from the providers",
-      "src/coordination/attempt.ts",
+      "src/coordination/attempt/attempt.ts",
       `import type { Provider } from "../providers/provider";`,
     ],
-    ["rules import a package", "src/coordination/attempt.ts", `import { z } from "zod";`],
+    ["rules import a package", "src/coordination/attempt/attempt.ts", `import { z } from "zod";`],
     ["the protocol turns back to the rules", "src/protocol/events.ts", `import { decide } from "../coordination/attempt";`],
     ["an arrow turns back through a re-export", "src/protocol/index.ts", `export * from "../coordination/attempt";`],
     ["an arrow turns back through a dynamic import", "src/prompts/round.ts", `const m = await import("../agents/context");`],
@@ -46,8 +46,8 @@ describe("import directions", () => {
   });
 
   it.each([
-    ["rules import the protocol", "src/coordination/attempt.ts", `import { isTerminal } from "../protocol/events";`],
-    ["a neighbour is imported", "src/coordination/attempt.ts", `import { owed } from "./owed";`],
+    ["rules import the protocol", "src/coordination/attempt/attempt.ts", `import { isTerminal } from "../protocol/events";`],
+    ["a neighbour is imported", "src/coordination/attempt/attempt.ts", `import { owed } from "./owed";`],
     ["the worker bundles a team", "src/worker.ts", `import demo from "../configs/teams/demo.yaml";`],
     ["agents import providers", "src/agents/call.ts", `import { ProviderError } from "../providers/provider";`],
     ["agents take the team's type", "src/agents/call.ts", `import type { Team } from "../config/team";`],

@@ -1,5 +1,5 @@
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../durable-objects/rate-gate/rate-gate-api";
-import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/limits/rate-queue";
+import { askToStart, EMPTY_QUEUE, leaveQueue, type RateQueue, settleCall } from "../../../src/rate-limits/rate-queue";
 import type { VirtualTime } from "./virtual-time";
 
 type Options = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { McpFailure } from "../../../src/tools/mcp/failures";
 import { nameProblem } from "../../../src/tools/mcp/names";
-import { WORKFLOW_TOOLS } from "../../../src/coordination/offers";
+import { WORKFLOW_TOOLS } from "../../../src/coordination/tool/offers";
 import { type Hashed, judgeListing, offerTo } from "../../../src/tools/mcp/offer";
 import { checkPins } from "../../../src/tools/mcp/pins";
 import { nextTry } from "../../../src/tools/mcp/retry";

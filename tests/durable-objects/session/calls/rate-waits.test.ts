@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HOLD_MS, type RateAnswer, type RateGateApi, type RateWish } from "../../../../durable-objects/rate-gate/rate-gate-api";
 import { type RatedCall, RateWaits } from "../../../../durable-objects/session/calls/rate-waits";
-import { askToStart, EMPTY_QUEUE, leaveQueue } from "../../../../src/limits/rate-queue";
+import { askToStart, EMPTY_QUEUE, leaveQueue } from "../../../../src/rate-limits/rate-queue";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { AttachmentStore } from "../../../../durable-objects/session/admission/attachments";
 import { BucketTurns } from "../../../../durable-objects/session/files/storage-queue";
 import { SessionContexts } from "../../../../durable-objects/session/files/session-contexts";
-import type { OpenContext } from "../../../../src/contexts/context-reader";
+import type { OpenContext } from "../../../../src/uploads/context-reader";
 import { hashOf } from "../../../../src/workspace/hash";
 import { Shelf } from "./files-session";
 

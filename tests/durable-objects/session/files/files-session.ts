@@ -6,8 +6,8 @@ import { fileStores } from "../../../../durable-objects/session/files/session-fi
 import { Workspaces } from "../../../../durable-objects/session/files/workspaces";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import type { WorkspaceSettings } from "../../../../src/config/team";
-import type { ContextPins } from "../../../../src/contexts/context-index";
-import type { ContextReader, OpenContext } from "../../../../src/contexts/context-reader";
+import type { ContextPins } from "../../../../src/uploads/context-index";
+import type { ContextReader, OpenContext } from "../../../../src/uploads/context-reader";
 import type { SessionEvent } from "../../../../src/protocol/events";
 import type { AgentFiles, Staged } from "../../../../src/workspace/agent-files";
 import { hashOf } from "../../../../src/workspace/hash";

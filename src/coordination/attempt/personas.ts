@@ -1,0 +1,38 @@
+import { cancelEffects } from "../call/calls";
+import type { Draft } from "../draft";
+import { workLeft } from "../tool/effect-cap";
+import type { Reply } from "../inputs";
+import { isUnaffordable } from "../owed";
+import { isCut } from "../decision/stop-reason";
+import { personasEnd } from "../turn/timers";
+
+/** One call on the first agent's backend writes a persona per agent; whatever goes wrong, the team goes on without. */
+
+/** Starts the generator, or passes over it; answers whether the attempt still waits for it. */
+export function awaitPersonas(draft: Draft): boolean {
+  if (!draft.turn.rules.personas || draft.attempt.personas !== null) return false;
+  const agent = draft.agent(0);
+  const exhausted = workLeft(draft.turn) <= 0 && !agent.round?.call.inFlight;
+  if (agent.round === null && !exhausted) {
+    const place = { ...draft.of(0), round: agent.rounds + 1 };
+    draft.add({ type: "round.started", ...place, purpose: "personas", labels: [], cause: "first", workspace: null });
+    return true;
+  }
+  if (!exhausted && draft.at < personasEnd(draft.turn) && !isUnaffordable(draft.turn, agent)) return true;
+  cancelEffects(draft, agent.index, "personas_timeout");
+  skipPersonas(draft);
+  return false;
+}
+
+export function personasReplied(draft: Draft, { stopReason, personas }: Reply): void {
+  if (isCut(stopReason)) return skipPersonas(draft);
+  const byAgent = draft.turn.aliases.flatMap((alias, index) => {
+    const text = personas?.[alias]?.trim();
+    return text ? [[draft.agent(index).id, text] as const] : [];
+  });
+  draft.add({ type: "personas.assigned", ...draft.here(), personas: Object.fromEntries(byAgent) });
+}
+
+export function skipPersonas(draft: Draft): void {
+  draft.add({ type: "personas.assigned", ...draft.here(), personas: {} });
+}

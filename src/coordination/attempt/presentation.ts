@@ -1,0 +1,186 @@
+import type { EndedBy } from "../../protocol/events";
+import { truncateTo } from "../byte-length";
+import { cancelEffects } from "../call/calls";
+import type { Draft } from "../draft";
+import type { Reply } from "../inputs";
+import { workLeft } from "../tool/effect-cap";
+import { handOver, keepFiles } from "../decision/handed-files";
+import { BASE, finalLabel } from "../decision/labels";
+import { LIMITS } from "../limits";
+import { isLongFinal, shownFinal, TEXT_FILE } from "./long-final";
+import { isUnaffordable } from "../owed";
+import { callsPerRound, effectsProblem, roundTime } from "./round-limits";
+import { type AgentState, type Answer, answerAt, type Problem, type Settlement } from "../state";
+import { isWhole, isWithheld } from "../decision/stop-reason";
+import { refuseTools, requestTools } from "../tool/tools";
+import { unfinished } from "./unfinished";
+import { completeTurn, failTurn } from "../turn/turn-end";
+
+/** The winner writes the final text, judges it if another attempt is allowed, and the turn ends. */
+
+/** Takes the presentation one step on: begins it, or ends it where time, money or calls have run out. */
+export function advancePresentation(draft: Draft, settled: Settlement): void {
+  const { presenter, final } = draft.attempt;
+  if (settled.winner === null) return endWithoutAnswer(draft, settled);
+  if (presenter === null) return begin(draft, settled.winner);
+  if (final === null) {
+    const problem = obstacle(draft, presenter);
+    if (problem) fallBack(draft, problem);
+  } else if (draft.at >= draft.turn.coordinationEndsAt || obstacle(draft, presenter)) {
+    completeTurn(draft);
+  }
+}
+
+function begin(draft: Draft, winner: number): void {
+  const answer = winningAnswer(draft);
+  const agent = draft.agent(winner);
+  draft.add({
+    type: "presentation.started",
+    ...draft.of(winner),
+    round: agent.rounds + 1,
+    label: answer?.label ?? null,
+    workspace: workspaceOf(draft, winner),
+  });
+  if (answer && draft.turn.rules.reuse_winning_answer) return present(draft, winner, asItIs(answer, null));
+  if (agent.failed) fallBack(draft, { code: "winner_failed", message: "The winner failed before it could present." });
+}
+
+/** The files that the presenter begins with; null where it has none. */
+function workspaceOf(draft: Draft, winner: number): string | null {
+  const answer = winningAnswer(draft);
+  if (answer) return answer.snapshot;
+  return draft.rulesOf(winner).workspace ? BASE : null;
+}
+
+/** What keeps the presenter from going on; null if nothing does. */
+function obstacle(draft: Draft, presenter: number): Problem | null {
+  const agent = draft.agent(presenter);
+  if (draft.at >= draft.turn.deadlineAt) return { code: "deadline", message: "The turn's time is up." };
+  if (isUnaffordable(draft.turn, agent)) return { code: "budget", message: "The turn's budget is used up." };
+  const time = roundTime(draft.turn, agent);
+  if (time && draft.at >= time.endsAt) return { code: "round_timeout", message: "The time for the presentation is up." };
+  return null;
+}
+
+/** The presenter's reply: more tools, the final text, or a reason to present the winning answer as it is. */
+export function presentationReplied(draft: Draft, index: number, { reply, decides }: { reply: Reply; decides: boolean }): void {
+  if (decides) refuseTools(draft, index);
+  const problem = unusable(decides ? { ...reply, tools: [] } : reply);
+  if (problem) return fallBack(draft, decides && problem.code === "empty" ? presentationProblem(draft, index) : problem);
+  if (!decides && reply.tools.length > 0) return requestTools(draft, index);
+  const textFile = textFileOf(draft, index, reply);
+  present(draft, index, { content: shownFinal(reply.text, textFile), source: "presentation", fallback: null }, textFile);
+}
+
+/** The file in which a long final text is kept whole; null: it is not long, or cannot be kept. */
+function textFileOf(draft: Draft, index: number, { text, storable }: Reply): string | null {
+  if (!storable || !draft.rulesOf(index).workspace || !isLongFinal(text)) return null;
+  const facts = draft.filesOf(index);
+  return facts && (facts.textFile ?? TEXT_FILE);
+}
+
+/** Why a presentation ends whose last call, without tools, brought no text. */
+function presentationProblem(draft: Draft, index: number): Problem {
+  const calls = callsPerRound(draft.turn);
+  if (draft.round(index).calls > calls) return { code: "call_cap", message: `The presenter used all ${calls} calls.` };
+  if (workLeft(draft.turn) <= 0) return effectsProblem(draft.turn);
+  return { code: "round_timeout", message: "The presenter wrote no final text in time." };
+}
+
+function unusable({ stopReason, text, tools }: Reply): Problem | null {
+  if (stopReason === "length") return { code: "length", message: "The final text was cut at its output limit." };
+  if (isWithheld(stopReason)) {
+    return { code: stopReason, message: "The final text was withheld by its provider." };
+  }
+  if (!isWhole(stopReason)) {
+    return { code: "unknown_ending", message: "Its provider did not say in a known way that the final text is complete." };
+  }
+  if (tools.length === 0 && text.trim() === "") return { code: "empty", message: "The final text was empty." };
+  return null;
+}
+
+/**
+ * The text of the winning answer stands in for a presentation that failed; without one an earlier final text, or what was written.
+ * The files that the presenter had changed go with it: its workspace began with those of that answer.
+ */
+export function fallBack(draft: Draft, problem: Problem): void {
+  const { presenter } = draft.attempt;
+  if (presenter === null) return;
+  cancelEffects(draft, presenter, problem.code);
+  const answer = winningAnswer(draft);
+  const partial = unfinished(draft, presenter);
+  if (answer) present(draft, presenter, asItIs(answer, problem.code));
+  else if (draft.turn.rejected) completeTurn(draft);
+  else if (partial)
+    present(draft, presenter, { content: truncateTo(LIMITS.finalBytes, partial), source: "partial", fallback: problem.code });
+  else failTurn(draft, [{ agent: draft.agent(presenter).id, ...problem }]);
+}
+
+const asItIs = ({ content }: Answer, fallback: string | null): Presented => ({ content, source: "answer", fallback });
+
+type Presented = { content: string; source: "presentation" | "answer" | "partial"; fallback: string | null };
+
+function present(draft: Draft, index: number, presented: Presented, textFile: string | null = null): void {
+  const tools = [...(draft.agent(index).round?.executed ?? [])];
+  const label = finalLabel(index);
+  const files =
+    textFile === null
+      ? filesWith(draft, index, { label, isReused: presented.source === "answer" && presented.fallback === null })
+      : { snapshot: label, files: "workspace" as const, text_file: textFile };
+  const changed = presented.fallback === null ? undefined : draft.filesOf(index)?.edits;
+  const ofCut = changed === undefined ? {} : { changed_files: changed };
+  draft.add({ type: "presentation.completed", ...draft.of(index), label, ...presented, tools, ...files, ...ofCut });
+  if (!mayRestart(draft) || presented.source !== "presentation") return completeTurn(draft);
+  const place = { ...draft.of(index), round: draft.agent(index).rounds + 1 };
+  draft.add({ type: "round.started", ...place, purpose: "judgement", labels: [], cause: "first", workspace: null });
+}
+
+/** As with answers, files that the presenter did not change stay. `isReused`: it was never asked. */
+function filesWith(draft: Draft, index: number, { label, isReused }: { label: string; isReused: boolean }) {
+  const earlier = workspaceOf(draft, index);
+  if (earlier === null) return { snapshot: null };
+  return isReused ? keepFiles(earlier) : handOver(draft, index, { label, earlier });
+}
+
+/** The last attempt allowed is not judged, and neither is one after which no time would be left for another. */
+function mayRestart(draft: Draft): boolean {
+  return draft.attempt.number <= draft.turn.rules.max_orchestration_restarts && draft.at < draft.turn.coordinationEndsAt;
+}
+
+/** Silence means submit. */
+export function judgementReplied(draft: Draft, { stopReason, verdict }: Reply): void {
+  const { presenter } = draft.attempt;
+  if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);
+  const { reason, instructions } = verdict;
+  draft.add({ type: "attempt.restarted", ...draft.of(presenter), reason, instructions });
+  const next = { at: draft.at, turn: draft.turn.number, attempt: draft.attempt.number + 1 };
+  draft.add({ type: "attempt.started", ...next, feedback: { reason, instructions } });
+}
+
+function endWithoutAnswer(draft: Draft, { endedBy }: Settlement): void {
+  if (draft.turn.rejected) return completeTurn(draft);
+  failTurn(
+    draft,
+    draft.attempt.agents.map((agent) => ({
+      agent: agent.id,
+      ...(agent.failed ?? agent.abstained ?? { code: endedBy, message: silence(endedBy, agent) }),
+    })),
+  );
+}
+
+/** Why an agent said nothing that neither failed nor ran out of calls. Whoever shows it adds the last failed call. */
+function silence(endedBy: EndedBy, { called }: AgentState): string {
+  const ends = ENDS[endedBy];
+  if (ends === undefined) return "It wrote nothing.";
+  return called ? ends.silent : ends.uncalled;
+}
+
+const ENDS: Partial<Record<EndedBy, { uncalled: string; silent: string }>> = {
+  deadline: { uncalled: "Time was up before its first call could be sent.", silent: "Time was up before it wrote anything." },
+  budget: { uncalled: "The budget had no room for its first call.", silent: "The budget was used up before it wrote anything." },
+};
+
+function winningAnswer(draft: Draft): Answer | null {
+  const revision = draft.attempt.settled?.revision ?? null;
+  return revision === null ? null : answerAt(draft.attempt, revision);
+}

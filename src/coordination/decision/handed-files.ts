@@ -1,0 +1,36 @@
+import type { HandedFiles, LeftOut } from "../../protocol/events";
+import type { Draft } from "../draft";
+
+type Place = {
+  /** The text's own label. */
+  label: string;
+  /** The snapshot that stays where the round changed nothing. */
+  earlier: string;
+};
+
+/** Whose files go with a text, as fields of its event. */
+
+/**
+ * The files that go with a text of an agent that has a workspace: the workspace as it is if a tool of the round changed a file, else
+ * those of before. A workspace that is not known counts as changed.
+ */
+export function handOver(draft: Draft, index: number, { label, earlier }: Place): { snapshot: string; files: HandedFiles } {
+  const facts = draft.filesOf(index);
+  if (facts?.changed === false) return keepFiles(earlier);
+  return { snapshot: label, files: facts?.files === 0 ? "workspace_cleared" : "workspace" };
+}
+
+/** How many files stay with an answer whose round changed none. */
+export function keptWith(draft: Draft, index: number): { kept_files?: number } {
+  const facts = draft.filesOf(index);
+  return facts?.changed === false && facts.kept !== undefined ? { kept_files: facts.kept } : {};
+}
+
+/** The files of before stay. */
+export const keepFiles = (snapshot: string): { snapshot: string; files: HandedFiles } => ({ snapshot, files: "kept" });
+
+/** What an answer leaves out of its author's previous one. */
+export function leftOutBy(draft: Draft, index: number): { left_out?: LeftOut } {
+  const leftOut = draft.filesOf(index)?.leftOut;
+  return leftOut ? { left_out: leftOut } : {};
+}

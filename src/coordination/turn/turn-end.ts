@@ -1,0 +1,121 @@
+import type { EventOf, SessionEvent } from "../../protocol/events";
+import { addCosts, type Cost, FREE, toCostFields } from "../../protocol/cost";
+import { jsonBytes, jsonPrefix } from "../byte-length";
+import { cancelEffects } from "../call/calls";
+import { Draft } from "../draft";
+import { LIMITS } from "../limits";
+import { reservedCost, runningTurn, type SessionState, spentCost, type TurnState } from "../state";
+import { count } from "../decision/tally";
+
+/** The ends of a turn. What is still in flight is settled first; nothing is logged for the turn afterwards. */
+
+/** With this attempt's final text, or with the one a later attempt could not better. */
+export function completeTurn(draft: Draft): void {
+  const final = draft.attempt.final ?? draft.turn.rejected;
+  if (!final) throw new Error("a turn cannot complete without a final text");
+  cancelEffects(draft, null, "turn_ended");
+  draft.add({
+    type: "turn.completed",
+    at: draft.at,
+    turn: draft.turn.number,
+    winner: draft.agent(final.agent).id,
+    label: final.label,
+    attempt: final.attempt,
+    answer: final.content,
+    finish_reason: final.endedBy,
+    ...spent(draft),
+  });
+}
+
+export function failTurn(draft: Draft, agents: EventOf<"turn.failed">["agents"]): void {
+  cancelEffects(draft, null, "turn_ended");
+  const message = "No agent produced an answer.";
+  draft.add({ type: "turn.failed", at: draft.at, turn: draft.turn.number, code: "no_answer", message, agents, ...spent(draft) });
+}
+
+/** The user's wish, in any phase: the best there is so far is kept, and nothing new begins. */
+export function cancelTurn(draft: Draft): void {
+  const written = writtenSoFar(draft);
+  cancelEffects(draft, null, "cancelled");
+  if (!draft.attempt.settled) settleAttempt(draft, "cancelled");
+  const winner = draft.attempt.settled?.winner ?? draft.turn.rejected?.agent ?? null;
+  const revision = draft.attempt.settled?.revision ?? null;
+  const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];
+  const answer = counted?.content ?? draft.turn.rejected?.content ?? null;
+  draft.add({
+    type: "turn.cancelled",
+    at: draft.at,
+    turn: draft.turn.number,
+    partial: {
+      winner: winner === null ? null : draft.agent(winner).id,
+      answer,
+      text: written && jsonPrefix(LIMITS.cancelledJsonBytes - jsonBytes(answer ?? ""), written),
+    },
+    ...spent(draft),
+  });
+}
+
+/** The final text as far as it got; before there is any answer, the longest that an agent wrote. */
+function writtenSoFar(draft: Draft): string | null {
+  const { presenter, final, answers } = draft.attempt;
+  if (presenter !== null) return final?.content ?? draft.partial(presenter);
+  return answers.length === 0 ? (longestPartial(draft)?.text ?? null) : null;
+}
+
+/** Of what agents wrote before they were cut, the longest; of equals the first. */
+export function longestPartial(draft: Draft): { index: number; text: string } | null {
+  const texts = draft.attempt.agents.map(({ index }) => ({ index, text: draft.partial(index) ?? "" }));
+  const longest = texts.reduce((best, other) => (other.text.length > best.text.length ? other : best));
+  return longest.text === "" ? null : longest;
+}
+
+/** Closes coordination with the count as it stands. */
+export function settleAttempt(draft: Draft, endedBy: EventOf<"attempt.settled">["ended_by"]): void {
+  cancelEffects(draft, null, endedBy);
+  const { winner, votes, tie } = count(draft.attempt);
+  draft.add({
+    type: "attempt.settled",
+    ...draft.here(),
+    winner: winner ? draft.agent(winner.agent).id : null,
+    label: winner?.label ?? null,
+    tally: votes,
+    tie,
+    ended_by: endedBy,
+  });
+}
+
+const spent = (draft: Draft) => ({ usage: draft.turn.usage, ...toCostFields(spentCost(draft.turn)) });
+
+/** The events that end a running turn after a fault of our own; none if no turn runs. Never throws. */
+export function failInternally(state: SessionState, at: number): SessionEvent[] {
+  const turn = runningTurn(state);
+  if (!turn) return [];
+  const settled = settledInFlight(state, at);
+  return [
+    ...settled.events,
+    {
+      type: "turn.failed",
+      at: Math.max(at, state.lastAt),
+      turn: turn.number,
+      code: "internal",
+      message: "The service met a fault of its own. The answers so far are kept; start the turn again.",
+      agents: [],
+      usage: turn.usage,
+      ...toCostFields(settled.cost),
+    },
+  ];
+}
+
+function settledInFlight(state: SessionState, at: number): { events: SessionEvent[]; cost: Cost } {
+  const draft = new Draft(state, { type: "clock", at, seed: 0, partials: {} });
+  try {
+    cancelEffects(draft, null, "internal");
+    return { events: draft.events, cost: spentCost(draft.turn) };
+  } catch {
+    // The fault lies in the state itself: the turn must end all the same, and is charged what it had reserved.
+    return { events: [], cost: addCosts(spentCost(draft.turn), reservedBy(draft.turn)) };
+  }
+}
+
+const reservedBy = ({ inFlight }: TurnState): Cost =>
+  Object.values(inFlight).reduce((sum, entry) => (entry.type === "model_call" ? addCosts(sum, reservedCost(entry)) : sum), FREE);

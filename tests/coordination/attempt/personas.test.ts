@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+import { fails, type Move, says } from "../builders";
+import { table } from "../table";
+import { World } from "../world";
+
+const world = { agents: ["a", "b"], rules: { personas: true } };
+const rounds = ["round.started a #2 first []", "round.started b #1 first []"];
+
+/** By agent id; in the reply they stand by alias. */
+const writes =
+  (personas: Record<string, string>, change: object = {}): Move =>
+  (acting) =>
+    says("", { personas: Object.fromEntries(Object.entries(personas).map(([id, text]) => [acting.alias(id), text])), ...change })(
+      acting,
+    );
+
+describe("personas", () => {
+  table([
+    {
+      name: "are written by one call on the first agent's backend, before the team begins",
+      world,
+      when: (at) => at.starts("a"),
+      then: ["call.started a assign_personas forced"],
+      owes: [],
+    },
+    {
+      name: "are assigned, and the team begins",
+      world,
+      when: (at) => at.does("a", writes({ a: "sceptic", b: "optimist" })),
+      then: ["call.completed a", "personas.assigned a:sceptic b:optimist", ...rounds],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "may be missing for some, and unknown ones are ignored",
+      world,
+      when: (at) => at.does("a", writes({ b: "optimist", agent99: "nobody", a: "  " })),
+      then: ["call.completed a", "personas.assigned b:optimist", ...rounds],
+    },
+    {
+      name: "are gone without when the reply held none",
+      world,
+      when: (at) => at.does("a", says("I would rather not.")),
+      then: ["call.completed a", "personas.assigned", ...rounds],
+    },
+    {
+      name: "are gone without when the reply was cut",
+      world,
+      when: (at) => at.does("a", writes({ a: "scep" }, { stopReason: "length" })),
+      then: ["call.completed a", "personas.assigned", ...rounds],
+    },
+    {
+      name: "are gone without when the call fails for good",
+      world,
+      when: (at) => at.does("a", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed a quota final", "personas.assigned", ...rounds],
+    },
+    {
+      name: "are gone without when they take more than a tenth of the time",
+      world: { ...world, rules: { personas: true, orchestrator_timeout_ms: 100_000 } },
+      given: (at) => {
+        at.starts("a");
+        at.writing = { a: "You are" };
+        at.wait(7_999);
+      },
+      when: (at) => at.wait(1),
+      then: ["call.failed a cancelled final", "personas.assigned", ...rounds],
+    },
+    {
+      name: "are gone without when the budget has no room for them",
+      world: { ...world, budget: { max_tokens: 1_200 } },
+      when: (at) => at.starts("a"),
+      then: ["call.deferred a", "personas.assigned", ...rounds],
+    },
+  ]);
+
+  it("do not shorten the first round's time", () => {
+    const at = new World({ ...world, rules: { personas: true, initial_round_timeout_ms: 30_000 } });
+    at.ask();
+    at.wait(20_000);
+    at.does("a", writes({ a: "sceptic" }));
+    at.wait(59_999);
+    expect(at.owes()).toEqual(["call a", "call b"]);
+    at.wait(1);
+    expect(at.events("agent.failed")).toHaveLength(2);
+  });
+});

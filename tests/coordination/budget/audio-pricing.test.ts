@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { decide, emptySession, evolve, type Input, runningTurn } from "../../../src/coordination";
+import { leastCallUsd } from "../../../src/coordination/budget/budget";
+import { pricedWith } from "../../../src/coordination/budget/audio-pricing";
+import type { AttachmentKind } from "../../../src/protocol/attachments";
+import type { Price } from "../../../src/protocol/team";
+import { modelFacts } from "../../../src/providers/models";
+import { agentRules, teamRules } from "../builders";
+
+const FLASH: Price = { input: 0.3, cached_input: 0.03, output: 2.5, sound: 1 };
+const priced = (price: Price | null, ...kinds: AttachmentKind[]) =>
+  pricedWith(
+    teamRules([agentRules("a", { price })]),
+    kinds.map((kind) => ({ kind })),
+  ).agents[0]?.price;
+
+describe("what a turn pays whose question brings sound", () => {
+  it.each<{ name: string; price: Price | null; pays: Price | null }>([
+    {
+      name: "the price of sound for all input, where it is higher",
+      price: FLASH,
+      pays: { ...FLASH, input: 1, cached_input: 0.1 },
+    },
+    {
+      name: "as much more for long prompts and for writing into the cache",
+      price: {
+        input: 1,
+        cached_input: 0.5,
+        cache_write: 2,
+        output: 3,
+        sound: 2,
+        long_prompt: { above: 10, input: 2, cached_input: 1, cache_write: 4, output: 6 },
+      },
+      pays: {
+        input: 2,
+        cached_input: 1,
+        cache_write: 4,
+        output: 3,
+        sound: 2,
+        long_prompt: { above: 10, input: 4, cached_input: 2, cache_write: 8, output: 6 },
+      },
+    },
+    {
+      name: "the usual price where sound costs no more",
+      price: { input: 2, cached_input: 1, output: 3 },
+      pays: { input: 2, cached_input: 1, output: 3 },
+    },
+    { name: "the usual price where sound costs less", price: { ...FLASH, sound: 0.1 }, pays: { ...FLASH, sound: 0.1 } },
+    { name: "no known price where there is none", price: null, pays: null },
+  ])("$name", ({ price, pays }) => {
+    const paid = priced(price, "text", "audio");
+    if (pays === null) expect(paid).toBeNull();
+    else expect(paid).toEqual({ ...pays, cached_input: expect.closeTo(pays.cached_input, 9) });
+  });
+
+  it.each<AttachmentKind>(["image", "pdf", "text"])("the usual price where only another kind comes: %s", (kind) => {
+    expect(priced(FLASH, kind)).toBe(FLASH);
+  });
+
+  it("is known to whoever folds the log, and is that turn's alone", () => {
+    const rules = teamRules([agentRules("a", { price: FLASH })]);
+    const attachment = { kind: "audio", name: "a.wav", media_type: "audio/wav", size: 68, sha256: "0".repeat(64) } as const;
+    const input: Input = {
+      type: "turn_requested",
+      rules,
+      question: "What is it?",
+      attached: { attachments: [attachment], tokens: 1_000 },
+      parentTurn: null,
+      budget: {},
+      timeoutMs: null,
+      at: 1_800_000_000_000,
+      seed: 1,
+      partials: {},
+    };
+    const state = decide(emptySession, input).reduce(evolve, emptySession);
+    expect(runningTurn(state)?.rules.agents[0]?.price?.input).toBe(1);
+    expect(state.rules).toEqual(rules);
+  });
+
+  it("is no less than Gemini's own price of sound, cached or not", () => {
+    const { price } = modelFacts("gemini-2.5-flash", "google");
+    const paid = priced(price, "audio");
+    expect(paid).toMatchObject({ input: 1, cached_input: expect.closeTo(0.1, 9) });
+    const least = (of: Price | null | undefined) => leastCallUsd([agentRules("a", { price: of ?? null })], 10_000);
+    expect(least(paid)).toBeGreaterThan(2 * least(price));
+  });
+});

@@ -1,0 +1,248 @@
+import { knownUsd } from "../../../src/protocol/cost";
+import { describe, expect, it } from "vitest";
+import type { Reply } from "../../../src/coordination";
+import type { Purpose } from "../../../src/protocol/events";
+import type { Budget, HostedToolRule } from "../../../src/protocol/team";
+import { answers, rejects, says, used, votes } from "../builders";
+import { allAnswer, table } from "../table";
+import { World, type WorldOptions } from "../world";
+
+const tool = (name: HostedToolRule["name"], changes: Partial<HostedToolRule> = {}): HostedToolRule => ({
+  name,
+  max_uses: 4,
+  usd_per_use: 0.01,
+  tokens_per_use: 500,
+  ...changes,
+});
+const search = tool("web_search");
+const code = tool("code_execution", { max_uses: 2, usd_per_use: 0, tokens_per_use: 100 });
+
+/** What one agent's first call is granted, with 1,000 tokens of input and at most 4,000 of output, at $1, $0.5 and $2 a million. */
+function granted(hosted_tools: HostedToolRule[], budget: Budget = {}, options: WorldOptions = {}) {
+  const world = new World({ agents: ["a"], ...options, every: { hosted_tools, ...options.every }, budget });
+  world.ask();
+  const [event] = world.starts("a");
+  if (event?.type !== "call.started") return event?.type;
+  const uses = Object.fromEntries((event.hosted_tools ?? []).map(({ name, max_uses }) => [name, max_uses]));
+  return { uses, output: event.max_output_tokens, tokens: event.reserved.tokens, usd: knownUsd(event.reserved) };
+}
+const usd = (value: number): unknown => expect.closeTo(value, 12);
+
+describe("a call of an agent with hosted tools", () => {
+  it.each<{ name: string; hosted: HostedToolRule[]; budget?: Budget; options?: WorldOptions; want: unknown }>([
+    {
+      name: "reserves the price of every use, and the tokens its results may add as input",
+      hosted: [search],
+      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.051) },
+    },
+    {
+      name: "reserves each use of several tools as if it were of the dearest, since a provider may limit only their sum",
+      hosted: [search, code],
+      want: { uses: { web_search: 4, code_execution: 2 }, output: 4_000, tokens: 8_000, usd: usd(0.072) },
+    },
+    {
+      name: "reserves the price of one tool and the tokens of another, where each is the highest",
+      hosted: [search, tool("code_execution", { usd_per_use: 0.03, tokens_per_use: 100 })],
+      want: { uses: { web_search: 4, code_execution: 4 }, output: 4_000, tokens: 9_000, usd: usd(0.253) },
+    },
+    {
+      name: "gets as many uses as leave a useful reply within a cap in tokens",
+      hosted: [search],
+      budget: { max_tokens: 3_100 },
+      want: { uses: { web_search: 2 }, output: 1_100, tokens: 3_100, usd: usd(0.0242) },
+    },
+    {
+      name: "gets as many uses as leave a useful reply within a cap in money",
+      hosted: [search],
+      budget: { max_cost_usd: 0.036001 },
+      want: { uses: { web_search: 3 }, output: 1_750, tokens: 4_250, usd: usd(0.036) },
+    },
+    {
+      name: "lowers all its tools to the same number of uses",
+      hosted: [search, code],
+      budget: { max_tokens: 4_050 },
+      want: { uses: { web_search: 2, code_execution: 2 }, output: 1_050, tokens: 4_050, usd: usd(0.0451) },
+    },
+    {
+      name: "is not offered a tool that would leave no useful reply",
+      hosted: [search],
+      budget: { max_tokens: 2_500 },
+      want: { uses: {}, output: 1_500, tokens: 2_500, usd: usd(0.004) },
+    },
+    {
+      name: "has its reply cut short only when it has no uses any more",
+      hosted: [search],
+      budget: { max_tokens: 1_500 },
+      want: { uses: {}, output: 500, tokens: 1_500, usd: usd(0.002) },
+    },
+    {
+      name: "keeps its uses where its model writes little anyway",
+      hosted: [search],
+      budget: { max_tokens: 3_200 },
+      options: { every: { max_output_tokens: 200 } },
+      want: { uses: { web_search: 4 }, output: 200, tokens: 3_200, usd: usd(0.0434) },
+    },
+    {
+      name: "is not offered a tool of unknown price under a cap in money",
+      hosted: [tool("web_search", { usd_per_use: null }), code],
+      budget: { max_cost_usd: 1 },
+      want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0092) },
+    },
+    {
+      name: "may use a tool of unknown price where money is not capped",
+      hosted: [tool("web_search", { usd_per_use: null })],
+      budget: { max_tokens: 100_000 },
+      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.011) },
+    },
+    {
+      name: "takes uses from its share only, not from what the others need",
+      hosted: [search],
+      budget: { max_tokens: 6_000 },
+      options: { agents: ["a", "b", "c"] },
+      want: { uses: {}, output: 1_024, tokens: 2_024, usd: usd(0.003048) },
+    },
+    {
+      name: "reserves its input as if all of it were written into a dear cache",
+      hosted: [code],
+      options: { every: { price: { input: 1, cached_input: 0.5, cache_write: 1.5, output: 2 } } },
+      want: { uses: { code_execution: 2 }, output: 4_000, tokens: 5_200, usd: usd(0.0098) },
+    },
+    {
+      name: "of a model without a known price reserves what its tools cost",
+      hosted: [search],
+      options: { every: { price: null } },
+      want: { uses: { web_search: 4 }, output: 4_000, tokens: 7_000, usd: usd(0.04) },
+    },
+    {
+      name: "is not offered a tool that may not be used at all",
+      hosted: [tool("web_search", { max_uses: 0 })],
+      want: { uses: {}, output: 4_000, tokens: 5_000, usd: usd(0.009) },
+    },
+  ])("$name", ({ hosted, budget, options, want }) => {
+    expect(granted(hosted, budget, options)).toEqual(want);
+  });
+
+  it("is told in its start which tools it has, and nothing where it has none", () => {
+    const world = new World({ agents: ["a", "b"], each: { a: { hosted_tools: [search] } } });
+    world.ask();
+    expect(world.starts("a")).toMatchObject([{ hosted_tools: [{ name: "web_search", max_uses: 4 }] }]);
+    expect(world.starts("b")[0]).not.toHaveProperty("hosted_tools");
+  });
+
+  it("has them to work and to present, not to judge or to write personas", () => {
+    const world = new World({
+      agents: ["a"],
+      every: { hosted_tools: [search] },
+      rules: { personas: true, max_orchestration_restarts: 1 },
+    });
+    world.ask();
+    world.does("a", says("no personas"));
+    world.does("a", answers("A"));
+    world.does("a", votes("a"));
+    world.does("a", says("Final."));
+    world.does("a", rejects("thin", "more"));
+    const had = world.events("call.started").map(({ purpose, hosted_tools }): [Purpose, boolean] => [purpose, !!hosted_tools]);
+    expect(had).toEqual([
+      ["personas", false],
+      ["coordination", true],
+      ["coordination", true],
+      ["presentation", true],
+      ["judgement", false],
+    ]);
+  });
+});
+
+describe("a settled call", () => {
+  const charge = (usage: Partial<Reply["usage"]>, price = {}) => {
+    const prices = { input: 1, cached_input: 0.5, output: 2, ...price };
+    const world = new World({ agents: ["a"], every: { hosted_tools: [search, code], price: prices } });
+    world.ask();
+    world.does("a", says("hm", { usage: { ...used(1_000, 100, 400), ...usage } }));
+    return world.turn.spentUsd;
+  };
+
+  it.each([
+    { name: "is charged cached input at its price", usage: {}, want: 0.001 },
+    {
+      name: "is charged what was written into the cache at its price",
+      usage: { cache_write_tokens: 200 },
+      price: { cache_write: 3 },
+      want: 0.0014,
+    },
+    { name: "is charged it as fresh input where it has no price", usage: { cache_write_tokens: 200 }, want: 0.001 },
+    { name: "is charged each use", usage: { hosted_uses: { web_search: 3, code_execution: 1 } }, want: 0.031 },
+    { name: "is charged nothing for a tool nobody gave a price", usage: { hosted_uses: { x_search: 5 } }, want: 0.001 },
+  ])("$name", ({ usage, price, want }) => {
+    expect(charge(usage, price)).toBeCloseTo(want, 12);
+  });
+
+  it("adds cache writes and uses to the turn's usage", () => {
+    const world = new World({ agents: ["a"], every: { hosted_tools: [search] } });
+    world.ask();
+    for (const web_search of [1, 2]) {
+      world.does("a", says("hm", { usage: { ...used(10, 5), cache_write_tokens: 4, hosted_uses: { web_search } } }));
+    }
+    expect(world.turn.usage).toEqual({ ...used(20, 10), cache_write_tokens: 8, hosted_uses: { web_search: 3 } });
+  });
+});
+
+const looked: Partial<Reply> = {
+  hosted: [
+    { name: "web_search", input: "passes", outcome: "ok", output: "three" },
+    { name: "web_search", input: "fords", outcome: "error", output: "" },
+  ],
+  citations: [{ url: "https://a.example/", title: "A" }],
+};
+const toldBy = ["hosted_tool.completed a", "hosted_tool.completed a", "citations.added a"];
+
+describe("what hosted tools did", () => {
+  table([
+    {
+      name: "is told before the call is completed, whatever the reply decides",
+      world: { agents: ["a"] },
+      when: (world) => world.does("a", answers("A", looked)),
+      then: [...toldBy, "call.completed a", "answer.submitted a agent1.1", "round.started a #2 answered [agent1.1]"],
+    },
+    {
+      name: "is no decision and no use of the agent's own tools",
+      world: { agents: ["a"] },
+      when: (world) => world.does("a", says("I looked it up.", looked)),
+      then: [...toldBy, "call.completed a", "round.nudged a 1"],
+      owes: ["call a"],
+    },
+    {
+      name: "is told of a reply that was cut",
+      world: { agents: ["a"] },
+      when: (world) => world.does("a", says("I looked", { ...looked, stopReason: "length" })),
+      then: [...toldBy, "call.completed a", "round.nudged a 1"],
+    },
+    {
+      name: "is told before the final text that rests on it",
+      world: { agents: ["a"], rules: { skip_coordination: true } },
+      when: (world) => world.does("a", says("Final.", looked)),
+      then: [
+        ...toldBy,
+        "call.completed a",
+        "presentation.completed a agent1.final presentation",
+        "turn.completed a agent1.final skipped",
+      ],
+    },
+    {
+      name: "is not told where it was nothing",
+      world: { agents: ["a"] },
+      when: (world) => world.does("a", says("hm", { hosted: [], citations: [] })),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+  ]);
+
+  it("is not told of a reply that comes too late", () => {
+    const world = new World({ agents: ["a", "b"] });
+    world.ask();
+    allAnswer(world);
+    world.starts("a");
+    const effect = world.callOf("a");
+    world.give({ type: "cancel_requested" });
+    const { what } = says("late", looked)({ id: "a", alias: world.alias, nth: 9 });
+    expect(what && "reply" in what && world.give({ type: "call_replied", effect, ...what })).toEqual([]);
+  });
+});

@@ -1,0 +1,326 @@
+import { describe, expect, it } from "vitest";
+import { answers, fails, says, used, votes } from "../builders";
+import { allAnswer, table } from "../table";
+import { World } from "../world";
+
+const retries =
+  (id: string, times: number, change: Parameters<typeof fails>[0] = {}) =>
+  (world: World) => {
+    for (let n = 0; n < times; n += 1) {
+      world.wait(60_000);
+      world.does(id, fails(change));
+    }
+  };
+
+/** A probe that failed, so that nothing was sent. */
+const unreached = fails({ code: "cannot_reach", message: "cannot reach api.example", reached: false });
+
+/** So many failed probes of the agent, each as soon as it is due. */
+const unreachedFor = (id: string, times: number) => (world: World) => {
+  for (let n = 0; n < times; n += 1) {
+    world.wait(5_000);
+    world.does(id, unreached);
+  }
+};
+
+describe("a provider that cannot be reached (A2)", () => {
+  table([
+    {
+      name: "is probed again after 5 s",
+      when: (world) => world.does("a", unreached),
+      then: ["call.failed a transient retry in 5000"],
+      owes: ["call a in 5000", "call b", "call c"],
+    },
+    {
+      name: "is probed a third time 10 s after the first",
+      given: unreachedFor("a", 1),
+      when: (world) => {
+        world.wait(6_000);
+        return world.does("a", unreached);
+      },
+      then: ["call.failed a transient retry in 5000"],
+    },
+    {
+      name: "ends its agent's part with the third failed probe over 10 s",
+      given: unreachedFor("a", 2),
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached);
+      },
+      then: ["call.failed a transient final", "agent.failed a cannot_reach"],
+      owes: ["call b", "call c"],
+    },
+    {
+      name: "begins anew when a request was sent in between",
+      given: (world) => {
+        unreachedFor("a", 2)(world);
+        world.wait(5_000);
+        world.does("a", fails());
+        world.wait(5_000);
+      },
+      when: (world) => world.does("a", unreached),
+      then: ["call.failed a transient retry in 5000"],
+    },
+    {
+      name: "leaves the answers of its agent in the count",
+      given: (world) => {
+        allAnswer(world);
+        unreachedFor("a", 2)(world);
+      },
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached).slice(0, 2);
+      },
+      then: ["call.failed a transient final", "agent.failed a cannot_reach"],
+    },
+    {
+      name: "lets the winning answer stand in for a presentation",
+      given: (world) => {
+        allAnswer(world);
+        for (const id of world.ids) world.does(id, votes("a"));
+        unreachedFor("a", 2)(world);
+      },
+      when: (world) => {
+        world.wait(5_000);
+        return world.does("a", unreached);
+      },
+      then: [
+        "call.failed a transient final",
+        "presentation.completed a agent1.final answer cannot_reach",
+        "turn.completed a agent1.final consensus",
+      ],
+    },
+  ]);
+
+  it("costs the turn nothing, and says which host", () => {
+    const world = new World({ agents: ["a", "b"], budget: { max_cost_usd: 0.02 } });
+    world.ask();
+    for (const id of world.ids) unreachedFor(id, 3)(world);
+    const agents = world.ids.map((agent) => ({ agent, code: "cannot_reach", message: "cannot reach api.example" }));
+    expect(world.ending).toMatchObject({
+      type: "turn.failed",
+      agents,
+      cost_usd: 0,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    });
+    expect(world.events("call.failed").map(({ tokens, cost_usd }) => [tokens, cost_usd])).toEqual(Array(6).fill([0, 0]));
+  });
+});
+
+describe("a failed call", () => {
+  table([
+    {
+      name: "is tried again later, where that can help",
+      when: (world) => world.does("a", fails()),
+      then: ["call.failed a transient retry in 860"],
+      owes: ["call a in 860", "call b", "call c"],
+    },
+    {
+      name: "waits as long as the provider asks, up to 60 s",
+      when: (world) => world.does("a", fails({ retryAfterMs: 60_000 })),
+      then: ["call.failed a transient retry in 60000"],
+    },
+    {
+      name: "fails its round where the provider asks for more than 60 s",
+      when: (world) => world.does("a", fails({ retryAfterMs: 60_001 })),
+      then: ["call.failed a transient final", "round.failed a server_error", "round.started a #2 failed []"],
+    },
+    {
+      name: "fails its round after five tries",
+      given: retries("a", 4),
+      when: (world) => {
+        world.wait(60_000);
+        return world.does("a", fails());
+      },
+      then: ["call.failed a transient final", "round.failed a server_error", "round.started a #2 failed []"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "of a later call of the round has five tries again",
+      given: (world) => {
+        retries("a", 4)(world);
+        world.wait(60_000);
+        world.does("a", says("hm"));
+      },
+      when: (world) => world.does("a", fails({ retryAfterMs: 30_000 })),
+      then: ["call.failed a transient retry in 30000"],
+    },
+    {
+      name: "by our own restart is tried again at once, and does not count",
+      given: (world) => {
+        retries("a", 4)(world);
+        world.wait(60_000);
+        world.starts("a");
+      },
+      when: (world) => world.interrupt(),
+      then: ["call.failed a interrupted retry in 0"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "by our own restart fails its round the fifth time",
+      given: (world) => {
+        for (let n = 0; n < 4; n += 1) {
+          world.starts("a");
+          world.interrupt();
+        }
+        world.starts("a");
+      },
+      when: (world) => world.interrupt(),
+      then: ["call.failed a interrupted final", "round.failed a interrupted", "round.started a #2 failed []"],
+    },
+    ...(["quota", "context_too_long", "content_filter", "refusal"] as const).map((failed) => ({
+      name: `of class ${failed} fails its round`,
+      when: (world: World) => world.does("a", fails({ class: failed, code: failed })),
+      then: [`call.failed a ${failed} final`, `round.failed a ${failed}`, "round.started a #2 failed []"],
+    })),
+    ...(["bad_credentials", "unknown_model", "bad_request"] as const).map((failed) => ({
+      name: `of class ${failed} fails its agent at once, on its first call`,
+      when: (world: World) => world.does("a", fails({ class: failed, code: failed })),
+      then: [`call.failed a ${failed} final`, `agent.failed a ${failed}`],
+      owes: ["call b", "call c"],
+    })),
+    {
+      name: "of class bad_request fails only its round, once the agent's calls have worked",
+      given: (world) => world.does("a", says("hm")),
+      when: (world) => world.does("a", fails({ class: "bad_request", code: "bad_request" })),
+      then: ["call.failed a bad_request final", "round.failed a bad_request", "round.started a #2 failed []"],
+    },
+    {
+      name: "whose reply was withheld fails its round, whatever the reply decided",
+      when: (world) => world.does("a", answers("A", { stopReason: "content_filter" })),
+      then: ["call.completed a", "round.failed a content_filter", "round.started a #2 failed []"],
+    },
+    {
+      name: "of the third round in a row fails the agent",
+      given: (world) => {
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", fails({ class: "quota", code: "quota" }));
+      },
+      when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed a quota final", "round.failed a quota", "agent.failed a quota"],
+      owes: ["call b", "call c"],
+    },
+    {
+      name: "is forgotten with the next answer: three failed rounds must be in a row",
+      world: { agents: ["a", "b"] },
+      given: (world) => {
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        allAnswer(world);
+      },
+      when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.1]"],
+    },
+    {
+      name: "is forgotten with the next vote, too",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", fails({ class: "quota", code: "quota" }));
+        world.does("a", votes("b"));
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", fails({ class: "quota", code: "quota" })),
+      then: ["call.failed a quota final", "round.failed a quota", "round.started a #5 failed [agent1.1 agent2.2 agent3.1]"],
+    },
+    {
+      name: "of the last live agent ends the turn with each agent's reason",
+      world: { agents: ["a", "b"] },
+      given: (world) => world.does("a", fails({ class: "bad_credentials", code: "invalid_key" })),
+      when: (world) => world.does("b", fails({ class: "unknown_model", code: "no_such_model" })),
+      then: [
+        "call.failed b unknown_model final",
+        "agent.failed b no_such_model",
+        "attempt.settled no_agents - -",
+        "turn.failed no_answer a:invalid_key b:no_such_model",
+      ],
+    },
+    {
+      name: "of the last live agent leaves what was written as the answer",
+      world: { agents: ["a", "b"] },
+      given: (world) => {
+        world.does("a", fails({ class: "bad_credentials", code: "invalid_key" }));
+        world.writing = { b: "a longer text" };
+      },
+      when: (world) => world.does("b", fails({ class: "unknown_model", code: "no_such_model" })),
+      then: [
+        "call.failed b unknown_model final",
+        "answer.submitted b agent2.1 partial",
+        "agent.failed b no_such_model",
+        "attempt.settled no_agents b agent2.1",
+        "presentation.started b agent2.1",
+        "presentation.completed b agent2.final answer winner_failed",
+        "turn.completed b agent2.final no_agents",
+      ],
+    },
+    {
+      name: "that comes after its agent was given up changes nothing",
+      given: (world) => {
+        world.starts("a");
+        world.wait(660_000);
+      },
+      when: (world) => world.give({ type: "call_failed", effect: "call_1_1_1_1_1_1", failure: failureOf() }),
+      then: [],
+    },
+  ]);
+
+  const failureOf = () => ({
+    class: "transient" as const,
+    code: "late",
+    message: "late",
+    retryAfterMs: null,
+    usage: null,
+    reached: true,
+  });
+});
+
+describe("back-off", () => {
+  const delays = (seed: number): number[] => {
+    const world = new World({ agents: ["a", "b"], seed });
+    world.ask();
+    retries("a", 4)(world);
+    return world.events("call.failed").map(({ at, retry_at }) => (retry_at ?? 0) - at);
+  };
+
+  it("doubles with every try, with jitter between half and the whole", () => {
+    for (let seed = 0; seed < 50; seed += 1) {
+      for (const [nth, delay] of delays(seed * 31).entries()) {
+        expect(delay).toBeGreaterThanOrEqual(500 * 2 ** nth);
+        expect(delay).toBeLessThanOrEqual(1_000 * 2 ** nth);
+      }
+    }
+  });
+
+  it("differs by chance, so that a team does not come back all at once", () => {
+    expect(new Set([1, 2, 3, 4, 5].map((seed) => delays(seed * 101).join())).size).toBe(5);
+  });
+
+  it("sends nothing before its time", () => {
+    const world = new World();
+    world.ask();
+    world.does("a", fails({ retryAfterMs: 10_000 }));
+    world.wait(9_999);
+    expect(world.starts("a")).toEqual([]);
+    world.wait(1);
+    expect(world.starts("a")).toMatchObject([{ type: "call.started", try: 2 }]);
+  });
+});
+
+describe("what a failed call is charged", () => {
+  it.each([
+    { name: "nothing, if no model worked on it", failure: { reached: false }, tokens: 0, usd: 0 },
+    { name: "everything it reserved, if nobody knows", failure: { reached: true }, tokens: 5_000, usd: 0.009 },
+    {
+      name: "what was reported, even by one that did not seem to reach a model",
+      failure: { reached: false, usage: used(10, 0) },
+      tokens: 10,
+      usd: 0.000_01,
+    },
+    { name: "what was reported", failure: { reached: true, usage: used(1_000, 500) }, tokens: 1_500, usd: 0.002 },
+  ])("$name", ({ failure, tokens, usd }) => {
+    const world = new World();
+    world.ask();
+    world.does("a", fails(failure));
+    expect([world.turn.spentTokens, world.turn.spentUsd]).toEqual([tokens, expect.closeTo(usd, 12)]);
+  });
+});

@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import type { AgentRules, Budget, HostedToolRule } from "../../../src/protocol/team";
+import { answers, decides, aVote, fails, rejects, says, tool, uses, used, votes } from "../builders";
+import { allAnswer, table } from "../table";
+import { World, type WorldOptions } from "../world";
+
+const search: HostedToolRule = { name: "web_search", max_uses: 4, usd_per_use: 0.01, tokens_per_use: 500 };
+/** An agent whose provider runs hosted tools only where no functions are offered. */
+const alone: Partial<AgentRules> = { hosted_tools: [search], hosted_alone: true };
+const team: WorldOptions = { agents: ["a", "b"], each: { a: alone } };
+
+/** Each call of the agent: what it was offered, and how many uses it was granted. */
+const callsOf = (world: World, id: string): string[] =>
+  world
+    .events("call.started")
+    .filter(({ agent }) => agent === id)
+    .map(({ purpose, offers, hosted_tools = [] }) => {
+      const granted = hosted_tools.map(({ name, max_uses }) => `${name}×${max_uses}`);
+      return [purpose, [...offers, ...granted].join("+") || "nothing"].join(" ");
+    });
+
+const RESEARCH = "coordination web_search×4";
+
+describe("a research call", () => {
+  table([
+    {
+      name: "is what a round begins with where hosted tools do not run beside functions",
+      world: team,
+      when: (world) => world.starts("a"),
+      then: ["call.started a nothing"],
+    },
+    {
+      name: "is no nudge and decides nothing: the round goes on",
+      world: team,
+      when: (world) => world.does("a", says("The pass is open.")),
+      then: ["call.completed a"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "may come to nothing",
+      world: team,
+      when: (world) => world.does("a", says("")),
+      then: ["call.completed a"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "may be cut at its limit: notes are no answer",
+      world: team,
+      when: (world) => world.does("a", says("The pass is", { stopReason: "length" })),
+      then: ["call.completed a"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "has functions that nobody offered count for nothing",
+      world: { ...team, each: { a: { ...alone, tools: [tool("read_file")] } } },
+      when: (world) => world.does("a", uses(["read_file"], [aVote("b")])),
+      then: ["call.completed a"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "costs its round where the reply was withheld",
+      world: team,
+      when: (world) => world.does("a", says("", { stopReason: "content_filter" })),
+      then: ["call.completed a", "round.failed a content_filter", "round.started a #2 failed []"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "is tried again like any other",
+      world: team,
+      given: (world) => world.does("a", fails()),
+      when: (world) => {
+        world.now += 60_000;
+        return world.starts("a");
+      },
+      then: ["call.started a nothing"],
+    },
+    {
+      name: "tells what was found before it is completed",
+      world: team,
+      when: (world) =>
+        world.does(
+          "a",
+          says("Open.", {
+            hosted: [{ name: "web_search", input: "pass", outcome: "ok", output: "open" }],
+            citations: [{ url: "https://a.example/", title: "A" }],
+          }),
+        ),
+      then: ["hosted_tool.completed a", "citations.added a", "call.completed a"],
+    },
+    {
+      name: "is a safe point: what is new is shown before the agent decides",
+      world: team,
+      given: (world) => {
+        world.does("a", says("notes"));
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", says("more notes")),
+      then: ["call.completed a", "answers.injected a [agent2.2] message"],
+      owes: ["call a", "call b"],
+    },
+  ]);
+
+  it("comes once in each coordination round, and functions without hosted tools after it", () => {
+    const world = new World(team);
+    world.ask();
+    world.does("a", says("notes"));
+    world.does("a", says("hm"));
+    allAnswer(world);
+    world.does("a", says("notes"));
+    world.does("a", votes("b"));
+    expect(callsOf(world, "a")).toEqual([
+      RESEARCH,
+      "coordination new_answer",
+      "coordination new_answer",
+      RESEARCH,
+      "coordination new_answer+vote",
+    ]);
+    expect(callsOf(world, "b")[0]).toBe("coordination new_answer");
+  });
+
+  it("comes anew in the fresh round after a failed one, not where a voided vote reopens a round", () => {
+    const world = new World(team);
+    world.ask();
+    world.does("a", says("notes"));
+    world.does("a", fails({ class: "quota" }));
+    world.does("a", says("notes"));
+    allAnswer(world);
+    world.does("a", says("notes"));
+    world.does("a", votes("b"));
+    world.does("b", answers("B2"));
+    world.starts("a");
+    expect(callsOf(world, "a")).toEqual([
+      RESEARCH,
+      "coordination new_answer",
+      RESEARCH,
+      "coordination new_answer",
+      RESEARCH,
+      "coordination new_answer+vote",
+      "coordination new_answer+vote",
+    ]);
+  });
+
+  it("is forced to nothing, and a nudge afterwards forces a decision as ever", () => {
+    const world = new World(team);
+    world.ask();
+    world.does("a", says("notes"));
+    world.does("a", says("hm"));
+    world.starts("a");
+    expect(world.events("call.started").map(({ forced }) => forced)).toEqual([false, false, true]);
+  });
+
+  it("leaves the presentation its hosted tools, and verdict and personas none", () => {
+    const world = new World({ agents: ["a"], every: alone, rules: { personas: true, max_orchestration_restarts: 1 } });
+    world.ask();
+    world.does("a", says("no personas"));
+    world.does("a", says("notes"));
+    world.does("a", answers("A"));
+    world.does("a", says("notes"));
+    world.does("a", votes("a"));
+    world.does("a", says("Final."));
+    world.does("a", rejects("thin", "more"));
+    expect(callsOf(world, "a")).toEqual([
+      "personas assign_personas",
+      RESEARCH,
+      "coordination new_answer",
+      RESEARCH,
+      "coordination new_answer+vote",
+      "presentation web_search×4",
+      "judgement submit+restart_orchestration",
+    ]);
+  });
+
+  it("has no hosted tools follow it into a presentation that has functions", () => {
+    const world = new World({ agents: ["a"], every: { ...alone, tools: [tool("send")] }, rules: { skip_coordination: true } });
+    world.ask();
+    world.starts("a");
+    expect(callsOf(world, "a")).toEqual(["presentation nothing"]);
+  });
+
+  it.each<{ name: string; budget: Budget; first: string }>([
+    { name: "is held to fewer uses under a cap", budget: { max_tokens: 6_500 }, first: "coordination web_search×2" },
+    { name: "is left out where no use can be paid", budget: { max_tokens: 5_000 }, first: "coordination new_answer" },
+    { name: "comes whole where money allows it", budget: { max_cost_usd: 10 }, first: RESEARCH },
+  ])("$name", ({ budget, first }) => {
+    const world = new World({ ...team, budget });
+    world.ask();
+    world.starts("a");
+    expect(callsOf(world, "a")).toEqual([first]);
+  });
+
+  it("is left out where its tools have no known price under a cap in money", () => {
+    const unpriced = { ...alone, hosted_tools: [{ ...search, usd_per_use: null }] };
+    const world = new World({ agents: ["a", "b"], each: { a: unpriced }, budget: { max_cost_usd: 1 } });
+    world.ask();
+    world.starts("a");
+    expect(callsOf(world, "a")).toEqual(["coordination new_answer"]);
+  });
+
+  it("is charged what it used, and counts as a call of its round", () => {
+    const world = new World(team);
+    world.ask();
+    world.does("a", says("notes", { usage: { ...used(1_000, 100), hosted_uses: { web_search: 2 } } }));
+    expect(world.turn.spentUsd).toBeCloseTo(0.0212, 12);
+    expect(world.agent("a").round).toMatchObject({ calls: 1, nudges: 0 });
+  });
+
+  it("is no research where the reply of an ordinary call holds no decision", () => {
+    const world = new World({ ...team, budget: { max_tokens: 5_000 } });
+    world.ask();
+    expect(world.does("a", decides([])).map(({ type }) => type)).toEqual(["call.completed", "round.nudged"]);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe } from "vitest";
+import { answers, says, uses, tool, votes, anAnswer } from "../builders";
+import { allAnswer, table } from "../table";
+import type { World } from "../world";
+
+const talks = says("Let me think about that.");
+const talkThrice = (id: string) => (world: World) => {
+  for (let n = 0; n < 3; n += 1) world.does(id, talks);
+};
+
+describe("a reply without a decision", () => {
+  table([
+    {
+      name: "is nudged",
+      when: (world) => world.does("a", talks),
+      then: ["call.completed a", "round.nudged a 1"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "is nudged when it is empty",
+      when: (world) => world.does("a", says("")),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+    {
+      name: "is nudged when it was cut",
+      when: (world) => world.does("a", says("Let me", { stopReason: "length" })),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+    {
+      name: "comes back with the news the agent is due",
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", talks),
+      then: ["call.completed a", "round.nudged a 1", "answers.injected a [agent2.2] message"],
+    },
+    {
+      name: "after three nudges makes the partial text of an agent without an answer its answer",
+      given: (world) => {
+        talkThrice("a")(world);
+        world.writing = { a: "Let me think about that." };
+      },
+      when: (world) => world.does("a", talks),
+      then: ["call.completed a", "answer.submitted a agent1.1 partial"],
+    },
+    {
+      name: "after three nudges fails the round of an agent that wrote nothing",
+      given: talkThrice("a"),
+      when: (world) => world.does("a", says("")),
+      then: ["call.completed a", "round.failed a no_decision", "round.started a #2 failed []"],
+    },
+    {
+      name: "after three nudges fails the round of an agent with an answer, whatever it wrote",
+      given: (world) => {
+        allAnswer(world);
+        talkThrice("a")(world);
+        world.writing = { a: "more text" };
+      },
+      when: (world) => world.does("a", talks),
+      then: ["call.completed a", "round.failed a no_decision", "round.started a #3 failed [agent1.1 agent2.1 agent3.1]"],
+    },
+    {
+      name: "counts nudges by round: a fresh one begins at none",
+      given: (world) => {
+        talkThrice("a")(world);
+        world.does("a", talks);
+      },
+      when: (world) => world.does("a", talks),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+    {
+      name: "is no nudge at a limit, however often",
+      world: { agents: ["a", "b"], rules: { max_new_answers_per_agent: 1 } },
+      given: (world) => {
+        allAnswer(world);
+        for (let n = 0; n < 10; n += 1) world.does("a", answers(`A${n + 2}`));
+      },
+      when: (world) => world.does("a", answers("again")),
+      then: ["call.completed a", "answer.refused a answer_limit"],
+    },
+    {
+      name: "is no reminder when it is a stale vote",
+      given: (world) => {
+        allAnswer(world);
+        talkThrice("a")(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", votes("b")),
+      then: ["call.completed a", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+    },
+    {
+      name: "in a cut reply runs no tools either, and counts once",
+      world: { every: { tools: [tool("write_file")] } },
+      when: (world) => world.does("a", uses(["write_file"], [anAnswer("A")], { stopReason: "length" })),
+      then: ["call.completed a", "tool.completed a write_file refused", "answer.refused a reply_cut", "round.nudged a 1"],
+      owes: ["call a", "call b", "call c"],
+    },
+  ]);
+});

@@ -1,0 +1,134 @@
+import { describe } from "vitest";
+import { aVote, answers, decides, invalid, says, votes } from "../builders";
+import { allAnswer, table } from "../table";
+
+describe("vote", () => {
+  table([
+    {
+      name: "counts for the newest answer of its target, and ends the voter's round",
+      given: allAnswer,
+      when: (world) => world.does("a", votes("b")),
+      then: ["call.completed a", "vote.cast a agent2.1"],
+      owes: ["call b", "call c"],
+    },
+    {
+      name: "may be for oneself",
+      given: allAnswer,
+      when: (world) => world.does("a", votes("a")),
+      then: ["call.completed a", "vote.cast a agent1.1"],
+    },
+    {
+      name: "of the last live agent without one makes consensus, and the winner presents",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.does("b", votes("b"));
+      },
+      when: (world) => world.does("c", votes("a")),
+      then: [
+        "call.completed c",
+        "vote.cast c agent1.1",
+        "attempt.settled consensus b agent2.1 agent1.1:1 agent2.1:2",
+        "presentation.started b agent2.1",
+      ],
+      owes: ["call b"],
+    },
+    {
+      name: "is stale while its voter was not shown every newest answer, and is answered with what was missing",
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+        world.does("c", answers("C2"));
+      },
+      when: (world) => world.does("a", votes("b")),
+      then: [
+        "call.completed a",
+        "vote.stale a agent2.2 missing agent2.2 agent3.2",
+        "answers.injected a [agent2.2 agent3.2] message",
+      ],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "is stale even for an answer that was shown, if another is missing",
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+      },
+      when: (world) => world.does("a", votes("c")),
+      then: ["call.completed a", "vote.stale a agent3.1 missing agent2.2", "answers.injected a [agent2.2] message"],
+    },
+    {
+      name: "names an improved answer only once, by its newest label",
+      given: (world) => {
+        allAnswer(world);
+        world.starts("a");
+        world.does("b", answers("B2"));
+        world.does("b", answers("B3"));
+      },
+      when: (world) => world.does("a", votes("b")),
+      then: ["call.completed a", "vote.stale a agent2.3 missing agent2.3", "answers.injected a [agent2.3] message"],
+    },
+    {
+      name: "for an unknown alias is refused, as a nudge",
+      given: allAnswer,
+      when: (world) => world.does("a", votes("agent99")),
+      then: ["call.completed a", "vote.refused a unknown_alias", "round.nudged a 1"],
+    },
+    {
+      name: "by an agent's id is refused: models know aliases only",
+      given: allAnswer,
+      when: (world) =>
+        world.does("a", decides([(acting) => ({ name: "vote", tool_call: `t${acting.nth}`, alias: "b", reason: "" })])),
+      then: ["call.completed a", "vote.refused a unknown_alias", "round.nudged a 1"],
+    },
+    {
+      name: "for an agent without an answer is refused",
+      world: { agents: ["a", "b", "c"] },
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.does("b", answers("B"));
+        world.wait(6_000);
+      },
+      when: (world) => world.does("a", votes("c")),
+      then: ["call.completed a", "vote.refused a no_answer", "round.nudged a 1"],
+    },
+    {
+      name: "before one's own first answer is refused",
+      given: (world) => world.does("b", answers("B")),
+      when: (world) => world.does("a", votes("b")),
+      then: ["call.completed a", "vote.refused a answer_first", "round.nudged a 1"],
+    },
+    {
+      name: "with a reason over 4 KB is refused",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([aVote("b", "x".repeat(4 * 1024 + 1))])),
+      then: ["call.completed a", "vote.refused a reason_too_long", "round.nudged a 1"],
+    },
+    {
+      name: "with broken arguments is refused",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([invalid("vote")])),
+      then: ["call.completed a", "vote.refused a invalid_arguments", "round.nudged a 1"],
+    },
+    {
+      name: "given several times in one reply: the last wins",
+      given: allAnswer,
+      when: (world) => world.does("a", decides([aVote("b"), aVote("agent99"), aVote("c")])),
+      then: ["call.completed a", "vote.cast a agent3.1"],
+    },
+    {
+      name: "in a reply that was cut does not count",
+      given: allAnswer,
+      when: (world) => world.does("a", votes("b", { stopReason: "length" })),
+      then: ["call.completed a", "vote.refused a reply_cut", "round.nudged a 1"],
+    },
+    {
+      name: "is only ever a tool call, never text that looks like one",
+      given: allAnswer,
+      when: (world) => world.does("a", says('vote({"agent_id": "agent1", "reason": "best"})')),
+      then: ["call.completed a", "round.nudged a 1"],
+    },
+  ]);
+});

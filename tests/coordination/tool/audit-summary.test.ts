@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { boundedTrail } from "../../../src/coordination/tool/audit-summary";
+import type { FileAccess } from "../../../src/protocol/events";
+
+const line = (operation: FileAccess["operation"], path: string, refused: string | null = null): FileAccess => ({
+  ...{ operation, path, refused },
+});
+const told = ({ operation, path, refused, files }: FileAccess): string =>
+  [operation, path, ...(refused === null ? [] : [refused]), ...(files === undefined ? [] : [`×${files}`])].join(" ");
+
+describe("the trail of a call that touched more than an event holds", () => {
+  it.each([
+    {
+      name: "is as it was while it fits",
+      lines: [line("read", "/workspace/b"), line("write", "/workspace/a"), line("read", "/workspace/c", "not_found")],
+      most: 3,
+      then: ["read /workspace/b", "write /workspace/a", "read /workspace/c not_found"],
+    },
+    {
+      name: "tells reads by their directory and names what was changed or refused",
+      lines: [
+        line("read", "/workspace/b/c"),
+        line("read", "/workspace/b/d"),
+        line("write", "/workspace/b/c"),
+        line("read", "/peers/x", "no_such_peer"),
+      ],
+      most: 3,
+      then: ["read /peers/x no_such_peer", "write /workspace/b/c", "read /workspace/b/ ×2"],
+    },
+    {
+      name: "goes up no farther than it must",
+      lines: [1, 2, 3, 4].map((nth) => line("read", `/workspace/${nth % 2}/deep/er/${nth}`)),
+      most: 2,
+      then: ["read /workspace/1/deep/er/ ×2", "read /workspace/0/deep/er/ ×2"],
+    },
+    {
+      name: "goes up as far as it must",
+      lines: [1, 2, 3, 4].map((nth) => line("list", `/workspace/${nth}/deep/${nth}`)),
+      most: 1,
+      then: ["list /workspace/ ×4"],
+    },
+    {
+      name: "tells what lies very deep by its sixteenth directory",
+      lines: [1, 2, 3].map((nth) => line("read", `${"/d".repeat(20)}/${nth}`)),
+      most: 2,
+      then: [`read ${"/d".repeat(16)}/ ×3`],
+    },
+    {
+      name: "tells changes by their directory once reads are no more to give",
+      lines: [line("read", "/contexts/a/b"), ...[1, 2, 3].map((nth) => line("delete", `/workspace/a/${nth}`))],
+      most: 2,
+      then: ["delete /workspace/a/ ×3", "read / ×1"],
+    },
+    {
+      name: "tells refusals apart by why, also of paths that lead nowhere",
+      lines: [1, 2, 3].flatMap((nth) => [line("write", `/peers/x/${nth}`, "read_only"), line("read", `${nth}..`, "bad_path")]),
+      most: 2,
+      then: ["write /peers/x/ read_only ×3", "read / bad_path ×3"],
+    },
+  ])("$name", ({ lines, most, then }) => {
+    expect(boundedTrail(lines, most).map(told)).toEqual(then);
+  });
+
+  it("fits, and leaves nothing out", () => {
+    const path = fc.array(fc.constantFrom("workspace", "peers", "a", "b", "c", ""), { minLength: 1, maxLength: 6 });
+    const access = fc.record<FileAccess>({
+      operation: fc.constantFrom("read", "list", "write", "delete"),
+      path: path.map((names) => names.join("/")),
+      refused: fc.constantFrom(null, "read_only", "not_found"),
+    });
+    fc.assert(
+      fc.property(fc.array(access, { maxLength: 200 }), fc.integer({ min: 12, max: 80 }), (lines, most) => {
+        const bounded = boundedTrail(lines, most);
+        expect(bounded.length).toBeLessThanOrEqual(most);
+        const count = (all: readonly FileAccess[], { operation, refused }: FileAccess): number =>
+          all.reduce((sum, one) => (one.operation === operation && one.refused === refused ? sum + (one.files ?? 1) : sum), 0);
+        for (const one of lines) {
+          expect(count(bounded, one)).toBe(count(lines, one));
+          expect(
+            bounded.some((kept) => covers(kept, one)),
+            JSON.stringify(one),
+          ).toBe(true);
+        }
+      }),
+    );
+  });
+});
+
+const covers = (kept: FileAccess, { operation, path, refused }: FileAccess): boolean =>
+  kept.operation === operation &&
+  kept.refused === refused &&
+  (kept.files === undefined ? kept.path === path : kept.path === "/" || path.startsWith(kept.path));

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { inFlight, owed } from "../../../src/coordination";
+import { asksPerson, progress, tool, uses } from "../builders";
+import { table } from "../table";
+import { World } from "../world";
+
+const world = { agents: ["a", "b"], every: { tools: [tool("search", { idempotent: true }), tool("send")] } };
+const runs = (name: string) => (at: World) => {
+  at.does("a", uses([name]));
+  at.startsTool("a");
+};
+const LONG_CALL_MS = 840_000;
+
+describe("what a tool's server tells while the tool runs", () => {
+  table([
+    {
+      name: "of its progress is told, and changes nothing that is owed",
+      world,
+      given: runs("search"),
+      when: (at) => at.tells("a", progress(3, { message: "reads" })),
+      then: ["tool.progressed a search 3/10 reads"],
+      owes: ["call b"],
+    },
+    {
+      name: "of its progress is not told twice in a second",
+      world,
+      given: (at) => {
+        runs("search")(at);
+        at.tells("a", progress(3));
+        at.wait(999);
+      },
+      when: (at) => at.tells("a", progress(4)),
+      then: [],
+    },
+    {
+      name: "of its progress is told again after a second",
+      world,
+      given: (at) => {
+        runs("search")(at);
+        at.tells("a", progress(3));
+        at.wait(1_000);
+      },
+      when: (at) => at.tells("a", progress(4, { total: null })),
+      then: ["tool.progressed a search 4/?"],
+    },
+    {
+      name: "of its progress waits longer the more was told",
+      world,
+      given: (at) => {
+        runs("search")(at);
+        at.tells("a", progress(1));
+        at.wait(1_000);
+        at.tells("a", progress(2));
+        at.wait(1_999);
+      },
+      when: (at) => at.tells("a", progress(3)),
+      then: [],
+    },
+    {
+      name: "of its progress is not told if it is no number of this world",
+      world,
+      given: runs("search"),
+      when: (at) => [...at.tells("a", progress(Number.POSITIVE_INFINITY)), ...at.tells("a", progress(1, { total: Number.NaN }))],
+      then: [],
+    },
+    {
+      name: "that it wants of a person is told, and the call goes on as it would",
+      world,
+      given: runs("send"),
+      when: (at) => [...at.tells("a", asksPerson()), ...at.tool("a", "error")],
+      then: ["tool.input_required a send https://box.example.com form", "tool.completed a send error"],
+      owes: ["call a", "call b"],
+    },
+    {
+      name: "that it wants of a person is told three times",
+      world,
+      given: (at) => {
+        runs("send")(at);
+        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+      },
+      when: (at) => at.tells("a", asksPerson()),
+      then: [],
+    },
+    {
+      name: "that it wants of a person is cut to five requests",
+      world,
+      given: runs("send"),
+      when: (at) => at.tells("a", asksPerson(7)),
+      then: ["tool.input_required a send https://box.example.com form form form form form and 2 more"],
+    },
+    {
+      name: "that it wants of a person is told anew for another call",
+      world,
+      given: (at) => {
+        at.does("a", uses(["send", "send"]));
+        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+        at.tool("a");
+      },
+      when: (at) => at.tells("a", asksPerson()),
+      then: ["tool.input_required a send https://box.example.com form"],
+    },
+    {
+      name: "when a restart has cut the call off counts what was told before",
+      world,
+      given: (at) => {
+        runs("search")(at);
+        for (let n = 0; n < 3; n += 1) at.tells("a", asksPerson());
+        at.interrupt();
+        at.startsTool("a");
+      },
+      when: (at) => at.tells("a", asksPerson()),
+      then: [],
+    },
+    {
+      name: "when nobody waits for it any more concerns nobody",
+      world,
+      given: runs("search"),
+      when: (at) => {
+        const effect = inFlight(at.state).find((id) => id.startsWith("tool_")) ?? "";
+        expect(effect).not.toBe("");
+        at.tool("a");
+        return [
+          ...at.give({ type: "tool_told", effect, news: progress(9) }),
+          ...at.give({ type: "tool_told", effect, news: asksPerson() }),
+        ];
+      },
+      then: [],
+    },
+    {
+      name: "before it was started concerns nobody",
+      world,
+      given: (at) => at.does("a", uses(["search"])),
+      when: (at) => {
+        const effects = owed(at.state).filter(({ type }) => type === "tool_call");
+        expect(effects).toHaveLength(1);
+        return effects.flatMap(({ id }) => at.give({ type: "tool_told", effect: id, news: progress(9) }));
+      },
+      then: [],
+    },
+  ]);
+
+  it("of its progress is told for as long as the longest call lasts, twenty times at most, however often the server says it", () => {
+    const at = new World({
+      ...world,
+      rules: { initial_round_timeout_ms: 10 * LONG_CALL_MS, orchestrator_timeout_ms: 20 * LONG_CALL_MS },
+    });
+    at.ask();
+    runs("search")(at);
+    const began = at.now;
+    for (let n = 0; at.now - began < 3 * LONG_CALL_MS; n += 1) {
+      at.tells("a", progress(n));
+      at.wait(500);
+    }
+    const told = at.events("tool.progressed").map((event) => event.at - began);
+    expect(told).toHaveLength(20);
+    expect(told.slice(0, 8)).toEqual([0, 1_000, 3_000, 5_000, 9_000, 13_000, 21_000, 29_000]);
+    expect(told.filter((ms) => ms < LONG_CALL_MS).length).toBeLessThan(20);
+  });
+
+  it("is cut, never within a character, where whoever tells it has not done so", () => {
+    const at = new World(world);
+    at.ask();
+    runs("send")(at);
+    at.tells("a", progress(1, { message: "x".repeat(2_047) + "😀".repeat(10), origin: "o".repeat(9_999) }));
+    at.tells("a", asksPerson(1, "y".repeat(9_999)));
+    const [done] = at.events("tool.progressed");
+    expect([done?.message, done?.origin.length]).toEqual([`${"x".repeat(2_047)}\ufffd`, 2_048]);
+    expect(at.events("tool.input_required")[0]?.requests[0]?.message).toHaveLength(2_048);
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import { owed } from "../../../src/coordination";
+import type { FileAccess } from "../../../src/protocol/events";
+import { aVote, anAnswer, answers, tool, uses, votes } from "../builders";
+import { allAnswer, table } from "../table";
+import { World } from "../world";
+
+const every = { tools: [tool("search", { idempotent: true }), tool("send", { acts_outside: true }), tool("write_file")] };
+const world = { every };
+const read = (path: string): FileAccess => ({ operation: "read", path, refused: null });
+const many = (count: number): string[] => Array.from({ length: count }, () => "search");
+
+describe("an agent's own tools", () => {
+  table([
+    {
+      name: "run side by side, and the model is called again when all have results",
+      world,
+      given: (at) => {
+        at.does("a", uses(["search", "write_file"]));
+        at.tool("a");
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "are owed eight at a time",
+      world,
+      when: (at) => at.does("a", uses(many(10))),
+      then: ["call.completed a"],
+      owes: [...Array.from({ length: 8 }, () => "tool a search"), "call b", "call c"],
+    },
+    {
+      name: "are owed eight at a time, those that run among them",
+      world,
+      given: (at) => {
+        at.does("a", uses(many(10)));
+        for (let n = 0; n < 3; n += 1) at.startsTool("a");
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a search ok"],
+      owes: [...Array.from({ length: 6 }, () => "tool a search"), "call b", "call c"],
+    },
+    {
+      name: "leave a trail of the files they touched, allowed or not",
+      world,
+      given: (at) => at.does("a", uses(["write_file"])),
+      when: (at) => at.tool("a", "error", [read("/workspace/a"), { ...read("/peers/agent9/a"), refused: "no_such_peer" }]),
+      then: [
+        "files.accessed a write_file read /workspace/a read /peers/agent9/a: no_such_peer",
+        "tool.completed a write_file error",
+      ],
+    },
+    {
+      name: "leave a trail of six hundred lines at most: refusals first, and reads by their directory",
+      world,
+      given: (at) => at.does("a", uses(["write_file"])),
+      when: (at) =>
+        at.tool("a", "ok", [
+          ...Array.from({ length: 1_200 }, (_, nth) => read(`/workspace/${nth % 2 ? "odd" : "even"}/${nth}`)),
+          { ...read("/peers/x/a"), refused: "no_such_peer" },
+        ]),
+      then: [
+        "files.accessed a write_file read /peers/x/a: no_such_peer read /workspace/even/ (600) read /workspace/odd/ (600)",
+        "tool.completed a write_file ok",
+      ],
+    },
+    {
+      name: "are refused beyond 64 in one reply",
+      world,
+      when: (at) => at.does("a", uses(many(66))),
+      then: ["call.completed a", "tool.completed a search refused", "tool.completed a search refused"],
+    },
+    {
+      name: "that do not exist get an error result at once",
+      world,
+      when: (at) => at.does("a", uses(["serach"])),
+      then: ["call.completed a", "tool.completed a serach error"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "run before the decision of the same reply is judged",
+      world,
+      when: (at) => at.does("a", uses(["write_file"], [anAnswer("A")])),
+      then: ["call.completed a"],
+      owes: ["tool a write_file", "call b", "call c"],
+    },
+    {
+      name: "done, an answer over 128 KB that came with them is refused",
+      world,
+      given: (at) => at.does("a", uses(["write_file"], [anAnswer("x".repeat(128 * 1024 + 1))])),
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok", "answer.refused a answer_too_large", "round.nudged a 1"],
+    },
+    {
+      name: "done, a reason over 4 KB that came with them is refused",
+      world,
+      given: (at) => {
+        allAnswer(at);
+        at.does("a", uses(["write_file"], [aVote("b", "x".repeat(4 * 1024 + 1))]));
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok", "vote.refused a reason_too_long", "round.nudged a 1"],
+    },
+    {
+      name: "done, the decision is judged as things stand then",
+      world,
+      given: (at) => {
+        allAnswer(at);
+        at.does("a", uses(["write_file"], [aVote("b")]));
+        at.startsTool("a");
+        at.does("b", answers("B2"));
+      },
+      when: (at) => at.tool("a"),
+      then: ["tool.completed a write_file ok", "vote.stale a agent2.2 missing agent2.2", "answers.injected a [agent2.2] message"],
+    },
+    {
+      name: "that all settle at once leave the decision to be judged at once",
+      world,
+      when: (at) => at.does("a", uses(["nothing"], [anAnswer("A")])),
+      then: ["call.completed a", "tool.completed a nothing error", "answer.submitted a agent1.1"],
+    },
+    {
+      name: "that act outside are only planned while the team coordinates in planning mode",
+      world: { every, rules: { planning_mode: true } },
+      when: (at) => at.does("a", uses(["send", "search"])),
+      then: ["call.completed a", "tool.completed a send planned"],
+      owes: ["tool a search", "call b", "call c"],
+    },
+    {
+      name: "run in planning mode where the config says that they only read (D8)",
+      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      when: (at) => at.does("a", uses(["send"])),
+      then: ["call.completed a"],
+      owes: ["tool a send", "call b", "call c"],
+    },
+    {
+      name: "that a config says only read are not made again after a restart (D8)",
+      world: { every: { tools: [tool("send", { acts_outside: true, runs_in_planning: true })] }, rules: { planning_mode: true } },
+      given: (at) => {
+        at.does("a", uses(["send"]));
+        at.startsTool("a");
+      },
+      when: (at) => at.interrupt(),
+      then: ["tool.unknown a send"],
+    },
+    {
+      name: "that act outside run without planning mode",
+      world,
+      when: (at) => at.does("a", uses(["send"])),
+      then: ["call.completed a"],
+      owes: ["tool a send", "call b", "call c"],
+    },
+    {
+      name: "that act outside run in the presentation, planning mode or not",
+      world: { every, agents: ["a", "b"], rules: { planning_mode: true } },
+      given: (at) => {
+        allAnswer(at);
+        at.does("a", votes("a"));
+        at.does("b", votes("a"));
+      },
+      when: (at) => at.does("a", uses(["send"])),
+      then: ["call.completed a"],
+      owes: ["tool a send"],
+    },
+    {
+      name: "cut off by a restart are run again if that is safe",
+      world,
+      given: (at) => {
+        at.does("a", uses(["search"]));
+        at.startsTool("a");
+      },
+      when: (at) => at.interrupt(),
+      then: ["tool.interrupted a search"],
+      owes: ["tool a search", "call b", "call c"],
+    },
+    {
+      name: "cut off for the fifth time are unknown, even if safe",
+      world,
+      given: (at) => {
+        at.does("a", uses(["search"]));
+        for (let n = 0; n < 4; n += 1) {
+          at.startsTool("a");
+          at.interrupt();
+        }
+        at.startsTool("a");
+      },
+      when: (at) => at.interrupt(),
+      then: ["tool.unknown a search"],
+      owes: ["call a", "call b", "call c"],
+    },
+    {
+      name: "cut off by a restart are unknown if running them twice could do harm",
+      world,
+      given: (at) => {
+        at.does("a", uses(["write_file"], [anAnswer("A")]));
+        at.startsTool("a");
+      },
+      when: (at) => at.interrupt(),
+      then: ["tool.unknown a write_file", "answer.submitted a agent1.1"],
+    },
+    {
+      name: "of an agent that is given up are unknown if they ran, forgotten if they did not",
+      world,
+      given: (at) => {
+        at.does("a", uses(["write_file", "search"]));
+        at.startsTool("a");
+        at.does("b", answers("B"));
+        at.does("c", answers("C"));
+        at.wait(1_000);
+      },
+      when: (at) => at.wait(660_000),
+      then: ["tool.unknown a write_file", "agent.failed a initial_round_timeout"],
+    },
+  ]);
+
+  it("keep their ids over a restart, and each call of one has its own", () => {
+    const at = new World(world);
+    at.ask();
+    at.does("a", uses(["search", "search"]));
+    const ids = () => owed(at.state).map(({ id }) => id);
+    const before = ids();
+    at.startsTool("a");
+    at.interrupt();
+    expect(ids()).toEqual(before);
+    expect(new Set(before).size).toBe(before.length);
+  });
+});

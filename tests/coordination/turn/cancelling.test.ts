@@ -1,0 +1,196 @@
+import { describe, expect, it } from "vitest";
+import { byteLength } from "../../../src/coordination";
+import { answers, cancel, rejects, says, tool, used, uses, votes } from "../builders";
+import { allAnswer, table } from "../table";
+import { tell } from "../telling";
+import { World, type WorldOptions } from "../world";
+
+const two = { agents: ["a", "b"] };
+
+/** Both vote for `a`, which begins to present. */
+function presenting(world: World): void {
+  allAnswer(world);
+  world.does("a", votes("a"));
+  world.does("b", votes("a"));
+}
+
+describe("cancelling", () => {
+  table([
+    {
+      name: "before anything was written leaves nothing",
+      given: (world) => world.starts("a"),
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+      owes: [],
+    },
+    {
+      name: "in the first answers leaves the longest text that was written",
+      given: (world) => {
+        world.writing = { a: "short", b: "a longer text" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["attempt.settled cancelled - -", "turn.cancelled - - a longer text"],
+    },
+    {
+      name: "while the team coordinates leaves the answer that leads",
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", votes("b"));
+        world.starts("c");
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed c cancelled final", "attempt.settled cancelled b agent2.1 agent2.1:1", "turn.cancelled b B -"],
+      owes: [],
+    },
+    {
+      name: "once there is an answer leaves no text that an agent was still writing",
+      world: two,
+      given: (world) => {
+        world.does("a", answers("A"));
+        world.starts("b");
+        world.writing = { b: "Half of B" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed b cancelled final", "attempt.settled cancelled a agent1.1", "turn.cancelled a A -"],
+    },
+    {
+      name: "in the presentation leaves the winning answer and the text so far",
+      world: two,
+      given: (world) => {
+        presenting(world);
+        world.starts("a");
+        world.writing = { a: "The fin" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "turn.cancelled a A The fin"],
+      owes: [],
+    },
+    {
+      name: "while the verdict is awaited leaves the whole final text",
+      world: { ...two, rules: { max_orchestration_restarts: 1 } },
+      given: (world) => {
+        presenting(world);
+        world.does("a", says("The final text."));
+        world.starts("a");
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "turn.cancelled a A The final text."],
+    },
+    {
+      name: "while personas are written leaves nothing",
+      world: { rules: { personas: true } },
+      given: (world) => {
+        world.starts("a");
+        world.writing = { a: "You are a sceptic" };
+      },
+      when: (world) => world.give(cancel),
+      then: ["call.failed a cancelled final", "attempt.settled cancelled - -", "turn.cancelled - - -"],
+    },
+    {
+      name: "with tools running leaves their outcome unknown",
+      world: { ...two, every: { tools: [tool("search")] } },
+      given: (world) => {
+        allAnswer(world);
+        world.does("a", uses(["search"]));
+        world.startsTool("a");
+      },
+      when: (world) => world.give(cancel),
+      then: ["tool.unknown a search", "attempt.settled cancelled b agent2.1", "turn.cancelled b B -"],
+    },
+    {
+      name: "twice is the same as once",
+      given: (world) => world.give(cancel),
+      when: (world) => world.give(cancel),
+      then: [],
+    },
+    {
+      name: "after the end changes nothing",
+      world: two,
+      given: (world) => {
+        presenting(world);
+        world.does("a", says("The final text."));
+      },
+      when: (world) => world.give(cancel),
+      then: [],
+    },
+  ]);
+
+  const ROW_BYTES = 1_800_000;
+  const presentingWith = (answer: string, rules: WorldOptions["rules"] = {}) => {
+    const world = new World({ ...two, rules });
+    world.ask();
+    world.does("a", answers(answer));
+    world.does("b", answers("B"));
+    world.does("a", votes("a"));
+    world.does("b", votes("a"));
+    return world;
+  };
+  const bytesOf = (event: unknown) => byteLength(JSON.stringify(event));
+
+  it("keeps both texts whole where a row holds them", () => {
+    const [answer, text] = ["€".repeat(40_000), "\u0001".repeat(100_000)];
+    const world = presentingWith(answer);
+    world.writing = { a: text };
+    world.give(cancel);
+    expect(world.ending).toMatchObject({ partial: { answer, text } });
+  });
+
+  it.each([
+    { name: "an answer and a text full of control characters", answer: "\u0001".repeat(131_072), text: "\u0002".repeat(262_144) },
+    { name: "a text full of quotation marks and wide characters", answer: "A", text: '"€'.repeat(400_000) },
+    { name: "a text full of halved characters", answer: "A", text: "\ud800".repeat(400_000) },
+  ])("leaves $name as far as a row holds them, the answer first", ({ answer, text }) => {
+    const world = presentingWith(answer);
+    world.writing = { a: text };
+    world.give(cancel);
+    const { ending } = world;
+    expect(bytesOf(ending)).toBeLessThan(ROW_BYTES);
+    expect(bytesOf(ending)).toBeGreaterThan(ROW_BYTES * 0.85);
+    expect(ending).toMatchObject({ partial: { answer } });
+    const kept = ending.type === "turn.cancelled" ? ending.partial.text : null;
+    expect(text.startsWith(kept ?? "-")).toBe(true);
+  });
+
+  it("leaves the final text of an attempt that was rejected before the scrap of the next", () => {
+    const world = new World({ ...two, rules: { max_orchestration_restarts: 1, skip_coordination: true } });
+    const final = "\u0001".repeat(262_144);
+    world.ask();
+    world.does("a", says(final));
+    world.does("a", rejects("No.", "Again."));
+    world.writing = { a: "\u0002".repeat(200_000) };
+    world.give(cancel);
+    expect(world.ending).toMatchObject({ partial: { answer: final } });
+    expect(bytesOf(world.ending)).toBeLessThan(ROW_BYTES);
+  });
+
+  it("charges a call in flight what it has reported, else what it reserved", () => {
+    const world = new World();
+    world.ask();
+    world.starts("a");
+    world.starts("b");
+    world.reported = { [world.callOf("a")]: used(100, 20) };
+    world.give(cancel);
+    expect(world.events("call.failed").map(({ agent, tokens }) => [agent, tokens])).toEqual([
+      ["a", 120],
+      ["b", 5_000],
+    ]);
+    expect(world.ending).toMatchObject({
+      usage: { input_tokens: 100, output_tokens: 20 },
+      cost_usd: expect.closeTo(0.009_14, 9),
+    });
+  });
+
+  it("leaves the session free for its next turn, which repeats nothing of the one before", () => {
+    const world = new World(two);
+    world.ask();
+    allAnswer(world);
+    world.give(cancel);
+    expect(tell(world.ask())).toEqual([
+      "turn.started",
+      "attempt.started 1",
+      "round.started a #1 first []",
+      "round.started b #1 first []",
+    ]);
+    expect(world.turn).toMatchObject({ number: 2, spentTokens: 0, effects: 0 });
+  });
+});

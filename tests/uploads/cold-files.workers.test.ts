@@ -1,0 +1,94 @@
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { createContextIndex } from "../../d1/context-index";
+import { contextServices } from "../../durable-objects/shared/context-services";
+import { BucketTurns } from "../../durable-objects/session/files/storage-queue";
+import { SessionContexts } from "../../durable-objects/session/files/session-contexts";
+import type { Bucket } from "../../r2-layout/bucket";
+import { ContextFiles } from "../../r2-layout/contexts";
+import { createContextReader } from "../../src/uploads/context-reader";
+import type { ArchiveEntry } from "../../src/uploads/read-tar";
+import { putBlobs, putManifest } from "../../src/uploads/uploads";
+import { FILE_TOOL_LIMITS } from "../../src/tools/files/limits";
+import { grepTool } from "../../src/tools/files/grep";
+import { hashOf } from "../../src/workspace/hash";
+import { StagedFiles } from "../../src/workspace/staged-files";
+
+/** What a search through cold files of a context asks of R2: the runtime's own, counted. */
+
+const TENANT = "cold";
+const { store } = contextServices(env);
+
+const source = (nth: number, changed = "") =>
+  `// file ${nth}\n${"const x = 1;\n".repeat(150)}${nth % 100 === 7 ? "needle" : "hay"}${changed}\n`;
+
+const pathOf = (nth: number) => `src/${String(nth).padStart(3, "0")}.ts`;
+
+async function pushed(name: string, texts: ReadonlyMap<string, string>): Promise<string> {
+  const entries = await Promise.all(
+    [...texts].map(async ([path, text]) => {
+      const bytes = new Uint8Array(new TextEncoder().encode(text));
+      return { path, sha256: await hashOf(bytes), size: bytes.byteLength, bytes };
+    }),
+  );
+  const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
+  const owner = { tenant: TENANT, name };
+  const { version, missing } = await putManifest(store, owner, manifest, Date.now());
+  const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
+    for (const { sha256, bytes } of entries)
+      if (missing.includes(sha256)) yield { kind: "file", name: sha256, bytes, executable: false };
+  };
+  expect(await putBlobs(store, { ...owner, version }, blobs)).toBe(missing.length);
+  return (await putManifest(store, owner, manifest, Date.now())).version;
+}
+
+/** Searches all files of a version with the tool that agents have; gives what it said, and the reads it took. */
+async function searched(name: string, version: string): Promise<{ told: string; reads: number }> {
+  const counted = { reads: 0 };
+  const bucket = new Proxy<Bucket>(env.BUCKET, {
+    get(target, key) {
+      const member: unknown = Reflect.get(target, key, target);
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]): unknown => {
+        counted.reads += 1;
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+  const reader = createContextReader({ index: createContextIndex(env.DB), files: new ContextFiles(bucket) });
+  const contexts = new SessionContexts({ reader, tenant: TENANT, turns: new BucketTurns() });
+  await contexts.load([{ name, version }]);
+  const tree = contexts.tree({ name, version }) ?? new Map();
+  const files = new StagedFiles({
+    workspace: new Map(),
+    peers: new Map(),
+    contexts: new Map([[name, { tree, writable: false, protectedPaths: [] }]]),
+    blobs: contexts,
+    read: new Set(),
+    own: new Set(),
+    directories: new Set(),
+    readBeforeDelete: true,
+    limits: { fileBytes: 1, files: 1, treeBytes: 1 },
+  });
+  const context = { files, signal: new AbortController().signal };
+  const { text } = await grepTool(FILE_TOOL_LIMITS).run({ pattern: "needle", path: `/contexts/${name}` }, context as never);
+  return { told: text, reads: counted.reads };
+}
+
+it("500 small files are four reads: the manifest, the places, one file, the pack", async () => {
+  const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
+  const first = await pushed("site", texts);
+  const { told, reads } = await searched("site", first);
+  expect(told.match(/needle/g)).toHaveLength(5);
+  expect(reads).toBe(4);
+});
+
+it("files that were changed since lie in packs of their own, which are read once each beside the first", async () => {
+  const texts = new Map(Array.from({ length: 500 }, (_, nth) => [pathOf(nth), source(nth)]));
+  await pushed("changed", texts);
+  // In pairs, all over the tree.
+  for (let nth = 0; nth < 500; nth += 25) for (const each of [nth, nth + 1]) texts.set(pathOf(each), source(each, " changed"));
+  const { told, reads } = await searched("changed", await pushed("changed", texts));
+  expect(told.match(/needle/g)).toHaveLength(5);
+  expect(reads).toBe(2 + 2 + 2);
+});

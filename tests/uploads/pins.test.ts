@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { namesGranted, pinContexts } from "../../src/uploads/pins";
+
+const grant = (name: string, permission: "read" | "write" = "read") => ({ name, permission });
+const TEAM = [
+  { id: "a", contexts: [grant("site", "write"), grant("docs")] },
+  { id: "b", contexts: [grant("site")] },
+  { id: "c", contexts: [] },
+];
+
+it.each([
+  {
+    name: "says of each context its version and who may do what",
+    uploaded: { site: "v1", docs: "v2", other: "v3" },
+    then: {
+      ok: true,
+      contexts: [
+        { name: "site", version: "v1", permissions: { a: "write", b: "read" } },
+        { name: "docs", version: "v2", permissions: { a: "read" } },
+      ],
+    },
+  },
+  { name: "names all that is missing", uploaded: { other: "v3" }, then: { ok: false, missing: ["site", "docs"] } },
+])("a turn $name", ({ uploaded, then }) => {
+  expect(pinContexts(TEAM, new Map(Object.entries(uploaded)))).toEqual(then);
+  expect(namesGranted(TEAM)).toEqual(["site", "docs"]);
+});

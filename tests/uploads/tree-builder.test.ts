@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { TreeBuilder } from "../../src/uploads/tree-builder";
+import { CONTEXT_LIMITS } from "../../src/protocol/contexts";
+
+const EMPTY = { hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", size: 0 };
+
+it.each([
+  { name: "a file in each of as many directories as there may be", paths: deep(CONTEXT_LIMITS.files / 40, 39), refuses: null },
+  {
+    name: "few files in too many directories",
+    paths: deep(CONTEXT_LIMITS.files / 20, 39),
+    refuses: "The files cannot be taken: there are more than 10000 directories. Leave out what the agents need not see.",
+  },
+])("a context takes $name, or says why not", ({ paths, refuses }) => {
+  const builder = new TreeBuilder();
+  const build = () => {
+    for (const path of paths) builder.add(path, EMPTY);
+    return builder.tree().size;
+  };
+  if (refuses === null) expect(build()).toBe(paths.length);
+  else expect(build).toThrow(refuses);
+});
+
+/** One file in each of so many chains of directories. */
+function deep(files: number, levels: number): string[] {
+  return Array.from({ length: files }, (_, nth) => `${nth}/${"d/".repeat(levels - 1)}x`);
+}

@@ -1,0 +1,120 @@
+import { env } from "cloudflare:workers";
+import { contextServices } from "../../durable-objects/shared/context-services";
+import { createSessionIndex } from "../../d1/session-index";
+import { pruneVersions } from "../../src/uploads/pruning";
+import type { ArchiveEntry } from "../../src/uploads/read-tar";
+import { readPlaces } from "../../src/uploads/stored-packs";
+import { putArchive, putBlobs, putManifest, readManifest, sweepUploads } from "../../src/uploads/uploads";
+import { hashOf } from "../../src/workspace/hash";
+
+export const DAY = 24 * 60 * 60 * 1_000;
+export const { store, reader, pins, prune } = contextServices(env);
+export type Files = Readonly<Record<string, string>>;
+
+const NAME = "site";
+const entriesOf = (files: Files) =>
+  Promise.all(
+    Object.entries(files).map(async ([path, text]) => {
+      const bytes = new Uint8Array(new TextEncoder().encode(text));
+      return { path, sha256: await hashOf(bytes), size: bytes.byteLength, bytes };
+    }),
+  );
+
+/** The one context of a tenant over the runtime's own D1 and R2, with a clock of the tests' own. */
+export class VersionShelf {
+  readonly #owner: { tenant: string; name: string };
+  now = Date.UTC(2026, 0, 1);
+
+  constructor(tenant: string) {
+    this.#owner = { tenant, name: NAME };
+  }
+
+  /** Says what is there to be uploaded, and sends the contents that are missing; what misses nothing is a version then. */
+  async begin(files: Files): Promise<{ version: string; missing: number }> {
+    const entries = await entriesOf(files);
+    const manifest = { files: entries.map(({ bytes: _, ...entry }) => entry) };
+    const { version, missing, status } = await putManifest(store, this.#owner, manifest, this.now);
+    const lacking = entries.filter(({ sha256 }) => missing.includes(sha256));
+    const blobs = async function* (): AsyncGenerator<ArchiveEntry> {
+      for (const { sha256: name, bytes } of lacking) yield { kind: "file", name, bytes, executable: false };
+    };
+    if (lacking.length > 0) await putBlobs(store, { ...this.#owner, version }, blobs);
+    return { version, missing: status === "uploading" ? missing.length : 0 };
+  }
+
+  async push(files: Files): Promise<string> {
+    await this.begin(files);
+    return (await this.begin(files)).version;
+  }
+
+  async pushArchive(files: Files): Promise<string> {
+    const entries = await entriesOf(files);
+    const archive = async function* (): AsyncGenerator<ArchiveEntry> {
+      for (const { path, bytes } of entries) yield { kind: "file", name: path, bytes, executable: false };
+    };
+    return (await putArchive(store, this.#owner, archive, this.now)).version;
+  }
+
+  /** Pruning as it comes night by night, the last two nights of these days; what was begun long ago is swept first, as it is then. */
+  async daysPass(days: number): Promise<void> {
+    this.now += (days - 2) * DAY;
+    for (let night = 0; night < 2; night += 1) {
+      this.now += DAY;
+      await sweepUploads(store, this.now);
+      await pruneVersions(prune, this.now);
+    }
+  }
+
+  newest = () => store.index.newest(this.#owner.tenant, NAME);
+
+  /** A version's files; null if it cannot be read. */
+  async read(version: string): Promise<Files | null> {
+    const open = await reader.open(this.#owner.tenant, NAME, version);
+    if (!open) return null;
+    const texts = [...open.tree].map(async ([path, entry]) => [path, new TextDecoder().decode(await open.read(entry))]);
+    return Object.fromEntries(await Promise.all(texts));
+  }
+
+  /** A session with a turn that works on the newest version. */
+  async pin(session: string): Promise<void> {
+    const { tenant } = this.#owner;
+    await createSessionIndex(env.DB).add({ tenant, id: session, createdAt: this.now, question: "?" });
+    await pins.take({ tenant, session, turn: 1 }, "start", [NAME]);
+  }
+
+  release(session: string, kept: readonly string[] = []): Promise<void> {
+    const versions = kept.map((version) => ({ context: NAME, version }));
+    return pins.release({ tenant: this.#owner.tenant, session, turn: 1 }, versions);
+  }
+
+  eraseSession = (session: string) => createSessionIndex(env.DB).remove(this.#owner.tenant, session);
+
+  /** How many versions the index knows that stand or once did. */
+  rows = async () => (await prune.index.history(this.#owner.tenant, NAME)).length;
+
+  /** Objects that lie in R2 and that no version that stands needs, and the other way round. */
+  async unfit(): Promise<string[]> {
+    const { tenant } = this.#owner;
+    const prefix = `tenants/${tenant}/contexts/`;
+    const there = new Set((await env.BUCKET.list({ prefix })).objects.map(({ key }) => key.slice(prefix.length)));
+    const needed = new Set<string>();
+    const rows = await prune.index.history(tenant, NAME);
+    for (const { id } of rows.filter(({ stands }) => stands)) {
+      for (const key of await neededBy(tenant, id)) needed.add(key);
+      // What a pack holds stands beside it for as long as its version does.
+      for (const key of there) if (key.startsWith(`${id}/packs/`) && key.endsWith(".json")) needed.add(key);
+    }
+    return [...there.symmetricDifference(needed)].sort();
+  }
+}
+
+async function neededBy(tenant: string, version: string): Promise<string[]> {
+  const place = { tenant, version };
+  const manifest = await readManifest(store.files, place);
+  const places = await readPlaces(store.files, place);
+  const contents = [...(manifest?.values() ?? [])].map(({ hash, from }) => {
+    const packed = places.get(hash);
+    return packed ? `${packed.from}/packs/${packed.pack}` : `${from}/blobs/${hash}`;
+  });
+  return [`${version}/manifest.json`, ...(places.size > 0 ? [`${version}/packs.json`] : []), ...contents];
+}
