@@ -1,29 +1,26 @@
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
-import { badInputsTable } from "./tests/api/bad-inputs-table.ts";
+import { badInputsTable } from "./scripts/checks/bad-inputs-table.ts";
 import { TEST_SEALING_KEYS } from "./tests/builders/sealing-keys.ts";
 import { sampleTable } from "./tests/config/sample-table.ts";
 import { contractTable } from "./tests/contracts/contract-table.ts";
-import { METERED, writeMeteredShell } from "./scripts/shell-bundle/write.ts";
+import { METERED, writeMeteredShell } from "./local/bundle/shell/write.ts";
 import { faultTable } from "./tests/contracts/faults/fault-table.ts";
 
 /** `x.test.ts` is pure and runs in Node; the other names say what a file needs. */
-const UNIT = "tests/**/*.test.ts";
+const UNIT = "{tests,proof,scripts}/**/*.test.ts";
 /** Files that leave timers, servers or spies behind, so each has a process of its own. */
-const APART = ["tests/{simulation,durable-objects,tools,contracts}/**/*.test.ts"];
-const WORKERS = "tests/**/*.workers.test.ts";
-const PROCESS = "tests/**/*.process.test.ts";
+const APART = ["{proof/{simulation,planted-bugs},tests/{durable-objects,d1,tools,contracts}}/**/*.test.ts"];
+const WORKERS = "{tests,proof}/**/*.workers.test.ts";
+const PROCESS = "{tests,proof}/**/*.process.test.ts";
 /** The one run of a real service that `npm test` holds. */
-const DEMO = "tests/scripts/demo.process.test.ts";
+const DEMO = "tests/e2e/demo.process.test.ts";
 /** Files that hold the service to times: beside others they would measure those. */
-const TIMED = [
-  "tests/process/{abort,costly-calls,recovery,revocation}.process.test.ts",
-  "tests/tools/shell/endless.process.test.ts",
-];
+const TIMED = ["tests/e2e/{abort,costly-calls,recovery,revocation}.process.test.ts", "tests/tools/shell/endless.process.test.ts"];
 /** Tests wait half of their time, those of a real service most of it, so more of them run side by side than there are cores. */
 const WORKERS_AT_ONCE = 4;
 /** Campaigns: `npm run proof` runs them, in a size that proof/counts.ts sets. */
-const PROOF = "tests/**/*.proof.test.ts";
+const PROOF = "proof/**/*.proof.test.ts";
 const LOCAL_VARS = {
   OPEN_ACCESS: "loopback",
   ALLOWED_ORIGINS: "http://127.0.0.1:*,http://localhost:*",

@@ -11,8 +11,8 @@ export type Campaign = {
   counts: readonly CountName[];
 };
 
-/** The name by which a campaign is chosen and reported: `tests/process/kill.proof.test.ts` is `process/kill`. */
-export const nameOf = ({ file }: Campaign): string => file.replace(/^tests\//, "").replace(/(\.proof)?\.test\.ts$/, "");
+/** The name by which a campaign is chosen and reported: `proof/faults/kill.proof.test.ts` is `process/kill`. */
+export const nameOf = ({ file }: Campaign): string => file.replace(/^(tests|proof)\//, "").replace(/(\.proof)?\.test\.ts$/, "");
 
 /** `npm test` plays the slice `change` of this campaign. */
 export const isInTests = ({ file }: Campaign): boolean => !file.endsWith(".proof.test.ts");
@@ -26,17 +26,17 @@ const DECODED = "random replies of a provider: only a cut is thrown, and what is
 /** All campaigns in the order in which they run. A test compares this list with the files on disk. */
 export const CAMPAIGNS: readonly Campaign[] = [
   {
-    file: "tests/simulation/properties.proof.test.ts",
+    file: "proof/simulation/properties.proof.test.ts",
     about: "random sessions of the coordination rules: every invariant holds after each event",
     counts: ["rule_sessions"],
   },
   {
-    file: "tests/simulation/commands.proof.test.ts",
+    file: "proof/simulation/commands.proof.test.ts",
     about: "seeds of the simulated service, and the planted bugs that the simulation must catch",
     counts: ["simulated_sessions", "planted_bugs"],
   },
   {
-    file: "tests/simulation/engine.test.ts",
+    file: "proof/simulation/engine.test.ts",
     about: "the same seed gives the same log, also after a restore",
     counts: ["engine_seeds"],
   },
@@ -54,52 +54,52 @@ export const CAMPAIGNS: readonly Campaign[] = [
     counts: ["file_operations"],
   },
   {
-    file: "tests/process/kill.proof.test.ts",
+    file: "proof/faults/kill.proof.test.ts",
     about: "SIGKILL of the real runtime at named places, in pairs and at random moments",
     counts: ["kills", "kill_places", "kills_at_each_place", "random_kills", "kill_pairs"],
   },
   {
-    file: "tests/process/troubles.proof.test.ts",
+    file: "proof/faults/troubles.proof.test.ts",
     about: "faults of storage, the alarm and the clock in runs of the real service",
     counts: ["storage_faults", "storage_fault_rounds"],
   },
   {
-    file: "tests/process/clients.proof.test.ts",
+    file: "proof/faults/clients.proof.test.ts",
     about: "clients that vanish, read slowly or send garbage, and histories of 20 clients on one session",
     counts: ["client_histories"],
   },
   {
-    file: "tests/process/soak.proof.test.ts",
+    file: "proof/faults/soak.proof.test.ts",
     about: "runs one after another on one service, with faults",
     counts: ["soak_minutes"],
   },
   {
-    file: "tests/process/wire-faults.proof.test.ts",
+    file: "proof/wire-faults/wire-faults.proof.test.ts",
     about: "each provider fault in a whole run of a mixed team, in each wire format",
     counts: ["wire_faults"],
   },
-  { file: "tests/process/silence.proof.test.ts", about: "providers that fall silent, in whole runs", counts: [] },
+  { file: "proof/wire-faults/silence.proof.test.ts", about: "providers that fall silent, in whole runs", counts: [] },
   {
-    file: "tests/process/faults-command.proof.test.ts",
+    file: "proof/faults/faults-command.proof.test.ts",
     about: "the commands that reports print play a failure again",
     counts: [],
   },
-  { file: "tests/process/samples.proof.test.ts", about: "each MassGen sample config that runs, up to its answer", counts: [] },
+  { file: "proof/samples/samples.proof.test.ts", about: "each MassGen sample config that runs, up to its answer", counts: [] },
   {
-    file: "tests/process/guessing.proof.test.ts",
+    file: "proof/timing/guessing.proof.test.ts",
     about: "wrong keys get the same answer in the same time",
     counts: ["guessed_keys"],
   },
   {
-    file: "tests/process/foreign-session.proof.test.ts",
+    file: "proof/timing/foreign-session.proof.test.ts",
     about: "a session of another tenant and an unknown session get the same answer in the same time",
     counts: ["foreign_lookups"],
   },
-  { file: "tests/process/bench.proof.test.ts", about: "the benchmark in its smallest size", counts: ["bench_trials"] },
-  { file: "tests/scripts/mutation-crew.proof.test.ts", about: "the processes that try mutants", counts: [] },
-  { file: "tests/scripts/mutation-score.proof.test.ts", about: "mutants of the rules and of the checker", counts: [] },
+  { file: "proof/bench/bench.proof.test.ts", about: "the benchmark in its smallest size", counts: ["bench_trials"] },
+  { file: "proof/mutation/mutation-crew.proof.test.ts", about: "the processes that try mutants", counts: [] },
+  { file: "proof/mutation/mutation-score.proof.test.ts", about: "mutants of the rules and of the checker", counts: [] },
   {
-    file: "tests/tools/mcp/conformance.proof.test.ts",
+    file: "proof/conformance/conformance.proof.test.ts",
     about: "the official MCP conformance suite, both protocol revisions",
     counts: [],
   },

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { matching, runCommand, UsageError } from "../scripts/command-line";
+import { matching, runCommand, UsageError } from "../local/command-line";
 import { CAMPAIGNS, type Campaign, isInTests, nameOf, projectOf } from "./campaigns";
 import { COUNTS, SIZES, type Size } from "./counts";
 import { type Commit, commitOf } from "./commit";

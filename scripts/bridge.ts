@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { getDefaultEnvironment } from "@modelcontextprotocol/client/stdio";
-import { type BridgeArguments, readBridgeArguments, USAGE } from "./bridge/arguments";
-import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "./bridge/plan";
+import { type BridgeArguments, readBridgeArguments, USAGE } from "../local/bridge/arguments";
+import { type Bridged, originAt, planBridge, TOKEN_SECRET } from "../local/bridge/plan";
 
 /**
  * `npm run bridge -- team.yaml`: starts the MCP servers of a config that are programs, beside the user, as Streamable HTTP, and hands on

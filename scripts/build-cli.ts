@@ -1,6 +1,6 @@
 import { chmod, mkdir, writeFile } from "node:fs/promises";
-import { buildCli, CLI_FILE } from "./cli-bundle";
-import { runPlain } from "./command-line";
+import { buildCli, CLI_FILE } from "../local/bundle/cli-bundle";
+import { runPlain } from "../local/command-line";
 
 const USAGE = `npm run build:cli
 

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
-import { runCommand } from "./command-line";
+import { runCommand } from "../local/command-line";
 
 const USAGE = `npm run check [-- --static]
 

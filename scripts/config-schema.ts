@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { teamSchema } from "../src/config/json-schema";
-import { runPlain } from "./command-line";
+import { runPlain } from "../local/command-line";
 
 const FILE = "configs/team.schema.json";
 const USAGE = `npm run config:schema

@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { parseArgs } from "node:util";
 import { CliError, EXIT, type ExitCode } from "../cli/exit-codes";
-import { SCENARIO } from "./demo/scenario";
+import { SCENARIO } from "../simulated/demo/scenario";
 import { type DemoService, startService } from "./demo/service";
 import { type Shown, showRun, whatNext } from "./demo/show";
-import { type SimulatedProviders, startSimulatedProviders } from "./simulated-providers/server";
+import { type SimulatedProviders, startSimulatedProviders } from "../simulated/providers/server";
 
 /**
  * `npm run demo [-- --once] [--port N]`: the real service on this machine with simulated models, one question from start to

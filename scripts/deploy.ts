@@ -1,6 +1,6 @@
-import { bundleSize, checkedSize } from "./bundle-size";
+import { bundleSize, checkedSize } from "../local/bundle/bundle-size";
 import { deployPlan } from "./deploy-plan";
-import { wrangler } from "./wrangler";
+import { wrangler } from "../local/bundle/wrangler";
 
 /**
  * `npm run deploy [-- --dry-run]`: bundles, measures, and unless told otherwise uploads and brings the deployed database up to date.

@@ -4,8 +4,8 @@ import { ulid } from "ulid";
 import { redactShapes } from "../src/redaction/redact";
 import { hashSecret, isKeyId, parseDuration, SECRET_BYTES, toKey } from "../src/tenancy/keys";
 import { isTenant, LOCAL_TENANT, SCOPES } from "../src/tenancy/principal";
-import { ensureSetup } from "./local-setup";
-import { insertKey, listKeys, revokeKey, setLimits } from "./keys/statements";
+import { ensureSetup } from "../local/local-setup";
+import { insertKey, listKeys, revokeKey, setLimits } from "../d1/key-statements";
 import { runStatement } from "./keys/run-statement";
 
 /** `npm run keys -- create | list | revoke | limit`: the service's own keys, in the local database or, with `--remote`, the deployed one. */

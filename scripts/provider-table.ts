@@ -1,5 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { runPlain } from "./command-line";
+import { runPlain } from "../local/command-line";
 import { withTables } from "./provider-tables/document";
 
 const DOCUMENT = "docs/providers.md";

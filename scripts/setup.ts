@@ -1,5 +1,5 @@
-import { runPlain } from "./command-line";
-import { ensureSetup } from "./local-setup";
+import { runPlain } from "../local/command-line";
+import { ensureSetup } from "../local/local-setup";
 
 /** Whatever runs it has checked Node. */
 const USAGE = `npm run setup

@@ -1,9 +1,9 @@
 import { access } from "node:fs/promises";
-import { startLocalService } from "./local/local-service";
-import { readyMessage } from "./local/ready-message";
-import type { LogLine } from "./local/runtime-log";
-import { ensureSetup } from "./local-setup";
-import { START_USAGE, type StartOptions, startOptions } from "./start-arguments";
+import { startLocalService } from "../local/local-service";
+import { readyMessage } from "../local/ready-message";
+import type { LogLine } from "../local/runtime-log";
+import { ensureSetup } from "../local/local-setup";
+import { START_USAGE, type StartOptions, startOptions } from "../local/start-arguments";
 
 /** `npm start [-- --port 9000]`: the service on this machine, reachable from this machine only, until Ctrl+C. */
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

@@ -1,5 +1,5 @@
-import { worksOnFiles } from "../scripts/simulated-providers/coding";
-import type { Script } from "../scripts/simulated-providers/reply";
+import { worksOnFiles } from "../simulated/providers/coding";
+import type { Script } from "../simulated/providers/reply";
 
 export const PACE = { ttftMs: 60, tokensPerSecond: 200 };
 export const LONG = "A long answer that takes its time to be written down, word by word and line by line. ".repeat(12);

@@ -6,7 +6,7 @@ import {
   votesForItself,
   votesManyTimes,
   votesWrongly,
-} from "../scripts/simulated-providers/abuse";
+} from "../simulated/providers/abuse";
 import {
   alwaysFails,
   answersThenVotes,
@@ -16,8 +16,8 @@ import {
   neverDecides,
   paced,
   tellsWhatCame,
-} from "../scripts/simulated-providers/scripts";
-import { startSimulatedProviders } from "../scripts/simulated-providers/server";
+} from "../simulated/providers/scripts";
+import { startSimulatedProviders } from "../simulated/providers/server";
 import { CODING_MODELS } from "./coding-models";
 import { CONTEXT_MODELS, LONG, PACE } from "./context-models";
 import { startRudeProviders } from "./rude-providers";

@@ -2,7 +2,8 @@ import { Visitor } from "rolldown/utils";
 import { lineAt, type Problem, type Source } from "./source";
 
 /** Where data of unknown shape becomes typed, and where tests build what cannot be. */
-const MAY_CAST = /(\/schema\.ts$|^tests\/)/;
+const MAY_CAST =
+  /(\/schema\.ts$|^simulated\/disk\.ts$|\.test\.ts$|^(tests|proof\/simulation|proof\/wire-faults|proof\/samples|proof\/timing|proof\/conformance|proof\/golden|proof\/faults\/tests|simulated\/tool-servers)\/)/;
 
 /** Type assertions outside the schemas: what the compiler cannot follow is parsed, not asserted. `as const` asserts nothing. */
 export function castProblems(sources: Source[]): Problem[] {

@@ -1,6 +1,6 @@
 /**
  * The direction of imports, as data (`docs/` draws it): worker → api → durable-objects → agents → providers, tools, prompts →
- * coordination → protocol. A layer that is not listed (scripts, tests) may import anything.
+ * coordination → protocol. Rooms around the service are not layers: `CLOSED_ROOMS` says what they may not import.
  */
 export type LayerRule = {
   /** Layers whose code it may use. Types may come from any layer further down. */
@@ -134,6 +134,20 @@ export const LAYER_RULES: Record<Layer, LayerRule> = {
   cli: { uses: ["src/protocol", "src/workspace", "src/outgoing"] },
   web: { uses: ["src/protocol"] },
 };
+
+/** Rooms around the service, and what they may not import: tests and scripts share `local/` and `simulated/`, and proof is the last of all. */
+export const CLOSED_ROOMS: { from: RegExp; room: RegExp; why: string }[] = [
+  { from: /^(?!proof\/)/, room: /^proof\/(?!counts$)/, why: "nothing imports proof/ but the sizes in counts.ts" },
+  { from: /^tests\//, room: /^scripts\//, why: "tests of a script lie beside it; what both need is in local/ or simulated/" },
+  { from: /^scripts\//, room: /^(tests|checker)\//, why: "what scripts and tests both need is in local/ or simulated/" },
+  { from: /^simulated\//, room: /^(scripts|tests|checker)\//, why: "simulated/ stands below what uses it" },
+  { from: /^local\//, room: /^(scripts|tests|simulated|checker)\//, why: "local/ stands below what uses it" },
+  {
+    from: /^checker\//,
+    room: /^(?!checker\/|src\/protocol\/)/,
+    why: "the checker knows the protocol alone, so that no rule is judged by itself",
+  },
+];
 
 /** Modules that only some paths may import. Tests and scripts drive the runtime themselves, so nothing is closed to them. */
 export const CLOSED_MODULES: { module: RegExp; only: RegExp; why: string }[] = [

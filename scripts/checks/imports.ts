@@ -1,14 +1,26 @@
 import path from "node:path";
 import { Visitor } from "rolldown/utils";
-import { CLOSED_MODULES, CLOSED_TYPES, FORMATS, LAYER_RULES, LAYERS, type Layer, VENDORS } from "./import-rules";
+import { CLOSED_MODULES, CLOSED_ROOMS, CLOSED_TYPES, FORMATS, LAYER_RULES, LAYERS, type Layer, VENDORS } from "./import-rules";
 import { type Import, importsOf } from "./imports-of";
 import { lineAt, type Problem, type Source } from "./source";
 
 /** What in these files imports against the arrows, or names what only one folder may name. Relative specifiers carry no extension. */
 export function importProblems(sources: Source[]): Problem[] {
-  return sources
-    .filter(({ path }) => layerOf(path) !== null)
-    .flatMap((source) => [...forbiddenImports(source), ...forbiddenNames(source)]);
+  const layered = sources.filter(({ path }) => layerOf(path) !== null);
+  return [
+    ...sources.flatMap(closedRooms),
+    ...layered.flatMap((source) => [...forbiddenImports(source), ...forbiddenNames(source)]),
+  ];
+}
+
+function closedRooms(source: Source): Problem[] {
+  return importsOf(source).flatMap(({ specifier, offset }) => {
+    if (!specifier.startsWith(".")) return [];
+    const target = path.posix.join(path.posix.dirname(source.path), specifier);
+    const closed = CLOSED_ROOMS.find(({ from, room }) => from.test(source.path) && room.test(target));
+    const line = lineAt(source.text, offset);
+    return closed ? [{ path: source.path, line, message: `${target} may not be imported here: ${closed.why}` }] : [];
+  });
 }
 
 function forbiddenImports(source: Source): Problem[] {

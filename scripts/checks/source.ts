@@ -9,7 +9,20 @@ export type Source = { path: string; text: string; ast: ParseResult };
 /** A broken rule, ready to print as `path:line message`. */
 export type Problem = { path: string; line: number; message: string };
 
-const FOLDERS = ["src", "durable-objects", "d1", "r2-layout", "cli", "web", "scripts", "tests", "proof"];
+const FOLDERS = [
+  "src",
+  "durable-objects",
+  "d1",
+  "r2-layout",
+  "cli",
+  "web",
+  "checker",
+  "local",
+  "simulated",
+  "scripts",
+  "tests",
+  "proof",
+];
 const CODE = /\.(ts|tsx|mts)$/;
 const NOT_OURS = /(^|\/)(node_modules|dist|fixtures)(\/|$)/;
 

@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startLocalService } from "../local/local-service";
-import { ensureSetup } from "../local-setup";
-import { newSealingKeys } from "../sealing-keys";
-import { freePort } from "../service/loopback";
+import { startLocalService } from "../../local/local-service";
+import { ensureSetup } from "../../local/local-setup";
+import { newSealingKeys } from "../../local/sealing-keys";
+import { freePort } from "../../simulated/service/loopback";
 
 /** The service on a loopback port, with storage of its own that is removed afterwards. */
 export type DemoService = {

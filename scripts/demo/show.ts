@@ -5,8 +5,8 @@ import type { Io } from "../../cli/io";
 import { exitCodeOf, report } from "../../cli/report";
 import { watchTurn } from "../../cli/watch";
 import { eventsPath, sessionPath } from "../../src/protocol/api";
-import type { SimulatedProviders } from "../simulated-providers/server";
-import { SCENARIO } from "./scenario";
+import type { SimulatedProviders } from "../../simulated/providers/server";
+import { SCENARIO } from "../../simulated/demo/scenario";
 
 /** What the demo writes to, and what ends it early. */
 export type Stage = Pick<Io, "stdout" | "stderr" | "env"> & { signal: AbortSignal };

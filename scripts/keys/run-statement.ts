@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { wranglerOutput } from "../wrangler";
+import { wranglerOutput } from "../../local/bundle/wrangler";
 
 const ResultSchema = z.array(z.looseObject({ results: z.array(z.record(z.string(), z.unknown())).optional() }));
 

@@ -14,7 +14,7 @@ export { type Usage, UsageSchema } from "./usage-schema";
 
 /**
  * The session's event log: one union for the rules, the stored log, the wire and every client. Field names are the same
- * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`tests/golden/`).
+ * everywhere. Adding a field is compatible; renaming or removing one breaks recorded logs (`proof/golden/`).
  */
 
 const StopReasonSchema = z.enum(["stop", "tool_calls", "length", "content_filter", "refusal", "unknown"]);

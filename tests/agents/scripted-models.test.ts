@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { OPENAI_CHAT } from "../../scripts/simulated-providers/formats/openai-chat";
-import { type Situation, toSituation } from "../../scripts/simulated-providers/situation";
+import { OPENAI_CHAT } from "../../simulated/providers/formats/openai-chat";
+import { type Situation, toSituation } from "../../simulated/providers/situation";
 import { findHost } from "../../src/providers/hosts";
 import { toBody } from "../../src/providers/openai-chat/request";
 import { answers, call, says, teamOf, TeamRun, votes } from "./team-run";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { CLI_FILE } from "../../scripts/cli-bundle";
+import { CLI_FILE } from "../../local/bundle/cli-bundle";
 
 export type Start = {
   /** What runs: the sources through npm's runner, or the built file as users have it, under a Node of any version. */

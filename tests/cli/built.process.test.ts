@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { storeConsent } from "../../cli/consent";
-import { buildCli, CLI_FILE } from "../../scripts/cli-bundle";
+import { buildCli, CLI_FILE } from "../../local/bundle/cli-bundle";
 import * as b from "../protocol/builders";
 import { Ask, type Start } from "./ask-process";
 import { problem, Service, type ServiceOptions } from "./service";

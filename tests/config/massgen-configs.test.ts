@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { acceptAttachments } from "../../durable-objects/session/admission/attachments";
 import { checkTeam, parseTeam } from "../../src/config/parse-team";
 import { SERVED, type Served } from "../../src/config/needs";
-import { planBridge, TOKEN_SECRET } from "../../scripts/bridge/plan";
+import { planBridge, TOKEN_SECRET } from "../../local/bridge/plan";
 import { questionTo } from "./sample-question";
 import { documentSamples, isMet, SAMPLES_COMMAND } from "./sample-table";
 import { EXAMPLES, PUSHED_AS, readSample, SAMPLE_NAMES, SAMPLES_CONTEXT, sampleOf, withContextsNamed } from "./samples";

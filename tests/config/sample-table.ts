@@ -42,7 +42,7 @@ Which of the configs that come along with MassGen run here, what the others need
 something done first. ${countOf(sorted)}, of an operator who has a key for every provider and allows no address on a private network.
 What stands before a bracket is the need's code: a refusal has it, with line and column, as \`massgen-edge config validate\` shows.
 
-Each that runs is run to its answer by \`tests/process/samples.proof.test.ts\`, as it is written but for keys, addresses and the names of
+Each that runs is run to its answer by \`proof/samples/samples.proof.test.ts\`, as it is written but for keys, addresses and the names of
 pushed files: with simulated models, one server in place of all tool servers, and small files in place of those it names.
 
 Made by \`${SAMPLES_COMMAND}\`

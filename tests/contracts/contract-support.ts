@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { ModelEvent, ModelRequest, ReplyItem } from "../../src/providers/provider";
-import type { RawServer, Script } from "./raw-server";
+import type { RawServer, Script } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 import { endpointAt } from "../fakes/endpoint";
 

@@ -3,7 +3,7 @@ import type { ModelEvent } from "../../src/providers/provider";
 import { endpointAt } from "../fakes/endpoint";
 import { type Call, collect, FULL, itemsOf, KEY, REQUEST } from "./contract-support";
 import { hostedReply, offered } from "./hosted-contract";
-import { cutAfter, SSE_HEADERS } from "./raw-server";
+import { cutAfter, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 /** The bytes of a stream and where its reply is complete, with a check of what came of the first k of them. */

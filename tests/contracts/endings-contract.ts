@@ -4,7 +4,7 @@ import type { ModelEvent } from "../../src/providers/provider";
 import { SYSTEM_TIMERS, withTimeLimits } from "../../src/providers/time-limits";
 import { ManualTimers } from "../providers/manual-timers";
 import { closesSoon, collect, create, FULL, itemsOf, REQUEST, USAGE } from "./contract-support";
-import { events, type RawServer, type Script, SSE_HEADERS, silentAfter } from "./raw-server";
+import { events, type RawServer, type Script, SSE_HEADERS, silentAfter } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
 export function abortContract(wire: Wire, server: () => RawServer): void {

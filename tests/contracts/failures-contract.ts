@@ -3,7 +3,7 @@ import type { FailureClass } from "../../src/protocol/events";
 import { MAX_JSON_BYTES, MAX_LINE_BYTES } from "../../src/providers/limits";
 import { ProviderError } from "../../src/providers/provider";
 import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, USAGE } from "./contract-support";
-import { answer, events, type Script, SSE_HEADERS, startRawServer } from "./raw-server";
+import { answer, events, type Script, SSE_HEADERS, startRawServer } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
 /** What each format's own errors must show; a content filter is no error in every one. */

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { RUDE_HEADERS } from "../rude-providers";
 import { endpointAt } from "../fakes/endpoint";
 import { type Call, collect, FULL, failed, itemsOf, KEY, REQUEST } from "./contract-support";
-import { type Script, SSE_HEADERS, startRawServer } from "./raw-server";
+import { type Script, SSE_HEADERS, startRawServer } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 
 /** What a reply's headers may say besides its kind: nothing comes of it. */

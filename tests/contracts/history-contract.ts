@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Message, ReplyItem } from "../../src/providers/provider";
 import { type Call, FULL, REQUEST } from "./contract-support";
 import { hostedReply, offered } from "./hosted-contract";
-import { events } from "./raw-server";
+import { events } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 /** A round of several calls: what a reply gave goes back in the next request, and the provider takes it and finds it cached. */

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Citation, HostedToolName, HostedUse } from "../../src/protocol/hosted-tools";
 import type { HostedTool, ModelEvent } from "../../src/providers/provider";
 import { type Call, FULL, textIn } from "./contract-support";
-import { events } from "./raw-server";
+import { events } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 const SAMPLES: Readonly<Record<HostedToolName, HostedUse>> = {

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { holdRequest } from "../../durable-objects/session/calls/releasable-request";
 import { endpointAt } from "../fakes/endpoint";
 import { KEY, REQUEST } from "./contract-support";
-import { SSE_HEADERS } from "./raw-server";
+import { SSE_HEADERS } from "../../simulated/raw-server";
 import type { Wire } from "./wire";
 import { sentText } from "../providers/sent-body";
 

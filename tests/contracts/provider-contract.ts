@@ -7,7 +7,7 @@ import { historyContract } from "./history-contract";
 import { memoryContract } from "./memory-contract";
 import { hostedContract } from "./hosted-contract";
 import { brokenContract, echoesContract, errorsContract, waitsContract } from "./failures-contract";
-import { type RawServer, startRawServer } from "./raw-server";
+import { type RawServer, startRawServer } from "../../simulated/raw-server";
 import { repliesContract, requestsContract, streamsContract } from "./replies-contract";
 import type { Wire } from "./wire";
 

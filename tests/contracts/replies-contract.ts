@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Call, collect, create, FULL, failed, itemsOf, KEY, REQUEST, textIn, USAGE } from "./contract-support";
-import { answer, events, type RawServer, SSE_HEADERS } from "./raw-server";
+import { answer, events, type RawServer, SSE_HEADERS } from "../../simulated/raw-server";
 import type { Reply, Wire } from "./wire";
 
 export function repliesContract(wire: Wire, call: Call): void {

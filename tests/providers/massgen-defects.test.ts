@@ -9,7 +9,7 @@ import { collect, FULL, KEY, REQUEST } from "../contracts/contract-support";
 import { GEMINI } from "../contracts/gemini-wire";
 import { OPENAI_CHAT } from "../contracts/openai-chat-wire";
 import { OPENAI_RESPONSES } from "../contracts/openai-responses-wire";
-import { SSE_HEADERS } from "../contracts/raw-server";
+import { SSE_HEADERS } from "../../simulated/raw-server";
 import type { Wire } from "../contracts/wire";
 import { endpointAt } from "../fakes/endpoint";
 

@@ -9,7 +9,7 @@ import type { BlobSource, Staged } from "../../src/workspace/agent-files";
 import { EMPTY_HASH, hashOf } from "../../src/workspace/hash";
 import { applyChanges, EMPTY_TREE } from "../../src/workspace/tree";
 import type { FileEntry, Tree } from "../../src/workspace/types";
-import { Disk } from "../simulation/engine/disk";
+import { Disk } from "../../simulated/disk";
 
 export type Contents = Readonly<Record<string, string>>;
 const [TURN, ATTEMPT] = [2, 1];

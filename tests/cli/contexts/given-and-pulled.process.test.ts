@@ -5,10 +5,10 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { worksOnFiles } from "../../../scripts/simulated-providers/coding";
-import { paced } from "../../../scripts/simulated-providers/scripts";
-import { runningService } from "../../process/support/running-service";
-import { Watcher } from "../../process/support/watcher";
+import { worksOnFiles } from "../../../simulated/providers/coding";
+import { paced } from "../../../simulated/providers/scripts";
+import { runningService } from "../../e2e/support/running-service";
+import { Watcher } from "../../e2e/support/watcher";
 import { runAt } from "../commands/terminal";
 
 /** A folder is pushed, a team works on it, the service is killed while the presenter does, and what came of it is pulled. */

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hashOf } from "../../../cli/contexts/scan";
-import { ServiceProcess } from "../../../scripts/service/service-process";
+import { ServiceProcess } from "../../../simulated/service/service-process";
 import { type ContextChanges, type Context, turnChangeBlobPath, turnChangesPath } from "../../../src/protocol/contexts";
-import { LOCAL } from "../../process/support/local";
+import { LOCAL } from "../../e2e/support/local";
 import { SESSION } from "../../protocol/builders";
 import { runAt } from "../commands/terminal";
 

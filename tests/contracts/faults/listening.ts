@@ -5,7 +5,7 @@ import { SYSTEM_TIMERS, withTimeLimits } from "../../../src/providers/time-limit
 import { endpointAt } from "../../fakes/endpoint";
 import { collect, KEY, REQUEST } from "../contract-support";
 import { offered } from "../hosted-contract";
-import { SSE_HEADERS } from "../raw-server";
+import { SSE_HEADERS } from "../../../simulated/raw-server";
 import type { Wire } from "../wire";
 import type { Ending } from "./mutate";
 

@@ -1,4 +1,4 @@
-import { Chance } from "../../simulation/world/random";
+import { Chance } from "../../../simulated/chance";
 
 /** A recorded stream of events, changed as a seed says: what a bad line, a bad proxy or a bad provider makes of it. */
 

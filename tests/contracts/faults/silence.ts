@@ -4,7 +4,7 @@ import { withTimeLimits } from "../../../src/providers/time-limits";
 import { endpointAt } from "../../fakes/endpoint";
 import { ManualTimers, settled } from "../../providers/manual-timers";
 import { collect, FULL, KEY, REQUEST } from "../contract-support";
-import { SSE_HEADERS } from "../raw-server";
+import { SSE_HEADERS } from "../../../simulated/raw-server";
 import type { Wire } from "../wire";
 
 const { firstByteMs, idleMs, totalMs } = CALL_TIME_LIMITS;

@@ -1,6 +1,6 @@
-import { newId } from "../../../scripts/simulated-providers/continuity";
-import type { Format } from "../../../scripts/simulated-providers/dialect";
-import type { Reply } from "../../../scripts/simulated-providers/reply";
+import { newId } from "../../../simulated/providers/continuity";
+import type { Format } from "../../../simulated/providers/dialect";
+import type { Reply } from "../../../simulated/providers/reply";
 import { MAX_LINE_BYTES } from "../../../src/providers/limits";
 import { ANTHROPIC } from "../anthropic-wire";
 import { GEMINI } from "../gemini-wire";

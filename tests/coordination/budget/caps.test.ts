@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { answers, changedNothing, fails, rejects, says, tool, used, uses, votes, wrote } from "../builders";
 import { effectsPerTurn } from "../../../src/coordination/tool/effect-cap";
 import { allAnswer, giveLarge, SIX, table } from "../table";
-import { check } from "../../simulation/checker";
+import { check } from "../../../checker";
 import { tell } from "../telling";
 import { World } from "../world";
 

@@ -7,8 +7,8 @@ import type { SessionStatus } from "../../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
-import { broken, misfolded, misnumbered } from "../../process/support/verdict";
-import { Chance } from "../../simulation/world/random";
+import { broken, misfolded, misnumbered } from "../../e2e/support/verdict";
+import { Chance } from "../../../simulated/chance";
 import { eventsPath, parse, post, type Run, request, start, teamOf } from "./session-client";
 
 /** Objects that the platform takes down in the middle of their work (robustness.md §3, graceful eviction and abort): I1, I2, I4, I19. */

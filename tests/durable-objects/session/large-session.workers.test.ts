@@ -6,7 +6,7 @@ import type { SessionStatus } from "../../../src/protocol/api";
 import { isTerminal, type WireEvent } from "../../../src/protocol/events";
 import { LOCAL_TENANT } from "../../../src/tenancy/principal";
 import { sessionName } from "../../../src/tenancy/session-name";
-import { misfolded, misnumbered } from "../../process/support/verdict";
+import { misfolded, misnumbered } from "../../e2e/support/verdict";
 import { follow, parse, post, type Run, request, start, teamOf, typesOf } from "./session-client";
 
 /** Sessions of 100,000 events (robustness.md §3, the row of huge things): what is asked of them costs no more than what it gives. */

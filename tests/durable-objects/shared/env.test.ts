@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Env, readSecret } from "../../../src/env";
-import { keysIn } from "../../../scripts/provider-keys";
+import { keysIn } from "../../../local/provider-keys";
 
 const NAME = "ALLOWED_ORIGINS";
 const envWith = (value: string): Pick<Env, typeof NAME> => ({ [NAME]: value });

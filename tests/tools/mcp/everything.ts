@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { vi } from "vitest";
-import { freePort } from "../../../scripts/service/loopback";
+import { freePort } from "../../../simulated/service/loopback";
 
 /** The protocol's own reference server over HTTP, as a process. */
 export async function startEverything() {

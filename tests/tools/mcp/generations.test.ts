@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
-import { modernServer } from "./modern-server";
-import { reply, scriptedServer, tool } from "./scripted-server";
+import { modernServer } from "../../../simulated/tool-servers/modern-server";
+import { reply, scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 const open: { close: () => Promise<void> }[] = [];

@@ -1,7 +1,16 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { CALL_KEY } from "../../../src/tools/mcp/schema";
 import { act, keep, only, serve } from "./kept";
-import { type Asked, flood, frame, reply, type Script, startStream, text, tool } from "./scripted-server";
+import {
+  type Asked,
+  flood,
+  frame,
+  reply,
+  type Script,
+  startStream,
+  text,
+  tool,
+} from "../../../simulated/tool-servers/scripted-server";
 import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { SecretMissing } from "../../../src/tools/mcp/environment";
 import { connected, context, environment, server, toolOf } from "./support";

@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MAX_DESCRIPTION_CHARS, MAX_OFFERED } from "../../../src/tools/mcp/limits";
 import { keep, serve } from "./kept";
-import { type Asked, flood, frame, reply, type Script, startStream, text, tool } from "./scripted-server";
+import {
+  type Asked,
+  flood,
+  frame,
+  reply,
+  type Script,
+  startStream,
+  text,
+  tool,
+} from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** Servers that list what they should not, each a small HTTP server that does exactly that. */

@@ -1,6 +1,6 @@
 import { afterEach } from "vitest";
 import type { McpServers } from "../../../src/tools/mcp/mcp-servers";
-import { type Script, scriptedServer, tool } from "./scripted-server";
+import { type Script, scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** What a test opened, closed after it in the opposite order. */

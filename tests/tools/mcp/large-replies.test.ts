@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Turnstile, Visit } from "../../../src/tools/turnstile";
 import { keep, only, serve } from "./kept";
-import { reply, text } from "./scripted-server";
+import { reply, text } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** Of large replies one is in memory at a time, over all servers, from its second megabyte until it is filed. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fullName } from "../../../src/tools/mcp/names";
 import { pinsOf, toListing } from "../../../src/tools/mcp/tool-listing";
 import { keep, serve } from "./kept";
-import { reply, type Script, text, tool } from "./scripted-server";
+import { reply, type Script, text, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** Servers that would have a name which was offered stand for another tool. */

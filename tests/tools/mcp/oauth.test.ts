@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from "vitest";
 import { type McpEnvironment, SecretMissing } from "../../../src/tools/mcp/environment";
 import type { McpAuth } from "../../../src/tools/mcp/server";
 import { maySend } from "../../../src/tools/secret-bindings";
-import { type Received, startRawServer } from "../../contracts/raw-server";
+import { type Received, startRawServer } from "../../../simulated/raw-server";
 import { keep, serve } from "./kept";
-import { type Asked, reply, text, tool } from "./scripted-server";
+import { type Asked, reply, text, tool } from "../../../simulated/tool-servers/scripted-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** What is warned of from the start of this file on, the SDK's own warnings too. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { McpEnvironment } from "../../../src/tools/mcp/environment";
 import { keep } from "./kept";
-import { rotatingServer } from "./rotating-server";
+import { rotatingServer } from "../../../simulated/tool-servers/rotating-server";
 import { connected, context, server, toolOf } from "./support";
 
 /** Tokens whose refresh tokens serve once, over the life of a session. */

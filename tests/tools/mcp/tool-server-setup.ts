@@ -1,10 +1,10 @@
 import type { TestProject } from "vitest/node";
-import { askingServer } from "./asking-server";
-import { holdingServer } from "./holding-server";
-import { mediaServer } from "./media-server";
-import { modernServer } from "./modern-server";
-import { rotatingServer } from "./rotating-server";
-import { scriptedServer, tool } from "./scripted-server";
+import { askingServer } from "../../../simulated/tool-servers/asking-server";
+import { holdingServer } from "../../../simulated/tool-servers/holding-server";
+import { mediaServer } from "../../../simulated/tool-servers/media-server";
+import { modernServer } from "../../../simulated/tool-servers/modern-server";
+import { rotatingServer } from "../../../simulated/tool-servers/rotating-server";
+import { scriptedServer, tool } from "../../../simulated/tool-servers/scripted-server";
 
 /** Tool servers for tests in workerd, over real sockets. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -5,7 +5,7 @@ import { McpServers } from "../../../src/tools/mcp/mcp-servers";
 import { MAX_OFFERED } from "../../../src/tools/mcp/limits";
 import { sent } from "../../providers/gemini/calls";
 import { keep, serve } from "./kept";
-import { tool } from "./scripted-server";
+import { tool } from "../../../simulated/tool-servers/scripted-server";
 import { environment, server } from "./support";
 
 /** Tools whose schemas one agent's model can be told of, and another's cannot. */

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 import type { EventOf, EventType, WireEvent } from "../../../../src/protocol/events";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
-import { check } from "../../../simulation/checker";
+import { check } from "../../../../checker";
 import { image, PNG, text } from "../../../api/attachments";
 import { eventsPath, follow, type Run, request, start } from "../session-client";
 

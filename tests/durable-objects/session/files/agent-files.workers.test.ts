@@ -6,7 +6,7 @@ import type { WireEvent } from "../../../../src/protocol/events";
 import type { SessionFiles } from "../../../../src/protocol/files";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
 import { sessionName } from "../../../../src/tenancy/session-name";
-import { readStoredSnapshots } from "../../../builders/stored-snapshots";
+import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 import { follow, post, type Run, request, start, teamOf } from "../session-client";
 
 /** Agents that work on files, in whole runs: what they write is theirs, is frozen with their answers, and is the turn's result. */

@@ -7,7 +7,7 @@ import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { Bucket } from "../../../../r2-layout/bucket";
 import { hashOf } from "../../../../src/workspace/hash";
 import type { FileEntry, Tree } from "../../../../src/workspace/types";
-import { readStoredSnapshots } from "../../../builders/stored-snapshots";
+import { readStoredSnapshots } from "../../../../simulated/stored-snapshots";
 
 /** A session's files over the runtime's own SQLite and R2, without a session. */
 

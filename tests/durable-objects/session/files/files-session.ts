@@ -14,7 +14,7 @@ import { hashOf } from "../../../../src/workspace/hash";
 import type { FileEntry } from "../../../../src/workspace/types";
 import { type Move, says } from "../../../coordination/builders";
 import type { World } from "../../../coordination/world";
-import { Disk } from "../../../simulation/engine/disk";
+import { Disk } from "../../../../simulated/disk";
 
 type Texts = Readonly<Record<string, string>>;
 

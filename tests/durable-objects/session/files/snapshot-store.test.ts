@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { type SnapshotPlace, SnapshotStore } from "../../../../durable-objects/session/files/snapshot-store";
 import type { Tree } from "../../../../src/workspace/types";
-import { Disk } from "../../../simulation/engine/disk";
+import { Disk } from "../../../../simulated/disk";
 
 const NO_MISHAPS = { beforeCommit: () => {}, afterCommit: () => {}, durable: () => {}, lagMs: () => 0 };
 const disk = () => new Disk({ mishaps: NO_MISHAPS, schedule: () => {}, toWorld: (at) => at });

@@ -3,7 +3,7 @@ import { KeptTokens } from "../../../../durable-objects/session/tools/token-stor
 import { createTables } from "../../../../durable-objects/session/session-tables";
 import { RenewedTokens } from "../../../../src/tools/mcp/renewed-tokens";
 import { toSealingKey } from "../../../../src/tenancy/sealing";
-import { Disk } from "../../../simulation/engine/disk";
+import { Disk } from "../../../../simulated/disk";
 
 const HOLDER = { tenant: "t", session: "s" };
 const OLD = toSealingKey(1, new Uint8Array(32).fill(1));

@@ -15,7 +15,7 @@ import type { Tool } from "../../../../src/tools/tool";
 import { noContexts } from "../../../builders/no-contexts";
 import { FULL_CONTEXT, teamOf } from "../../../config/teams";
 import { used } from "../../../coordination/builders";
-import { Disk, Gone } from "../../../simulation/engine/disk";
+import { Disk, Gone } from "../../../../simulated/disk";
 
 /** No file of these tests is too large for a row; their upload, which nobody waits for, comes to nothing. */
 const NO_BUCKET = { put: async () => null, delete: async () => {} } as unknown as Bucket;

@@ -5,7 +5,7 @@ import { sessionPrefix } from "../../../../r2-layout/session-files";
 import type { WireEvent } from "../../../../src/protocol/events";
 import type { SessionFiles } from "../../../../src/protocol/files";
 import { LOCAL_TENANT } from "../../../../src/tenancy/principal";
-import { PIXEL } from "../../../tools/mcp/pixel";
+import { PIXEL } from "../../../../simulated/tool-servers/pixel";
 import { follow, post, request, start, withServers } from "../session-client";
 
 /** Agents with tool servers, in whole runs in the real runtime, against a server on the protocol's own SDK. */

@@ -1,0 +1,138 @@
+import type { EventOf } from "../src/protocol/events";
+import { agentOf, type Board, limitOn } from "./board";
+import { type Invariant, unless } from "./types";
+
+const MOST_BYTES = 128 * 1024;
+
+/** Revisions count over the attempt, labels follow their agent's own count, and content is fit to be an answer. */
+export const answers: Invariant = {
+  id: "answers",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "answer.submitted") return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent) return [`an answer of ${event.agent}, who is not in the team`];
+      const label = `agent${agent.index + 1}.${agent.answers + 1}`;
+      return [
+        ...unless(board.settled === null, "an answer after the attempt was settled"),
+        ...unless(event.revision === board.answers.length + 1, `revision ${event.revision} follows ${board.answers.length}`),
+        ...unless(event.label === label, `label ${event.label} where ${label} is due`),
+        ...unless(event.content.trim() !== "", "an empty answer was accepted"),
+        ...unless(new TextEncoder().encode(event.content).byteLength <= MOST_BYTES, "an answer of over 128 KB was accepted"),
+        ...unless(event.origin === "tool" || agent.answers === 0, "a partial text became an answer although its author had one"),
+        ...unless(event.origin === "partial" || agent.out === null, "an agent that is out answered"),
+        ...unless(
+          event.origin === "partial" || agent.round?.purpose === "coordination",
+          "an answer outside a coordination round",
+        ),
+      ];
+    },
+  }),
+};
+
+/**
+ * An accepted answer voids all valid votes, and `votes.cleared` names exactly those. What agents leave unfinished as coordination
+ * ends voids none.
+ */
+export const voided: Invariant = {
+  id: "voided",
+  watch: () => {
+    /** Partial texts that left votes valid: coordination must end with them. */
+    let left: string[] = [];
+    return {
+      see: ({ event, board, next }) => {
+        if (event.type === "stream.delta") return [];
+        const isPartial = event.type === "answer.submitted" && event.origin === "partial";
+        const wrong = isPartial || event.type === "attempt.settled" ? [] : left;
+        if (!isPartial) left = [];
+        if (isPartial) left = [...left, ...clearedNext(event, board, next)];
+        else if (event.type === "answer.submitted") return [...wrong, ...clearedNext(event, board, next)];
+        if (event.type !== "votes.cleared") return wrong;
+        return [
+          ...wrong,
+          ...unless(event.by === board.answers.at(-1)?.label, "votes were voided by something else than the newest answer"),
+          ...unless(event.votes.length > 0, "votes.cleared without a vote"),
+          ...unless(list(event.votes) === list(validVotes(board)), "votes.cleared does not list exactly the valid votes"),
+        ];
+      },
+    };
+  },
+};
+
+function clearedNext(event: EventOf<"answer.submitted">, board: Board, next: { type: string } | undefined): string[] {
+  return unless(validVotes(board).length === 0 || next?.type === "votes.cleared", `answer ${event.label} left votes valid`);
+}
+
+type Vote = { agent: string; label: string };
+const list = (votes: readonly Vote[]): string =>
+  votes
+    .map(({ agent, label }) => `${agent}>${label}`)
+    .sort()
+    .join();
+
+const validVotes = (board: Board): Vote[] =>
+  board.agents.flatMap(({ id, vote }) =>
+    board.answers.filter(({ revision }) => revision === vote).map(({ label }) => ({ agent: id, label })),
+  );
+
+/** Limits on answers: per agent, per team, and the lead over those who still work. */
+export const limits: Invariant = {
+  id: "limits",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "answer.submitted" && event.type !== "answer.refused") return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent) return [];
+      const limit = limitOn(board, agent);
+      if (event.type === "answer.submitted") return unless(limit === null, `an answer was accepted beyond the ${limit} limit`);
+      const claimed = CLAIMS.get(event.code);
+      return unless(
+        claimed === undefined || claimed === limit,
+        `refused with ${event.code}, but the limit is ${limit ?? "not reached"}`,
+      );
+    },
+  }),
+};
+
+const CLAIMS = new Map([
+  ["answer_limit", "own"],
+  ["team_limit", "team"],
+  ["size_limit", "size"],
+  ["lead_limit", "lead"],
+]);
+
+const OVERLAP = { lenient: 1, balanced: 0.7, strict: 0.5 } as const;
+
+/** A later answer is neither identical nor too close to one its author was shown. */
+export const novelty: Invariant = {
+  id: "novelty",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "answer.submitted" || event.origin !== "tool" || !board.rules) return [];
+      const agent = agentOf(board, event.agent);
+      if (!agent || agent.answers === 0) return [];
+      const shown = board.answers.filter(({ revision }) => agent.shown.has(revision));
+      const most = OVERLAP[board.rules.answer_novelty_requirement];
+      return shown.flatMap(({ label, content }) => [
+        ...unless(plain(content) !== plain(event.content), `${event.label} repeats ${label}, which its author was shown`),
+        ...unless(overlap(content, event.content) <= most, `${event.label} is too close to ${label}`),
+      ]);
+    },
+  }),
+};
+
+const plain = (text: string): string => text.split(/\s+/).filter(Boolean).join(" ");
+const words = (text: string): Set<string> =>
+  new Set(
+    text
+      .toLowerCase()
+      .split(/[^\p{L}\p{N}]+/u)
+      .filter(Boolean),
+  );
+
+function overlap(a: string, b: string): number {
+  const [left, right] = [words(a), words(b)];
+  const shared = [...left].filter((word) => right.has(word)).length;
+  const all = left.size + right.size - shared;
+  return all === 0 ? 0 : shared / all;
+}

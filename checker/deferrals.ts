@@ -1,0 +1,103 @@
+import type { EventOf } from "../src/protocol/events";
+import { agentOf, type Board, type BoardAgent, standing } from "./board";
+import { type Amount, mostFor, plus, usdOf } from "./price";
+import { type Invariant, unless } from "./types";
+
+/** A call that can pay for a reply of this length need not wait. */
+const WORTH_WRITING = 1_024;
+
+/** More than a presentation takes besides what it quotes, and more than has to be kept for its text, in tokens. */
+const FRAME_TOKENS = 8_000;
+const FINAL_TOKENS = 4_096;
+
+/** What a presentation is kept at least, in tokens of its text. */
+const LEAST_FINAL_TOKENS = 2_048;
+const EPSILON = 1e-9;
+
+/**
+ * A call is put off only if its turn has a cap, and what the cap leaves, less a presentation, does not pay for it. None of coordination
+ * takes what the presentation needs.
+ */
+export const deferrals: Invariant = {
+  id: "deferrals",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type === "call.started")
+        return unless(leavesEnough(event, board), `${event.call} leaves nothing for a presentation`);
+      if (event.type !== "call.deferred") return [];
+      const agent = agentOf(board, event.agent);
+      return unless(agent === undefined || !canPay(board, agent, event.input_tokens), whyNot(event.call, board));
+    },
+  }),
+};
+
+/** Whether the dearest candidate could still be sent the answers, and write something. */
+function leavesEnough({ purpose, reserved }: EventOf<"call.started">, board: Board): boolean {
+  const answers = standing(board);
+  if (purpose !== "coordination" || answers.length === 0 || !isCapped(board)) return true;
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
+  const taken = plus(takenSoFar(board), { tokens: reserved.tokens, usd: usdOf(reserved) });
+  const input = bytesToPresent(board);
+  return answers.every(({ agent }) => {
+    const rules = agentOf(board, agent)?.rules;
+    const output = Math.min(LEAST_FINAL_TOKENS, rules?.max_output_tokens ?? 0);
+    const usd = rules ? mostFor(rules, input, output) : 0;
+    return taken.tokens + input + output <= max_tokens && taken.usd + usd <= max_cost_usd + EPSILON;
+  });
+}
+
+/** What the turn's calls were charged, and what those in flight have reserved. */
+function takenSoFar({ spent, openCalls }: Board): Amount {
+  let taken = spent;
+  for (const { reserved } of openCalls.values()) taken = plus(taken, { tokens: reserved.tokens, usd: usdOf(reserved) });
+  return taken;
+}
+
+/** Of the question and of the newest answers, as UTF-8: no tokenizer makes more tokens of it. */
+const bytesToPresent = (board: Board): number =>
+  [board.turn?.question ?? "", ...standing(board).map(({ content }) => content)].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  );
+
+const whyNot = (call: string, board: Board): string =>
+  `${call} was put off although the turn ${isCapped(board) ? "can pay for it" : "has no cap"}`;
+
+/** Whether anything limits what the turn may spend. */
+export const isCapped = ({ turn }: Board): boolean =>
+  turn?.budget.max_tokens !== undefined || turn?.budget.max_cost_usd !== undefined;
+
+/**
+ * Whether the turn can pay for the agent's next call of so much input, whatever is kept for a presentation. False where it may be
+ * able to: nobody tells how much exactly is kept.
+ */
+export function canPay(board: Board, { rules, round }: BoardAgent, inputTokens: number): boolean {
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd } = board.turn?.budget ?? {};
+  if (max_cost_usd !== undefined && rules.price === null) return false;
+  const output = Math.min(WORTH_WRITING, rules.max_output_tokens);
+  let taken = plus(takenSoFar(board), { tokens: inputTokens + output, usd: mostFor(rules, inputTokens, output) });
+  if (round?.purpose === "coordination" || round?.purpose === "personas") taken = plus(taken, mostKept(board));
+  return taken.tokens <= max_tokens && taken.usd <= (max_cost_usd ?? Number.POSITIVE_INFINITY);
+}
+
+/** More than the dearest candidate's presentation can take; nothing while there is nothing to present. */
+function mostKept(board: Board): Amount {
+  const answers = standing(board);
+  if (answers.length === 0) return { tokens: 0, usd: 0 };
+  const reasons = board.agents.reduce((sum, { vote, reasonBytes }) => sum + (vote === null ? 0 : 3 * reasonBytes), 0);
+  const input = FRAME_TOKENS + bytesToPresent(board) + reasons + (board.turn?.attachment_tokens ?? 0);
+  const costs = answers.map((answer) => dearest(board, answer.agent, input));
+  return { tokens: input + FINAL_TOKENS, usd: Math.max(...costs) };
+}
+
+/** A long prompt is never cheaper, so this is only ever too high. */
+function dearest(board: Board, id: string, input: number): number {
+  const agent = agentOf(board, id);
+  return agent ? mostFor(agent.rules, input, FINAL_TOKENS) : 0;
+}
+
+/** Whether the agent's next call waits, and the turn may not be able to pay for it. */
+export function isShort(board: Board, agent: BoardAgent): boolean {
+  const inputTokens = agent.round?.deferred ?? agent.round?.waiting ?? null;
+  return inputTokens !== null && !canPay(board, agent, inputTokens);
+}

@@ -1,0 +1,188 @@
+import type { EventOf } from "../src/protocol/events";
+import { agentOf, type Board, toolOf } from "./board";
+import { isTool } from "./replay";
+import { callsOf, effectsOf } from "./round-limits";
+import { type Invariant, unless } from "./types";
+
+/** I12: every call that started ends once, within its round, and nothing stays reserved when the turn is over. */
+export const calls: Invariant = {
+  id: "I12",
+  watch: () => {
+    const used = new Set<string>();
+    return {
+      see: ({ event, board }) => {
+        switch (event.type) {
+          case "call.started": {
+            const wrong = unless(!used.has(event.call), `${event.call} was started twice`);
+            used.add(event.call);
+            return [...wrong, ...startable(event, board)];
+          }
+          case "call.completed":
+          case "call.failed":
+            return unless(
+              board.openCalls.get(event.call)?.agent === event.agent,
+              `${event.call} ended without having been started`,
+            );
+          case "turn.completed":
+          case "turn.failed":
+          case "turn.cancelled":
+            return isInternal(event) ? [] : leftOpen(board);
+          default:
+            return [];
+        }
+      },
+    };
+  },
+};
+
+/** A fault of our own is written down and nothing else: what was in flight stays charged as reserved. */
+const isInternal = (event: EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">): boolean =>
+  event.type === "turn.failed" && event.code === "internal";
+
+const leftOpen = (board: Board): string[] => [
+  ...unless(board.openCalls.size === 0, `the turn ended with ${[...board.openCalls.keys()].join(" ")} open`),
+  ...unless(!board.openTools.some(({ status }) => status === "started"), "the turn ended with a tool running"),
+];
+
+function startable(event: EventOf<"call.started">, board: Board): string[] {
+  const agent = agentOf(board, event.agent);
+  const alone = ![...board.openCalls.values()].some((call) => call.agent === event.agent);
+  const idle = !board.openTools.some((tool) => tool.agent === event.agent && tool.round === event.round);
+  const presenting = event.purpose === "presentation" || event.purpose === "judgement";
+  return [
+    ...unless(alone, "an agent has two calls at once"),
+    ...unless(idle, "a call began before all tool results were there"),
+    ...unless(agent?.round?.purpose === event.purpose, `a ${event.purpose} call outside such a round`),
+    ...unless(agent?.round?.voted !== true, "an agent was called after it had voted"),
+    ...unless(
+      event.purpose === "judgement" || event.purpose === "personas" || isListed(event, board),
+      "an agent was called before its tool servers were asked",
+    ),
+    ...unless(presenting || agent?.out === null, "an agent that is out was called"),
+    ...unless(
+      !presenting || (agent?.out !== "failed" && board.settled !== null),
+      "a presentation call of a failed agent, or before the end",
+    ),
+    ...unless(
+      (agent?.round?.completed ?? 0) < callsOf(board) || event.limit?.calls_left === 0 || event.compacts === true,
+      `more than ${callsOf(board)} calls in a round`,
+    ),
+    ...unless(presenting || board.effects < effectsOf(board), `more than ${inWords(effectsOf(board))} effects in the turn`),
+    ...unless(event.reserved.tokens >= event.max_output_tokens, "a call reserved less than it may write"),
+    ...unless(
+      event.max_output_tokens > 0 && event.max_output_tokens <= (agent?.rules.max_output_tokens ?? 0),
+      "a call may write more than its model",
+    ),
+  ];
+}
+
+const inWords = (count: number): string => count.toLocaleString("en");
+
+const isListed = ({ agent }: EventOf<"call.started">, board: Board): boolean =>
+  (agentOf(board, agent)?.rules.tool_servers ?? []).every((server) =>
+    board.listings.some((listing) => listing.agent === agent && listing.server === server),
+  );
+
+/** Each tool call a reply asked for is started at most once unless it may be repeated, and gets exactly one result. */
+export const tools: Invariant = {
+  id: "tools",
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "tool.started":
+          return toolStarted(event, board);
+        case "tool.completed":
+          return [
+            ...unless(statusOf(board, event) !== null, `${event.tool_call} got a result nobody waits for`),
+            ...unless(
+              event.outcome !== "ok" || statusOf(board, event) === "started",
+              `${event.tool_call} succeeded without having run`,
+            ),
+            ...unless(
+              event.outcome !== "planned" || mustPlan(board, event),
+              `${event.tool_call} was only planned, but had to run`,
+            ),
+          ];
+        case "tool.interrupted":
+          return [
+            ...unless(statusOf(board, event) === "started", `${event.tool_call} was interrupted without having run`),
+            ...unless(ruleOf(board, event)?.idempotent === true, `${event.tool_call} is repeated although that is not safe`),
+          ];
+        case "tool.unknown":
+          return unless(statusOf(board, event) === "started", `${event.tool_call} is unknown without having run`);
+        default:
+          return [];
+      }
+    },
+  }),
+};
+
+const MOST_INPUTS = 3;
+const MOST_PROGRESS = 20;
+const LEAST_PAUSE_MS = 1_000;
+
+/** Only tools that run tell people anything, and none of them fills a log: so much of a call, and so seldom, however often it is cut off. */
+export const news: Invariant = {
+  id: "news",
+  watch: () => {
+    const inputs = new Map<string, number>();
+    const progress = new Map<string, number[]>();
+    const running = (event: ToolEvent, board: Board) =>
+      unless(statusOf(board, event) === "started", `${event.tool_call} tells of its work without having any`);
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "tool.input_required") {
+          const times = (inputs.get(callOf(event)) ?? 0) + 1;
+          inputs.set(callOf(event), times);
+          return [
+            ...running(event, board),
+            ...unless(times <= MOST_INPUTS, `${event.tool_call} wants something of a person ${times} times`),
+            ...unless(event.requests.length <= 5, `${event.tool_call} wants more of a person than anybody reads`),
+          ];
+        }
+        if (event.type !== "tool.progressed") return [];
+        const before = progress.get(callOf(event)) ?? [];
+        progress.set(callOf(event), [...before, event.at]);
+        const pause = event.at - (before.at(-1) ?? Number.NEGATIVE_INFINITY);
+        return [
+          ...running(event, board),
+          ...unless(before.length < MOST_PROGRESS, `${event.tool_call} tells its progress ${before.length + 1} times`),
+          ...unless(pause >= LEAST_PAUSE_MS, `${event.tool_call} tells its progress again after ${pause} ms`),
+        ];
+      },
+    };
+  },
+};
+
+type ToolEvent = EventOf<
+  "tool.started" | "tool.progressed" | "tool.input_required" | "tool.completed" | "tool.interrupted" | "tool.unknown"
+>;
+
+const callOf = ({ turn, attempt, agent, round, tool_call }: ToolEvent): string =>
+  `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
+
+const statusOf = (board: Board, event: ToolEvent): "asked" | "started" | null =>
+  board.openTools.find((tool) => isTool(tool, event))?.status ?? null;
+
+const ruleOf = (board: Board, event: ToolEvent) => toolOf(board, event.agent, event.name);
+
+function mustPlan(board: Board, event: ToolEvent): boolean {
+  const coordinating = agentOf(board, event.agent)?.round?.purpose === "coordination";
+  const rule = ruleOf(board, event);
+  return board.rules?.planning_mode === true && coordinating && rule?.acts_outside === true && rule.runs_in_planning !== true;
+}
+
+function toolStarted(event: EventOf<"tool.started">, board: Board): string[] {
+  const running = board.openTools.filter((tool) => tool.agent === event.agent && tool.status === "started").length;
+  const asked = board.openTools.filter((tool) => tool.agent === event.agent && tool.round === event.round).length;
+  return [
+    ...unless(statusOf(board, event) === "asked", `${event.tool_call} was started although nobody asked for it`),
+    ...unless(ruleOf(board, event) !== undefined, `${event.name} is not a tool of ${event.agent}`),
+    ...unless(!mustPlan(board, event), `${event.name} acts outside and ran while the team only plans`),
+    ...unless(running < 8 && asked <= 64, "more than 8 tools at once, or more than 64 of one reply"),
+    ...unless(
+      board.effects < effectsOf(board) || board.settled !== null,
+      `more than ${inWords(effectsOf(board))} effects in the turn`,
+    ),
+  ];
+}

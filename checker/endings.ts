@@ -1,0 +1,184 @@
+import { usdOf } from "./price";
+import type { EventOf, Usage } from "../src/protocol/events";
+import { agentOf, type Board } from "./board";
+import { type Invariant, type NumberedEvent, unless } from "./types";
+
+const TERMINAL: readonly string[] = ["turn.completed", "turn.failed", "turn.cancelled"];
+
+/** I4: one terminal event ends a turn, and nothing is logged for the turn afterwards. */
+export const oneEnd: Invariant = {
+  id: "I4",
+  watch: ({ finished }) => ({
+    see: ({ event, board }) =>
+      board.over !== null && event.turn === board.over ? [`${event.type} after the turn's terminal event`] : [],
+    finish: (board) => unless(!finished || board.turn === null || board.over !== null, "the turn never ended"),
+  }),
+};
+
+/** I3: a completed turn has the final text of one of its presentations, word for word; no other end has one. */
+export const oneFinal: Invariant = {
+  id: "I3",
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "presentation.completed":
+          return unless(board.final === null, "a second final text in one attempt");
+        case "turn.completed":
+          return finalOf(event, board);
+        case "turn.failed":
+          return event.code === "internal" ? [] : unless(board.finals.length === 0, "a turn with a final text has failed");
+        default:
+          return [];
+      }
+    },
+  }),
+};
+
+function finalOf(event: EventOf<"turn.completed">, board: Board): string[] {
+  const last = board.finals.at(-1);
+  if (!last) return ["the turn completed without a final text"];
+  return [
+    ...unless(last.content === event.answer, "the turn's answer is not the final text"),
+    ...unless(last.label === event.label && last.agent === event.winner, "the turn names another final than was presented"),
+    ...unless(last.attempt === event.attempt, "the turn names another attempt than its final text"),
+    ...unless(
+      board.endings.get(event.attempt)?.ended_by === event.finish_reason,
+      "the finish reason is not how that attempt ended",
+    ),
+    ...unless(
+      board.final !== null || board.settled?.winner === null || board.presenting !== null,
+      "an earlier final stands although this attempt has a winner",
+    ),
+  ];
+}
+
+/** A turn fails only if there is nothing to present: no answer, and nobody who wrote anything. A fault of our own aside. */
+export const failed: Invariant = {
+  id: "failed",
+  watch: () => {
+    let hasText = false;
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "stream.delta") hasText ||= isText(event, board);
+        if (event.type === "attempt.started") hasText = false;
+        return event.type === "turn.failed" && event.code !== "internal" ? unfounded(event, board, hasText) : [];
+      },
+    };
+  },
+};
+
+/** Whether it holds words of an agent at work; those for the team's personas are none. */
+export const isText = ({ items }: EventOf<"stream.delta">, board: Board): boolean =>
+  items.some(({ kind, agent, text }) => {
+    const purpose = agentOf(board, agent)?.round?.purpose;
+    const isWork = (purpose === "coordination" && kind === "text") || (purpose === "presentation" && kind === "final");
+    return isWork && text.trim() !== "";
+  });
+
+function unfounded({ code, agents }: EventOf<"turn.failed">, board: Board, hasText: boolean): string[] {
+  const { settled } = board;
+  const silent = settled?.ended_by === "skipped" ? [settled.winner] : board.agents.map(({ id }) => id);
+  return [
+    ...unless(code === "no_answer", `the turn failed with ${code}`),
+    ...unless(settled !== null, "the turn failed before its coordination was over"),
+    ...unless(board.answers.length === 0, "the turn failed although there is an answer"),
+    ...unless(settled === null || settled.label === null, "the turn failed although an answer has won"),
+    ...unless(!hasText, "the turn failed although an agent has written something"),
+    ...unless(agents.map(({ agent }) => agent).join() === silent.join(), "the turn failed without each agent's reason"),
+  ];
+}
+
+/** The totals of a terminal event are the sums of what its calls were charged. */
+export const totals: Invariant = {
+  id: "totals",
+  watch: () => {
+    let usage = NOTHING;
+    let cost = 0;
+    let isKnown = true;
+    return {
+      see: ({ event }) => {
+        if (event.type === "turn.started") [usage, cost, isKnown] = [NOTHING, 0, true];
+        if (event.type === "call.completed" || event.type === "call.failed") {
+          const isReported = event.usage !== null && !("unreported" in event && event.unreported);
+          usage = event.usage && isReported ? plus(usage, event.usage) : usage;
+          cost += usdOf(event);
+          isKnown &&= event.cost_usd !== null;
+        }
+        return isEnd(event) ? sums(event, { usage, cost, isKnown }) : [];
+      },
+    };
+  },
+};
+
+type End = EventOf<"turn.completed" | "turn.failed" | "turn.cancelled">;
+const isEnd = (event: NumberedEvent): event is End & { sequence_number: number } => TERMINAL.includes(event.type);
+
+type Sum = { usage: Usage; cost: number; isKnown: boolean };
+
+function sums(event: End, { usage, cost, isKnown }: Sum): string[] {
+  const same = JSON.stringify(plus(NOTHING, event.usage)) === JSON.stringify(usage);
+  return [
+    ...unless(same, "the turn's usage is not the sum of its calls"),
+    ...unless(Math.abs(usdOf(event) - cost) < 1e-9, `the turn's cost is ${usdOf(event)}, its calls cost ${cost}`),
+    ...unless((event.cost_usd !== null) === isKnown, "the turn's cost is known, though a call's is not, or the other way round"),
+  ];
+}
+
+/** With every field, so that two sums can be compared as they are. */
+const plus = (a: Usage, b: Usage): Usage => ({
+  input_tokens: a.input_tokens + b.input_tokens,
+  output_tokens: a.output_tokens + b.output_tokens,
+  reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+  cached_tokens: a.cached_tokens + b.cached_tokens,
+  cache_write_tokens: sum(a.cache_write_tokens, b.cache_write_tokens),
+  hosted_uses: {
+    web_search: sum(a.hosted_uses?.web_search, b.hosted_uses?.web_search),
+    x_search: sum(a.hosted_uses?.x_search, b.hosted_uses?.x_search),
+    code_execution: sum(a.hosted_uses?.code_execution, b.hosted_uses?.code_execution),
+  },
+});
+
+const sum = (a = 0, b = 0): number => a + b;
+
+const zero: Usage = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+const NOTHING = plus(zero, zero);
+
+/** I15: after the user asked to cancel no effect starts or goes on, and the turn ends in the same breath; unasked it is not cancelled. */
+export const cancelled: Invariant = {
+  id: "I15",
+  watch: ({ cancelAskedAfter = Number.POSITIVE_INFINITY, cancelsAsked }) => {
+    let heardAt: number | null = null;
+    let begun = 0;
+    return {
+      see: ({ event, board, next }) => {
+        const wrong: string[] = [];
+        if (event.type === "turn.started") begun = event.sequence_number;
+        if (event.sequence_number > cancelAskedAfter && board.over === null) {
+          heardAt ??= event.at;
+          if (WORK.includes(event.type)) wrong.push(`${event.type} after the user cancelled`);
+          if (event.at !== heardAt) wrong.push(`the turn goes on ${event.at - heardAt} ms after the user cancelled`);
+        }
+        if (event.type === "attempt.settled" && event.ended_by === "cancelled" && next?.type !== "turn.cancelled") {
+          wrong.push("an attempt ended as cancelled, but not its turn");
+        }
+        if (event.type === "turn.cancelled") {
+          const wasAsked = cancelsAsked?.some((after) => after >= begun && after < event.sequence_number) ?? true;
+          wrong.push(...best(event, board), ...unless(wasAsked, "the turn was cancelled although nobody asked for it"));
+        }
+        return wrong;
+      },
+    };
+  },
+};
+
+const WORK: readonly string[] = ["call.started", "tool.started", "call.completed", "tool.completed"];
+
+/** A cancelled turn keeps the best there is: the settled winner with its answer, else the last rejected final. */
+function best({ partial }: EventOf<"turn.cancelled">, board: Board): string[] {
+  const winner = board.settled?.winner ?? board.finals.at(-1)?.agent ?? null;
+  const answer = board.answers.find(({ label }) => label === board.settled?.label)?.content ?? null;
+  return [
+    ...unless(partial.winner === winner, "the cancelled turn names another winner than the count"),
+    ...unless(answer === null || partial.answer === answer, "the cancelled turn keeps another answer than the winner's"),
+  ];
+}

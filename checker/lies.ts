@@ -1,0 +1,110 @@
+import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
+import type { AgentRules, TeamRules } from "../src/protocol/team";
+import type { NumberedEvent } from "./types";
+
+/** Small untruths about a log, to see whether the checker notices. Each answers a new log, numbered as a log should be. */
+export type Lie = (log: readonly NumberedEvent[]) => NumberedEvent[];
+
+const isType = <T extends EventType>(event: NumberedEvent, type: T): event is EventOf<T> & { sequence_number: number } =>
+  event.type === type;
+
+function placeOf(log: readonly NumberedEvent[], type: EventType, nth: number): number {
+  const places = log.flatMap((event, place) => (event.type === type ? [place] : []));
+  const place = places.at(nth - 1);
+  if (place === undefined) throw new Error(`the log has no ${type} number ${nth}`);
+  return place;
+}
+
+const unnumbered = (event: SessionEvent): NumberedEvent => ({ ...event, sequence_number: 0 });
+
+const renumbered = (log: readonly SessionEvent[]): NumberedEvent[] =>
+  log.map((event, place) => ({ ...event, sequence_number: place + 1 }));
+
+/** Changes the nth event of a type. */
+export const changes =
+  <T extends EventType>(type: T, change: Partial<EventOf<T>>, nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    return log.map((event, other) => (other === place && isType(event, type) ? { ...event, ...change } : event));
+  };
+
+/** Leaves the nth event of a type out. */
+export const hides =
+  (type: EventType, nth = 1): Lie =>
+  (log) =>
+    renumbered(log.toSpliced(placeOf(log, type, nth), 1));
+
+/** Tells the nth event of a type twice. */
+export const repeats =
+  (type: EventType, nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    return renumbered(log.toSpliced(place, 0, ...log.slice(place, place + 1)));
+  };
+
+/** Tells right after the nth event of a type what never was, at its time. */
+export const adds =
+  <T extends EventType>(type: T, made: (event: EventOf<T>) => readonly SessionEvent[], nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    const event = log[place];
+    return renumbered(log.toSpliced(place + 1, 0, ...(event && isType(event, type) ? made(event) : []).map(unnumbered)));
+  };
+
+type Move = { nth?: number; before: EventType; beforeNth?: number };
+
+/** Tells the nth event of a type earlier than it happened, at the time of its new neighbour. */
+export const moves =
+  (type: EventType, { nth = 1, before, beforeNth = 1 }: Move): Lie =>
+  (log) => {
+    const from = placeOf(log, type, nth);
+    const to = placeOf(log, before, beforeNth);
+    const moved = log.slice(from, from + 1).map((event) => ({ ...event, at: log[to]?.at ?? event.at }));
+    return renumbered(log.toSpliced(from, 1).toSpliced(to < from ? to : to - 1, 0, ...moved));
+  };
+
+/** Ends the log with one event more, told by an earlier one. */
+export const echoesAtEnd =
+  (type: EventType): Lie =>
+  (log) => {
+    const place = placeOf(log, type, 1);
+    const at = log.at(-1)?.at ?? 0;
+    return renumbered([...log, ...log.slice(place, place + 1).map((event) => ({ ...event, at }))]);
+  };
+
+/** Makes something else of every event of a type. */
+export const rewrites =
+  <T extends EventType>(type: T, made: (event: EventOf<T>) => EventOf<T>): Lie =>
+  (log) =>
+    log.map((event) => (isType(event, type) ? { ...made(event), sequence_number: event.sequence_number } : event));
+
+/** As if the team had other rules. */
+export const ruled = (change: Partial<TeamRules>): Lie =>
+  rewrites("session.created", (event) => ({ ...event, rules: { ...event.rules, ...change } }));
+
+/** As if an agent had other rules; without a name every agent. */
+export const membered = (change: Partial<AgentRules>, id?: string): Lie =>
+  rewrites("session.created", ({ rules, ...event }) => {
+    const agents = rules.agents.map((agent) => (id === undefined || agent.id === id ? { ...agent, ...change } : agent));
+    return { ...event, rules: { ...rules, agents } };
+  });
+
+/** From the nth event of a type on, everything is so much later. */
+export const delays =
+  (type: EventType, ms: number, nth = 1): Lie =>
+  (log) => {
+    const place = placeOf(log, type, nth);
+    return log.map((event, other) => (other < place ? event : { ...event, at: event.at + ms }));
+  };
+
+/** The log up to the nth event of a type, and nothing after it. */
+export const endsAt =
+  (type: EventType, nth = 1): Lie =>
+  (log) =>
+    log.slice(0, placeOf(log, type, nth) + 1);
+
+/** One lie after another. */
+export const all =
+  (...lies: readonly Lie[]): Lie =>
+  (log) =>
+    lies.reduce<NumberedEvent[]>((told, lie) => lie(told), [...log]);

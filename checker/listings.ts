@@ -1,0 +1,28 @@
+import type { EventOf } from "../src/protocol/events";
+import { agentOf, type Board } from "./board";
+import { type Invariant, unless } from "./types";
+
+/** More of one server in one turn is told to nobody. */
+const MOST_LISTINGS = 8;
+
+/** What a tool server has is told of servers that the agent has, when it is new to the agent in this turn, and not without end. */
+export const listings: Invariant = {
+  id: "listings",
+  watch: () => ({
+    see: ({ event, board }) => {
+      if (event.type !== "tools.listed") return [];
+      const before = board.listings.filter(({ agent, server }) => agent === event.agent && server === event.server);
+      const servers = agentOf(board, event.agent)?.rules.tool_servers ?? [];
+      return [
+        ...unless(servers.includes(event.server), `${event.server} is no tool server of ${event.agent}`),
+        ...unless(isNews(event, before.at(-1)), `${event.agent} was told again what ${event.server} has`),
+        ...unless(before.length < MOST_LISTINGS, `${event.agent} was told ${before.length + 1} times what ${event.server} has`),
+      ];
+    },
+  }),
+};
+
+type Listed = Board["listings"][number];
+
+const isNews = (now: EventOf<"tools.listed">, before: Listed | undefined): boolean =>
+  before === undefined || JSON.stringify(now.tools) !== JSON.stringify(before.tools);

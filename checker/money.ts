@@ -1,0 +1,125 @@
+import type { EventOf } from "../src/protocol/events";
+import type { Board } from "./board";
+import { type Amount, chargeOf, hasUnknownPart, NOTHING, plus, priceOf, usdOf } from "./price";
+import { type Invariant, type LedgerEntry, unless } from "./types";
+
+const EPSILON = 1e-9;
+
+/** I11: at every moment, what was settled and what is reserved stay within the turn's cap. */
+export const caps: Invariant = {
+  id: "I11",
+  watch: () => ({
+    see: ({ event, board }) => {
+      switch (event.type) {
+        case "call.started": {
+          const reserved = { tokens: event.reserved.tokens, usd: usdOf(event.reserved) };
+          return [...within(board, plus(board.spent, reserved)), ...priced(event, board)];
+        }
+        case "call.completed":
+        case "call.failed":
+          return charged(event, board);
+        default:
+          return [];
+      }
+    },
+  }),
+};
+
+function within(board: Board, soFar: Amount): string[] {
+  let total = soFar;
+  for (const { reserved } of board.openCalls.values()) total = plus(total, { tokens: reserved.tokens, usd: usdOf(reserved) });
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = board.turn?.budget ?? {};
+  return [
+    ...unless(total.tokens <= max_tokens, `${total.tokens} tokens are spent or reserved, the cap is ${max_tokens}`),
+    ...unless(total.usd <= max_cost_usd + EPSILON, `$${total.usd} is spent or reserved, the cap is $${max_cost_usd}`),
+  ];
+}
+
+const rulesOf = (board: Board, agent: string) => board.rules?.agents.find(({ id }) => id === agent);
+
+/** No cap in money can bind a call whose price nobody knows. */
+function priced({ agent, call }: EventOf<"call.started">, board: Board): string[] {
+  const price = rulesOf(board, agent)?.price ?? null;
+  const capped = board.turn?.budget.max_cost_usd !== undefined;
+  return unless(price !== null || !capped, `${call} has no known price, and the turn a cap in money`);
+}
+
+/** A charge is what the usage costs, and never more than was reserved. */
+function charged(event: EventOf<"call.completed" | "call.failed">, board: Board): string[] {
+  const started = board.openCalls.get(event.call);
+  if (!started) return [];
+  const charge = chargeOf(event);
+  const cost = event.usage ? priceOf(rulesOf(board, event.agent), event.usage) : null;
+  const whole =
+    event.type === "call.completed" && charge.usd === usdOf(started.reserved) && charge.tokens === started.reserved.tokens;
+  return [
+    ...unless(
+      (event.cost_usd === null) === isUnknown(event, board, charge.tokens),
+      `${event.call} costs ${event.cost_usd}, although its price ${event.cost_usd === null ? "is" : "is not"} known`,
+    ),
+    ...unless(
+      charge.tokens <= started.reserved.tokens,
+      `${event.call} is charged ${charge.tokens} tokens, more than it reserved`,
+    ),
+    ...unless(charge.usd <= usdOf(started.reserved) + EPSILON, `${event.call} is charged $${charge.usd}, more than it reserved`),
+    ...unless(
+      cost === null || whole || Math.abs(cost - charge.usd) < EPSILON,
+      `${event.call} is charged $${charge.usd}, its usage costs $${cost}`,
+    ),
+  ];
+}
+
+/** Without a report it may have been all that was granted. */
+function isUnknown(event: EventOf<"call.completed" | "call.failed">, board: Board, tokens: number): boolean {
+  const granted = board.openCalls.get(event.call)?.hosted_tools ?? [];
+  const isReported = event.usage !== null && !("unreported" in event && event.unreported);
+  const uses = isReported ? event.usage?.hosted_uses : Object.fromEntries(granted.map(({ name, max_uses }) => [name, max_uses]));
+  return hasUnknownPart(rulesOf(board, event.agent), tokens, uses);
+}
+
+/**
+ * I11: what providers charged, by their own account, stays within the cap; no call costs more than the log says, however often it
+ * was sent, and none is charged that the log does not know.
+ */
+export const ledger: Invariant = {
+  id: "I11-ledger",
+  watch: ({ ledger: entries = [] }) => {
+    const logged = new Map<string, Amount>();
+    const audited = new Set<number>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "call.completed" || event.type === "call.failed") logged.set(event.call, chargeOf(event));
+        if (event.type !== "turn.completed" && event.type !== "turn.failed" && event.type !== "turn.cancelled") return [];
+        audited.add(event.turn);
+        const ofTurn = entries.filter(({ turn }) => turn === event.turn);
+        return [...withinCap(ofTurn, board), ...byCall(ofTurn, logged)];
+      },
+      finish: (board) =>
+        byCall(
+          entries.filter(({ turn, call }) => !audited.has(turn) && !board.openCalls.has(call)),
+          logged,
+        ),
+    };
+  },
+};
+
+function withinCap(entries: readonly LedgerEntry[], { turn }: Board): string[] {
+  const total = entries.reduce<Amount>(plus, NOTHING);
+  const { max_tokens = Number.POSITIVE_INFINITY, max_cost_usd = Number.POSITIVE_INFINITY } = turn?.budget ?? {};
+  return unless(
+    total.tokens <= max_tokens && total.usd <= max_cost_usd + EPSILON,
+    `providers charged ${total.tokens} tokens and $${total.usd}, more than the cap`,
+  );
+}
+
+function byCall(entries: readonly LedgerEntry[], logged: ReadonlyMap<string, Amount>): string[] {
+  return [...Map.groupBy(entries, ({ call }) => call)].flatMap(([call, all]) => {
+    const { tokens, usd } = all.reduce<Amount>(plus, NOTHING);
+    const charge = logged.get(call);
+    if (!charge) return [`a provider charged ${call}, which the log does not know`];
+    return unless(
+      usd <= charge.usd + EPSILON && tokens <= charge.tokens,
+      `${call} was charged $${usd} for ${tokens} tokens in ${all.length} requests, the log says $${charge.usd} for ${charge.tokens}`,
+    );
+  });
+}

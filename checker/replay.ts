@@ -1,0 +1,235 @@
+import type { EventOf, EventType, SessionEvent } from "../src/protocol/events";
+import { agentOf, answerOf, type Board, type BoardAgent, type BoardRound, newAgent } from "./board";
+import { chargeOf, NOTHING, plus } from "./price";
+
+/** Notes an event on the board. Tolerant: what makes no sense is left to the invariants to report. */
+export function note(board: Board, event: SessionEvent): void {
+  switch (event.type) {
+    case "session.created":
+      board.rules = event.rules;
+      return;
+    case "turn.started":
+      return beginTurn(board, event);
+    case "attempt.started":
+      return beginAttempt(board, event);
+    case "attempt.settled":
+      board.settled = event;
+      board.endings.set(event.attempt, event);
+      for (const agent of board.agents) agent.round = null;
+      return;
+    case "personas.assigned":
+      board.workingSince = event.at;
+      for (const agent of board.agents) agent.round = null;
+      return;
+    case "votes.cleared":
+      for (const agent of board.agents) agent.vote = null;
+      return;
+    case "turn.completed":
+    case "turn.failed":
+    case "turn.cancelled":
+      board.over = event.turn;
+      return;
+    case "stream.delta":
+    case "attempt.restarted":
+      return;
+    default: {
+      const agent = agentOf(board, event.agent);
+      if (agent) noteOfAgent(board, agent, event);
+    }
+  }
+}
+
+function beginTurn(board: Board, event: EventOf<"turn.started">): void {
+  board.turn = event;
+  board.over = null;
+  board.attempt = 0;
+  board.finals = [];
+  board.endings = new Map();
+  board.spent = NOTHING;
+  board.openCalls = new Map();
+  board.openTools = [];
+  board.effects = 0;
+  board.listings = [];
+}
+
+function beginAttempt(board: Board, event: EventOf<"attempt.started">): void {
+  board.attempt = event.attempt;
+  board.attemptStartedAt = event.at;
+  board.workingSince = board.rules?.personas ? null : event.at;
+  // Rounds are numbered from 1 again; what was asked for in a round that is given up is never run.
+  board.openTools = board.openTools.filter(({ status }) => status === "started");
+  board.answers = [];
+  board.secondAnswerAt = null;
+  board.agents = (board.rules?.agents ?? []).map(newAgent);
+  board.settled = null;
+  board.presenting = null;
+  board.final = null;
+}
+
+/** Event types that name an agent and change what is known of it. */
+type OfAgent = Exclude<
+  EventOf<Exclude<EventType, "stream.delta" | "attempt.restarted">>,
+  | { type: "session.created" | "turn.started" | "attempt.started" | "attempt.settled" | "personas.assigned" | "votes.cleared" }
+  | {
+      type: "turn.completed" | "turn.failed" | "turn.cancelled";
+    }
+>;
+
+function noteOfAgent(board: Board, agent: BoardAgent, event: OfAgent): void {
+  const { round } = agent;
+  switch (event.type) {
+    case "round.started":
+      agent.round = newRound(agent, event, event.purpose);
+      if (event.purpose === "coordination") agent.coordinationRounds += 1;
+      return show(board, agent, event.labels);
+    case "round.failed":
+      agent.round = null;
+      agent.failedInARow += 1;
+      return;
+    case "round.nudged":
+      if (round) round.nudges = event.nudge;
+      return;
+    case "answers.injected":
+      if (round) round.voted = false;
+      if (round && event.via === "tool_result") round.midstream += 1;
+      if (round && event.via === "reopened") Object.assign(round, { since: event.at, lastCalls: [] });
+      return show(board, agent, event.labels);
+    case "answer.submitted":
+      return addAnswer(board, agent, event);
+    case "vote.cast":
+      agent.vote = event.revision;
+      agent.reasonBytes = Buffer.byteLength(event.reason);
+      agent.lastVote = event.revision;
+      agent.failedInARow = 0;
+      if (round) round.voted = true;
+      return;
+    case "agent.failed":
+    case "agent.abstained":
+      agent.out = event.type === "agent.failed" ? "failed" : "abstained";
+      agent.round = null;
+      return;
+    case "presentation.started":
+      board.presenting = event;
+      agent.round = newRound(agent, event, "presentation");
+      return;
+    case "presentation.completed":
+      board.final = event;
+      board.finals.push(event);
+      agent.round = null;
+      return;
+    case "answer.refused":
+    case "vote.refused":
+    case "vote.stale":
+    case "hosted_tool.completed":
+    case "citations.added":
+    case "files.accessed":
+    case "conversation.compacted":
+    case "tool.progressed":
+    case "tool.input_required":
+      return;
+    case "tools.listed":
+      board.listings.push(event);
+      return;
+    default:
+      return noteEffect(board, agent, event);
+  }
+}
+
+type EffectEvent = Extract<OfAgent, { type: `call.${string}` | `tool.${string}` }>;
+
+function noteEffect(board: Board, agent: BoardAgent, event: EffectEvent): void {
+  const { round } = agent;
+  switch (event.type) {
+    case "call.started":
+      board.effects += 1;
+      board.openCalls.set(event.call, event);
+      if (round) Object.assign(round, { deferred: null, waiting: null });
+      return;
+    case "call.deferred":
+      if (round) round.deferred = event.input_tokens;
+      return;
+    case "call.waiting":
+      if (round) round.waiting = event.input_tokens;
+      return;
+    case "call.completed": {
+      const { limit } = board.openCalls.get(event.call) ?? {};
+      if (limit?.calls_left === 0 || limit?.seconds_left === 0) round?.lastCalls.push(event.call);
+      board.openCalls.delete(event.call);
+      board.spent = plus(board.spent, chargeOf(event));
+      if (round?.purpose === "coordination") agent.repliesSoFar += 1;
+      const asked = event.tools.map(({ tool_call, name }) => ({ toolCall: tool_call, name, status: "asked" as const }));
+      board.openTools.push(...asked.map((tool) => ({ ...tool, agent: agent.id, round: event.round })));
+      if (round) Object.assign(round, { completed: round.completed + 1, last: event, counted: 0, interrupted: 0 });
+      return;
+    }
+    case "call.failed":
+      board.openCalls.delete(event.call);
+      board.spent = plus(board.spent, chargeOf(event));
+      if (!round) return;
+      round.last = event;
+      if (event.class === "interrupted") round.interrupted += 1;
+      else round.counted += 1;
+      return;
+    case "tool.started":
+      board.effects += 1;
+      return setTool(board, event, "started");
+    case "tool.interrupted":
+      return setTool(board, event, "asked");
+    case "tool.completed":
+    case "tool.unknown": {
+      const ran = board.openTools.some((tool) => isTool(tool, event) && tool.status === "started");
+      board.openTools = board.openTools.filter((tool) => !isTool(tool, event));
+      if (round && ran && !round.executed.includes(event.name)) round.executed.push(event.name);
+    }
+  }
+}
+
+type ToolEvent = { agent: string; round: number; tool_call: string };
+
+export const isTool = (tool: { agent: string; round: number; toolCall: string }, event: ToolEvent): boolean =>
+  tool.agent === event.agent && tool.round === event.round && tool.toolCall === event.tool_call;
+
+function setTool(board: Board, event: ToolEvent, status: "asked" | "started"): void {
+  for (const tool of board.openTools) if (isTool(tool, event)) tool.status = status;
+}
+
+type RoundStart = { round: number; at: number };
+
+function newRound(agent: BoardAgent, { round: number, at }: RoundStart, purpose: BoardRound["purpose"]): BoardRound {
+  agent.roundsSoFar = number;
+  agent.released = agent.answers > 0;
+  return {
+    number,
+    purpose,
+    completed: 0,
+    nudges: 0,
+    midstream: 0,
+    voted: false,
+    last: null,
+    counted: 0,
+    interrupted: 0,
+    deferred: null,
+    waiting: null,
+    executed: [],
+    since: at,
+    lastCalls: [],
+  };
+}
+
+function show(board: Board, agent: BoardAgent, labels: readonly string[]): void {
+  for (const label of labels) {
+    const answer = answerOf(board, label);
+    if (answer) agent.shown.add(answer.revision);
+  }
+}
+
+function addAnswer(board: Board, agent: BoardAgent, event: EventOf<"answer.submitted">): void {
+  const { revision, label, content, snapshot, origin, files } = event;
+  const kind = { isCut: origin === "partial", hasFiles: files === "workspace" };
+  board.answers.push({ revision, label, content, snapshot, agent: agent.id, ...kind });
+  if (board.answers.length === 2) board.secondAnswerAt = event.at;
+  agent.answers += 1;
+  agent.newest = revision;
+  agent.failedInARow = 0;
+  agent.round = null;
+}

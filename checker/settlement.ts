@@ -1,0 +1,84 @@
+import type { EventOf } from "../src/protocol/events";
+import { type Board, coordinationEnd, liveOf } from "./board";
+import { isCapped, isShort } from "./deferrals";
+import { type Invariant, type Moment, unless } from "./types";
+
+/** I6: coordination ends for the reason it states, and as soon as there is one. */
+export const settlement: Invariant = {
+  id: "I6",
+  watch: () => {
+    // What waiting agents left unfinished becomes their answer just before the end.
+    let before: string[] | null = null;
+    let wasCut = false;
+    return {
+      see: (moment) => {
+        const { event, board } = moment;
+        if (event.type === "stream.delta") return [];
+        if (event.type === "attempt.settled") {
+          const inVain = event.ended_by === "budget" && wasCut;
+          return [...settled(event, board, before), ...unless(!inVain, "ended for want of budget with calls in flight")];
+        }
+        const isKept = event.type === "answer.submitted" && event.origin === "partial";
+        wasCut = (event.type === "call.failed" && event.class === "cancelled") || (isKept && wasCut);
+        before = isKept ? (before ?? unfoundedWant(board)) : null;
+        return overdue(moment);
+      },
+    };
+  },
+};
+
+/** What speaks against it that the budget is used up; nothing: it is. */
+function unfoundedWant(board: Board): string[] {
+  const live = liveOf(board);
+  const short = live.filter((agent) => isShort(board, agent));
+  const done = live.filter(({ vote, round }) => vote !== null || round === null);
+  return [
+    ...unless(isCapped(board), "ended for want of budget although the turn has no cap"),
+    ...unless(short.length > 0, "ended for want of budget although no call waits for any"),
+    ...unless(
+      live.every((agent) => short.includes(agent) || done.includes(agent)),
+      "ended for want of budget although an agent can go on",
+    ),
+  ];
+}
+
+function settled(event: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
+  const once = unless(board.settled === null, "an attempt was settled twice");
+  const quiet = unless(
+    board.openCalls.size === 0 && !board.openTools.some(({ status }) => status === "started"),
+    "settled with effects in flight",
+  );
+  return [...once, ...quiet, ...reason(event, board, before)];
+}
+
+function reason({ ended_by, at }: EventOf<"attempt.settled">, board: Board, before: string[] | null): string[] {
+  const live = liveOf(board).length;
+  switch (ended_by) {
+    case "consensus":
+      return unless(live > 0 && haveAllVoted(board), "consensus although not every live agent holds a valid vote");
+    case "deadline":
+      return unless(at >= coordinationEnd(board), "ended by a deadline that has not come");
+    case "no_agents":
+      return unless(live === 0, "ended for want of agents although one is live");
+    case "budget":
+      return before?.length === 0 ? [] : unfoundedWant(board);
+    case "skipped":
+      return unless(board.rules?.skip_coordination === true, "coordination was skipped although the team coordinates");
+    case "cancelled":
+      return []; // whether somebody asked for it is looked at with the turn's end (I15)
+  }
+}
+
+const haveAllVoted = (board: Board): boolean => liveOf(board).every(({ vote }) => vote !== null);
+
+/** Nothing begins once coordination has a reason to be over. */
+function overdue({ event, board }: Moment): string[] {
+  const begins = event.type === "call.started" || event.type === "tool.started" || event.type === "round.started";
+  if (!begins || board.settled !== null || board.agents.length === 0) return [];
+  const live = liveOf(board);
+  return [
+    ...unless(live.length > 0, `${event.type} although no agent is live`),
+    ...unless(live.length === 0 || !haveAllVoted(board), `${event.type} although every live agent has voted`),
+    ...unless(event.at < coordinationEnd(board), `${event.type} after coordination's time`),
+  ];
+}

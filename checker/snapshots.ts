@@ -1,0 +1,55 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EventOf } from "../src/protocol/events";
+import { agentOf } from "./board";
+import { type Invariant, unless, type Workspace } from "./types";
+
+type Text = EventOf<"answer.submitted" | "presentation.completed">;
+
+/**
+ * I10: the files that go with a text are its agent's workspace if a tool of the round changed a file. Else those of before stay: of
+ * the author's answer before, or what the turn began with; of a presenter what it began with, also where its answer stands in for
+ * its text. The log says which, whether the round emptied the workspace, what an answer leaves out and how many files stay. Without a workspace there are none.
+ */
+export const snapshots: Invariant = {
+  id: "I10",
+  watch: ({ files }) => {
+    let before = new Map<string, string>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "attempt.started") before = new Map();
+        if (event.type === "presentation.started") before.set(event.agent, event.workspace ?? "base");
+        if (event.type !== "answer.submitted" && event.type !== "presentation.completed") return [];
+        const earlier = before.get(event.agent) ?? "base";
+        if (event.snapshot) before.set(event.agent, event.snapshot);
+        if (agentOf(board, event.agent)?.rules.workspace !== true)
+          return unless(!event.snapshot && !hasText(event), "a snapshot of an agent without a workspace");
+        return judged(event, earlier, files?.get(event.sequence_number));
+      },
+    };
+  },
+};
+
+/** Whether a file of the text itself goes with it: then the files are never those of before, and never none. */
+const hasText = (event: Text): boolean => event.type === "presentation.completed" && event.text_file !== undefined;
+
+/** `known`: undefined where no record of the workspace is there. */
+function judged(event: Text, earlier: string, known: Workspace | null | undefined): string[] {
+  const isReused = event.type === "presentation.completed" && event.source === "answer" && event.fallback === null;
+  if (known === undefined && !isReused) return unless(event.snapshot !== null, `${event.label} lost its snapshot`);
+  const isKept = isReused || (known?.changed === false && !hasText(event));
+  const due = isKept ? earlier : event.label;
+  const said = isKept ? "kept" : known?.files === 0 && !hasText(event) ? "workspace_cleared" : "workspace";
+  const leftOut = event.type === "answer.submitted" ? event.left_out : undefined;
+  return [
+    ...unless(event.snapshot === due, `${event.label} points to the snapshot ${event.snapshot} where ${due} is due`),
+    ...unless(event.files === said, `${event.label} is said to go with ${event.files} where ${said} is due`),
+    ...unless(
+      event.type !== "answer.submitted" || event.kept_files === known?.kept,
+      `${event.label} is said to keep ${event.type === "answer.submitted" && event.kept_files} files`,
+    ),
+    ...unless(
+      event.type !== "answer.submitted" || isDeepStrictEqual(leftOut, known?.leftOut),
+      `${event.label} is said to leave out ${JSON.stringify(leftOut)}`,
+    ),
+  ];
+}

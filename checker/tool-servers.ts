@@ -1,0 +1,116 @@
+import type { EventOf } from "../src/protocol/events";
+import { type Board, toolOf } from "./board";
+import { type Invariant, type ReachedTool, unless } from "./types";
+
+/** What tool servers themselves saw, against the log: the log may be wrong about what it caused. */
+
+type Place = Pick<ReachedTool, "turn" | "attempt" | "agent" | "round" | "tool_call">;
+
+const callOf = ({ turn, attempt, agent, round, tool_call }: Place): string => `${turn} ${attempt} ${agent} ${round} ${tool_call}`;
+
+/** I8: a call that may not be repeated reaches its server at most once, and every reached call was journalled. */
+export const atMostOnce: Invariant = {
+  id: "I8",
+  watch: ({ tools }) => {
+    const started = new Map<string, number>();
+    const interrupted = new Map<string, number>();
+    let idempotent = new Set<string>();
+    return {
+      see: ({ event, board }) => {
+        if (event.type === "session.created") idempotent = namesOf(event);
+        if (event.type === "tools.listed") for (const tool of event.tools) if (tool.idempotent) idempotent.add(tool.name);
+        if (event.type === "tool.started") count(started, callOf(event));
+        if (event.type === "tool.interrupted") count(interrupted, callOf(event));
+        if (event.type !== "tool.started" || tools === undefined) return [];
+        const again = (started.get(callOf(event)) ?? 0) - 1;
+        return unless(
+          again === 0 || mayRepeat(board, event),
+          `${event.tool_call} was started ${again + 1} times, which is not safe`,
+        );
+      },
+      finish: () => {
+        const reached = new Map<string, number>();
+        for (const call of tools ?? []) count(reached, callOf(call));
+        return (tools ?? []).flatMap((call) => [
+          ...unless(started.has(callOf(call)), `${call.tool_call} reached its server and is not in the journal`),
+          ...unless(idempotent.has(call.name) || reached.get(callOf(call)) === 1, `${call.tool_call} reached its server twice`),
+          ...unless(
+            (reached.get(callOf(call)) ?? 0) <= (interrupted.get(callOf(call)) ?? 0) + 1,
+            `${call.tool_call} reached its server more often than it was cut off`,
+          ),
+        ]);
+      },
+    };
+  },
+};
+
+/**
+ * I8: nobody knows what became of a call only if it was cut off: its server's answer was lost, the process died while it ran, or all
+ * that it was for ended with it.
+ */
+export const unknownOnlyIfCut: Invariant = {
+  id: "I8-unknown",
+  watch: ({ tools, diedAfter }) => {
+    const startedAt = new Map<string, number>();
+    let open: EventOf<"tool.unknown">[] = [];
+    const wasAnswered = (event: EventOf<"tool.unknown">, at: number): boolean => {
+      const reached = tools?.findLast((call) => callOf(call) === callOf(event));
+      const from = startedAt.get(callOf(event)) ?? 0;
+      return (!reached || reached.answered === true) && !(diedAfter ?? []).some((head) => head >= from && head < at);
+    };
+    const told = (): string[] => {
+      const sentences = open.map(({ tool_call }) => `${tool_call} is unknown although nothing cut it off`);
+      open = [];
+      return sentences;
+    };
+    return {
+      see: ({ event }) => {
+        const late = open.some(({ at }) => at !== event.at) ? told() : [];
+        if (CUTS.has(event.type)) open = open.filter(({ agent }) => "agent" in event && agent !== event.agent);
+        if (event.type === "tool.started") startedAt.set(callOf(event), event.sequence_number);
+        if (event.type === "tool.unknown" && tools && diedAfter && wasAnswered(event, event.sequence_number)) open.push(event);
+        return late;
+      },
+      finish: told,
+    };
+  },
+};
+
+/** What ends an agent's work, or everybody's, with whatever runs for it. */
+const CUTS: ReadonlySet<string> = new Set([
+  ...["answer.submitted", "agent.failed", "agent.abstained", "attempt.settled"],
+  ...["presentation.completed", "turn.completed", "turn.failed", "turn.cancelled"],
+]);
+
+/** I9: a call that may be repeated brings the same key each time, so that its server does the work once. */
+export const oneKey: Invariant = {
+  id: "I9",
+  watch: ({ tools = [] }) => ({
+    see: () => [],
+    finish: () => {
+      const keys = new Map<string, string>();
+      const calls = new Map<string, string>();
+      return tools.flatMap((call) => {
+        const key = keys.get(callOf(call)) ?? call.key;
+        const owner = calls.get(call.key) ?? callOf(call);
+        keys.set(callOf(call), key);
+        calls.set(call.key, owner);
+        return [
+          ...unless(key === call.key, `${call.tool_call} was repeated under another key`),
+          ...unless(owner === callOf(call), `two calls share the key ${call.key}`),
+        ];
+      });
+    },
+  }),
+};
+
+const namesOf = ({ rules }: EventOf<"session.created">): Set<string> =>
+  new Set(rules.agents.flatMap(({ tools }) => tools.filter(({ idempotent }) => idempotent).map(({ name }) => name)));
+
+function mayRepeat(board: Board, event: EventOf<"tool.started">): boolean {
+  return toolOf(board, event.agent, event.name)?.idempotent === true;
+}
+
+function count(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}

@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { type AnyNode, parse } from "acorn";
+import { callsOf, functionAround, type FunctionNode, functionNamed, isFunction, methodNamed, walk } from "./syntax-tree.ts";
+
+/**
+ * Derives the shell that the service runs from the bundle of `just-bash`: a copy whose regular expressions are ours, charged to
+ * a budget, and whose loops give the thread back. The package offers neither. Pure; throws if the bundle is another than the
+ * one these edits were written for.
+ */
+
+/** SHA-256 of the bundle these edits were written for. A new version needs a look at each edit, then its own hash here. */
+export const KNOWN_BUNDLE = "6390563a926e5018d5bc2e8b824ae1b13b87bdd3ed31857bacef31b3c100f224";
+
+export const hashOfBundle = (bundle: string): string => createHash("sha256").update(bundle).digest("hex");
+
+/** Text that replaces what lies between two offsets of the bundle. */
+type Edit = { start: number; end: number; text: string };
+
+export function meteredBundle(bundle: string): string {
+  const hash = hashOfBundle(bundle);
+  if (hash !== KNOWN_BUNDLE)
+    throw new Error(
+      `just-bash is not the version whose shell is known (its bundle has SHA-256 ${hash}). Review local/bundle/shell/metered.ts against the new bundle, then set KNOWN_BUNDLE.`,
+    );
+  const tree = parse(bundle, { ecmaVersion: "latest", sourceType: "module" });
+  const edits = [
+    ownExpressions(tree, bundle),
+    ...pauseAtStart(methodNamed(tree, "executeCommandInner")), // each command of a script
+    ...pauseAtStart(functionNamed(tree, "ks")), // each statement of awk
+    ...pauseAtStart(functionNamed(tree, "Ae")), // each expression of awk
+    ...pauseBetweenLines(tree, "Es", bundle), // grep and rg: lines
+    ...pauseInLoops(tree, "mu"), // sed: commands of a cycle
+    sortInSteps(tree, bundle),
+    ...byteTexts(tree),
+    ...bytesOfTexts(tree, bundle),
+    ...md5InSteps(tree, bundle),
+    beforeText(bundle, "let m of h.split(`\n`)){", "let g=m.match(/^([a-fA-F0-9]+)", PAUSE), // md5sum -c: lines of a list
+    endOfBareDollar(bundle),
+  ];
+  return apply(bundle, edits) + HOST;
+}
+
+/** What the copy exports beside the package's own: the service's part, set before the first shell is made. */
+const HOST = `
+let $host=null;
+export function provideHost(host){$host=host}
+`;
+
+/** Replaces the copy of re2js, of which the rest of the bundle uses one class and one error. */
+function ownExpressions(tree: AnyNode, bundle: string): Edit {
+  const found: AnyNode[] = [];
+  walk(tree, (node) => {
+    const isModule = node.type === "VariableDeclarator" && node.init?.type === "CallExpression";
+    if (isModule && bundle.slice(node.start, node.end).includes("static translateRegExp(")) found.push(node);
+  });
+  const [module] = found;
+  if (found.length !== 1 || module?.type !== "VariableDeclarator" || !module.init)
+    throw new Error("The shell's re2js is not where it was.");
+  return { start: module.init.start, end: module.init.end, text: OWN_EXPRESSIONS };
+}
+
+const OWN_EXPRESSIONS = `L(()=>{
+it=class extends Error{};
+Vr=class{
+static CASE_INSENSITIVE=1;static DOTALL=2;static MULTILINE=4;
+static translateRegExp(t){return $host.translate(t)}
+static compile(t,n=0){try{return $host.compile(t,{ignoreCase:(n&1)!==0,dotAll:(n&2)!==0,multiline:(n&4)!==0})}catch(e){throw e.code==="pattern_invalid"?new it(e.message):e}}
+}})`;
+
+const PAUSE = "{let p=$host.breathe();p&&await p}";
+
+function pauseAtStart(fn: FunctionNode): Edit[] {
+  if (!fn.async || fn.body.type !== "BlockStatement") throw new Error("A function of the shell is not asynchronous any more.");
+  return [{ start: fn.body.start + 1, end: fn.body.start + 1, text: PAUSE }];
+}
+
+/** Makes a function asynchronous that pauses in its outermost loops, and has its callers wait for it. */
+function pauseInLoops(tree: AnyNode, name: string, isWanted: (body: AnyNode) => boolean = () => true): Edit[] {
+  const fn = functionNamed(tree, name);
+  const bodies = outermostLoops(fn).filter(isWanted);
+  if (bodies.length === 0) throw new Error(`The shell's function ${name} has no such loop.`);
+  return [
+    { start: fn.start, end: fn.start, text: "async " },
+    ...bodies.flatMap(inBlock),
+    ...callsOf(tree, name).flatMap(({ call, caller }) => {
+      if (caller !== fn && !caller.async) throw new Error(`The shell's function ${name} has a caller that cannot wait.`);
+      return [
+        { start: call.start, end: call.start, text: "(await " },
+        { start: call.end, end: call.end, text: ")" },
+      ];
+    }),
+  ];
+}
+
+/** Only loops that match a line each: an expression that is shared between files keeps its place within a line. */
+const pauseBetweenLines = (tree: AnyNode, name: string, bundle: string): Edit[] =>
+  pauseInLoops(tree, name, (body) => /\.lastIndex=0,/.test(bundle.slice(body.start, body.end)));
+
+/** `sort` orders its lines by a merge that pauses. */
+function sortInSteps(tree: AnyNode, bundle: string): Edit {
+  const before = "o.sort(a),n.unique&&(o=";
+  const at = bundle.indexOf(before);
+  if (at < 0 || bundle.indexOf(before, at + 1) >= 0) throw new Error("The shell's sort is not where it was.");
+  if (!functionAround(tree, at).async) throw new Error("The shell's sort is not asynchronous any more.");
+  return { start: at, end: at + "o.sort(a)".length, text: "o=await $host.sorted(o,a)" };
+}
+
+/** Texts of one character for each byte, which the shell puts together character by character: ten times as long. */
+const byteTexts = (tree: AnyNode): Edit[] => [
+  wholeFunction(
+    tree,
+    "Dn",
+    'function Dn(e,t=Tc){if(!e)return e;let n=_(e);Rc(n,t,"UTF-8 encode");return n===e.length?e:$host.byteText(K3.encode(e))}',
+  ),
+  wholeFunction(tree, "Q3", 'function Q3(e,t=Tc){Rc(e.byteLength,t,"byte-string conversion");return $host.byteText(e)}'),
+];
+
+/** Texts of one character for each byte back into bytes, which the shell takes apart by a call for each character. */
+function bytesOfTexts(tree: AnyNode, bundle: string): Edit[] {
+  const edits: Edit[] = [];
+  walk(tree, (node) => {
+    if (node.type !== "CallExpression" || bundle.slice(node.callee.start, node.callee.end) !== "Uint8Array.from") return;
+    const [text, each] = node.arguments;
+    if (!text || !each || !/^(\w)=>\1\.charCodeAt\(0\)$/.test(bundle.slice(each.start, each.end))) return;
+    edits.push(
+      { start: node.callee.start, end: node.callee.end, text: "$host.textBytes" },
+      { start: text.end, end: each.end, text: "" },
+    );
+  });
+  if (edits.length === 0) throw new Error("The shell takes no text apart into bytes any more.");
+  return edits;
+}
+
+/** MD5 pauses between pieces of 16 KiB: the platform's own hashes have no MD5. */
+function md5InSteps(tree: AnyNode, bundle: string): Edit[] {
+  const [, ...others] = pauseInLoops(tree, "EA");
+  const inSteps = others.map((edit) => (edit.text === PAUSE ? { ...edit, text: `if((p&16383)===0)${PAUSE}` } : edit));
+  const { start } = functionNamed(tree, "EA");
+  if (!bundle.slice(start).includes("for(let p=0;p<o.length;p+=64){")) throw new Error("The shell's MD5 is another.");
+  return [{ start, end: start, text: "async " }, ...inSteps];
+}
+
+/** Puts a text between two that stand side by side once in the bundle. */
+function beforeText(bundle: string, before: string, after: string, text: string): Edit {
+  const at = bundle.indexOf(before + after);
+  if (at < 0 || bundle.indexOf(before + after, at + 1) >= 0) throw new Error(`The shell has no such place any more: ${before}`);
+  return { start: at + before.length, end: at + before.length, text };
+}
+
+/** In arithmetic, a `$` that names nothing is read again and again where it stands: the memory ends first. It is an error. */
+function endOfBareDollar(bundle: string): Edit {
+  const before = "=n7(e,t,s,!0);";
+  const start = bundle.indexOf(`${before}i.push(a),s=l}`) + before.length;
+  if (start < before.length || bundle.indexOf(before, start) >= 0) throw new Error("The shell's arithmetic is not where it was.");
+  return { start, end: start, text: "if(l<=s)return bn(t.slice(s).trim(),s);" };
+}
+
+function wholeFunction(tree: AnyNode, name: string, text: string): Edit {
+  const { start, end } = functionNamed(tree, name);
+  return { start, end, text };
+}
+
+function inBlock(body: AnyNode): Edit[] {
+  if (body.type === "BlockStatement") return [{ start: body.start + 1, end: body.start + 1, text: PAUSE }];
+  return [
+    { start: body.start, end: body.start, text: `{${PAUSE}` },
+    { start: body.end, end: body.end, text: "}" },
+  ];
+}
+
+function outermostLoops(fn: FunctionNode): AnyNode[] {
+  const bodies: AnyNode[] = [];
+  walk(fn.body, (node, parents) => {
+    const isLoop = node.type === "ForStatement" || node.type === "WhileStatement" || node.type === "ForOfStatement";
+    if (isLoop && !parents.some((parent) => isFunction(parent) || bodies.includes(parent))) bodies.push(node.body);
+  });
+  return bodies;
+}
+
+function apply(text: string, edits: readonly Edit[]): string {
+  const ordered = [...edits].sort((a, b) => a.start - b.start || a.end - b.end);
+  let [result, at] = ["", 0];
+  for (const { start, end, text: put } of ordered) {
+    if (start < at) throw new Error("Edits of the shell overlap.");
+    result += text.slice(at, start) + put;
+    at = end;
+  }
+  return result + text.slice(at);
+}

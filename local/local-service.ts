@@ -1,0 +1,113 @@
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { redactShapes } from "../src/redaction/redact";
+import { LocalRuntime } from "./local-runtime";
+import { createProxy } from "./proxy";
+import type { LogLine } from "./runtime-log";
+import { loopbackSocket, type LocalPlanOptions, planLocalRuntime } from "./runtime-plan";
+import { RUN_DIR_PREFIX, StateLock } from "./state-lock";
+
+export type LocalServiceOptions = Omit<LocalPlanOptions, "dir" | "ownOrigin"> & {
+  /** A loopback address. */
+  ip: string;
+  port: number;
+  onLine: (line: LogLine) => void;
+};
+
+/** The service on this machine: a proxy on one loopback port, and a runtime behind it that has no port. */
+export type LocalService = {
+  url: string;
+  /** Rejects if the service ended for good by itself. Never resolves. */
+  failure: Promise<never>;
+  /** Ends it with its runtime and removes its sockets. May be called twice. */
+  stop(): Promise<void>;
+};
+
+/** Sockets have the shortest limit for a path: 104 bytes on macOS, of which names in the folder take up to 20. */
+const LONGEST_DIR = 84;
+const LONGEST_LOG_CHARS = 10_000;
+
+/** Starts the service and waits until it answers. Throws if its port or its storage is in use, or if it does not start. */
+export async function startLocalService(options: LocalServiceOptions): Promise<LocalService> {
+  requireUnixSockets();
+  const dir = await mkdtemp(path.join(shortTmpdir(), RUN_DIR_PREFIX)); // made with mode 0700
+  const proxy = createProxy({
+    socketPath: path.join(dir, "service"),
+    onAnswer: (text) => options.onLine({ isProblem: false, text }),
+  });
+  const opened: Opened = { dir, servers: [proxy], lock: null, runtime: null };
+  const leaveNothing = () => closeAtOnce(opened);
+  process.once("exit", leaveNothing);
+  const stop = async () => {
+    process.off("exit", leaveNothing);
+    await close(opened);
+  };
+  try {
+    await listen(proxy, options);
+    opened.lock = StateLock.take(options.persistTo, dir);
+    const loopback = printingServer(options.onLine).listen(loopbackSocket(dir));
+    opened.servers.push(loopback);
+    const plan = await planLocalRuntime({ ...options, dir, ownOrigin: urlOf(options) });
+    const onPid = (pid: number | null) => opened.lock?.note(pid);
+    const runtime = new LocalRuntime(plan, { onLine: options.onLine, onPid });
+    opened.runtime = runtime;
+    await runtime.start();
+    return { url: urlOf(options), failure: runtime.failure, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Opened = { dir: string; servers: Server[]; lock: StateLock | null; runtime: LocalRuntime | null };
+
+async function close({ dir, servers, lock, runtime }: Opened): Promise<void> {
+  for (const server of servers) {
+    server.close();
+    server.closeAllConnections();
+  }
+  await runtime?.stop();
+  lock?.release();
+  await rm(dir, { recursive: true, force: true });
+}
+
+function closeAtOnce({ dir, lock, runtime }: Opened): void {
+  runtime?.kill();
+  lock?.release();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+async function listen(server: Server, { ip, port }: LocalServiceOptions): Promise<void> {
+  server.listen(port, ip);
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EADDRINUSE") throw error;
+    throw new Error(`Port ${port} of ${ip} is in use, perhaps by a service that already runs. Another port: --port ${port + 1}`);
+  });
+}
+
+const urlOf = ({ ip, port }: LocalServiceOptions): string => `http://${ip.includes(":") ? `[${ip}]` : ip}:${port}`;
+
+/** Takes the place of miniflare's own server, which would listen on a port: storage sends it lines to print. */
+function printingServer(onLine: (line: LogLine) => void): Server {
+  return createServer((incoming, outgoing) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (chunk: string) => {
+      text = (text + chunk).slice(0, LONGEST_LOG_CHARS);
+    });
+    incoming.on("end", () => {
+      if (incoming.url === "/core/log" && text.trim() !== "") onLine({ isProblem: true, text: redactShapes(text) });
+      outgoing.writeHead(204).end();
+    });
+  });
+}
+
+const shortTmpdir = (): string => (Buffer.byteLength(tmpdir()) + 20 > LONGEST_DIR ? "/tmp" : tmpdir());
+
+function requireUnixSockets(): void {
+  if (process.platform !== "win32") return;
+  throw new Error("On Windows the service runs inside WSL: it needs Unix sockets, which workerd does not have on Windows.");
+}

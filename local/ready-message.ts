@@ -1,0 +1,34 @@
+import { readFileSync } from "node:fs";
+import { keyReport } from "../src/providers/registry";
+import { describeKeys, keysIn } from "./provider-keys";
+import { DEFAULT_PORT } from "./start-arguments";
+
+/** `files`: where the service found its variables. */
+export type Ready = { url: string; port: number; files: readonly string[] };
+
+const QUESTION = '"Which database suits a shop with 40 orders a day?"';
+
+/** What `npm start` prints once the service answers: its address, and what to type next. */
+export function readyMessage({ url, port, files }: Ready): string {
+  const keys = keysIn(files.map((file) => readFileSync(file, "utf8")).join("\n"));
+  const server = port === DEFAULT_PORT ? "" : `--server ${url} `;
+  const next = nextCommands(keys, (rest) => `  npm run ask -- ${server}${rest}`);
+  return [
+    "",
+    `The service runs at ${url}, for this machine only. Ctrl+C stops it.`,
+    "",
+    "Type next, in another terminal:",
+    ...next,
+    "",
+    ...describeKeys(keyReport(keys), files.join(", ")),
+    `The API and its documentation: ${url}/docs`,
+    "",
+  ].join("\n");
+}
+
+function nextCommands(keys: readonly string[], ask: (rest: string) => string): string[] {
+  if (keys.includes("OPENAI_API_KEY")) return [ask(`--config one-provider --max-cost 0.50 ${QUESTION}`)];
+  if (keys.length > 0)
+    return [`${ask("config list")}        teams, and the keys that each needs`, ask(`--config TEAM ${QUESTION}`)];
+  return ["  npm run demo        a team of simulated models, without keys", ask(`--config team.yaml ${QUESTION}`)];
+}

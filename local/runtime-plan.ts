@@ -1,0 +1,123 @@
+import { mkdir, readdir, rm } from "node:fs/promises";
+import path from "node:path";
+import { Log, LogLevel } from "miniflare";
+import { unstable_getMiniflareWorkerOptions, unstable_getVarsForDev, unstable_readConfig } from "wrangler";
+import { bundleOf, CONFIG } from "./bundle/worker-bundle";
+import { catchRuntime, workerdPath } from "./catch-runtime";
+import { modulesIn } from "./service-plan";
+
+export type LocalPlanOptions = {
+  /** A folder that only this user may enter: sockets and, for a moment, the configuration with its secrets. */
+  dir: string;
+  /** Where wrangler stores D1, R2 and objects; relative to the working directory. */
+  persistTo: string;
+  /** Files of variables; empty: `.dev.vars`. */
+  envFiles: readonly string[];
+  /** The origin under which the service is asked. */
+  ownOrigin: string;
+  /** Variables that win over those of files. */
+  variables: Readonly<Record<string, string>>;
+};
+
+/** How to run workerd: `file` with `args` and `config` on its standard input. */
+export type LocalPlan = {
+  file: string;
+  args: string[];
+  config: Buffer;
+  /** Where the Worker is then asked. */
+  socketPath: string;
+  /** All sockets it makes; it does not start where one of them exists. */
+  sockets: string[];
+};
+
+/** The socket that leads to the Worker itself, past miniflare's own entry, which believes headers such as `MF-Original-URL`. */
+const DIRECT = "direct:0:default";
+
+/**
+ * Plans the runtime of this machine from wrangler.toml, with the storage that `wrangler dev` uses.
+ * Every socket of the plan is a Unix socket in `dir`, and it has no inspector.
+ */
+export async function planLocalRuntime({ dir, ...sources }: LocalPlanOptions): Promise<LocalPlan> {
+  const caughtIn = path.join(dir, "caught");
+  const bundle = await bundleOf();
+  try {
+    const options = await miniflareOptions({ bundle, ...sources });
+    const { config, miniflare } = await withTemporaryFolder(dir, () =>
+      catchRuntime({ dir: caughtIn, port: 1, moreSockets: [DIRECT], options }),
+    );
+    await disposeButKeepFolders(dir, () => miniflare.dispose());
+    const [socketPath, entry] = [path.join(dir, "service"), path.join(dir, "entry")];
+    const args = [
+      ...["serve", "--binary", "--experimental"],
+      ...[`--socket-addr=entry=unix:${entry}`, `--socket-addr=${DIRECT}=unix:${socketPath}`],
+      ...[`--external-addr=loopback=unix:${loopbackSocket(dir)}`, "-"],
+    ];
+    return { file: workerdPath(), args, config, socketPath, sockets: [socketPath, entry] };
+  } finally {
+    await rm(caughtIn, { recursive: true, force: true });
+  }
+}
+
+/** The socket on which the runtime asks for log lines of its storage to be printed. */
+export const loopbackSocket = (dir: string): string => path.join(dir, "loopback");
+
+type Sources = Omit<LocalPlanOptions, "dir"> & { bundle: string };
+
+async function miniflareOptions({ bundle, persistTo, envFiles, variables, ownOrigin }: Sources) {
+  process.env["WRANGLER_LOG"] ??= "warn"; // otherwise it prints which file of variables it reads
+  const config = unstable_readConfig({ config: CONFIG });
+  refuseOtherWorkers(config);
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(config, undefined, { overrides: { enableContainers: false } });
+  const { modulesRules: _, bindings: __, ...worker } = workerOptions;
+  const files = envFiles.map((file) => path.resolve(file));
+  const found = unstable_getVarsForDev(path.resolve(CONFIG), files, config.vars, undefined, true);
+  const bindings = Object.fromEntries(Object.entries(found).map(([name, { value }]) => [name, value]));
+  const main = {
+    ...worker,
+    name: config.name ?? "massgen-edge",
+    modules: await modulesIn(bundle),
+    modulesRoot: bundle,
+    bindings: { ...bindings, ...variables, SERVICE_ORIGINS: ownOrigin },
+    unsafeDirectSockets: [{}],
+  };
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    resourcePersistencePath: path.resolve(persistTo, "v3"),
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    cf: false as const,
+    workers: [main],
+  };
+}
+
+type Bound = { durable_objects: { bindings: { name: string; script_name?: string | undefined }[] } };
+
+/** Throws if the Worker needs another one beside it, which only a deployment has. */
+function refuseOtherWorkers({ durable_objects }: Bound): void {
+  const other = durable_objects.bindings.find(({ script_name }) => script_name !== undefined);
+  if (other === undefined) return;
+  throw new Error(
+    `wrangler.toml binds ${other.name} to the Worker ${other.script_name}, and npm start runs this Worker alone. Comment that binding out on this machine.`,
+  );
+}
+
+/** Has `work` put its temporary files into `dir`. */
+async function withTemporaryFolder<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  const before = process.env["TMPDIR"];
+  process.env["TMPDIR"] = dir;
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = before;
+  }
+}
+
+/** miniflare removes its temporary folders when it ends, but the configuration names them and the runtime demands them. */
+async function disposeButKeepFolders(dir: string, dispose: () => Promise<void>): Promise<void> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ parentPath, name }) => path.join(parentPath, name));
+  await dispose();
+  for (const folder of folders) await mkdir(folder, { recursive: true });
+}

@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { access, cp, readdir, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from "miniflare";
+import { unstable_readConfig, unstable_splitSqlQuery } from "wrangler";
+import { bundleOf, CONFIG } from "./bundle/worker-bundle";
+import { catchRuntime, workerdPath } from "./catch-runtime";
+import { WranglerConfigSchema } from "./schema";
+
+const DATABASES = "node_modules/.cache/massgen-edge/databases";
+
+export type PlanOptions = {
+  /** A folder of its own, for the bundle, the configuration and the storage. */
+  dir: string;
+  port: number;
+  /** What `.dev.vars` would say. */
+  variables: Readonly<Record<string, string>>;
+  /** SQL for its database, after the migrations: keys that are there from the beginning. */
+  statements?: readonly string[];
+  /** What is bundled instead of wrangler.toml's `main`: a build that can be made to fail. */
+  entry?: string;
+  /** Names of worker loaders, which an operator binds who wants models' JavaScript to be run. */
+  loaders?: readonly string[];
+};
+
+/** How to run workerd: `file` with `args`, and `config` on its standard input. Good until `dispose`, any number of times. */
+export type RuntimePlan = { file: string; args: string[]; config: Buffer; dispose(): Promise<void> };
+
+/**
+ * Plans a workerd that serves the bundle as it would be deployed, with storage on disk. The plan is miniflare's own, caught on
+ * its way to a workerd that is never started: D1, R2 and the objects' SQLite are set up as in `wrangler dev`, but what is
+ * started and killed later is the runtime alone. A Node process around it would take a second to start, and wrangler's proxy
+ * would hide the kill from clients.
+ */
+export async function planRuntime({
+  dir,
+  port,
+  variables,
+  statements = [],
+  entry,
+  loaders = [],
+}: PlanOptions): Promise<RuntimePlan> {
+  const bundle = await bundleOf(entry);
+  const options = { bundle, state: path.join(dir, "state"), port, variables, loaders };
+  await migrate(options, statements);
+  const caught = await catchRuntime({ dir: path.join(dir, "caught"), port, options: await miniflareOptions(options) });
+  return {
+    file: workerdPath(),
+    args: caught.args.filter((arg) => !arg.startsWith("--control-fd")),
+    config: caught.config,
+    dispose: () => caught.miniflare.dispose(), // it also owns a folder and a socket that the configuration names
+  };
+}
+
+type Layout = {
+  bundle: string;
+  state: string;
+  port: number;
+  variables: Readonly<Record<string, string>>;
+  loaders: readonly string[];
+};
+
+/** The bindings of wrangler.toml; a binding's name is its local id. */
+async function miniflareOptions({ bundle, state, port, variables, loaders }: Layout) {
+  const config = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
+  const objects = config.durable_objects.bindings.map(
+    ({ name, class_name }) => [name, { className: class_name, useSQLite: true }] as const,
+  );
+  const limits = config.ratelimits.map(({ name, ...limit }) => [name, limit] as const);
+  return {
+    host: "127.0.0.1",
+    port,
+    resourcePersistencePath: state,
+    log: new Log(LogLevel.WARN),
+    logRequests: false,
+    cf: false,
+    workers: [
+      {
+        name: config.name,
+        modules: await modulesIn(bundle),
+        modulesRoot: bundle,
+        compatibilityFlags: config.compatibility_flags,
+        compatibilityDate: config.compatibility_date,
+        durableObjects: Object.fromEntries(objects),
+        ratelimits: Object.fromEntries(limits),
+        versionMetadata: config.version_metadata.binding,
+        r2Buckets: config.r2_buckets.map(({ binding }) => binding),
+        d1Databases: config.d1_databases.map(({ binding }) => binding),
+        workerLoaders: Object.fromEntries(loaders.map((name) => [name, {}])),
+        bindings: { ...config.vars, ...variables },
+      },
+    ],
+  };
+}
+
+/** Gives the database its tables, as a deployment has them, and then runs `more`. */
+async function migrate(layout: Layout, more: readonly string[]): Promise<void> {
+  await cp(await migratedState(layout), layout.state, { recursive: true });
+  if (more.length === 0) return;
+  await withDatabases(layout, async ([database]) => {
+    for (const statement of more) await database?.db.prepare(statement).run();
+  });
+}
+
+/** The folder of storage whose databases have only their tables. Made once for each state of the migrations, then copied. */
+async function migratedState(layout: Layout): Promise<string> {
+  const made = path.join(DATABASES, await migrationsHash());
+  if (await exists(made)) return made;
+  const draft = `${made}-${process.pid}-${Date.now()}`;
+  await withDatabases({ ...layout, state: draft }, async (databases) => {
+    for (const { db, folder } of databases) {
+      for (const name of (await readdir(folder)).sort()) {
+        const statements = unstable_splitSqlQuery(await readFile(path.join(folder, name), "utf8"));
+        await db.batch(statements.map((statement) => db.prepare(statement)));
+      }
+    }
+  });
+  // Another process may have made the same folder meanwhile: then that one serves.
+  await rename(draft, made).catch(() => rm(draft, { recursive: true, force: true }));
+  return made;
+}
+
+type Database = { db: Awaited<ReturnType<Miniflare["getD1Database"]>>; folder: string };
+
+async function withDatabases(layout: Layout, use: (databases: Database[]) => Promise<void>): Promise<void> {
+  const miniflare = new Miniflare(convertV4MiniflareOptions(await miniflareOptions({ ...layout, port: 0 })));
+  try {
+    const { d1_databases: bound } = WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG }));
+    const databases = bound.map(async ({ binding, migrations_dir: folder }) => ({
+      db: await miniflare.getD1Database(binding),
+      folder,
+    }));
+    await use(await Promise.all(databases));
+  } finally {
+    await miniflare.dispose();
+  }
+}
+
+/** Of the migrations, and of the tools that store the database: their versions stand in the lockfile. */
+async function migrationsHash(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const { migrations_dir: folder } of WranglerConfigSchema.parse(unstable_readConfig({ config: CONFIG })).d1_databases) {
+    for (const name of (await readdir(folder)).sort()) hash.update(name).update(await readFile(path.join(folder, name)));
+  }
+  for (const name of [CONFIG, "package-lock.json"]) hash.update(await readFile(name));
+  return hash.digest("hex").slice(0, 32);
+}
+
+const exists = (file: string): Promise<boolean> => access(file).then(yes, no);
+const yes = () => true;
+const no = () => false;
+
+/** The modules of a bundle on disk; the entry is the first. */
+export async function modulesIn(bundle: string) {
+  const names = (await readdir(bundle)).filter((name) => /\.(js|yaml)$/.test(name));
+  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js")));
+  const modules = names.map(async (name) => ({
+    type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),
+    path: path.join(bundle, name),
+    contents: await readFile(path.join(bundle, name), "utf8"),
+  }));
+  return Promise.all(modules);
+}

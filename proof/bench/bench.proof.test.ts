@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { z } from "zod";
+import { countOf } from "../counts";
+import { MEASUREMENTS } from "./measurements";
+import { type Results, ResultsSchema, toTable } from "./report";
+
+/**
+ * The command with a few quick figures: it ends, and says what it measured. What a busy machine measures is not judged; what has to
+ * be exact is, on any machine.
+ */
+const QUICK = ["cancel", "resume", "budget", "bundle"];
+const OTHERS = MEASUREMENTS.map(({ name }) => name).filter((name) => !QUICK.includes(name));
+/** Disconnects of readers, and runs with a cap. */
+const TRIALS = countOf("bench_trials");
+let dir = "";
+beforeAll(async () => {
+  dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-test-"));
+});
+afterAll(() => rm(dir, { recursive: true }));
+
+async function bench(...args: string[]): Promise<{ code: number | null; out: string; complaints: string }> {
+  const child = spawn(process.execPath, ["scripts/run.mjs", "proof/bench/main.ts", ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const [out, complaints] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await ended, out, complaints };
+}
+
+const ResumedSchema = z.object({
+  disconnects: z.number(),
+  frames: z.number().positive(),
+  lost: z.number(),
+  doubled: z.number(),
+  differing: z.number(),
+});
+const SpentSchema = z.object({ runs: z.number(), overshot: z.number(), mostOfCap: z.number(), close: z.number() });
+
+/** What everything else has to be judged by stands beside each figure. */
+function expectBounds({ figures }: Results): void {
+  for (const { lines, seconds } of Object.values(figures)) {
+    expect(seconds).toBeGreaterThan(0);
+    expect(lines.length).toBeGreaterThan(0);
+    for (const { measured, runs, bound } of lines) {
+      expect(measured).toMatch(/\d/);
+      expect(measured).not.toContain("NaN");
+      expect(runs).toBeTruthy();
+      expect(bound).toMatch(/\d/);
+    }
+  }
+}
+
+it("leaves valid JSON where it says, and the table last", async () => {
+  const file = path.join(dir, "out.json");
+  const { code, out, complaints } = await bench(
+    "--only",
+    QUICK.join(","),
+    "--seed",
+    "7",
+    "--trials",
+    `${TRIALS}`,
+    "--json",
+    file,
+  );
+  console.log(out);
+  expect(code, complaints).toBe(0);
+  const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+  expect(results.seed).toBe(7);
+  expect(Object.keys(results.figures)).toEqual(QUICK);
+  expectBounds(results);
+  for (const { lines } of Object.values(results.figures)) {
+    for (const { aim } of lines) expect(aim).toMatch(/: (met|missed)/);
+  }
+  const exact = z.object({ resume: z.object({ data: ResumedSchema }), budget: z.object({ data: SpentSchema }) });
+  const { resume, budget } = exact.parse(results.figures);
+  expect(resume.data).toMatchObject({ lost: 0, doubled: 0, differing: 0 });
+  expect(resume.data.disconnects).toBeGreaterThanOrEqual(TRIALS);
+  expect(budget.data).toMatchObject({ runs: TRIALS, overshot: 0 });
+  expect(budget.data.close, "runs that a reservation too small would have taken over their cap").toBeGreaterThan(2);
+  expect(out).toBe(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
+});
+
+it("takes every other figure in the least size, each beside its bound", { timeout: 600_000 }, async () => {
+  const file = path.join(dir, "small.json");
+  const { code, out, complaints } = await bench("--small", "--only", OTHERS.join(","), "--seed", "7", "--json", file);
+  console.log(out);
+  expect(code, complaints).toBe(0);
+  const results = ResultsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+  expect(Object.keys(results.figures)).toEqual(OTHERS);
+  expectBounds(results);
+});
+
+it("tells with --help what each figure is, and which of them --trials is for", async () => {
+  const { code, out } = await bench("--help");
+  expect(code).toBe(0);
+  for (const { name, about } of MEASUREMENTS) expect(out).toMatch(new RegExp(`^  ${name} +${about}`, "m"));
+  const tried = out.split("\n").filter((line) => line.includes("--trials: "));
+  expect(tried.map((line) => line.trim().split(" ")[0])).toEqual(["resume", "budget"]);
+  expect(out).toMatch(/^For example: npm run bench -- --only /m);
+});

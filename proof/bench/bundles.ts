@@ -1,0 +1,56 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { unstable_readConfig } from "wrangler";
+import { wranglerQuietly } from "../../local/bundle/wrangler";
+
+/** A Worker as it would be uploaded. */
+export type Bundle = { dir: string; modules: { type: "ESModule" | "Text"; path: string; contents: string }[] };
+export type Bundles = { service: Bundle; bare: Bundle; compatibility: Compatibility };
+export type Compatibility = { compatibilityDate: string; compatibilityFlags: string[] };
+
+const BARE = "proof/bench/bare-worker.ts";
+
+/** The service and the lower bound, bundled by the same tool for the same runtime. `entry`: what stands in for the service. */
+export async function bundleBoth(dir: string, entry?: string): Promise<Bundles> {
+  const { compatibility_date, compatibility_flags } = unstable_readConfig({ config: "wrangler.toml" });
+  if (!compatibility_date) throw new Error("wrangler.toml names no compatibility_date.");
+  const configured = (name: string, main: string) =>
+    once(main, async () => bundle(path.join(dir, name), ["--config", await configFor(dir, name, main)]));
+  return {
+    service: await (entry === undefined
+      ? once("the service", () => bundle(path.join(dir, "service"), []))
+      : configured("service", entry)),
+    bare: await configured("bare", BARE),
+    compatibility: { compatibilityDate: compatibility_date, compatibilityFlags: compatibility_flags },
+  };
+}
+
+/** Runtimes share what was bundled once: its text is in memory, whatever becomes of the folder. */
+const made = new Map<string, Promise<Bundle>>();
+
+function once(what: string, make: () => Promise<Bundle>): Promise<Bundle> {
+  const known = made.get(what) ?? make();
+  made.set(what, known);
+  return known;
+}
+
+/** Writes a configuration that bundles another module as wrangler.toml bundles the service; gives its file. */
+export async function configFor(dir: string, name: string, main = BARE): Promise<string> {
+  const { compatibility_date, compatibility_flags, rules, minify } = unstable_readConfig({ config: "wrangler.toml" });
+  const file = path.join(dir, `${name}-wrangler.json`);
+  const config = { name, main: path.resolve(main), compatibility_date, compatibility_flags, rules, minify };
+  await writeFile(file, JSON.stringify(config));
+  return file;
+}
+
+async function bundle(dir: string, options: string[]): Promise<Bundle> {
+  await wranglerQuietly(["deploy", "--dry-run", "--outdir", dir, ...options]);
+  const names = (await readdir(dir)).filter((name) => /\.(js|yaml)$/.test(name));
+  names.sort((a, b) => Number(b.endsWith(".js")) - Number(a.endsWith(".js"))); // the entry comes first
+  const modules = names.map(async (name) => ({
+    type: name.endsWith(".js") ? ("ESModule" as const) : ("Text" as const),
+    path: path.join(dir, name),
+    contents: await readFile(path.join(dir, name), "utf8"),
+  }));
+  return { dir, modules: await Promise.all(modules) };
+}

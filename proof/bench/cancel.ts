@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { now } from "../../simulated/providers/play";
+import { hangs } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { type Spread, spread } from "./arithmetic";
+import { aim, type Figure, type Measurement, millis } from "./figure";
+import { post, startRun } from "./run-client";
+import type { Runtime } from "./runtime";
+import { runRequest, teamOf } from "./team";
+
+/** From asking for the cancellation to the close of each of the team's connections, as its provider saw it; in ms. */
+type CancelFigure = { closed: Spread; bare: Spread };
+
+const SAMPLES = 10;
+const AIM_MS = 100;
+const AGENTS = 3;
+const TOKENS = 5;
+
+export const CANCEL: Measurement = {
+  name: "cancel",
+  about: "Cancel to upstream closed",
+  async measure({ machines }): Promise<Figure> {
+    const data = await machines.onBoth(measureCancel);
+    const line = ({ closed, bare }: CancelFigure, where: string): Figure["lines"] => [
+      {
+        figure: `cancel to upstream closed, ${where}`,
+        measured: millis(closed, 1),
+        runs: `${SAMPLES} × ${AGENTS} calls`,
+        bound: `aborted fetch ${millis(bare, 1)}`,
+        aim: aim(closed.median, AIM_MS, "<"),
+      },
+    ];
+    return { lines: [...line(data.disk, "disk"), ...(data.memory ? line(data.memory, "memory") : [])], data };
+  },
+};
+
+async function measureCancel({ service }: Runtime): Promise<CancelFigure> {
+  const members = teamOf(AGENTS);
+  const script = hangs("body", { text: "Water boils at 100 °C, and", tokens: TOKENS });
+  const models = Object.fromEntries(members.map(({ model }) => [model, script]));
+  const providers = await startSimulatedProviders({ models });
+  try {
+    const closed: number[] = [];
+    const bare: number[] = [];
+    for (let sample = 0; sample < SAMPLES; sample += 1) {
+      closed.push(...(await closings(providers, await started(service, providers))));
+      bare.push(...(await closings(providers, await fetched(providers))));
+    }
+    return { closed: spread(closed), bare: spread(bare) };
+  } finally {
+    await providers.close();
+  }
+}
+
+/** Cancels what it began; throws if that was refused. */
+type Cancel = () => Promise<void>;
+
+async function started(service: string, providers: SimulatedProviders): Promise<Cancel> {
+  const { sessionId } = await startRun(service, runRequest(providers, teamOf(AGENTS)));
+  return async () => void (await post(`${service}/api/sessions/${sessionId}/cancel`, "{}"));
+}
+
+/** As many requests, read by nobody but this process. */
+async function fetched(providers: SimulatedProviders): Promise<Cancel> {
+  const user = new AbortController();
+  const body = JSON.stringify({ model: "bench-1", stream: true, messages: [{ role: "user", content: "x" }] });
+  const headers = { "content-type": "application/json", authorization: "Bearer simulated" };
+  const url = `${providers.baseUrl}/chat/completions`;
+  const replies = Array.from({ length: AGENTS }, () => fetch(url, { method: "POST", headers, body, signal: user.signal }));
+  await Promise.all(replies);
+  return async () => user.abort();
+}
+
+/** Cancels once all of them stream, and gives how long each took to close. */
+async function closings(providers: SimulatedProviders, cancel: Cancel): Promise<number[]> {
+  const open = () => providers.requests().filter(({ outcome, tokensSent }) => outcome === "open" && tokensSent === TOKENS);
+  while (open().length < AGENTS) await sleep(2);
+  await sleep(50);
+  const mine = open();
+  const askedAt = now();
+  await cancel();
+  while (mine.some(({ endedAt }) => endedAt === null)) await sleep(1);
+  return mine.map(({ endedAt }) => (endedAt ?? Number.NaN) - askedAt);
+}

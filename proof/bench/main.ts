@@ -1,0 +1,160 @@
+import { readFileSync } from "node:fs";
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { availableParallelism, cpus, loadavg, release, type } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { nothingMatches, runCommand, UsageError, wholeNumber } from "../../local/command-line";
+import type { Bench, Figure, Measurement } from "./figure";
+import { Machines } from "./machines";
+import { MEASUREMENTS } from "./measurements";
+import { type Results, ResultsSchema, toTable } from "./report";
+
+/** Where git does not look. */
+const JSON_FILE = "node_modules/.cache/massgen-edge/bench.json";
+
+/**
+ * Ends with 1 where something that has to be exact is not, or where a figure could not be taken; with 2 if it cannot do what was typed. An
+ * aim that is missed is told, and is no failure.
+ */
+const USAGE = `npm run bench -- [--only NAME,NAME] [--seed S] [--trials N] [--small] [--json FILE]
+
+What the service itself costs, in time, CPU and rows, with simulated models on this machine. Linux only. Everything takes about 17 minutes
+on two idle cores.
+
+  --only NAMES  of the figures below only these; may be repeated
+  --seed S      what is drawn at random is drawn by this (by the clock)
+  --trials N    so many tries of those that look for something inexact, instead of the number beside them
+  --small       all others in the least size, to see that they work: no figure to go by
+  --json FILE   where all figures go as JSON (${JSON_FILE})
+
+${tableOfAll()}
+
+For example: npm run bench -- --only resume,budget --trials 100 --seed 7`;
+
+const OPTIONS = {
+  help: { type: "boolean" },
+  json: { type: "string" },
+  only: { type: "string", multiple: true },
+  seed: { type: "string" },
+  small: { type: "boolean", default: false },
+  trials: { type: "string" },
+} as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+const say = (what: string) => process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${what}\n`);
+
+function tableOfAll(): string {
+  const width = Math.max(...MEASUREMENTS.map(({ name }) => name.length));
+  const lineOf = ({ name, about, trials }: Measurement) =>
+    `  ${name.padEnd(width)}  ${about}${trials === undefined ? "" : ` (--trials: ${trials})`}`;
+  return MEASUREMENTS.map(lineOf).join("\n");
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  return measure(await askedIn(values));
+}
+
+/** What was typed. `trials`: null for as many as each figure tries by itself. `file`: can be written. */
+type Asked = { wanted: readonly Measurement[]; seed: number; trials: number | null; isSmall: boolean; file: string };
+
+async function askedIn({ only, seed, trials, small = false, json = JSON_FILE }: Values): Promise<Asked> {
+  const wanted = chosen(only);
+  const tried = wholeNumber("trials", trials, 1);
+  if (tried !== null && wanted.every((one) => one.trials === undefined)) {
+    const trying = MEASUREMENTS.filter((one) => one.trials !== undefined);
+    throw new UsageError(`--trials goes with one of ${trying.map(({ name }) => name).join(", ")}.`);
+  }
+  const drawn = wholeNumber("seed", seed) ?? Date.now() % 1_000_000;
+  if (type() !== "Linux") throw new UsageError("The benchmark reads CPU times from /proc and runs on Linux only.");
+  return { wanted, seed: drawn, trials: tried, isSmall: small, file: await writable(json) };
+}
+
+/** Its whole path, tried before anything is measured: what took minutes must not be lost at the end. Throws `UsageError`. */
+async function writable(json: string): Promise<string> {
+  const file = path.resolve(json);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    await appendFile(file, "");
+    return file;
+  } catch (error) {
+    throw new UsageError(`--json ${json} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+async function measure({ wanted, file, ...asked }: Asked): Promise<number> {
+  const bench = { machines: new Machines(), ...asked };
+  const begun = { takenAt: new Date().toISOString(), seed: bench.seed, machine: machine() };
+  const taken = new Map<string, Taken>();
+  const take = async (one: Measurement) => void taken.set(one.name, await takeOne(one, bench));
+  try {
+    for (const timing of wanted.filter(({ counts }) => !counts)) await take(timing);
+    await Promise.all(wanted.filter(({ counts }) => counts).map(take));
+  } finally {
+    await bench.machines.stop();
+  }
+  const inOrder = wanted.map(({ name }) => [name, taken.get(name)]);
+  const results = ResultsSchema.parse({ ...begun, figures: Object.fromEntries(inOrder) });
+  await writeFile(file, `${JSON.stringify(results, null, 2)}\n`);
+  process.stdout.write(`All figures as JSON: ${path.relative("", file)}\n\n${toTable(results)}`);
+  return Object.values(results.figures).some(({ broken }) => broken.length > 0) ? 1 : 0;
+}
+
+/** All, or those that were named. Throws `UsageError`, which names those there are. */
+function chosen(only: readonly string[] | undefined): readonly Measurement[] {
+  const names = (only ?? []).flatMap((list) => list.split(","));
+  const unknown = names.find((name) => MEASUREMENTS.every((one) => one.name !== name));
+  if (unknown !== undefined) {
+    throw nothingMatches(
+      unknown,
+      MEASUREMENTS.map(({ name }) => name),
+    );
+  }
+  return names.length === 0 ? MEASUREMENTS : MEASUREMENTS.filter(({ name }) => names.includes(name));
+}
+
+type Taken = Results["figures"][string];
+
+async function takeOne({ name, about, measure }: Measurement, bench: Bench): Promise<Taken> {
+  say(`${about} …`);
+  const startedAt = performance.now();
+  const { lines, data, broken = [] } = await measure(bench).catch(failed(name));
+  const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+  say(`${name} took ${seconds} s`);
+  return { seconds, lines, data: asJson(data), broken };
+}
+
+/** One figure that cannot be taken leaves the others theirs, and the whole its failure. */
+const failed =
+  (name: string) =>
+  (error: unknown): Figure => {
+    const message = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`${error instanceof Error ? error.stack : message}\n`);
+    const measured = `failed: ${message.slice(0, 200)}`;
+    return {
+      lines: [{ figure: name, measured, runs: "0", bound: "–" }],
+      data: { failed: message },
+      broken: [`${name} could not be measured.`],
+    };
+  };
+
+/** As it will be read: a number that is none becomes null. */
+const asJson = (data: unknown): Taken["data"] => JSON.parse(JSON.stringify(data));
+
+const machine = (): Results["machine"] => ({
+  cpus: availableParallelism(),
+  model: cpuModel(),
+  load: loadavg()[0] ?? 0,
+  node: process.versions.node,
+  system: `${type()} ${release()}`,
+});
+
+/** Some machines leave the name out of the usual place. */
+const cpuModel = (): string =>
+  cpus()[0]?.model ?? /^model name\s*: (.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "CPU";
+
+await runCommand(main);

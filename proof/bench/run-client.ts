@@ -1,0 +1,91 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { RunResponseSchema, TurnResponseSchema } from "../../src/protocol/api";
+import type { SimulatedProviders } from "../../simulated/providers/server";
+import { toSituation } from "../../simulated/providers/situation";
+import type { RecordedRequest } from "../../simulated/providers/ledger";
+import type { ServedCall } from "./arithmetic";
+import type { LoopJob } from "./bare-loop";
+
+/** A run as its client saw it: times from the moment the request was sent, in ms. */
+export type WatchedRun = { sessionId: string; firstEventMs: number; wallMs: number };
+
+/** Starts a run and follows its stream to the end. Throws if the run does not complete. */
+export const watchRun = (service: string, body: string): Promise<WatchedRun> => watch(`${service}/api/runs`, body);
+
+/** The same for the next turn of a session. */
+export const watchTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<WatchedRun> =>
+  watch(`${service}/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+
+async function watch(url: string, body: string): Promise<WatchedRun> {
+  const startedAt = performance.now();
+  const response = await post(url, body, "text/event-stream");
+  let text = "";
+  let firstEventMs = 0;
+  for await (const piece of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    text = (text + piece).slice(-LONGEST_END);
+    if (firstEventMs === 0 && /^id: \d+\ndata: .*\n\n/m.test(text)) firstEventMs = performance.now() - startedAt;
+    if (/^event: turn\.(failed|cancelled)$/m.test(text)) throw new Error(`The run did not complete: ${text}`);
+    if (/^event: turn\.completed\n.*\n.*\n\n/m.test(text)) break;
+  }
+  const wallMs = performance.now() - startedAt;
+  if (!text.includes("event: turn.completed")) throw new Error(`The stream ended before its run: ${text}`);
+  return { sessionId: response.headers.get("location")?.split("/")[3] ?? "", firstEventMs, wallMs };
+}
+
+/** Enough to hold the last event of a run whole, little enough to be searched with every piece. */
+const LONGEST_END = 8_192;
+
+/** A run that was begun: its session, and the addresses of its turn and of the turn's stream. */
+export type StartedRun = { sessionId: string; turn: string; events: string };
+
+/** Starts a run that nobody watches. */
+export const startRun = (service: string, body: string): Promise<StartedRun> => start(service, "/api/runs", body);
+
+/** The same for the next turn of a session. */
+export const startTurn = (service: string, sessionId: string, turn: Record<string, unknown>): Promise<StartedRun> =>
+  start(service, `/api/sessions/${sessionId}/turns`, JSON.stringify(turn));
+
+async function start(service: string, path: string, body: string): Promise<StartedRun> {
+  const { session_id: sessionId, links } = RunResponseSchema.parse(await (await post(`${service}${path}`, body)).json());
+  return { sessionId, turn: `${service}${links.turn}`, events: `${service}${links.events}` };
+}
+
+/** How a turn stands. */
+export async function statusOf(turn: string): Promise<string> {
+  return TurnResponseSchema.parse(await (await fetch(turn)).json()).status;
+}
+
+/** Waits until a turn runs no more, and says how it ended. Throws for one that never seems to. */
+export async function endOf(turn: string, everyMs = 20): Promise<string> {
+  const giveUpAt = performance.now() + LONGEST_RUN_MS;
+  while (performance.now() < giveUpAt) {
+    const status = await statusOf(turn);
+    if (status !== "running") return status;
+    await sleep(everyMs);
+  }
+  throw new Error(`${turn} still runs after ${LONGEST_RUN_MS / 1_000} s.`);
+}
+
+/** No run of a measurement takes so long, also where the machine is busy with other work. */
+export const LONGEST_RUN_MS = 180_000;
+
+/** Any request of the benchmark; everything but success is thrown. */
+export async function post(url: string, body: string, accept = "application/json"): Promise<Response> {
+  const response = await fetch(url, { method: "POST", headers: { "content-type": "application/json", accept }, body });
+  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  return response;
+}
+
+/** What the providers served since a number of requests, by stage. */
+export function servedSince(providers: SimulatedProviders, before: number): ServedCall[] {
+  return providers
+    .requests()
+    .slice(before)
+    .map(({ asked, startedAt, endedAt }) => ({ stage: toSituation(asked).stage, startedAt, endedAt }));
+}
+
+/** The same requests for a bare loop, stage by stage in the order in which the run made them. */
+export function replayOf(providers: SimulatedProviders, records: readonly RecordedRequest[]): LoopJob {
+  const stages = Map.groupBy(records, ({ asked }) => toSituation(asked).stage);
+  return { baseUrl: providers.baseUrl, stages: [...stages.values()].map((stage) => stage.map(({ body }) => body)) };
+}

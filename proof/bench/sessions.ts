@@ -1,0 +1,132 @@
+import { now } from "../../simulated/providers/play";
+import { criticalPathMs, type Spread, spread } from "./arithmetic";
+import { type Figure, type Measurement, range, ratio, times } from "./figure";
+import { post, replayOf, servedSince, watchRun } from "./run-client";
+import type { Runtime } from "./runtime";
+import { runRequest, startTeam, teamOf } from "./team";
+
+/** What many sessions at once cost, how many of them would fill one core by that, and what becomes of so many. */
+type SessionsFigure = {
+  sessions: number;
+  /** CPU of the runtime for one second of one session, in ms; of each run of so many sessions. */
+  cpuPerSecondMs: Spread;
+  bareCpuPerSecondMs: Spread;
+  perCore: number;
+  barePerCore: number;
+  /** Wall time of the sessions over the critical path of one that is alone. */
+  stretch: Spread;
+  bareStretch: Spread;
+  full: FullFigure;
+};
+
+/** As many sessions at once as are reckoned to fill a core, all begun in one instant: that, too, stretches them. */
+type FullFigure = {
+  sessions: number;
+  stretch: Spread;
+  bareStretch: Spread;
+  /** Cores that the runtime kept busy from the first request to the last event; providers and clients share the others. */
+  cores: Spread;
+  bareCores: Spread;
+};
+
+const SESSIONS = 40;
+const RUNS = 5;
+/** 300 ms to the first token, then 50 a second: as models are. */
+const LOAD = { answerTokens: 60, voteTokens: 20, presentationTokens: 60, pace: { ttftMs: 300, tokensPerSecond: 50 } };
+
+export const SESSIONS_AT_ONCE: Measurement = {
+  name: "sessions",
+  about: "Sessions of three agents at once",
+  async measure(bench): Promise<Figure> {
+    const [sessionsAtOnce, most] = bench.isSmall ? [4, 8] : [SESSIONS, Number.POSITIVE_INFINITY];
+    const size = { sessions: sessionsAtOnce, most, runs: times(RUNS, bench) };
+    const data = await measureSessions(await bench.machines.disk(), size);
+    const { sessions, perCore, barePerCore, cpuPerSecondMs, bareCpuPerSecondMs, stretch, bareStretch, full } = data;
+    return {
+      lines: [
+        {
+          figure: "sessions whose CPU time would fill a core, three agents at 50 tokens/s",
+          measured: `${perCore.toFixed(0)}, reckoned from ${range(cpuPerSecondMs, 2)} ms of CPU for each second of one`,
+          runs: `${size.runs} × ${sessions} sessions`,
+          bound: `bare loop ${barePerCore.toFixed(0)} (${range(bareCpuPerSecondMs, 2)} ms)`,
+        },
+        {
+          figure: `  wall / critical path, ${sessions} at once`,
+          measured: ratio(stretch),
+          runs: `${size.runs} × ${sessions} sessions`,
+          bound: `bare loop ${ratio(bareStretch)}`,
+        },
+        {
+          figure: `  wall / critical path, ${full.sessions} at once`,
+          measured: `${ratio(full.stretch)}; the runtime kept ${range(full.cores, 2)} cores busy`,
+          runs: `${size.runs} × ${full.sessions} sessions`,
+          bound: `bare loop ${ratio(full.bareStretch)}, ${range(full.bareCores, 2)} cores`,
+        },
+      ],
+      data,
+    };
+  },
+};
+
+/** Of each session its wall time, what a second of one cost all together, and how many cores that kept busy. */
+type AtOnce = { cpuPerSecond: number; cores: number; walls: number[] };
+type Pair = Record<"ours" | "bare", AtOnce>;
+
+/** `most`: so many at once at most, whatever a core would hold. */
+type Size = { sessions: number; most: number; runs: number };
+
+async function measureSessions({ service, bare, cpuMs }: Runtime, size: Size): Promise<SessionsFigure> {
+  const members = teamOf(3);
+  const providers = await startTeam(LOAD, members);
+  const atOnce = async (sessions: number, run: () => Promise<unknown>): Promise<AtOnce> => {
+    const [startedAt, before] = [now(), cpuMs()];
+    const walls = await Promise.all(
+      Array.from({ length: sessions }, async () => {
+        await run();
+        return now() - startedAt;
+      }),
+    );
+    const seconds = walls.reduce((sum, ms) => sum + ms, 0) / 1_000;
+    const usedMs = cpuMs() - before;
+    return { cpuPerSecond: usedMs / seconds, cores: usedMs / Math.max(...walls), walls };
+  };
+  try {
+    await watchRun(service, runRequest(providers, members));
+    const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
+    const pathMs = criticalPathMs(servedSince(providers, 0));
+    const pairOf = async (sessions: number): Promise<Pair> => ({
+      ours: await atOnce(sessions, () => watchRun(service, runRequest(providers, members))),
+      bare: await atOnce(sessions, async () => (await post(`${bare}/loop`, job)).text()),
+    });
+    const pairs: Pair[] = [];
+    for (let at = 0; at <= size.runs; at += 1) pairs.push(await pairOf(size.sessions));
+    const warm = pairs.slice(1); // the first lets the compiler do its work
+    const cpuPerSecondMs = spread(warm.map(({ ours }) => ours.cpuPerSecond));
+    const bareCpuPerSecondMs = spread(warm.map((pair) => pair.bare.cpuPerSecond));
+    const perCore = 1_000 / cpuPerSecondMs.median;
+    const atFull = Math.min(Math.round(perCore), size.most);
+    const full: Pair[] = [];
+    while (full.length < size.runs) full.push(await pairOf(atFull));
+    return {
+      sessions: size.sessions,
+      cpuPerSecondMs,
+      bareCpuPerSecondMs,
+      perCore,
+      barePerCore: 1_000 / bareCpuPerSecondMs.median,
+      ...stretchOf(warm, pathMs),
+      full: {
+        sessions: atFull,
+        ...stretchOf(full, pathMs),
+        cores: spread(full.map(({ ours }) => ours.cores)),
+        bareCores: spread(full.map((pair) => pair.bare.cores)),
+      },
+    };
+  } finally {
+    await providers.close();
+  }
+}
+
+function stretchOf(pairs: readonly Pair[], pathMs: number): { stretch: Spread; bareStretch: Spread } {
+  const of = (whose: keyof Pair) => spread(pairs.flatMap((pair) => pair[whose].walls.map((ms) => ms / pathMs)));
+  return { stretch: of("ours"), bareStretch: of("bare") };
+}

@@ -1,0 +1,83 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type BundleSize, bundleSize, MAX_GZIP_BYTES } from "../../local/bundle/bundle-size";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import { type Spread, spread } from "./arithmetic";
+import { BareProcess } from "./bare-process";
+import { configFor } from "./bundles";
+import { aim, type Figure, type Measurement, millis, times } from "./figure";
+
+const STARTS = 7;
+
+export const BUNDLE: Measurement = {
+  name: "bundle",
+  about: "Size of the bundle that is uploaded",
+  async measure(): Promise<Figure> {
+    const data = { service: await bundleSize(), bare: await bareSize() };
+    const said = ({ gzip, raw }: BundleSize) => `${kib(gzip)} KiB (raw ${kib(raw)})`;
+    return {
+      lines: [
+        {
+          figure: "bundle, gzip",
+          measured: said(data.service),
+          runs: "once: the same sources give the same bytes",
+          bound: `bare Worker, with the SDK of one provider ${said(data.bare)}`,
+          aim: `${aim(kib(data.service.gzip), kib(MAX_GZIP_BYTES), "≤")} (KiB, the platform's limit)`,
+        },
+      ],
+      data,
+    };
+  },
+};
+
+const kib = (bytes: number): number => Math.ceil(bytes / 1024);
+
+async function bareSize(): Promise<BundleSize> {
+  const dir = await mkdtemp(path.join(tmpdir(), "massgen-bench-"));
+  try {
+    return await bundleSize(await configFor(dir, "bare"));
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** From starting the runtime to its first answer, with the service in it and with a Worker of one line. */
+type ColdStartFigure = { service: Spread; bare: Spread };
+
+export const COLD_START: Measurement = {
+  name: "cold-start",
+  about: "Cold start, from process to first answer",
+  async measure(bench): Promise<Figure> {
+    const data = await measureStarts(times(STARTS, bench));
+    return {
+      lines: [
+        {
+          figure: "cold start, process to first answer",
+          measured: millis(data.service),
+          runs: `${data.service.runs}`,
+          bound: `bare Worker of one line ${millis(data.bare)}`,
+        },
+      ],
+      data,
+    };
+  },
+};
+
+async function measureStarts(starts: number): Promise<ColdStartFigure> {
+  const service = await ServiceProcess.prepare({ OPEN_ACCESS: "loopback" });
+  const bare = await BareProcess.prepare();
+  const [services, bares]: [number[], number[]] = [[], []];
+  try {
+    for (let start = 0; start <= starts; start += 1) {
+      services.push(await service.start());
+      await service.kill();
+      bares.push(await bare.start());
+      await bare.kill();
+    }
+    return { service: spread(services.slice(1)), bare: spread(bares.slice(1)) }; // the first reads the files
+  } finally {
+    await bare.stop();
+    await service.stop();
+  }
+}

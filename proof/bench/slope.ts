@@ -1,0 +1,129 @@
+import { now } from "../../simulated/providers/play";
+import { criticalPathMs, grows, slopeOf, type Spread, spread } from "./arithmetic";
+import { type Figure, type Measurement, micros, millis, verdict } from "./figure";
+import { post, replayOf, servedSince, watchRun, watchTurn } from "./run-client";
+import type { Runtime } from "./runtime";
+import { idealCalls, runRequest, startTeam, teamOf } from "./team";
+
+/** Whether a round costs more the longer the session's log is. */
+type SlopeFigure = {
+  rounds: number;
+  /** What a turn took besides its providers, per call, in ms: at the beginning and at the end of all sessions. */
+  first: Spread;
+  last: Spread;
+  /** The same of the bare loop beside them, which has no log. */
+  bareFirst: Spread;
+  bareLast: Spread;
+  /** By which the overhead of a call grows with each round, in µs: one value of each session. */
+  slopeMicros: Spread;
+  bareSlopeMicros: Spread;
+  /** Session by session, what it grows more than the bare loop beside it. */
+  differenceMicros: number[];
+};
+
+const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: null };
+const AGENTS = 2;
+/** Two rounds of each agent and the presentation. */
+const ROUNDS_PER_TURN = 2 * AGENTS + 1;
+const TURNS = 300 / ROUNDS_PER_TURN;
+const SMALL_TURNS = 8;
+const EDGE = 15;
+/** What the median session may grow more than the bare loop beside it, on a quiet machine, where those that do not grow stray by 2 or 3 µs. */
+const MOST_MICROS = 10;
+/** On a busy one: so many times what a bare loop strays. Sessions do up to four times as much, and the median of five less than each. */
+const MOST_ASTRAY = 3;
+/** Sessions that are measured, after a part of one that lets the compiler do its work. */
+const SERIES = 5;
+const WARM_UP_TURNS = 20;
+
+/**
+ * A session, turn after turn, each going on from the first: what models are sent stays the same, and only the log grows. The
+ * bare loop makes the same calls as often, in between.
+ */
+export const SLOPE: Measurement = {
+  name: "slope",
+  about: "Overhead of a call over 300 rounds of one session",
+  async measure(bench): Promise<Figure> {
+    const data = await measureSlope(await bench.machines.disk(), bench.isSmall ? SMALL_TURNS : TURNS);
+    const edges = (first: Spread, last: Spread) => `${millis(first, 2)}, ${millis(last, 2)}`;
+    return {
+      lines: [
+        {
+          figure: `turn besides its providers, per call, first and last ${Math.min(EDGE * ROUNDS_PER_TURN, data.rounds)} of ${data.rounds} rounds`,
+          measured: edges(data.first, data.last),
+          runs: `${data.slopeMicros.runs} sessions of ${data.rounds} rounds`,
+          bound: `bare loop ${edges(data.bareFirst, data.bareLast)}`,
+        },
+        {
+          figure: "  growth with each round",
+          measured: micros(data.slopeMicros),
+          runs: `${data.slopeMicros.runs} sessions`,
+          bound: `bare loop ${micros(data.bareSlopeMicros)}`,
+          aim: judgeGrowth({ differences: data.differenceMicros, bare: [data.bareSlopeMicros.min, data.bareSlopeMicros.max] }),
+        },
+      ],
+      data,
+    };
+  },
+};
+
+/**
+ * Whether a round costs more the longer the log is: by what each session grew more than the bare loop beside it, and what the bare
+ * loops grew, in µs. These have no log, so all they grow is the machine's.
+ */
+export function judgeGrowth({ differences, bare }: { differences: readonly number[]; bare: readonly number[] }): string {
+  const astray = Math.max(...bare.map(Math.abs));
+  const most = Math.ceil(Math.max(MOST_MICROS, MOST_ASTRAY * astray));
+  const wanted = `not more than the bare loop's in every session, nor by more than ${most} µs in the median`;
+  return verdict(wanted, !grows(differences, most));
+}
+
+async function measureSlope({ service, bare }: Runtime, turns: number): Promise<SlopeFigure> {
+  const members = teamOf(AGENTS);
+  const providers = await startTeam(LOAD, members);
+  const timed = async (run: () => Promise<unknown>) => {
+    const before = providers.requests().length;
+    const startedAt = now();
+    await run();
+    const wallMs = now() - startedAt;
+    return (wallMs - criticalPathMs(servedSince(providers, before))) / idealCalls(AGENTS);
+  };
+  try {
+    await watchRun(service, runRequest(providers, members));
+    const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
+    const oneSession = async (turns: number): Promise<Series> => {
+      const { sessionId } = await watchRun(service, runRequest(providers, members));
+      const series: Series = { ours: [], bare: [] };
+      for (let turn = 1; turn < turns; turn += 1) {
+        series.ours.push(await timed(() => watchTurn(service, sessionId, { question: "Once more?", parent_turn: 1 })));
+        series.bare.push(await timed(async () => (await post(`${bare}/loop`, job)).text()));
+      }
+      return series;
+    };
+    await oneSession(WARM_UP_TURNS);
+    const all: Series[] = [];
+    while (all.length < SERIES) all.push(await oneSession(turns));
+    return { rounds: turns * ROUNDS_PER_TURN, ...toFigure(all) };
+  } finally {
+    await providers.close();
+  }
+}
+
+/** Turn by turn: what each call took besides its provider, in ms. */
+type Series = Record<"ours" | "bare", number[]>;
+
+function toFigure(all: readonly Series[]): Omit<SlopeFigure, "rounds"> {
+  const first = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(0, EDGE)));
+  const last = (whose: keyof Series) => spread(all.flatMap((series) => series[whose].slice(-EDGE)));
+  const slopes = (whose: keyof Series) => all.map((series) => (slopeOf(series[whose]) / ROUNDS_PER_TURN) * 1_000);
+  const [ours, bare] = [slopes("ours"), slopes("bare")];
+  return {
+    first: first("ours"),
+    last: last("ours"),
+    bareFirst: first("bare"),
+    bareLast: last("bare"),
+    slopeMicros: spread(ours),
+    bareSlopeMicros: spread(bare),
+    differenceMicros: ours.map((slope, at) => slope - (bare[at] ?? Number.NaN)),
+  };
+}

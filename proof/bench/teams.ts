@@ -1,0 +1,123 @@
+import { now } from "../../simulated/providers/play";
+import { criticalPathMs, ratios, type Spread, spread } from "./arithmetic";
+import { type Bench, type Figure, type Line, type Measurement, millis, range, ratio, times, verdict } from "./figure";
+import { post, replayOf, servedSince, watchRun } from "./run-client";
+import type { Runtime } from "./runtime";
+import { idealCalls, runRequest, startTeam, teamOf } from "./team";
+
+/** Wall time over the critical path of teams of other sizes and paces, with the calls they made. */
+type TeamFigure = {
+  agents: number;
+  staggerMs: number;
+  wallMs: Spread;
+  service: Spread;
+  bareInWorkerd: Spread;
+  calls: Spread;
+  /** CPU of the whole process for each call, in ms. */
+  cpuPerCallMs: Spread;
+  bareCpuPerCallMs: Spread;
+};
+
+type Shape = { agents: number; staggerMs: number };
+
+/** 100 ms to the first token, then one every 5 ms. */
+const LOAD = { answerTokens: 20, voteTokens: 20, presentationTokens: 20, pace: { ttftMs: 100, tokensPerSecond: 200 } };
+const RUNS = 5;
+
+const SMALL: readonly Shape[] = [2, 3, 4].flatMap((agents) => [
+  { agents, staggerMs: 0 },
+  { agents, staggerMs: 300 },
+]);
+const LARGE: readonly Shape[] = [3, 8, 16, 32].map((agents) => ({ agents, staggerMs: 0 }));
+
+export const TEAMS: Measurement = {
+  name: "teams",
+  about: "Teams of two to four, equally fast and one slower than the other",
+  measure: async (bench) => toFigure(await measureShapes(bench, SMALL)),
+};
+
+export const AGENTS: Measurement = {
+  name: "agents",
+  about: "Teams of up to 32",
+  measure: async (bench) => toFigure(await measureShapes(bench, LARGE)),
+};
+
+async function measureShapes(bench: Bench, shapes: readonly Shape[]): Promise<TeamFigure[]> {
+  const runtime = await bench.machines.disk();
+  const runs = times(RUNS, bench);
+  const figures: TeamFigure[] = [];
+  for (const shape of bench.isSmall ? shapes.slice(-1) : shapes) figures.push(await measureShape(runtime, { ...shape, runs }));
+  return figures;
+}
+
+type Timed = { wallMs: number; pathMs: number; calls: number; cpuMs: number };
+
+async function measureShape(
+  { service, bare, cpuMs }: Runtime,
+  { agents, staggerMs, runs }: Shape & { runs: number },
+): Promise<TeamFigure> {
+  const members = teamOf(agents, staggerMs);
+  const providers = await startTeam(LOAD, members);
+  const timed = async (run: () => Promise<unknown>): Promise<Timed> => {
+    const before = providers.requests().length;
+    const [startedAt, cpuBefore] = [now(), cpuMs()];
+    await run();
+    const calls = servedSince(providers, before);
+    return { wallMs: now() - startedAt, pathMs: criticalPathMs(calls), calls: calls.length, cpuMs: cpuMs() - cpuBefore };
+  };
+  try {
+    await watchRun(service, runRequest(providers, members));
+    const job = JSON.stringify(replayOf(providers, providers.requests().slice()));
+    const pairs: Record<"ours" | "bare", Timed>[] = [];
+    for (let at = 0; at <= runs; at += 1) {
+      const ours = await timed(() => watchRun(service, runRequest(providers, members)));
+      pairs.push({ ours, bare: await timed(async () => (await post(`${bare}/loop`, job)).text()) });
+    }
+    const warm = pairs.slice(1); // the first lets the compiler do its work
+    const ours = warm.map((pair) => pair.ours);
+    return {
+      agents,
+      staggerMs,
+      wallMs: spread(ours.map(({ wallMs }) => wallMs)),
+      service: spread(
+        ratios(
+          ours.map(({ wallMs }) => wallMs),
+          ours.map(({ pathMs }) => pathMs),
+        ),
+      ),
+      bareInWorkerd: spread(warm.map(({ bare: { wallMs, pathMs } }) => wallMs / pathMs)),
+      calls: spread(ours.map(({ calls }) => calls)),
+      cpuPerCallMs: spread(ours.map((run) => run.cpuMs / run.calls)),
+      bareCpuPerCallMs: spread(warm.map(({ bare: run }) => run.cpuMs / run.calls)),
+    };
+  } finally {
+    await providers.close();
+  }
+}
+
+function toFigure(data: readonly TeamFigure[]): Figure {
+  const lines = data.flatMap(
+    ({ agents, staggerMs, wallMs, service, bareInWorkerd, calls, cpuPerCallMs, bareCpuPerCallMs }): Line[] => [
+      {
+        figure: `${agents} agents, ${staggerMs === 0 ? "equal" : `${staggerMs} ms apart`}: wall / critical path`,
+        measured: `${ratio(service)}, ${millis(wallMs)}`,
+        runs: `${service.runs}`,
+        bound: `bare loop ${ratio(bareInWorkerd)}`,
+      },
+      {
+        figure: "  calls",
+        measured: range(calls, 0),
+        runs: `${calls.runs}`,
+        bound: `${idealCalls(agents)}: everybody answers and votes once, one presents`,
+        ...(staggerMs === 0 && { aim: verdict(`${idealCalls(agents)}`, calls.median === idealCalls(agents)) }),
+      },
+      {
+        figure: "  CPU per call",
+        measured: `${range(cpuPerCallMs, 1)} ms`,
+        runs: `${cpuPerCallMs.runs}`,
+        bound: `bare loop ${range(bareCpuPerCallMs, 1)} ms`,
+      },
+    ],
+  );
+  return { lines, data };
+}

@@ -1,0 +1,32 @@
+import { runInDurableObject } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { expect, it } from "vitest";
+import { sessionPrefix } from "../../../r2-layout/session-files";
+import { SnapshotCosts, TREE } from "../snapshots/snapshot-costs";
+import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
+
+it("a snapshot of a tree of 2,000 files costs two writes to R2, and after three changed what changed only", async () => {
+  await runInDurableObject(env.SESSIONS.get(env.SESSIONS.newUniqueId()), async (_, { storage }) => {
+    const costs = new SnapshotCosts(storage, env.BUCKET, "counted");
+    await costs.write(TREE.files);
+    const first = await costs.snapshot();
+    await costs.write(3);
+    const changed = await costs.snapshot();
+    await costs.write(3);
+    const again = await costs.snapshot();
+    const bare = await costs.puts(6_000, 3);
+    const contents = TREE.files * TREE.fileBytes;
+    // The snapshot, what is to be done and its end, the sizes of two objects, and where each of the contents is.
+    expect([first.objects, first.rows]).toEqual([2, 5 + TREE.files]);
+    expect(first.bytes).toBeGreaterThan(contents);
+    expect([changed.objects, changed.rows]).toEqual([2, 5 + 3]);
+    expect(changed.bytes).toBeGreaterThan(3 * TREE.fileBytes);
+    expect(changed.bytes).toBeLessThan(3 * TREE.fileBytes + 1_000);
+    expect(again).toEqual(changed);
+    expect(bare).toEqual({ objects: 3, bytes: 6_000, rows: 0 });
+    const { trees, problems } = await readStoredSnapshots(env.BUCKET, sessionPrefix("bench", "counted"));
+    const sizes = Object.entries(trees).map(([name, tree]) => [name, Object.keys(tree).length]);
+    expect(sizes).toEqual(["1/1", "2/1", "3/1"].map((place) => [`${place}/agent1.final`, TREE.files]));
+    expect(problems).toEqual([]);
+  });
+}, 120_000);

@@ -1,0 +1,114 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import fc from "fast-check";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { CAMPAIGNS, nameOf } from "./campaigns";
+import { COUNTS, type CountName, countOf, rotated, SIZES, sizeInForce } from "./counts";
+
+/** What one CI run played before campaigns had sizes of their own. Nothing that it could find may stop being findable at night. */
+const WHOLE: Readonly<Record<CountName, number>> = {
+  simulated_sessions: 10_000,
+  rule_sessions: 3_000,
+  engine_seeds: 40,
+  planted_bugs: Number.POSITIVE_INFINITY,
+  kills: 174,
+  kill_places: Number.POSITIVE_INFINITY,
+  kills_at_each_place: 1,
+  random_kills: 10,
+  kill_pairs: 6,
+  storage_faults: Number.POSITIVE_INFINITY,
+  storage_fault_rounds: 1,
+  client_histories: 10,
+  soak_minutes: 0.5,
+  wire_faults: Number.POSITIVE_INFINITY,
+  mutated_replies: 10_000,
+  decoder_inputs: 3_000,
+  file_operations: 10_000,
+  guessed_keys: 1_000,
+  foreign_lookups: 300,
+  bench_trials: 40,
+};
+
+const testFiles = async (): Promise<string[]> => {
+  const inFolder = async (folder: string) => {
+    const names = await readdir(folder, { recursive: true });
+    return names.filter((name) => name.endsWith(".ts")).map((name) => path.posix.join(folder, name.replaceAll(path.sep, "/")));
+  };
+  return [...(await inFolder("tests")), ...(await inFolder("proof"))];
+};
+
+/** The counts that a file reads, also by way of the module that its campaign shares with others. */
+const countsIn = async (file: string): Promise<string[]> =>
+  [...(await readFile(file, "utf8")).matchAll(/countOf\("(\w+)"\)/g)].map(([, name = ""]) => name);
+
+describe("the list of campaigns", () => {
+  it("has every file that only campaigns run, and no other name", async () => {
+    const files = await testFiles();
+    const listed = CAMPAIGNS.map(({ file }) => file);
+    expect(files.filter((file) => file.endsWith(".proof.test.ts")).filter((file) => !listed.includes(file))).toEqual([]);
+    expect(listed.filter((file) => !files.includes(file))).toEqual([]);
+    expect(new Set(CAMPAIGNS.map(nameOf)).size).toBe(CAMPAIGNS.length);
+  });
+
+  it("has every count that a test file reads", async () => {
+    const shared: Readonly<Record<string, string>> = { "tests/contracts/faults/mutated-streams.ts": "tests/contracts/faults/" };
+    for (const file of await testFiles()) {
+      if (/^proof\/[^/]+$/.test(file)) continue;
+      const wanted = [...new Set(await countsIn(file))].sort();
+      if (wanted.length === 0) continue;
+      const campaigns = CAMPAIGNS.filter((campaign) => campaign.file.startsWith(shared[file] ?? file));
+      expect(campaigns.length, `${file} reads a count and is no campaign`).toBeGreaterThan(0);
+      for (const { counts } of campaigns) expect([...counts].sort(), file).toEqual(wanted);
+    }
+  });
+
+  it("uses every count", () => {
+    const used = new Set(CAMPAIGNS.flatMap(({ counts }) => counts));
+    expect(Object.keys(COUNTS).filter((name) => !used.has(name as CountName))).toEqual([]);
+  });
+});
+
+describe("the sizes", () => {
+  it.each(Object.entries(WHOLE))("nightly plays at least %s: %d", (name, least) => {
+    expect(COUNTS[name as CountName].nightly).toBeGreaterThanOrEqual(least);
+  });
+
+  it("grow from change to nightly to release", () => {
+    for (const [name, { change, nightly, release }] of Object.entries(COUNTS)) {
+      expect(change, name).toBeLessThanOrEqual(nightly);
+      expect(nightly, name).toBeLessThanOrEqual(release);
+    }
+  });
+
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each(SIZES)("%s is what PROOF_SIZE sets", (size) => {
+    vi.stubEnv("PROOF_SIZE", size);
+    expect(countOf("kills")).toBe(COUNTS.kills[size]);
+  });
+
+  it("are refused by name if there is no such size", () => {
+    vi.stubEnv("PROOF_SIZE", "tiny");
+    expect(() => sizeInForce()).toThrow('PROOF_SIZE is "tiny". Set one of: change, nightly, release.');
+  });
+});
+
+describe("a slice", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it("of successive rotations has every item, each time as many as were asked for", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1, max: 60 }), fc.nat(1_000), (length, count, from) => {
+        const items = Array.from({ length }, (_, nth) => nth);
+        const seen = new Set<number>();
+        for (let nth = 0; nth < Math.ceil(length / Math.min(count, length)); nth += 1) {
+          vi.stubEnv("PROOF_ROTATION", String(from + nth));
+          const slice = rotated(items, count);
+          expect(slice).toHaveLength(Math.min(count, length));
+          for (const item of slice) seen.add(item);
+        }
+        expect(seen.size).toBe(length);
+      }),
+    );
+  });
+});

@@ -1,0 +1,61 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { build } from "esbuild";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
+import { BASELINE } from "./conformance-baseline";
+
+/** The protocol's own conformance suite, client side: each scenario that a revision requires, at that revision's wire. */
+
+const SUITE = path.resolve("node_modules/@modelcontextprotocol/conformance");
+const RequirementsSchema = z.looseObject({ client: z.array(z.string()) });
+const client = path.resolve("node_modules/.cache/massgen-edge/conformance-client.mjs");
+const results = mkdtempSync(path.join(tmpdir(), "conformance-"));
+
+beforeAll(async () => {
+  const entryPoints = ["proof/conformance/conformance-client.ts"];
+  await build({
+    entryPoints,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    outfile: client,
+    logLevel: "error",
+  });
+});
+
+/** Whether the scenario passed, and what the suite said. */
+function run(scenario: string, revision: string): Promise<{ passed: boolean; said: string }> {
+  const suite = [path.join(SUITE, "dist/index.js"), "client", "--scenario", scenario, "--spec-version", revision];
+  const command = ["--command", `${process.execPath} ${client}`, "--timeout", "60000", "-o", results];
+  return new Promise((resolve) => {
+    execFile(process.execPath, [...suite, ...command], { timeout: 120_000 }, (error, stdout, stderr) =>
+      resolve({ passed: error === null, said: `${stdout}${stderr}` }),
+    );
+  });
+}
+
+describe.each(["2025-11-25", "2026-07-28"])("the client speaks %s", (revision) => {
+  const required = RequirementsSchema.parse(
+    parse(readFileSync(path.join(SUITE, `requirements/${revision}.yaml`), "utf8")),
+  ).client;
+  const excused = BASELINE[revision] ?? new Map<string, string>();
+
+  it("and only scenarios that are required are excused", () => {
+    expect([...excused.keys()].filter((name) => !required.includes(name))).toEqual([]);
+  });
+
+  it.each(required.filter((name) => !excused.has(name)))("%s passes", async (scenario) => {
+    const { passed, said } = await run(scenario, revision);
+    expect(passed, said).toBe(true);
+  });
+
+  it.each(required.filter((name) => excused.has(name)))("%s does not pass, as the baseline says", async (scenario) => {
+    const { passed, said } = await run(scenario, revision);
+    expect(passed, said).toBe(false);
+  });
+});

@@ -1,0 +1,102 @@
+import type { Env } from "../../../src/env";
+import { SessionObject as ShippedSession } from "../../../durable-objects/session/session-object";
+import { TenantObject as ShippedTenant } from "../../../durable-objects/tenant/tenant";
+import { sessionPrefix } from "../../../r2-layout/session-files";
+import worker from "../../../src/worker";
+import { LOCAL_TENANT } from "../../../src/tenancy/principal";
+import { sessionName } from "../../../src/tenancy/session-name";
+import { readStoredSnapshots } from "../../../simulated/stored-snapshots";
+import { faultyBindings } from "./bindings";
+import { enterBoot, faultyContext, leaveBoot, ringing } from "./context";
+import { CONTROL_PATH } from "./orders";
+import { crashingFetch } from "./sending";
+import { armed, obey, reached, toldNow } from "./state";
+
+/**
+ * The service as it is shipped, between seams that can fail and places where it can be killed. Nothing of this is in the
+ * shipped bundle, which begins at `src/worker.ts`.
+ */
+export { EvalRunObject } from "../../../durable-objects/eval-run/eval-run";
+export { RateGateObject } from "../../../durable-objects/rate-gate/rate-gate";
+
+globalThis.fetch = crashingFetch(globalThis.fetch.bind(globalThis));
+Date.now = toldNow;
+
+export class SessionObject extends ShippedSession {
+  constructor(ctx: DurableObjectState, env: Env) {
+    const isKnown = ctx.storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'meta'").toArray().length > 0;
+    if (isKnown) reached("boot.begin");
+    enterBoot();
+    try {
+      super(faultyContext(ctx, "session"), faultyBindings(env));
+    } finally {
+      leaveBoot(); // also where its storage fails, or all that comes to pass later would be called so
+    }
+    if (!isKnown) return;
+    reached("boot.end");
+    ctx.waitUntil(ctx.storage.sync().then(() => reached("boot.durable")));
+  }
+
+  override async alarm(): Promise<void> {
+    reached("alarm.begin");
+    await ringing(() => super.alarm());
+    reached("alarm.end");
+  }
+
+  /** The alarm, as often as told, all at once. */
+  async ring(times: number): Promise<void> {
+    await Promise.all(Array.from({ length: times }, () => this.alarm()));
+  }
+
+  /** How much of its files is not where it belongs yet. */
+  async filesLeft(): Promise<number> {
+    return this.ctx.storage.sql.exec("SELECT id FROM file_duties").toArray().length;
+  }
+
+  /** The platform takes the object down and makes it anew, as for a new version of the code. */
+  async reset(): Promise<void> {
+    this.ctx.abort("Durable Object reset because its code was updated.");
+  }
+}
+
+export class TenantObject extends ShippedTenant {
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(faultyContext(ctx, "tenant"), faultyBindings(env));
+  }
+}
+
+/** Takes an object down. Whoever does hears that it went down. */
+const wentDown = (object: DurableObjectStub<SessionObject>): Promise<boolean> =>
+  object.reset().then(
+    () => false,
+    () => true,
+  );
+
+type FaultyEnv = Omit<Env, "SESSIONS"> & { SESSIONS: DurableObjectNamespace<SessionObject> };
+
+/** Takes orders; with a session, makes its alarm ring, takes its object down, or tells what of its files lies in R2. */
+async function control(request: Request, { SESSIONS, BUCKET }: FaultyEnv): Promise<Response> {
+  const { searchParams } = new URL(request.url);
+  const session = searchParams.get("session");
+  if (session === null) return Response.json(obey(await request.json()));
+  const object = SESSIONS.get(SESSIONS.idFromName(sessionName(null, LOCAL_TENANT, session)));
+  if (searchParams.has("stored")) {
+    const left = await object.filesLeft(); // before what there is: what arrives meanwhile is then asked for again
+    return Response.json({ ...(await readStoredSnapshots(BUCKET, sessionPrefix(LOCAL_TENANT, session))), left });
+  }
+  const rings = searchParams.get("rings");
+  if (rings !== null) await object.ring(Number(rings));
+  else if (!(await wentDown(object))) return Response.json("it was not taken down", { status: 500 });
+  return Response.json({});
+}
+
+// biome-ignore lint/style/noDefaultExport: the runtime finds a Worker by its default export
+export default {
+  async fetch(request, env, ctx) {
+    const { pathname } = new URL(request.url);
+    if (pathname.startsWith(CONTROL_PATH)) return control(request, env);
+    if (pathname !== "/healthz") await armed();
+    return worker.fetch(request, faultyBindings(env), ctx);
+  },
+  scheduled: (controller, env, ctx) => worker.scheduled(controller, faultyBindings(env), ctx),
+} satisfies ExportedHandler<FaultyEnv>;

@@ -1,0 +1,38 @@
+import { TOOL_PATH } from "../../../simulated/providers/tool-path";
+import { awaits, reached } from "./state";
+
+/** Long enough for a commit to reach the disk, and for a request to reach the provider. */
+const A_WHILE_MS = 30;
+
+/**
+ * `fetch` with crash points: `send.before` the intent may not be on disk · `send.intended` it is, nothing has left ·
+ * `send.sent` it has left, no headers yet · `send.headers` · `send.chunk` · `send.end` the reply is whole, nothing of it settled. Of a tool's request:
+ * `tool.send.before` and so on.
+ */
+export function crashingFetch(real: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    const point = `${isTool(input) ? "tool." : ""}send`;
+    reached(`${point}.before`);
+    if (awaits(`${point}.intended`)) await scheduler.wait(A_WHILE_MS);
+    reached(`${point}.intended`);
+    const sent = awaits(`${point}.sent`) ? setTimeout(() => reached(`${point}.sent`), A_WHILE_MS) : undefined;
+    const response = await real(input, init);
+    clearTimeout(sent);
+    reached(`${point}.headers`);
+    return awaits(`${point}.chunk`) || awaits(`${point}.end`) ? watched(response, point) : response;
+  };
+}
+
+const isTool = (input: RequestInfo | URL): boolean =>
+  new URL(input instanceof Request ? input.url : input).pathname.startsWith(TOOL_PATH);
+
+function watched(response: Response, point: string): Response {
+  const pieces = new TransformStream<Uint8Array, Uint8Array>({
+    transform(piece, controller) {
+      controller.enqueue(piece);
+      reached(`${point}.chunk`);
+    },
+    flush: () => reached(`${point}.end`),
+  });
+  return new Response(response.body?.pipeThrough(pieces) ?? null, response);
+}

@@ -1,0 +1,22 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../counts";
+import { CLIENTS, type ClientFigures, clients } from "./clients/campaign";
+import { toClientReport } from "./clients/report";
+
+/** Clients that do not behave (robustness.md §3, the rows of SSE clients and of concurrent turns, cancels and resumes; I16). */
+const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+const HISTORIES = countOf("client_histories");
+
+describe(`the real service minds nothing of it (KILL_SEED=${SEED})`, () => {
+  let figures: ClientFigures;
+  beforeAll(async () => {
+    figures = await clients({ seed: SEED, histories: HISTORIES });
+    console.log(toClientReport(figures));
+  }, 600_000);
+
+  it.each([...CLIENTS.map(({ name }) => name), `${HISTORIES} histories`])("%s", (name) => {
+    const played = figures.scenes.filter((scene) => scene.name.startsWith(name));
+    expect(played).toHaveLength(1);
+    expect(played.flatMap(({ problems }) => problems)).toEqual([]);
+  });
+});

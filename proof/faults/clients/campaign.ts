@@ -1,0 +1,98 @@
+import { LIMITS } from "../../../src/coordination";
+import { matching } from "../../../local/command-line";
+import { within } from "../../../simulated/service/within";
+import { freePort } from "../../../simulated/service/loopback";
+import { FaultyService } from "../faulty-service";
+import { startSurroundings } from "../runs/surroundings";
+import { crowd, MOST_READERS, slow, VANISHING, vanish } from "./crowd";
+import { Evidence } from "./evidence";
+import { histories as playHistories } from "./history";
+import { strangeIds } from "./ids";
+import type { LoudFigures, World } from "./world";
+
+/** Clients that do not behave, by what they do. */
+export const CLIENTS: readonly { name: string; play: (world: World) => Promise<string[]> }[] = [
+  { name: `${VANISHING} connections vanish in three waves, with places for ${MOST_READERS}`, play: vanish },
+  { name: `500 come at once, with places for ${MOST_READERS}`, play: crowd },
+  { name: "ids from the future, of another run, and no ids at all", play: strangeIds },
+  { name: "20 read 1 kB/s of the largest session", play: slow },
+];
+
+/** Ten minutes: several times what the longest takes of a busy machine, histories by the hundred apart. */
+const SCENE_WITHIN_MS = 600_000;
+
+export type ClientFigures = {
+  seed: number;
+  histories: number;
+  /** How many wrote the largest session. */
+  loudAgents: number;
+  /** `told`: figures in sentences; `folder`: where is kept what came of one that failed. */
+  scenes: { name: string; problems: readonly string[]; told: readonly string[]; seconds: number; folder?: string }[];
+  loud: LoudFigures | null;
+  seconds: number;
+};
+
+export type ClientsOptions = {
+  seed: number;
+  histories: number;
+  /** How many write the largest session; absent: as many as a team may have. */
+  loudAgents?: number;
+  /** Only the kind of this name, or those whose names hold it. */
+  only?: string;
+  onScene?: (scene: ClientFigures["scenes"][number]) => void;
+};
+
+/** Plays every kind of client on one service, then so many histories. Throws `UsageError` if there is none as asked for. */
+export async function clients({
+  seed,
+  histories,
+  loudAgents = LIMITS.agents,
+  only = "",
+  onScene,
+}: ClientsOptions): Promise<ClientFigures> {
+  const startedAt = performance.now();
+  const scenes = matching([...CLIENTS, ...historyScene(histories)], only, ({ name }) => name);
+  const inspectorPort = await freePort();
+  const providers = await startSurroundings();
+  const service = await FaultyService.prepare({ MAX_READERS: String(MOST_READERS) }, { inspectorPort });
+  const figures: ClientFigures = { seed, histories, loudAgents, scenes: [], loud: null, seconds: 0 };
+  const onFigures = (loud: LoudFigures) => {
+    figures.loud = loud;
+  };
+  try {
+    await service.start();
+    for (const { name, play } of scenes) {
+      const from = performance.now();
+      const [evidence, told]: [Evidence, string[]] = [new Evidence(), []];
+      const tell = (line: string) => told.push(line);
+      service.forgetOutput(); // what is kept of a scene that fails is what was printed in it
+      const played = play({ service, providers, inspectorPort, seed, loudAgents, evidence, tell, onFigures });
+      const problems = await within(SCENE_WITHIN_MS, "its end", played).catch((error: unknown) => [String(error)]);
+      const failed = { name: `clients-${seed}-${name}`, command: commandOf({ histories, seed, loudAgents, name }), problems };
+      const folder = problems.length > 0 ? await evidence.keep(failed, service) : undefined;
+      const seconds = (performance.now() - from) / 1_000;
+      const scene = { name, problems, told, seconds, ...(folder !== undefined && { folder }) };
+      figures.scenes.push(scene);
+      onScene?.(scene);
+    }
+    figures.seconds = (performance.now() - startedAt) / 1_000;
+    return figures;
+  } finally {
+    await service.stop();
+    await providers.close();
+  }
+}
+
+/** The command that plays one of them again. */
+export function commandOf({ histories, seed, loudAgents, name }: Asked): string {
+  const agents = loudAgents === LIMITS.agents ? "" : ` --agents ${loudAgents}`;
+  return `npm run faults -- --clients ${histories} --seed ${seed}${agents} --only ${JSON.stringify(name)}`;
+}
+
+type Asked = Pick<ClientFigures, "histories" | "seed" | "loudAgents"> & { name: string };
+
+function historyScene(histories: number): typeof CLIENTS {
+  if (histories === 0) return [];
+  const name = `${histories} histories of 20 clients who ask, cancel, read, resume and erase`;
+  return [{ name, play: (world) => playHistories(world, histories) }];
+}

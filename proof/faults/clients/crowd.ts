@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "../../../src/coordination";
+import { eventsPath, sessionPath } from "../../../src/protocol/api";
+import { ServiceClient } from "../../../tests/e2e/support/service-client";
+import { STORY_AGENTS, storyModels } from "../../../tests/e2e/support/story";
+import { Watcher } from "../../../tests/e2e/support/watcher";
+import { within } from "../../../simulated/service/within";
+import type { Script } from "../../../simulated/providers/reply";
+import { startSimulatedProviders } from "../../../simulated/providers/server";
+import { MOST_AWAITING_HEADERS } from "../runs/judge";
+import { Party } from "../runs/party";
+import type { Run } from "../runs/run";
+import { type LoudProvider, startLoudProvider } from "./loud-provider";
+import { MemoryProbe } from "./memory";
+import { peakUntil } from "./peak";
+import { type Left, leaveInTheMiddle } from "./sockets";
+import { verdictOf } from "./verdict-of";
+import type { World } from "./world";
+
+/** Readers of one session at a time, in the service that these clients meet. */
+export const MOST_READERS = 450;
+const WAVES = 3;
+/** Beside those that watch the run, two waves have no room at a time: of the first all places must be free again by the third. */
+const IN_A_WAVE = MOST_READERS / 2;
+/** Connections that vanish. */
+export const VANISHING = WAVES * IN_A_WAVE;
+const STARTED_WITHIN_MS = 60_000;
+/** Less than a model is waited for, which stands still meanwhile. */
+const MET_WITHIN_MS = 100_000;
+const STORY_SPEED = 2.8;
+const CROWD = 500;
+const SLOW_READERS = 20;
+/** The live heap that the largest session allowed may take. */
+const MOST_LIVE_BYTES = 96 * 1024 * 1024;
+/** Far more than the sockets of a reader that stands still take in: who reads so slowly falls behind, and is closed. */
+const SURELY_BEHIND_BYTES = 14 * 1024 * 1024;
+
+/** Clients that go away without a word free their places, the run goes on, and those who come later get the whole log. */
+export async function vanish({ service, providers, seed, evidence, tell }: World): Promise<string[]> {
+  const party = new Party(["story", "rejected"], { service, providers, seed });
+  evidence.runs.push(...party.runs);
+  const run = await within(STARTED_WITHIN_MS, "a run to begin", begunOf(party));
+  const url = `${service.url}${sessionPath(run.session)}/events`;
+  const problems: string[] = [];
+  let [vanished, meanwhile] = [0, 0];
+  for (let wave = 1; wave <= WAVES; wave += 1) {
+    const isOn = run.isRunning;
+    const left = await leaveInTheMiddle(service.url, new URL(url).pathname, IN_A_WAVE);
+    vanished += left.vanished;
+    if (isOn) meanwhile += left.vanished;
+    problems.push(...unlikeLetIn(wave, left));
+  }
+  tell(`${vanished} were let in and vanished, ${meanwhile} of them in waves that began while the run was on`);
+  if (meanwhile === 0) problems.push("nobody vanished while the run was on");
+  problems.push(...(await party.verdict()));
+  const others = watchers(url, MOST_READERS - 50);
+  evidence.addClients(others);
+  return [...problems, ...(await unlikeReplay(others, url))];
+}
+
+async function begunOf({ runs: [run], problems }: Party): Promise<Run> {
+  while (run && !run.hasBegun && problems.length === 0) await sleep(10);
+  if (!run?.hasBegun) throw new Error(`no run began: ${problems.join("; ")}`);
+  return run;
+}
+
+function unlikeLetIn(wave: number, { others }: Left): string[] {
+  const counts = Object.entries(Object.groupBy(others, (one) => one)).map(([met, some = []]) => `${some.length} met ${met}`);
+  return counts.length === 0 ? [] : [`of wave ${wave} ${others.length} of ${IN_A_WAVE} were not let in: ${counts.join(", ")}`];
+}
+
+/** 500 come at once: as many as may get in do, the others later, and each gets the whole log. */
+export async function crowd(world: World): Promise<string[]> {
+  const { service, evidence } = world;
+  const gate = Promise.withResolvers<void>();
+  const held = (script: Script): Script => {
+    return async (situation) => {
+      await gate.promise;
+      return script(situation);
+    };
+  };
+  const models = Object.entries(storyModels(STORY_SPEED)).map(([model, script]) => [model, held(script)]);
+  const providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
+  try {
+    const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+    const url = `${service.url}${eventsPath(id, 1)}`;
+    const all = watchers(url, CROWD);
+    evidence.addClients(all);
+    await met(all);
+    const refused = all.filter(({ refusals }) => refusals > 0).length;
+    gate.resolve();
+    const fewest = CROWD - MOST_READERS;
+    return [
+      ...(await unlikeReplay(all, url)),
+      ...(await verdictOf(id, world, () => providers.requests())),
+      ...(refused >= fewest ? [] : [`${refused} of ${CROWD} were told to come later, with places for ${MOST_READERS}`]),
+    ];
+  } finally {
+    await providers.close();
+  }
+}
+
+/** Waits until each was let in, where it stays, or told to come later. Throws after `MET_WITHIN_MS`, when nobody stays. */
+async function met(all: readonly Watcher[]): Promise<void> {
+  const giveUpAt = performance.now() + MET_WITHIN_MS;
+  for (;;) {
+    const waiting = all.filter(({ frames, refusals }) => frames.length === 0 && refusals === 0).length;
+    if (waiting === 0) return;
+    if (performance.now() > giveUpAt) {
+      for (const watcher of all) watcher.leave();
+      throw new Error(`${waiting} of ${all.length} readers were neither let in nor told to come later.`);
+    }
+    await sleep(20);
+  }
+}
+
+/** What is wrong when all have seen the end: that not each has what one gets who comes now. */
+async function unlikeReplay(all: readonly Watcher[], url: string): Promise<string[]> {
+  await Promise.all(all.map(({ ended }) => ended));
+  const replay = new Watcher(url);
+  await replay.ended;
+  const wrong = all.filter(({ bytes }) => !bytes.equals(replay.bytes)).length;
+  return wrong === 0 ? [] : [`I1: ${wrong} of ${all.length} did not get the log`];
+}
+
+/** The largest session, with readers of 1 kB/s: they are closed and come again, and neither the run nor memory minds. */
+export async function slow(world: World): Promise<string[]> {
+  const { service, inspectorPort, loudAgents, evidence, onFigures } = world;
+  const provider = await startLoudProvider();
+  const probe = await MemoryProbe.connect(inspectorPort, service.pid ?? 0);
+  try {
+    const id = await startLoud(service.url, provider, loudAgents);
+    const url = `${service.url}${eventsPath(id, 1)}`;
+    const fast = new Watcher(url);
+    const readers = Array.from({ length: SLOW_READERS }, () => new Watcher(url, { bytesPerSecond: 1_000 }));
+    evidence.addClients([fast, ...readers]);
+    await met([fast, ...readers]);
+    const startedAt = performance.now();
+    provider.goOn();
+    const peak = await peakUntil(fast.ended, { sample: () => probe.sample(), most: MOST_LIVE_BYTES, models: provider });
+    const seconds = (performance.now() - startedAt) / 1_000;
+    for (const reader of readers) reader.hurry();
+    await Promise.all(readers.map(({ ended }) => ended));
+    const visits = readers.reduce((sum, reader) => sum + reader.visits, 0);
+    onFigures?.({ agents: loudAgents, logBytes: fast.bytes.length, seconds, peak, visits });
+    const wrong = readers.filter(({ bytes }) => !bytes.equals(fast.bytes)).length;
+    const stayed = readers.filter((reader) => reader.visits === 1).length;
+    const waited = provider.mostWaiting();
+    return [
+      ...(await verdictOf(id, world, () => [])), // of its provider only how many waited is known
+      ...(waited <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${waited} requests waited for headers at once`]),
+      ...(wrong === 0 ? [] : [`I1: ${wrong} of ${SLOW_READERS} slow readers did not get the log`]),
+      ...unclosed({ agents: loudAgents, logBytes: fast.bytes.length, stayed }),
+      ...(peak.live <= MOST_LIVE_BYTES ? [] : [`I16: ${Math.round(peak.live / 2 ** 20)} MiB were live`]),
+    ];
+  } finally {
+    probe.close();
+    await provider.close();
+  }
+}
+
+/** A whole team writes more than slow readers can fall behind; of a smaller one's session nobody can say whether they must. */
+export function unclosed({ agents, logBytes, stayed }: { agents: number; logBytes: number; stayed: number }): string[] {
+  if (logBytes >= SURELY_BEHIND_BYTES) return stayed === 0 ? [] : [`${stayed} of ${SLOW_READERS} slow readers were never closed`];
+  return agents < LIMITS.agents ? [] : [`the largest session has only ${logBytes} bytes of log: nobody had to fall behind`];
+}
+
+async function startLoud(url: string, { baseUrl }: LoudProvider, count: number): Promise<string> {
+  const agents = Array.from({ length: count }, (_, nth) => ({ id: `loud-${nth}`, model: "loud" }));
+  const config = { orchestrator: { max_new_answers_per_agent: 3 } };
+  return (await new ServiceClient(url).start({ baseUrl, agents, config })).session_id;
+}
+
+const watchers = (url: string, count: number): Watcher[] => Array.from({ length: count }, () => new Watcher(url));

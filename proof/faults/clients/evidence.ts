@@ -1,0 +1,71 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { Watcher } from "../../../tests/e2e/support/watcher";
+import type { RecordedRequest } from "../../../simulated/providers/ledger";
+import type { FaultyService } from "../faulty-service";
+import { type Failed, keepCase } from "../runs/evidence";
+import type { Run } from "../runs/run";
+
+type Content = () => string | Uint8Array;
+
+/** What is to be kept of a scene if it fails. Nothing is looked at before. */
+export class Evidence {
+  /** Runs of a party: what is kept of them is what is kept of those under any fault. */
+  readonly runs: Run[] = [];
+  readonly #files = new Map<string, Content>();
+
+  add(name: string, content: Content): void {
+    this.#files.set(name, content);
+  }
+
+  addJson(name: string, value: () => unknown): void {
+    this.add(name, () => `${JSON.stringify(value(), null, 2)}\n`);
+  }
+
+  /** What reached the providers, but for headers, which hold keys. */
+  addRequests(name: string, requests: () => readonly RecordedRequest[]): void {
+    this.addJson(name, () => requests().map(({ headers: _, ...request }) => request));
+  }
+
+  /** What each of these clients got. */
+  addClients(clients: readonly Watcher[]): void {
+    const kept = () => told(clients.map(({ bytes }) => bytes));
+    this.addJson("clients.json", () => {
+      const { places } = kept();
+      return clients.map(({ visits, losses, refusals, isOver }, nth) => ({ visits, losses, refusals, isOver, ...places[nth] }));
+    });
+    this.add("clients.sse", () => Buffer.concat(kept().texts));
+  }
+
+  /** Of all whose names begin like this nothing is to be kept any more. */
+  forget(prefix: string): void {
+    for (const name of this.#files.keys()) if (name.startsWith(prefix)) this.#files.delete(name);
+  }
+
+  /** Keeps it, beside what is kept of everything that fails; gives where it lies. */
+  async keep(failed: Omit<Failed, "runs">, service: FaultyService): Promise<string> {
+    const folder = await keepCase({ ...failed, runs: this.runs }, service);
+    for (const [name, content] of this.#files) await writeFile(path.join(folder, name), content());
+    return folder;
+  }
+}
+
+/** Where a text lies among those that are kept one after the other. */
+export type Place = { from: number; to: number };
+
+/** Of many texts which are mostly the same, or the beginning of another, those that are neither; and where each lies in these. */
+export function told(all: readonly Buffer[]): { texts: Buffer[]; places: Place[] } {
+  const texts: { text: Buffer; from: number }[] = [];
+  const places = new Map<Buffer, Place>();
+  let end = 0;
+  for (const text of all.toSorted((one, other) => other.length - one.length)) {
+    let from = texts.find((kept) => kept.text.subarray(0, text.length).equals(text))?.from;
+    if (from === undefined) {
+      from = end;
+      texts.push({ text, from });
+      end += text.length;
+    }
+    places.set(text, { from, to: from + text.length });
+  }
+  return { texts: texts.map(({ text }) => text), places: all.map((text) => places.get(text) ?? { from: 0, to: 0 }) };
+}

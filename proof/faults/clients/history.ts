@@ -1,0 +1,258 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { sessionPath, SessionStatusSchema } from "../../../src/protocol/api";
+import type { WireEvent } from "../../../src/protocol/events";
+import { CancelledSchema } from "../../../src/protocol/listings";
+import { ServiceClient } from "../../../tests/e2e/support/service-client";
+import { toEvent } from "../../../tests/e2e/support/verdict";
+import { Watcher } from "../../../tests/e2e/support/watcher";
+import { Chance } from "../../../simulated/chance";
+import { within } from "../../../simulated/service/within";
+import type { RecordedRequest } from "../../../simulated/providers/ledger";
+import { now } from "../../../simulated/providers/play";
+import { PatientClient } from "../patient-client";
+import { letGo } from "../runs/judge";
+import { KINDS } from "../runs/kinds";
+import { judgeHistory, type Played, type Question } from "./judge-history";
+import type { Operation, Told } from "./linear";
+import { Seen, toFrame } from "./seen";
+import type { World } from "./world";
+
+const CLIENTS = 20;
+const OPERATIONS_EACH = 4;
+const PAUSE_MS = 160;
+/** Who resumes comes, leaves in the middle, and comes again. */
+const VISITS = 2;
+/** Who is behind nothing is sent nothing, while no model says anything. */
+const QUIET_MS = 1_000;
+/** Every so many histories one in which somebody erases the session. */
+const ERASED_EACH = 3;
+
+/** Once nobody asks for anything more, its last turn is over within this (I13), and its log read again. */
+const OVER_WITHIN_MS = 60_000;
+/** Of all its agents; and what that presents. */
+const MODEL = "quick";
+const { answer } = KINDS.again;
+
+const TurnSchema = z.object({ turn: z.int() });
+const isGone = (status: number): boolean => status === 404;
+
+/** So many histories, one after the other. Gives what was wrong, in sentences. */
+export async function histories(world: World, count: number): Promise<string[]> {
+  const problems: string[] = [];
+  const resumed = { fromIds: 0, events: 0 };
+  for (let nth = 0; nth < count; nth += 1) problems.push(...(await history(world, world.seed + nth, resumed)));
+  world.tell(
+    `clients came back with the id of what they had seen ${resumed.fromIds} times, and were given ${resumed.events} events`,
+  );
+  return resumed.events > 0 ? problems : [...problems, "nobody who came back with an id was given anything"];
+}
+
+/** How often clients came back with an id, and how many events they were given then. */
+type Resumed = { fromIds: number; events: number };
+
+/**
+ * 20 clients ask one session for turns, cancel, read and resume at random; at times one erases it. When all are done, what they
+ * were told, what is left of it and what reached the providers are looked at together. Gives what was wrong, in sentences.
+ */
+async function history({ service, providers, evidence }: World, seed: number, resumed: Resumed): Promise<string[]> {
+  const chance = new Chance(seed);
+  const agents = ["one", "two"].map((id) => ({ id, model: MODEL }));
+  const [before, first] = [providers.requests().length, newMark()];
+  const question = `When does water boil? ${first}`;
+  const { session_id: id } = await new ServiceClient(service.url).start({ baseUrl: providers.baseUrl, agents, question });
+  const session = new Session(service.url, { id, first, resumed });
+  const requests = () => session.own(providers.requests().slice(before));
+  const kept = `history-${seed}-`;
+  evidence.addJson(`${kept}operations.json`, () => session.operations);
+  evidence.addJson(`${kept}seen.json`, () => Object.fromEntries(session.seen.events));
+  evidence.add(`${kept}log.sse`, () => Buffer.concat(session.log));
+  evidence.addRequests(`${kept}requests.json`, requests);
+  const clients = Array.from({ length: CLIENTS }, (_, nth) =>
+    actAtRandom(session, new Chance(seed * 100 + nth), nth === 0 && chance.int(1, ERASED_EACH) === 1),
+  );
+  await Promise.all(clients);
+  const problems = [...session.problems, ...(await verdictOn(session, requests).catch((error: unknown) => [String(error)]))];
+  if (problems.length === 0) evidence.forget(kept);
+  return problems.map((problem) => `history ${seed} of ${id}: ${problem}`);
+}
+
+async function verdictOn(session: Session, requests: () => RecordedRequest[]): Promise<string[]> {
+  const left = session.isErased ? null : await session.atRest();
+  await letGo({ requests });
+  const { seen, operations, questions } = session;
+  const given = [...seen.problems, ...(left === null ? [] : seen.unlike(session.log))];
+  return [...given, ...judgeHistory({ left, seen: seen.events, operations, questions, requests: requests(), answer })];
+}
+
+const newMark = (): string => crypto.randomUUID();
+
+async function actAtRandom(session: Session, chance: Chance, erases: boolean): Promise<void> {
+  /** The last of what this client has been given, each time. */
+  const ids: number[] = [];
+  for (let nth = 0; nth < OPERATIONS_EACH; nth += 1) {
+    await sleep(chance.int(0, PAUSE_MS));
+    switch (chance.weighted({ ask: 3, cancel: 2, read: 3, page: 2, resume: 2 })) {
+      case "ask":
+        await session.ask();
+        break;
+      case "cancel":
+        await session.cancel();
+        break;
+      case "read":
+        await session.read();
+        break;
+      case "page":
+        ids.push(...(await session.page(chance.int(0, 40))));
+        break;
+      case "resume":
+        for (let visit = 1; visit <= VISITS; visit += 1) {
+          ids.push(...(await session.resume(drawnOf(ids, chance), chance.int(5, 120))));
+        }
+        break;
+    }
+  }
+  if (erases) await session.erase();
+}
+
+/** What a client says that it has seen: the newest, or something before it as though the rest had been lost; null: nothing. */
+function drawnOf(ids: readonly number[], chance: Chance): number | null {
+  const newest = Math.max(...ids);
+  if (ids.length === 0) return null;
+  return chance.weighted({ newest: 3, earlier: 1 }) === "newest" ? newest : chance.int(1, newest);
+}
+
+/** One session as its clients know it together: what they were told, and every event by its number. */
+class Session {
+  readonly operations: Operation[] = [];
+  readonly problems: string[] = [];
+  readonly questions: Question[];
+  readonly seen = new Seen();
+  /** All of it, frame by frame, once it is at rest. */
+  log: readonly Buffer[] = [];
+  readonly #resumed: Resumed;
+  readonly #client: PatientClient;
+  readonly #path: string;
+
+  /** `first`: what is in its first question only. */
+  constructor(
+    readonly url: string,
+    { id, first, resumed }: { id: string; first: string; resumed: Resumed },
+  ) {
+    this.#resumed = resumed;
+    this.#client = new PatientClient(url);
+    this.#path = sessionPath(id);
+    this.questions = [{ mark: first, turn: 1 }];
+  }
+
+  get isErased(): boolean {
+    return this.operations.some(({ told }) => told.type === "erased");
+  }
+
+  async ask(): Promise<void> {
+    const mark = newMark();
+    const body = { question: `And then? ${mark}` };
+    const told = await this.#note(`${this.#path}/turns`, { method: "POST", body }, (status, said) =>
+      status === 202 ? { type: "started", ...turnIn(said) } : status === 409 ? { type: "refused", ...turnIn(said) } : null,
+    );
+    this.questions.push({ mark, turn: told?.type === "started" ? told.turn : null });
+  }
+
+  cancel = () =>
+    this.#note(`${this.#path}/cancel`, { method: "POST", body: {} }, (_, said) => {
+      const { turn, status } = CancelledSchema.parse(said);
+      return { type: "cancelled", turn, status };
+    });
+
+  read = () =>
+    this.#note(this.#path, {}, (_, said) => {
+      const { turns, meta } = SessionStatusSchema.parse(said);
+      return { type: "read", statuses: turns.map(({ status }) => status), sequence: meta.last_sequence };
+    });
+
+  erase = () => this.#note(this.#path, { method: "DELETE" }, () => ({ type: "erased" }));
+
+  /** A page of events: the same as anybody else was given. Gives the number of the last, if it was given any. */
+  async page(after: number): Promise<number[]> {
+    const { status, body } = await this.#client.ask(`${this.#path}/events?limit=50&after=${after}`);
+    if (status !== 200) return [];
+    const { data }: { data: WireEvent[] } = JSON.parse(body); // as it came: what is seen is read by its schema
+    const last = this.seen.add(data.map(toFrame), after);
+    return last > after ? [last] : [];
+  }
+
+  /** The stream behind this event, or from its beginning, left so long after it began. Gives the number of the last, if it was given any. */
+  async resume(from: number | null, ms: number): Promise<number[]> {
+    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: 1_000, ...(from !== null && { after: from }) });
+    await begun(watcher);
+    await sleep(ms);
+    watcher.leave();
+    const { frames } = watcher;
+    if (from !== null) {
+      this.#resumed.fromIds += 1;
+      this.#resumed.events += frames.length;
+    }
+    const last = this.seen.add(frames, from ?? 0);
+    return frames.length > 0 ? [last] : [];
+  }
+
+  /** Those of these requests that ask one of its questions. */
+  own(requests: readonly RecordedRequest[]): RecordedRequest[] {
+    return requests.filter(({ body }) => {
+      const text = JSON.stringify(body);
+      return this.questions.some(({ mark }) => text.includes(mark));
+    });
+  }
+
+  /** Its whole log and how it stands, once no turn runs any more. Throws if one runs too long. */
+  async atRest(): Promise<NonNullable<Played["left"]>> {
+    const giveUpAt = now() + OVER_WITHIN_MS;
+    let status = await this.#status();
+    while (status.turns.at(-1)?.status === "running") {
+      if (now() > giveUpAt) throw new Error(`I13: it is not over after ${OVER_WITHIN_MS} ms`);
+      await sleep(50);
+      status = await this.#status();
+    }
+    const watcher = new Watcher(`${this.url}${this.#path}/events`, { turns: status.turns.length });
+    await within(OVER_WITHIN_MS, "its whole log", watcher.ended);
+    this.log = watcher.frames;
+    return { log: this.log.map(toEvent), status };
+  }
+
+  async #status() {
+    return SessionStatusSchema.parse(JSON.parse((await this.#client.ask(this.#path)).body));
+  }
+
+  async #note(
+    path: string,
+    ask: { method?: "POST" | "DELETE"; body?: unknown },
+    toTold: (status: number, said: unknown) => Told | null,
+  ): Promise<Told | null> {
+    const from = now();
+    const answered = await this.#client.once(path, ask);
+    const to = now();
+    if (!answered) {
+      this.problems.push(`${path} was not answered`);
+      return null;
+    }
+    const { status, body } = answered;
+    const said: unknown = body === "" ? null : JSON.parse(body);
+    const told: Told | null = isGone(status) ? { type: "gone" } : toTold(status, said);
+    if (told) this.operations.push({ from, to, told });
+    else this.problems.push(`${path} was answered ${status}: ${body.slice(0, 200)}`);
+    return told;
+  }
+}
+
+/** Something has come, or nothing will, or nothing does for the moment. */
+async function begun(watcher: Watcher): Promise<void> {
+  let isOver = false;
+  const over = () => {
+    isOver = true;
+  };
+  watcher.ended.then(over, over);
+  const giveUpAt = now() + QUIET_MS;
+  while (watcher.frames.length === 0 && !isOver && now() < giveUpAt) await sleep(5);
+}
+
+const turnIn = (said: unknown): { turn: number } => ({ turn: TurnSchema.parse(said).turn });

@@ -1,0 +1,143 @@
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { within } from "../../../simulated/service/within";
+
+const TargetsSchema = z.array(z.object({ id: z.string(), webSocketDebuggerUrl: z.string() }));
+const UsageSchema = z.object({ id: z.number(), result: z.object({ usedSize: z.number(), backingStorageSize: z.number() }) });
+
+/**
+ * Bytes: `live` on the service's heap after a collection, buffers included, or null if the inspector kept silent; `resident` of the
+ * whole process.
+ */
+export type MemorySample = { live: number | null; resident: number };
+
+const CONNECTED_WITHIN_MS = 20_000;
+/** Under load the inspector may drop what it was asked. */
+const SILENCE_MS = 5_000;
+
+/**
+ * What the runtime's own objects held is let go of only when it works again, and then found by a later collection. And what the
+ * service makes between a collection and the look is counted with it, though nothing holds it: of looks taken close together the
+ * least is nearest to what is alive.
+ */
+const LOOKS = 4;
+
+const SNAPSHOT_WITHIN_MS = 60_000;
+const ChunkSchema = z.object({ method: z.literal("HeapProfiler.addHeapSnapshotChunk"), params: z.object({ chunk: z.string() }) });
+/** Of V8's heap snapshots, what is needed to count: a node is as many numbers as it has fields, its name the number of a string. */
+const SnapshotSchema = z.object({
+  snapshot: z.object({
+    meta: z.object({ node_fields: z.array(z.string()), node_types: z.tuple([z.array(z.string())], z.unknown()) }),
+  }),
+  nodes: z.array(z.number()),
+  strings: z.array(z.string()),
+});
+
+/** Looks at the memory of a running workerd through its inspector. */
+export class MemoryProbe {
+  readonly #socket: WebSocket;
+  readonly #pid: number;
+  readonly #waiting = new Map<number, (said: string) => void>();
+  #asked = 0;
+
+  private constructor(socket: WebSocket, pid: number) {
+    this.#socket = socket;
+    this.#pid = pid;
+    socket.addEventListener("message", ({ data }) => {
+      const said = String(data);
+      const [, id] = /^\{"id":(\d+),/.exec(said) ?? [];
+      this.#waiting.get(Number(id))?.(said);
+    });
+  }
+
+  static async connect(inspectorPort: number, pid: number): Promise<MemoryProbe> {
+    const address = `http://127.0.0.1:${inspectorPort}/json/list`;
+    const response = await within(
+      CONNECTED_WITHIN_MS,
+      "the inspector",
+      fetch(address, { signal: AbortSignal.timeout(CONNECTED_WITHIN_MS) }),
+    );
+    const service = TargetsSchema.parse(await response.json()).find(({ id }) => id === "core:user:massgen-edge");
+    if (!service) throw new Error("The inspector does not know the service.");
+    const socket = new WebSocket(service.webSocketDebuggerUrl);
+    const opened = new Promise((open, failed) => {
+      socket.addEventListener("open", open, { once: true });
+      socket.addEventListener("error", () => failed(new Error("The inspector refused the connection.")), { once: true });
+    });
+    await within(CONNECTED_WITHIN_MS, "the inspector's connection", opened).catch((error: unknown) => {
+      socket.close();
+      throw error;
+    });
+    return new MemoryProbe(socket, pid);
+  }
+
+  sample = async (): Promise<MemorySample> => ({ live: await this.live(), resident: residentOf(this.#pid) });
+
+  /** Bytes on the heap after a collection, or null: the inspector kept silent. */
+  async live(): Promise<number | null> {
+    const looks: (number | null)[] = [];
+    for (let look = 1; look <= LOOKS; look += 1) {
+      void this.#ask("HeapProfiler.collectGarbage"); // not waited for: the look is to follow at once
+      const said = await this.#ask("Runtime.getHeapUsage");
+      looks.push(said === null ? null : liveIn(said));
+    }
+    const seen = looks.filter((live) => live !== null);
+    return seen.length === 0 ? null : Math.min(...seen);
+  }
+
+  /** How many objects of the class of that name are alive. Throws if the inspector does not give them away. */
+  async instances(name: string): Promise<number> {
+    const chunks: string[] = [];
+    const listen = ({ data }: MessageEvent): void => {
+      const said = String(data);
+      if (said.startsWith('{"method":"HeapProfiler.addHeap')) chunks.push(ChunkSchema.parse(JSON.parse(said)).params.chunk);
+    };
+    this.#socket.addEventListener("message", listen);
+    try {
+      const taken = await this.#ask("HeapProfiler.takeHeapSnapshot", SNAPSHOT_WITHIN_MS);
+      if (taken === null) throw new Error("The inspector gave no snapshot of the heap.");
+    } finally {
+      this.#socket.removeEventListener("message", listen);
+    }
+    return countIn(chunks.join(""), name);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  /** What it says, or null: it kept silent. */
+  async #ask(method: string, withinMs = SILENCE_MS): Promise<string | null> {
+    this.#asked += 1;
+    const id = this.#asked;
+    const answer = new Promise<string>((resolve) => this.#waiting.set(id, resolve));
+    this.#socket.send(JSON.stringify({ id, method }));
+    const said = await Promise.race([answer, sleep(withinMs, null, { ref: false })]);
+    this.#waiting.delete(id);
+    return said;
+  }
+}
+
+/** Bytes in memory of a process. Throws if it is gone. */
+export function residentOf(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  if (kilobytes === undefined) throw new Error(`Process ${pid} has no memory any more: it is over.`);
+  return Number(kilobytes) * 1_024;
+}
+
+function liveIn(said: string): number {
+  const { usedSize, backingStorageSize } = UsageSchema.parse(JSON.parse(said)).result;
+  return usedSize + backingStorageSize;
+}
+
+function countIn(json: string, name: string): number {
+  const { snapshot, nodes, strings } = SnapshotSchema.parse(JSON.parse(json));
+  const { node_fields: fields, node_types: types } = snapshot.meta;
+  const [typeAt, nameAt, object] = [fields.indexOf("type"), fields.indexOf("name"), types[0].indexOf("object")];
+  let count = 0;
+  for (let node = 0; node < nodes.length; node += fields.length) {
+    if (nodes[node + typeAt] === object && strings[nodes[node + nameAt] ?? -1] === name) count += 1;
+  }
+  return count;
+}

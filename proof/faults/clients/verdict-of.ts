@@ -1,0 +1,26 @@
+import { sessionPath } from "../../../src/protocol/api";
+import { ServiceClient } from "../../../tests/e2e/support/service-client";
+import { judge } from "../../../tests/e2e/support/verdict";
+import { Watcher } from "../../../tests/e2e/support/watcher";
+import type { RecordedRequest } from "../../../simulated/providers/ledger";
+import { letGo, overlapping } from "../runs/judge";
+import type { World } from "./world";
+
+/**
+ * What is wrong with a session of one turn that is to have completed, in sentences: its whole log is read again and checked, beside
+ * what the service says of it and what reached its providers.
+ */
+export async function verdictOf(
+  session: string,
+  { service: { url }, evidence }: Pick<World, "service" | "evidence">,
+  requests: () => readonly RecordedRequest[],
+): Promise<string[]> {
+  const log = new Watcher(`${url}${sessionPath(session)}/events`);
+  evidence.add("log.sse", () => log.bytes);
+  evidence.addRequests("requests.json", requests);
+  await log.ended;
+  await letGo({ requests });
+  const status = await new ServiceClient(url).status(session);
+  evidence.addJson("status.json", () => status);
+  return [...judge({ frames: log.frames, status, requests: requests() }), ...overlapping(requests())];
+}

@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { text } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { CLIENTS, commandOf as clientsCommand } from "./clients/campaign";
+import { toClientReport } from "./clients/report";
+import type { Kill } from "./kills/case";
+import { commandOf } from "./kills/evidence";
+import { toReport } from "./kills/report";
+import { commandOf as troubleCommand } from "./troubles/campaign";
+import { toTroubleReport } from "./troubles/report";
+
+/** The lines by which reports of failures have them played again do just that, typed into a shell as they are printed. */
+const SEED = 5;
+const FAILED = { problems: ["I13: it is not over"], folder: "kept" };
+
+/** What a report of this failure tells people to type. */
+const printedIn = (report: string): string => /^ {2}again: (.+)$/m.exec(report)?.[1] ?? "";
+
+function ofKill(kill: Kill): string {
+  const command = commandOf({ seed: SEED, kinds: ["story"], kills: [kill], isWanted: false });
+  return printedIn(
+    toReport({
+      seed: SEED,
+      kills: { random: 0, idle: 0, atPlaces: 1 },
+      atPlace: {},
+      places: { wanted: 0, reached: 0, missed: [] },
+      pairs: { wanted: 0, tried: 0, reached: 0 },
+      runs: {},
+      healthyMs: [],
+      recoveryMs: [],
+      failures: [{ ...FAILED, command }],
+      endedEarly: null,
+      seconds: 1,
+    }),
+  );
+}
+
+const ofTrouble = (name: string): string =>
+  printedIn(
+    toTroubleReport({ seed: 1, rows: [], failures: [{ ...FAILED, name, command: troubleCommand(SEED, name) }], seconds: 1 }),
+  );
+
+const OF_CLIENTS = { histories: 1, seed: SEED, loudAgents: 8 };
+const ofClients = (name: string): string =>
+  printedIn(
+    toClientReport({ ...OF_CLIENTS, scenes: [{ name, problems: ["I1"], told: [], seconds: 1 }], loud: null, seconds: 1 }),
+  );
+
+async function typed(line: string): Promise<{ code: number | null; output: string }> {
+  const child = spawn("sh", ["-c", line], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const output = await text(child.stdout);
+  return { code: await ended, output };
+}
+
+/** The figures that a command ends with: what each is called, and what it is. */
+const figuresIn = (output: string): Record<string, string> =>
+  Object.fromEntries([...output.matchAll(/^(\S.*?) {2,}(.+)$/gm)].map(([, name = "", what = ""]) => [name, what]));
+
+describe("a failure is played again by the line that its report prints:", () => {
+  it("a kill at a place", async () => {
+    const line = ofKill({ point: "send.sent", nth: 1 });
+    expect(line).toBe(`npm run faults -- --seed ${SEED} --runs story --at send.sent:1`);
+    const { code, output } = await typed(line);
+    expect(figuresIn(output), output).toMatchObject({
+      Kills: "1: 0 at random moments of runs, 1 at named places",
+      "Places come to": "1 of 1",
+      Runs: "1: 1 story",
+      "Broken promises": "0",
+    });
+    expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);
+    expect(code).toBe(0);
+  });
+
+  it("a kill after a while", async () => {
+    const { code, output } = await typed(ofKill({ afterMs: 700 }));
+    const { Runs, "Broken promises": broken, ...others } = figuresIn(output);
+    expect({ Runs, broken }, output).toEqual({ Runs: "1: 1 story", broken: "0" });
+    expect(others).not.toHaveProperty("Places come to");
+    expect(code).toBe(0);
+  });
+
+  it("a kill at a place that it does not come to, which is no success", async () => {
+    const { code, output } = await typed(ofKill({ point: "send.sent", nth: 999 }));
+    expect(figuresIn(output), output).toMatchObject({
+      "Places come to": "0 of 1; not come to: send.sent:999",
+      "Broken promises": "0",
+    });
+    expect(code).toBe(1);
+  });
+
+  it("a trouble, and no other whose name begins like it", async () => {
+    const { code, output } = await typed(ofTrouble("the clock jumps an hour back"));
+    expect(figuresIn(output), output).toMatchObject({ Clock: expect.stringMatching(/^1 faults, \d+ runs, 0 wrong$/) });
+    expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);
+    expect(code).toBe(0);
+  });
+
+  it("a kind of clients", async () => {
+    const [name = ""] = CLIENTS.flatMap((one) => (one.name.startsWith("ids ") ? [one.name] : []));
+    expect(ofClients(name)).toBe(clientsCommand({ ...OF_CLIENTS, name }));
+    const { code, output } = await typed(ofClients(name));
+    expect(output.split("\n").filter((line) => /^[✓✗]/.test(line))).toEqual([expect.stringMatching(/^✓ ids from the future, /)]);
+    expect(output).toMatch(/\nSeed, time +5, \d+ s\n$/);
+    expect(code).toBe(0);
+  });
+});

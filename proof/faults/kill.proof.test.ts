@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf, rotated } from "../counts";
+import { type Figures, campaign } from "./kills/campaign";
+import { PLACES } from "./kills/points";
+import { percentile, toReport } from "./kills/report";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import { answersThenVotes } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { sessionPath } from "../../src/protocol/api";
+import { Chance } from "../../simulated/chance";
+import { LOCAL } from "../../tests/e2e/support/local";
+import { ServiceClient } from "../../tests/e2e/support/service-client";
+import { FINAL, STORY, STORY_AGENTS } from "../../tests/e2e/support/story";
+import { Watcher } from "../../tests/e2e/support/watcher";
+
+/** SIGKILL of the real runtime (robustness.md §3, rows 1 to 3). `KILL_SEED=… npm test` draws the same kills. */
+const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+/** At named places, some of them after a first kill; the rest at random. */
+const KILLS = countOf("kills");
+const WANTED = rotated(PLACES, countOf("kill_places"));
+/** Of which both places are come to; about one in four that are drawn cannot be. */
+const PAIRS = countOf("kill_pairs");
+/** At a moment when a run was on. */
+const AT_RANDOM_AT_LEAST = countOf("random_kills");
+const TIMEOUT_MS = 300_000 + KILLS * 5_000;
+
+describe(`${KILLS} kills at ${WANTED.length} named places, in pairs and at random (KILL_SEED=${SEED})`, () => {
+  let figures: Figures;
+  beforeAll(async () => {
+    figures = await campaign({
+      ...{ seed: SEED, kills: KILLS, atRandom: AT_RANDOM_AT_LEAST, pairs: PAIRS, lanes: 2 },
+      ...{ places: WANTED, eachPlace: countOf("kills_at_each_place") },
+    });
+    console.log(toReport(figures));
+  }, TIMEOUT_MS);
+
+  it("break no promise", () => {
+    expect(figures.failures).toEqual([]);
+    expect(figures.kills.atPlaces + figures.kills.random).toBeGreaterThanOrEqual(KILLS);
+    expect(figures.kills.random).toBeGreaterThanOrEqual(AT_RANDOM_AT_LEAST);
+  });
+
+  it("come to two places one after the other", () => {
+    expect(figures.pairs.reached).toBeGreaterThanOrEqual(PAIRS);
+  });
+
+  it("come to every place that was wanted", () => {
+    expect(figures.places.wanted).toBe(WANTED.length * countOf("kills_at_each_place"));
+    expect(figures.places.missed).toEqual([]);
+  });
+
+  it("let runs go on within seconds, on a busy machine too", () => {
+    expect(figures.recoveryMs.length).toBeGreaterThan(KILLS / 4);
+    // The aim is 2 s, and the report says whether it was met: an idle machine takes a third of that. Most of it is the start of
+    // the runtime, which takes several times as long where ten processes wait for two cores. That must not fail the test.
+    expect(percentile(figures.recoveryMs, 0.5)).toBeLessThan(6_000);
+  });
+});
+
+describe("the service as it is shipped", () => {
+  let service: ServiceProcess;
+  let providers: SimulatedProviders;
+  let client: ServiceClient;
+  const chance = new Chance(SEED);
+
+  beforeAll(async () => {
+    providers = await startSimulatedProviders({ models: { ...STORY, quick: answersThenVotes({ answer: "Yes." }) } });
+    service = await ServiceProcess.prepare(LOCAL);
+    await service.start();
+    client = new ServiceClient(service.url);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await providers?.close();
+  });
+
+  it("tells, left alone, the story that the kills shall break", async () => {
+    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: STORY_AGENTS });
+    const full = new Watcher(`${service.url}${sessionPath(id)}/events`);
+    await full.ended;
+    for (const type of ["vote.stale", "votes.cleared", "answers.injected"]) expect(full.has(type)).toBe(true);
+    expect(full.frames.filter((frame) => frame.includes("event: answer.submitted"))).toHaveLength(4);
+    expect((await client.turn(id)).answer).toBe(FINAL);
+  });
+
+  it("keeps every run whose POST was answered, and ends it", async () => {
+    const acknowledged: string[] = [];
+    for (let kill = 0; kill < 3; kill += 1) {
+      let goOn = true;
+      const posting = Array.from({ length: 3 }, async () => {
+        while (goOn) {
+          const run = await client
+            .start({ baseUrl: providers.baseUrl, agents: [{ id: "quick", model: "quick" }] })
+            .catch(() => null);
+          if (run) acknowledged.push(run.session_id);
+          else await sleep(5);
+        }
+      });
+      const enough = acknowledged.length + 4;
+      await expect.poll(() => acknowledged.length, { timeout: 60_000, interval: 5 }).toBeGreaterThanOrEqual(enough);
+      await sleep(chance.int(0, 250));
+      await service.kill();
+      goOn = false;
+      await Promise.all(posting);
+      await service.start();
+    }
+    expect(acknowledged.length).toBeGreaterThan(9);
+    for (const id of acknowledged) expect(await client.ended(id, 60_000)).toMatchObject({ status: "completed", answer: "Yes." });
+  });
+});

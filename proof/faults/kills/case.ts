@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { Chance } from "../../../simulated/chance";
+import type { CrashPoint } from "../build/orders";
+import type { FaultyService } from "../faulty-service";
+import { DRAWN, type KindName, type Surroundings } from "../runs/kinds";
+import { nameOf } from "./points";
+import { Party } from "../runs/party";
+import type { Run } from "../runs/run";
+
+/** A kill some time after the last start, or where the process comes to a place for the n-th time. */
+export type Kill = { afterMs: number } | CrashPoint;
+/**
+ * What is done to the service, and to which runs; all else is drawn from the seed. `isWanted`: its places shall be come to. `isPair`:
+ * it is for two places, one after the other, and counts as such only if both are.
+ */
+export type Plan = { seed: number; kinds: readonly KindName[]; kills: readonly Kill[]; isWanted: boolean; isPair?: true };
+/**
+ * One kill as it was. `killedAt`: when the signal was sent; `goneAt`: when the process was known to be dead, both as `performance.now()`
+ * has it. `hit`: the runs that were on. `healthyMs`: from the new start to the first answer.
+ */
+export type Killed = { where: string; killedAt: number; goneAt: number; hit: readonly Run[]; healthyMs: number };
+export type Outcome = { plan: Plan; runs: readonly Run[]; killed: Killed[]; missed: string[]; problems: string[] };
+
+/** A place that is not come to is given up when the runs are over, or after this. */
+const AT_PLACE_WITHIN_MS = 20_000;
+
+/** A plan of its own for each seed: two or three runs, one to three kills, mostly soon after one another. */
+export function randomPlan(seed: number): Plan {
+  const chance = new Chance(seed);
+  const kinds = Array.from({ length: chance.int(2, 3) }, () => chance.pick(DRAWN));
+  const kills = Array.from({ length: chance.int(1, 3) }, (_, nth) => ({ afterMs: momentOf(chance, nth) }));
+  return { seed, kinds, kills, isWanted: false };
+}
+
+function momentOf(chance: Chance, nth: number): number {
+  switch (chance.weighted({ early: 4, anywhere: 4, recovering: nth === 0 ? 0 : 4 })) {
+    case "early":
+      return chance.int(5, 400);
+    case "anywhere":
+      return chance.int(100, 2_200);
+    case "recovering":
+      return chance.int(0, 60);
+  }
+}
+
+/** Plays a plan on a running service, to the end of its runs and the verdict on each. Never throws for what the service does. */
+export async function play(plan: Plan, service: FaultyService, providers: Surroundings): Promise<Outcome> {
+  await service.order(ordersFor(plan.kills[0]));
+  const party = new Party(plan.kinds, { service, providers, seed: plan.seed, isOnlyKilled: true });
+  const { runs, problems } = party;
+  const outcome: Outcome = { plan, runs, killed: [], missed: [], problems };
+  try {
+    await killEach(outcome, service, party.over);
+    await party.verdict();
+  } catch (error) {
+    problems.push(String(error));
+  }
+  return outcome;
+}
+
+async function killEach({ plan, runs, killed, missed }: Outcome, service: FaultyService, over: Promise<"over">): Promise<void> {
+  for (const [nth, kill] of plan.kills.entries()) {
+    if (!(await comeTo(kill, service, over))) {
+      missed.push(whereOf(kill));
+      return;
+    }
+    killed.push(await killAndRestart(kill, { service, runs, next: plan.kills[nth + 1] }));
+  }
+}
+
+const whereOf = (kill: Kill): string => ("afterMs" in kill ? `${kill.afterMs} ms` : nameOf(kill));
+
+const ordersFor = (kill: Kill | undefined) => ({ crash: kill && "point" in kill ? kill : null });
+
+/** Waits for the moment or the place of a kill; false if the runs were over before. Then it is not waited for any more. */
+async function comeTo(kill: Kill, service: FaultyService, over: Promise<"over">): Promise<boolean> {
+  if ("afterMs" in kill) {
+    await sleep(kill.afterMs);
+    return true;
+  }
+  await Promise.race([service.standstill(), over, sleep(AT_PLACE_WITHIN_MS, undefined, { ref: false })]);
+  // It can have come there together with the end of the runs, and would come there while it is asked about them.
+  return (await service.standDown()) !== null;
+}
+
+type Restart = { service: FaultyService; runs: readonly Run[]; next: Kill | undefined };
+
+async function killAndRestart(kill: Kill, { service, runs, next }: Restart): Promise<Killed> {
+  const hit = runs.filter(({ isRunning }) => isRunning);
+  const killedAt = performance.now();
+  await service.kill();
+  const goneAt = performance.now();
+  const healthyMs = await service.start(ordersFor(next));
+  return { where: whereOf(kill), killedAt, goneAt, hit, healthyMs };
+}

@@ -1,0 +1,130 @@
+import type { SessionEvent } from "../../../src/protocol/events";
+import { UsageError } from "../../../local/command-line";
+import type { CrashPoint } from "../build/orders";
+import type { KindName } from "../runs/kinds";
+
+/**
+ * The named places where the service is killed, each with a kind of run that comes there. `restarted`: only a service that was
+ * killed before does, at `first` where any other place will not do. `visits`: how often its runs surely come there. What the names mean is told where they are set (`../build/context.ts`, `sending.ts`, `bindings.ts`).
+ */
+export type Place = { point: string; kind: KindName; restarted: boolean; first?: CrashPoint; visits?: number };
+
+type EventType = SessionEvent["type"];
+/** Logged of a tool's call only when a kill cut it off. */
+type CutOff = "tool.unknown" | "tool.interrupted";
+const STAGES = ["open", "durable"] as const;
+/** Whatever is logged is at some time the last thing on disk, and at some time the first that is not; of one kind of run, or of two. */
+const EVENTS: Readonly<Record<Exclude<EventType, CutOff>, KindName | Readonly<Record<(typeof STAGES)[number], KindName>>>> = {
+  "session.created": "story",
+  "attempt.started": "story",
+  "round.started": "mixed",
+  "call.started": "story",
+  "call.deferred": "scarce",
+  "call.waiting": "rated",
+  "call.completed": "mixed",
+  "call.failed": "refused",
+  "hosted_tool.completed": "searching",
+  "citations.added": "searching",
+  "conversation.compacted": "lengthy",
+  "round.nudged": "clumsy",
+  "round.failed": "clumsy",
+  "answer.refused": "clumsy",
+  "vote.refused": "clumsy",
+  "agent.failed": "refused",
+  "agent.abstained": "restless",
+  "stream.delta": "story",
+  "personas.assigned": "rejected",
+  "answer.submitted": "mixed",
+  "answers.injected": "story",
+  "vote.cast": "story",
+  "vote.stale": "story",
+  "votes.cleared": "mixed",
+  "attempt.settled": { open: "capped", durable: "hurried" },
+  "presentation.started": "story",
+  "presentation.completed": "mixed",
+  "attempt.restarted": "rejected",
+  "tools.listed": "served",
+  "tool.started": "tools",
+  "tool.progressed": "asked",
+  "tool.input_required": "asked",
+  "files.accessed": "files",
+  "tool.completed": "files",
+  "turn.started": "again",
+  "turn.completed": "story",
+  "turn.cancelled": "recalled",
+  "turn.failed": "hopeless",
+};
+/** First of a call that must not be repeated, then of one that may. */
+const CUT_OFF: readonly (readonly [CutOff, CrashPoint])[] = [
+  ["tool.unknown", { point: "tool.send.sent", nth: 1 }],
+  ["tool.interrupted", { point: "tool.send.sent", nth: 2 }],
+];
+
+const OTHERS: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+  story: [
+    "commit.begin",
+    "commit.closed",
+    "commit.closed/turn.completed",
+    "commit.told",
+    "commit.told/turn.completed",
+    "send.before",
+    "send.intended",
+    "send.sent",
+    "send.headers",
+    "send.chunk",
+    "arm.before",
+    "arm.after",
+    "alarm.begin",
+    "alarm.arm.after",
+    "alarm.end",
+    "d1.before",
+    "d1.after",
+    "object.before",
+    "object.after",
+    "tenant.before",
+    "tenant.after",
+    "tenant.commit.open",
+    "tenant.commit.closed",
+  ],
+  mixed: ["send.chunk", "send.end"],
+  tools: ["tool.send.before", "tool.send.intended", "tool.send.sent", "tool.send.headers", "tool.send.end"],
+  files: ["r2.before", "r2.after"],
+  erased: ["erase.before", "erase.after", "r2.before", "r2.after", "d1.before", "d1.after"],
+};
+
+/** Pieces of replies that each run of several agents gets at least. */
+const CHUNKS = 60;
+
+const AFTER_A_RESTART = ["boot.begin", "boot.commit.open", "boot.commit.closed", "boot.end", "boot.durable", "alarm.begin"];
+
+export const PLACES: readonly Place[] = [
+  ...Object.entries(EVENTS).flatMap(([event, kind]) =>
+    STAGES.map((stage) => ({
+      point: `commit.${stage}/${event}`,
+      kind: typeof kind === "string" ? kind : kind[stage],
+      restarted: false,
+    })),
+  ),
+  ...CUT_OFF.flatMap(([event, first]) =>
+    STAGES.map((stage) => ({ point: `commit.${stage}/${event}`, kind: "tools" as const, restarted: true, first })),
+  ),
+  ...entriesOf(OTHERS).flatMap(([kind, points]) =>
+    points.map((point) => ({ point, kind, restarted: false, ...(point === "send.chunk" && { visits: CHUNKS }) })),
+  ),
+  ...AFTER_A_RESTART.map((point) => ({ point, kind: "story" as const, restarted: true })),
+];
+
+function entriesOf(others: typeof OTHERS): (readonly [KindName, readonly string[]])[] {
+  const kinds: KindName[] = ["story", "mixed", "files", "tools", "erased"];
+  return kinds.map((kind) => [kind, others[kind] ?? []] as const);
+}
+
+/** `commit.open/vote.cast:2` as it is typed. Throws `UsageError` if it is none. */
+export function parsePoint(text: string): CrashPoint {
+  const [, point, nth = "1"] = /^([a-z0-9]+(?:\.[a-z]+)+(?:\/[a-z_]+\.[a-z_]+)?)(?::(\d{1,9}))?$/.exec(text) ?? [];
+  if (point === undefined || Number(nth) < 1)
+    throw new UsageError(`${text} names no point; write it like commit.open/vote.cast:2`);
+  return { point, nth: Number(nth) };
+}
+
+export const nameOf = ({ point, nth }: CrashPoint): string => `${point}:${nth}`;

@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { MemoryProbe } from "./clients/memory";
+import { FaultyService } from "./faulty-service";
+import { freePort } from "../../simulated/service/loopback";
+import { answersThenVotes, paced } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { sessionPath } from "../../src/protocol/api";
+import { ServiceClient } from "../../tests/e2e/support/service-client";
+
+const SESSIONS = 4;
+const OVER_WITHIN_MS = 60_000;
+/** An object that does nothing any more is taken from memory after ten seconds; what the runtime held of it goes while it works. */
+const LET_GO_WITHIN_MS = 90_000;
+const LOOK_EVERY_MS = 2_000;
+/** The class of which each session's object has one. */
+const HELD = "Engine";
+
+let service: FaultyService;
+let providers: SimulatedProviders;
+let client: ServiceClient;
+let probe: MemoryProbe;
+
+beforeAll(async () => {
+  const slow = paced(
+    { ttftMs: 300, tokensPerSecond: 3 },
+    answersThenVotes({ answer: "At 100 °C, where the air is as heavy as by the sea." }),
+  );
+  providers = await startSimulatedProviders({ models: { slow } });
+  const inspectorPort = await freePort();
+  service = await FaultyService.prepare({}, { inspectorPort });
+  await service.start();
+  client = new ServiceClient(service.url);
+  probe = await MemoryProbe.connect(inspectorPort, service.pid ?? 0);
+});
+afterAll(async () => {
+  probe?.close();
+  await service?.stop();
+  await providers?.close();
+});
+
+/** Reads a session's stream until it ends or breaks off, and gives it; told when the first of a model's words are there. */
+async function watch(session: string, onWords: () => void): Promise<string> {
+  const response = await fetch(`${service.url}${sessionPath(session)}/events`, { headers: { accept: "text/event-stream" } });
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes, { stream: true });
+      if (text.includes("event: stream.delta")) onWords();
+    }
+  } catch {
+    // the object went down under it
+  }
+  return text;
+}
+
+/** Looks until no session's object is held any more, or the time is up; how many are then. */
+async function heldAtLast(): Promise<number> {
+  const giveUpAt = performance.now() + LET_GO_WITHIN_MS;
+  for (;;) {
+    await (await fetch(`${service.url}/healthz`)).text();
+    const held = await probe.instances(HELD);
+    if (held === 0 || performance.now() > giveUpAt) return held;
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+it("a session whose object is taken down under a reader leaves nothing of it in memory", async () => {
+  const team = ["one", "two"].map((id) => ({ id, model: "slow" }));
+  const readers = await Promise.all(
+    Array.from({ length: SESSIONS }, async () => {
+      const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: team });
+      const words = Promise.withResolvers<void>();
+      return { id, words: words.promise, broken: watch(id, words.resolve) };
+    }),
+  );
+  await Promise.all(readers.map(({ words }) => words));
+  expect(await probe.instances(HELD)).toBe(SESSIONS);
+  await Promise.all(readers.map(({ id }) => service.reset(id)));
+  for (const { broken } of readers) expect(await broken).not.toContain("turn.completed"); // it was read when its object went down
+  for (const { id } of readers) expect(await client.ended(id, OVER_WITHIN_MS)).toMatchObject({ status: "completed" });
+  expect(await heldAtLast()).toBe(0);
+});

@@ -1,0 +1,270 @@
+import { isDeepStrictEqual } from "node:util";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { z } from "zod";
+import { isTerminal, type WireEvent } from "../../../src/protocol/events";
+import { CancelledSchema } from "../../../src/protocol/listings";
+import { check } from "../../../checker";
+import { broken, misfolded, misnumbered, toEvent, undercharged } from "../../../tests/e2e/support/verdict";
+import type { Watcher } from "../../../tests/e2e/support/watcher";
+import { charges, peakAwaitingHeaders, type RecordedRequest } from "../../../simulated/providers/ledger";
+import type { Run } from "./run";
+import { missshown } from "./shown";
+import { reachedTools, type ToolRequest, toolProblems } from "./tool-witness";
+import { trailProblems } from "./trail";
+
+/** The platform lets six requests of an object wait for headers: four are calls, one is whatever else tool servers are asked (I14). */
+export const MOST_AWAITING_HEADERS = { models: 4, inAll: 5 } as const;
+/** A request that was on its way when the cancel was acknowledged. */
+const UNDER_WAY_MS = 150;
+const CLOSED_WITHIN_MS = 2_000;
+
+/** What is looked at of a run that is over, which clients played and others can tell of. */
+export type Judged = Pick<Run, Fact | Look> & { watchers: readonly Reader[] };
+type Fact = "kind" | "session" | "turns" | "canary" | "capUsd" | "cancelledAt" | "cancelled" | "erasedAt" | "killedAt";
+type Look =
+  | "requests"
+  | "replay"
+  | "status"
+  | "listed"
+  | "look"
+  | "files"
+  | "answerFiles"
+  | "stored"
+  | "toolCalls"
+  | "toolRequests";
+type Reader = Pick<Watcher, "frames" | "bytes">;
+
+/** Everything that is wrong with a run that is over, in sentences; an empty list means that nothing is. */
+export async function judgeRun(run: Judged): Promise<string[]> {
+  await letGo(run);
+  if (run.kind.deed === "erases it") return judgeErased(run);
+  const log = await run.replay();
+  const events = log.map(toEvent);
+  const requests = run.requests();
+  const toTools = run.toolRequests();
+  const isCancelled = run.kind.deed?.startsWith("cancels") ?? false;
+  return [
+    ...unlike(run, log),
+    ...misnumbered(events),
+    ...broken(events, {
+      ...(run.kind.tools && { tools: reachedTools(run.toolCalls(), events) }),
+      ...(!isCancelled && { cancelsAsked: [] }),
+      ...(run.killedAt && { diedAfter: deathsIn(events, run.killedAt) }),
+    }),
+    ...(run.kind.tools ? toolProblems(run.toolCalls(), events, isCancelled) : []),
+    ...misended(events, run),
+    ...misfolded(events, await run.status()),
+    ...undercharged(events, requests),
+    ...overspent(events, requests, run.capUsd),
+    ...unfelt(events, run),
+    ...overtaken(requests, run.kind.maxTokens),
+    ...overlapping(requests, toTools),
+    ...afterTheEnd([...requests, ...toTools], run.cancelledAt),
+    ...unequal(run.cancelled),
+    ...(isCancelled && run.cancelled.length === 0 ? ["I15: no cancel was acknowledged"] : []),
+    ...run.cancelled.flatMap((answer) => misacknowledged(answer, events, run)),
+    ...leaked(log, run.canary),
+    ...labelled(requests),
+    ...missshown(events, requests, { canary: run.canary, isClockRight: run.killedAt !== null }),
+    ...twice(await run.listed(), run),
+    ...(await misfiled(run, events)),
+  ];
+}
+
+/** Waits until nothing of it is open at a provider or a tool, or should no longer be. */
+export async function letGo(run: Pick<Judged, "requests"> & Partial<Pick<Judged, "toolRequests">>): Promise<void> {
+  const giveUpAt = performance.now() + CLOSED_WITHIN_MS;
+  const isOpen = () =>
+    [...run.requests(), ...(run.toolRequests?.() ?? [])].some((one) => one.endedAt === null && !isListening(one));
+  while (isOpen() && performance.now() < giveUpAt) await sleep(20);
+}
+
+/** It is gone, and everything it did before it went was right. */
+async function judgeErased(run: Judged): Promise<string[]> {
+  const [full] = run.watchers;
+  const seen = (full?.frames ?? []).map(toEvent);
+  const { status } = await run.look();
+  const listed = await run.listed();
+  return [
+    ...misnumbered(seen),
+    ...check(seen, { finished: false }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`),
+    ...(status === 404 ? [] : [`the erased session answers ${status}`]),
+    ...(listed.length === 0 ? [] : ["the erased session is listed"]),
+    ...afterTheEnd([...run.requests(), ...run.toolRequests()], run.erasedAt),
+    // The rest of its log is gone, so that nobody knows when an agent gave its first answer.
+    ...missshown(seen, run.requests(), { canary: run.canary, isClockRight: false }),
+    ...leaked(full?.frames ?? [], run.canary),
+  ];
+}
+
+/** I1: what each client pieced together is the log, byte for byte. */
+function unlike(run: Judged, log: readonly Buffer[]): string[] {
+  const firstTurn = log.slice(1, log.findIndex((frame) => isTerminal(toEvent(frame).type)) + 1);
+  const summary = firstTurn.filter((frame) => toEvent(frame).type !== "stream.delta");
+  return run.watchers.flatMap((watcher, nth) => {
+    const wanted = nth === run.watchers.length - 1 ? summary : log;
+    return watcher.bytes.equals(Buffer.concat(wanted)) ? [] : [difference(watcher, wanted, nth)];
+  });
+}
+
+function difference({ frames }: Reader, wanted: readonly Buffer[], nth: number): string {
+  const at = wanted.findIndex((frame, place) => !frames[place]?.equals(frame));
+  const [got, right] = at < 0 ? [frames[wanted.length], undefined] : [frames[at], wanted[at]];
+  return `I1: watcher ${nth} got ${text(got)} where the log has ${text(right)}`;
+}
+
+const text = (frame: Buffer | undefined): string => frame?.toString().trim().slice(0, 300) ?? "nothing";
+
+/**
+ * I10: the turn's result has the winner's files, each as it was written, every call of a file tool is on record once, and what
+ * lies in R2 is what the answers have.
+ */
+async function misfiled(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
+  const { files } = run.kind;
+  if (!files) return [];
+  const found = await run.files();
+  return [
+    ...(isDeepStrictEqual(found, files) ? [] : [`I10: the result has the files ${JSON.stringify(found)}`]),
+    ...trailProblems(events).map((problem) => `I10: ${problem}`),
+    ...(await misstored(run, events)),
+  ];
+}
+
+type Answer = Extract<WireEvent, { type: "answer.submitted" | "presentation.completed" }>;
+
+/** Whether it has a snapshot of its own. */
+const isFrozen = (event: WireEvent): event is Answer =>
+  event.type === "presentation.completed" || (event.type === "answer.submitted" && event.snapshot === event.label);
+
+/** I10: every snapshot is in R2, whole, with the files that the API gives, and there is nothing else to be done about files. */
+async function misstored(run: Judged, events: readonly WireEvent[]): Promise<string[]> {
+  const { trees, problems, left } = await run.stored();
+  const listed = events.filter(isFrozen).map(async ({ turn, attempt, label }) => {
+    return [`${turn}/${attempt}/${label}`, await run.answerFiles(attempt, label)] as const;
+  });
+  const wanted = Object.fromEntries(await Promise.all(listed));
+  const isThere = isDeepStrictEqual(trees, wanted);
+  return [
+    ...(left === 0 ? [] : [`I10: ${left} things are still to be done about its files`]),
+    ...(isThere ? [] : [`I10: in R2 there is ${JSON.stringify(trees)} instead of ${JSON.stringify(wanted)}`]),
+    ...problems.map((problem) => `I10: ${problem}`),
+  ];
+}
+
+/** I3, I4: each turn has one end, of a kind this run may have, and the answer it must have. */
+function misended(events: readonly WireEvent[], { kind, turns }: Judged): string[] {
+  const ends = events.filter(({ type }) => isTerminal(type));
+  const wrong = ends.filter(({ type }) => !kind.ends.some((end) => end === type));
+  const own = ends.filter((event) => event.type === "turn.failed" && event.code === "internal");
+  const settled = events.findLast((event) => event.type === "attempt.settled");
+  const answers = events.flatMap((event) => (event.type === "turn.completed" ? [event.answer] : []));
+  return [
+    ...(ends.length === turns ? [] : [`I4: ${ends.length} turns ended instead of ${turns}`]),
+    ...wrong.map((end) => `I3: it ended with ${JSON.stringify(end)}`),
+    ...own.map((end) => `I3: a fault of the service itself ended turn ${end.turn}`),
+    ...(!kind.endedBy || settled?.ended_by === kind.endedBy ? [] : [`I6: it was settled by ${settled?.ended_by ?? "nothing"}`]),
+    ...answers.flatMap((answer) =>
+      kind.answer === null || answer === kind.answer ? [] : [`I3: the answer is ${JSON.stringify(answer)}`],
+    ),
+  ];
+}
+
+/** I11: what the provider charged never passed the cap, at no moment. */
+function overspent(events: readonly WireEvent[], requests: readonly RecordedRequest[], capUsd: number | null): string[] {
+  if (capUsd === null) return [];
+  const agents = events.flatMap((event) => (event.type === "session.created" ? event.rules.agents : []));
+  const price = (model: string) => agents.find((agent) => agent.model === model)?.price;
+  let spent = 0;
+  for (const { model, inputTokens, outputTokens } of charges(requests).sort((a, b) => a.at - b.at)) {
+    spent += (inputTokens * (price(model)?.input ?? 0) + outputTokens * (price(model)?.output ?? 0)) / 1_000_000;
+  }
+  return spent <= capUsd + 1e-9 ? [] : [`I11: $${spent} was charged under a cap of $${capUsd}`];
+}
+
+/** A cap that shall bind does, from the first call on. One that nobody came up against was not tried. */
+const unfelt = (events: readonly WireEvent[], { kind, capUsd }: Judged): string[] =>
+  !kind.isCapped || events.some(({ type }) => type === "call.deferred")
+    ? []
+    : [`I11: no call had to wait under a cap of $${capUsd}`];
+
+/** I11, of tokens. */
+function overtaken(requests: readonly RecordedRequest[], cap: number | undefined): string[] {
+  const taken = charges(requests).reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  return cap === undefined || taken <= cap ? [] : [`I11: ${taken} tokens were charged under a cap of ${cap}`];
+}
+
+/** I14: of models' requests alone, and of all together. */
+export function overlapping(models: readonly RecordedRequest[], tools: readonly ToolRequest[] = []): string[] {
+  const [ofModels, inAll] = [peakAwaitingHeaders(models), peakAwaitingHeaders([...models, ...tools])];
+  return [
+    ...(ofModels <= MOST_AWAITING_HEADERS.models ? [] : [`I14: ${ofModels} requests for models waited for headers at once`]),
+    ...(inAll <= MOST_AWAITING_HEADERS.inAll ? [] : [`I14: ${inAll} requests in all waited for headers at once`]),
+  ];
+}
+
+/**
+ * I15: once a cancel or an erase is acknowledged (Unix ms; null: neither was) nothing new begins, and what was open is let go of soon. A
+ * tool server is told so, which is a request too, and what it has to tell by itself is heard for as long as the connection rests.
+ */
+export function afterTheEnd(requests: readonly (RecordedRequest | ToolRequest)[], at: number | null): string[] {
+  if (at === null) return [];
+  const late = requests.filter((one) => one.startedAt > at + UNDER_WAY_MS && !isLeaving(one));
+  const open = requests.filter((one) => (one.endedAt === null || one.endedAt > at + CLOSED_WITHIN_MS) && !isListening(one));
+  return [
+    ...(late.length === 0 ? [] : [`I15: ${late.length} requests began after the end was acknowledged`]),
+    ...(open.length === 0 ? [] : [`I15: ${open.length} requests were open 2 s after the end was acknowledged`]),
+  ];
+}
+
+const isLeaving = (request: object): boolean => "purpose" in request && request.purpose === "leaving";
+const isListening = (request: object): boolean => "purpose" in request && request.purpose === "listening";
+
+/** I15: to cancel twice is to cancel once. */
+const unequal = (answers: readonly string[]): string[] =>
+  answers.every((answer) => answer === answers[0]) ? [] : [`I15: cancels were answered ${answers.join(" and then ")}`];
+
+/** I2: what a cancel was answered is of this session, and true of its log. */
+function misacknowledged(answer: string, log: readonly WireEvent[], { session }: Judged): string[] {
+  const told = cancelledOf(answer);
+  if (told === null) return [`I2: a cancel was answered ${JSON.stringify(answer.slice(0, 300))}`];
+  return [
+    ...(told.session_id === session ? [] : [`I2: a cancel of ${session} was answered for ${told.session_id}`]),
+    ...untrueCancel(told, log),
+  ];
+}
+
+function cancelledOf(answer: string): z.infer<typeof CancelledSchema> | null {
+  try {
+    return CancelledSchema.safeParse(JSON.parse(answer)).data ?? null;
+  } catch {
+    return null; // no JSON
+  }
+}
+
+/** I2: a turn has ended in the log as a cancel was told that it had. */
+export function untrueCancel({ turn, status }: { turn: number; status: string }, log: readonly WireEvent[]): string[] {
+  const logged = statusIn(log, turn);
+  return logged === status ? [] : [`I2: turn ${turn} was acknowledged as ${status} and is ${logged} in the log`];
+}
+
+/** How a turn ended; null: it did not, or there is none. */
+export const statusIn = (log: readonly WireEvent[], turn: number): string | null =>
+  log.find((event) => event.turn === turn && isTerminal(event.type))?.type.slice("turn.".length) ?? null;
+
+/** Where the log ended each time that the process died. */
+const deathsIn = (events: readonly WireEvent[], killedAt: readonly number[]): number[] =>
+  killedAt.map((death) => events.findLastIndex(({ at }) => at <= death) + 1);
+
+/** I17: keys are in no frame. What the service prints is looked at for all runs together. */
+const leaked = (log: readonly Buffer[], canary: string): string[] =>
+  log.some((frame) => frame.includes(canary)) ? ["I17: the agents' key is in an event"] : [];
+
+/** I21: labels say who wrote what, and in which order. Names that no text holds by chance are looked for elsewhere. */
+function labelled(requests: readonly RecordedRequest[]): string[] {
+  const labels = requests.flatMap(({ body }) => /\bagent\d+\.(\d|final)/.exec(JSON.stringify(body))?.[0] ?? []);
+  return [...new Set(labels)].map((label) => `I21: a model was sent the label ${label}`);
+}
+
+/** I2, A15: however often it was asked for, it is there once. */
+const twice = (listed: readonly string[], { session }: Judged): string[] =>
+  listed.length === 1 && listed[0] === session ? [] : [`I2: ${session} is listed as ${JSON.stringify(listed)}`];

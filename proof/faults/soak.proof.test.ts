@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../counts";
+import { soak } from "./soak/campaign";
+import { type SoakFailure, type SoakFigures, shortcomings } from "./soak/figures";
+import { toSoakReport } from "./soak/report";
+
+/** A soak of half a minute (robustness.md §3), which shows that it works: what creeps takes hours to be seen. */
+const SEED = Number(process.env["KILL_SEED"] ?? Date.now() % 1_000_000);
+const SESSIONS = 4;
+
+describe(`one service under load, with faults every few seconds (KILL_SEED=${SEED})`, () => {
+  let figures: SoakFigures;
+  const toldAtOnce: SoakFailure[] = [];
+  let looks = 0;
+  beforeAll(async () => {
+    figures = await soak({
+      ...{ seed: SEED, minutes: countOf("soak_minutes"), sessions: SESSIONS, faultEveryMs: 3_000 },
+      onFailure: (failure) => toldAtOnce.push(failure),
+      onSample: () => {
+        looks += 1;
+      },
+    });
+    console.log(toSoakReport(figures));
+  }, 600_000);
+
+  it("breaks no promise, neither a session nor all of them together", () => {
+    expect(figures.failures).toEqual([]);
+    expect(toldAtOnce).toEqual([]);
+    expect(shortcomings(figures)).toEqual([]);
+    expect(figures.endedEarly).toBeNull();
+  });
+
+  it("ends one session after the other", () => {
+    const ended = Object.values(figures.runs).reduce((sum, count) => sum + count, 0);
+    expect(ended).toBeGreaterThan(SESSIONS); // so some were begun when others were over
+    expect(Object.keys(figures.runs).length).toBeGreaterThan(2);
+  });
+
+  it("is struck by several faults", () => {
+    expect(figures.struck.filter(({ met }) => met > 0).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it("is looked at, heap and disk", () => {
+    expect(looks).toBe(figures.samples.length);
+    expect(looks).toBeGreaterThanOrEqual(2);
+    const [atFirst, atLast] = figures.atRest;
+    for (const rest of [atFirst, atLast]) expect(rest?.live).toBeGreaterThan(1_000_000);
+    expect(atLast?.minutes).toBeGreaterThan(atFirst?.minutes ?? 0);
+    expect(figures.samples.some(({ live }) => live !== null && live > 1_000_000)).toBe(true);
+    const [first, last] = [figures.samples[0], figures.samples.at(-1)];
+    expect(last?.disk).toBeGreaterThan(first?.disk ?? 0);
+    expect(last?.minutes).toBeGreaterThan(first?.minutes ?? 0);
+  });
+});
+
+describe("a soak that is interrupted", () => {
+  it("sees those that are on to their ends, and tells the figures so far", async () => {
+    const interrupted = new AbortController();
+    const figures = await soak({
+      ...{ seed: SEED, minutes: 60, sessions: 2, interrupted: interrupted.signal },
+      onSample: () => setTimeout(() => interrupted.abort(), 3_000),
+    });
+    expect(figures).toMatchObject({ endedEarly: "interrupted", failures: [] });
+    expect(figures.minutes).toBeLessThan(2);
+    expect(Object.values(figures.runs).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(2);
+  }, 300_000);
+});

@@ -1,0 +1,195 @@
+import { tmpdir } from "node:os";
+import { MemoryProbe } from "../clients/memory";
+import { freePort } from "../../../simulated/service/loopback";
+import { FaultyService } from "../faulty-service";
+import { lookedAtWhole } from "./afterwards";
+import { BooksLog } from "./books-log";
+import { Crew } from "./crew";
+import { INTERRUPTED, type RestSample, type Sample, type SoakFailure, type SoakFigures } from "./figures";
+import { Looks, refuseFullDisk } from "./looks";
+import { rest, Striker } from "./striker";
+
+export type SoakOptions = {
+  seed: number;
+  minutes: number;
+  /** How many at a time. */
+  sessions: number;
+  /** From one fault to the next, in ms; absent: ten seconds. */
+  faultEveryMs?: number;
+  /** Ends it early; its figures are those so far. */
+  interrupted?: AbortSignal;
+  /** Told when the first sessions are about to begin. */
+  onStarted?: () => void;
+  onSample?: (sample: Sample) => void;
+  /** Told of each look with nothing on. */
+  onRest?: (sample: RestSample) => void;
+  onFailure?: (failure: SoakFailure) => void;
+};
+
+const FAULT_EVERY_MS = 10_000;
+/** What grows is seen in many looks: in a soak of minutes they come closer together. */
+const LOOK_EVERY_MS = { long: 60_000, short: 15_000 } as const;
+const SHORT_MINUTES = 5;
+/** So often in a soak, but not so often that it does little else, nobody is served for a while, and the heap is looked at. */
+const RESTS = 10;
+const REST_EVERY_MS = { least: 240_000, most: 1_800_000 } as const;
+/**
+ * What a tenant could not be told of at once it is told of again after a second, two, four and eight; and an object that does nothing any
+ * more is taken from memory after ten seconds.
+ */
+const AT_REST_WITHIN_MS = 40_000;
+/** Of each is kept what came of it, and whatever breaks promises so often would fill the disk by the morning: these are enough to look into. */
+const MOST_FAILURES = 20;
+/** Sessions of a night take more. But with less not even what is kept of the last failures has room. */
+const LEAST_DISK_BYTES = 1_000_000_000;
+
+/**
+ * One service, never started again, with so many sessions at a time for so many minutes, while something goes wrong every ten seconds.
+ * Each run that ends is judged, and nothing of it kept but what the books shall tell. Then no more are begun, those that are on end
+ * without further faults, and all that was written is looked at. Throws only if the service cannot be started, and `UsageError` if the disk
+ * is nearly full.
+ */
+export async function soak(options: SoakOptions): Promise<SoakFigures> {
+  await refuseFullDisk(tmpdir(), LEAST_DISK_BYTES);
+  const books = await BooksLog.open();
+  try {
+    const inspectorPort = await freePort();
+    const service = await FaultyService.prepare({}, { inspectorPort });
+    try {
+      await service.start();
+      const probe = () => MemoryProbe.connect(inspectorPort, service.pid ?? 0);
+      const played = await new Soak({ options, service, books, probe }).play();
+      const failures = await lookedAtWhole({ service, books, seed: options.seed, command: commandOf(options) });
+      for (const failure of failures) options.onFailure?.(failure);
+      return { ...played, failures: [...played.failures, ...failures] };
+    } finally {
+      await service.stop().catch((error: unknown) => {
+        // Told, and no more: the figures of hours are worth more than a folder that was not cleared away.
+        options.onFailure?.({
+          name: "clearing away",
+          problems: [String(error)],
+          folder: "no folder",
+          command: commandOf(options),
+        });
+      });
+    }
+  } finally {
+    await books.close();
+  }
+}
+
+/** The command that plays it again, as far as the machine keeps its pace. */
+export const commandOf = ({ seed, minutes, sessions }: Pick<SoakOptions, "seed" | "minutes" | "sessions">): string =>
+  `npm run faults -- --soak ${Math.max(1, Math.ceil(minutes))} --sessions ${sessions} --seed ${seed}`;
+
+/** `probe`: gives a new one to look through, for one that keeps silent. */
+type Parts = { options: SoakOptions; service: FaultyService; books: BooksLog; probe: () => Promise<MemoryProbe> };
+
+class Soak {
+  readonly #parts: Parts;
+  readonly #crew: Crew;
+  readonly #striker: Striker;
+  readonly #looks: Looks;
+  readonly #over = new AbortController();
+  readonly #failures: SoakFailure[] = [];
+  readonly #atRest: RestSample[] = [];
+  #endedEarly: string | null = null;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { options, service, books, probe } = parts;
+    const { seed, sessions, faultEveryMs: everyMs = FAULT_EVERY_MS } = options;
+    this.#striker = new Striker({
+      service,
+      seed,
+      everyMs,
+      targets: () => this.#crew.targets,
+      isResting: () => this.#crew.isResting,
+    });
+    this.#crew = new Crew({
+      ...{ service, books, seed, sessions },
+      command: commandOf(options),
+      lately: () => this.#striker.lately,
+      calmSince: () => this.#striker.calmSince,
+      onFailure: (failure) => this.#fail(failure),
+    });
+    this.#looks = new Looks({
+      ...{ connect: probe, url: service.url, pid: service.pid ?? 0, storage: service.storage, onSample: options.onSample },
+      everyMs: options.minutes < SHORT_MINUTES ? LOOK_EVERY_MS.short : LOOK_EVERY_MS.long,
+      ended: () => this.#crew.ended,
+      leastDiskBytes: LEAST_DISK_BYTES,
+      onFull: () => this.#endEarly("less than 1 GB is left on the disk"),
+    });
+  }
+
+  async play(): Promise<SoakFigures> {
+    const { seed, sessions, minutes: wanted, interrupted, onStarted } = this.#parts.options;
+    interrupted?.addEventListener("abort", () => this.#endEarly(INTERRUPTED), { once: true });
+    if (interrupted?.aborted) this.#endEarly(INTERRUPTED);
+    await this.#lookAtRest(performance.now());
+    onStarted?.();
+    const startedAt = performance.now();
+    const clock = rest(wanted * 60_000, this.#over.signal).then(() => this.#over.abort());
+    const all = [
+      this.#watched("the sessions", this.#crew.playUntil(this.#over.signal)),
+      this.#watched("the faults", this.#striker.strikeUntil(this.#over.signal)),
+      this.#watched("the looks", this.#looks.lookUntil(this.#over.signal, startedAt)),
+      this.#watched("the looks at rest", this.#restUntilOver(startedAt)),
+    ];
+    await clock;
+    const minutes = (performance.now() - startedAt) / 60_000;
+    await Promise.all(all);
+    // However it ended: what is still owed of the last sessions would be taken for what was never told.
+    await rest(AT_REST_WITHIN_MS, new AbortController().signal);
+    await this.#lookAtRest(startedAt);
+    this.#looks.close();
+    const atRest = [...this.#atRest];
+    await this.#crew.hear();
+    const [runs, struck, samples] = [this.#crew.runs, this.#striker.struck, this.#looks.samples];
+    const failures = [...this.#failures];
+    return { seed, sessions, minutes, runs, struck, failures, samples, atRest, endedEarly: this.#endedEarly };
+  }
+
+  /** With sessions on, garbage that the runtime still holds hides what stays. */
+  async #restUntilOver(startedAt: number): Promise<void> {
+    const { least, most } = REST_EVERY_MS;
+    const everyMs = Math.min(most, Math.max(least, (this.#parts.options.minutes * 60_000) / RESTS));
+    for (;;) {
+      await rest(everyMs, this.#over.signal);
+      if (this.#over.signal.aborted) return;
+      await this.#crew.rest(async () => {
+        await rest(AT_REST_WITHIN_MS, this.#over.signal);
+        if (!this.#over.signal.aborted) await this.#lookAtRest(startedAt);
+      });
+    }
+  }
+
+  async #lookAtRest(startedAt: number): Promise<void> {
+    const seen = await this.#looks.lookAtRest(startedAt);
+    if (seen === null) return;
+    this.#atRest.push(seen);
+    this.#parts.options.onRest?.(seen);
+  }
+
+  /** Whoever cannot go on ends it: the service is gone, or takes no orders. */
+  async #watched(name: string, work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      await this.#crew.fail({ name, problems: [String(error)] });
+      this.#endEarly(`${name} could not go on`);
+    }
+  }
+
+  #fail(failure: SoakFailure): void {
+    this.#failures.push(failure);
+    this.#parts.options.onFailure?.(failure);
+    if (this.#failures.length >= MOST_FAILURES) this.#endEarly(`${MOST_FAILURES} things broke promises`);
+  }
+
+  #endEarly(why: string): void {
+    if (this.#over.signal.aborted) return;
+    this.#endedEarly = why;
+    this.#over.abort();
+  }
+}

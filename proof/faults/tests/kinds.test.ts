@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Kind, KINDS, kindOf, type Surroundings } from "../runs/kinds";
+import { startSurroundings } from "../runs/surroundings";
+import { parseTeam } from "../../../src/config/parse-team";
+import type { TeamRules } from "../../../src/protocol/team";
+import { FULL_CONTEXT } from "../../../tests/config/teams";
+
+let surroundings: Surroundings;
+beforeAll(async () => {
+  surroundings = await startSurroundings();
+});
+afterAll(() => surroundings.close());
+
+function rulesOf({ agents, config = {} }: Kind): TeamRules {
+  const team = agents(surroundings).map(({ id, model, backend }) => ({
+    id,
+    backend: { ...backend, model, api_key: "some-key" },
+  }));
+  const context = { ...FULL_CONTEXT, allowedOrigins: ["http://127.0.0.1:*"] };
+  const result = parseTeam(JSON.stringify({ agents: team, ...config }), context);
+  if (!result.ok) throw new Error(JSON.stringify(result.errors));
+  return result.team.rules;
+}
+
+const ERASED = Object.values(KINDS).filter((kind: Kind) => kind.deed === "erases it");
+
+it("what is erased can cost nothing, so that the tenant's books of all other runs can be held to the cent", () => {
+  expect(ERASED).not.toEqual([]);
+  for (const kind of ERASED) {
+    const { agents } = rulesOf(kind);
+    expect(agents.map(({ price, hosted_tools = [] }) => ({ price, hosted_tools }))).toEqual(
+      agents.map(() => ({ price: null, hosted_tools: [] })),
+    );
+  }
+});
+
+it("what is charged to a tenant can be told from nothing", () => {
+  expect(rulesOf(kindOf("story")).agents.every(({ price }) => price !== null)).toBe(true);
+});

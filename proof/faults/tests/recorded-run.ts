@@ -1,0 +1,145 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import type { Judged } from "../runs/judge";
+import { type Kind, kindOf } from "../runs/kinds";
+import { keyOf } from "../runs/shown";
+import { nothingAsked } from "../../../simulated/providers/asked";
+import { newRecord, type RecordedRequest } from "../../../simulated/providers/ledger";
+import type { SessionStatus } from "../../../src/protocol/api";
+import { type WireEvent, WireEventSchema } from "../../../src/protocol/events";
+import { toStatus } from "../../../src/protocol/status";
+import { apply, emptyView } from "../../../src/protocol/view";
+import { answersBlock } from "../../../src/prompts/shown-answers";
+
+/** A recorded run, told as clients, providers and tools would tell of it: it breaks no promise, and a test changes one thing. */
+export const SESSION = "session_01";
+export const CANARY = "canary-key-1";
+const RECORDED = path.join(import.meta.dirname, "../../golden/v2/improved-answer-with-injection.jsonl");
+export const EVENTS: readonly WireEvent[] = readFileSync(RECORDED, "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => WireEventSchema.parse({ ...JSON.parse(line), session_id: SESSION }));
+export const END_AT = EVENTS.at(-1)?.at ?? 0;
+/** Of the one call of a tool in it: the first agent's, in its second round. */
+export const TOOL_CALL = { name: "read_file", key: `${SESSION}_tool_1_1_1_2_call_1_1_1_2_1_1_use`, answered: true };
+export const TREE = { "a.txt": "00 3" };
+
+export const toFrame = (event: WireEvent): Buffer =>
+  Buffer.from(`event: ${event.type}\nid: ${event.sequence_number}\ndata: ${JSON.stringify(event)}\n\n`);
+export const readerOf = (events: readonly WireEvent[]) => ({
+  frames: events.map(toFrame),
+  bytes: Buffer.concat(events.map(toFrame)),
+});
+export const readersOf = (events: readonly WireEvent[]) => [
+  readerOf(events),
+  readerOf(events.filter(({ turn, type }) => turn === 1 && type !== "stream.delta")),
+];
+
+export const requestOf = (
+  model: string,
+  times: Pick<RecordedRequest, "startedAt" | "firstByteAt" | "endedAt">,
+  agent = "ada",
+): RecordedRequest => ({
+  ...newRecord({
+    id: 1,
+    format: "openai-chat",
+    model,
+    path: "/",
+    headers: { authorization: `Bearer ${keyOf(CANARY, agent)}` },
+    body: {},
+    startedAt: times.startedAt,
+  }),
+  ...times,
+  outcome: "completed",
+});
+/** What a model is sent that may use these tools and is shown these answers. */
+export function sending(labels: readonly string[], offers: readonly string[]): Pick<RecordedRequest, "body" | "asked"> {
+  const [aliases = {}] = EVENTS.flatMap((event) => (event.type === "turn.started" ? [event.aliases] : []));
+  const answers = labels.flatMap((label) =>
+    EVENTS.flatMap((event) =>
+      event.type === "answer.submitted" && event.label === label
+        ? [{ alias: aliases[event.agent] ?? "", content: event.content }]
+        : [],
+    ),
+  );
+  const text = `Which way? ${answers.length === 0 ? "" : answersBlock("n0nce", "CURRENT ANSWERS", answers)}`;
+  const tools = offers.map((name) => ({ name, parameters: {} }));
+  return {
+    body: { messages: [{ role: "user", content: [{ type: "text", text }] }] },
+    asked: { ...nothingAsked("any"), messages: [{ role: "user", text }], tools },
+  };
+}
+/** The answers that an agent's round had shown when the log stood there. */
+const shownBy = (agent: string, round: number, sequence: number): string[] =>
+  EVENTS.flatMap((event) =>
+    (event.type === "round.started" || event.type === "answers.injected") &&
+    event.agent === agent &&
+    event.round === round &&
+    event.sequence_number < sequence
+      ? event.labels
+      : [],
+  );
+/** What reached the providers: each call that completed, for what the log says it cost. */
+export const REQUESTS = EVENTS.flatMap((event) => {
+  const started = EVENTS.find((one) => one.type === "call.started" && "call" in event && one.call === event.call);
+  if (event.type !== "call.completed" || started?.type !== "call.started") return [];
+  const { input_tokens, cached_tokens, output_tokens: outputTokens } = event.usage;
+  const inputTokens = input_tokens - cached_tokens; // which have a lower price, and the witness knows but one
+  const times = { startedAt: started.at, firstByteAt: started.at, endedAt: event.at };
+  const { agent, round, offers, sequence_number } = started;
+  const sent = sending(shownBy(agent, round, sequence_number), offers);
+  return [{ ...requestOf(event.model, times, agent), ...sent, reported: { inputTokens, outputTokens } }];
+});
+
+export const ofKind = (name: Parameters<typeof kindOf>[0], more: Partial<Kind> = {}): Pick<Judged, "kind"> => ({
+  kind: { ...kindOf(name), answer: null, ...more },
+});
+export function statusOf(events: readonly WireEvent[]): SessionStatus {
+  const status = toStatus(events.reduce(apply, emptyView()), { now: END_AT });
+  if (!status) throw new Error("the recorded log has no turn");
+  return status;
+}
+
+/** The recorded run, with what a row changes. */
+export const judged = (changed: Partial<Judged>): Judged => ({
+  ...ofKind("story"),
+  session: SESSION,
+  turns: 1,
+  canary: CANARY,
+  capUsd: null,
+  cancelledAt: null,
+  cancelled: [],
+  killedAt: null,
+  erasedAt: null,
+  watchers: readersOf(EVENTS),
+  requests: () => REQUESTS,
+  replay: async () => EVENTS.map(toFrame),
+  status: async () => statusOf(EVENTS),
+  listed: async () => [SESSION],
+  look: async () => ({ status: 404, body: "", at: END_AT, tries: 1 }),
+  files: async () => ({ "a.txt": "abc" }),
+  answerFiles: async () => TREE,
+  stored: async () => ({ trees: { "1/1/agent2.final": TREE }, problems: [], left: 0 }),
+  toolCalls: () => [TOOL_CALL],
+  toolRequests: () => [],
+  ...changed,
+});
+
+/** What clients and new readers are told instead, numbered anew. */
+export function telling(events: readonly WireEvent[]): Pick<Judged, "watchers" | "replay" | "status"> {
+  const log = events.map((event, nth) => ({ ...event, sequence_number: nth + 1 }));
+  return { watchers: readersOf(log), replay: async () => log.map(toFrame), status: async () => statusOf(log) };
+}
+
+/** It ends as if somebody had cancelled it. */
+export const CANCELLED = EVENTS.map((event): WireEvent => {
+  if (event.type !== "turn.completed") return event;
+  const { at, turn, session_id, sequence_number, usage, cost_usd, winner } = event;
+  const voted = EVENTS.findLast((one) => one.type === "answer.submitted" && one.agent === winner);
+  const partial = { winner, answer: voted?.type === "answer.submitted" ? voted.content : null, text: null };
+  return { type: "turn.cancelled", at, turn, session_id, sequence_number, usage, cost_usd, partial };
+});
+
+/** What a cancel of it is answered where the turn stands so. */
+export const acknowledged = (status: string, told: { turn?: number; session_id?: string } = {}): string =>
+  JSON.stringify({ session_id: SESSION, turn: 1, status, ...told });

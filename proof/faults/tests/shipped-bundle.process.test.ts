@@ -1,0 +1,26 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, it } from "vitest";
+import { wranglerQuietly } from "../../../local/bundle/wrangler";
+import { CONTROL_PATH, STANDSTILL } from "../build/orders";
+
+const MARKS = [CONTROL_PATH, STANDSTILL, "faultyContext", "commit.durable", "crashingFetch"];
+
+async function bundled(...entry: string[]): Promise<string> {
+  const dir = await mkdtemp(path.join(tmpdir(), "massgen-bundle-"));
+  try {
+    await wranglerQuietly(["deploy", ...entry, "--config", "wrangler.toml", "--dry-run", "--outdir", dir]);
+    const names = (await readdir(dir)).filter((name) => name.endsWith(".js"));
+    return (await Promise.all(names.map((name) => readFile(path.join(dir, name), "utf8")))).join("");
+  } finally {
+    await rm(dir, { recursive: true });
+  }
+}
+
+it("the bundle that is deployed holds no place to be killed at, and takes no orders", async () => {
+  const shipped = await bundled();
+  expect(MARKS.filter((mark) => shipped.includes(mark))).toEqual([]);
+  const faulty = await bundled("proof/faults/build/faulty-worker.ts");
+  expect(MARKS.filter((mark) => faulty.includes(mark))).toEqual(MARKS);
+});

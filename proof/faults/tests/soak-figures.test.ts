@@ -1,0 +1,259 @@
+import { describe, expect, it } from "vitest";
+import { creepOf, type RestSample, type Sample, type SoakFigures, shortcomings } from "../soak/figures";
+import { toRestLine, toSampleLine, toSoakReport } from "../soak/report";
+import { theilSen } from "../soak/slope";
+
+/** Up and down by turns, so that neighbours say nothing of where it goes. */
+const noise = (at: number): number => ((at * 7) % 11) / 11 - 0.5;
+
+describe("a slope by Theil and Sen", () => {
+  const line = (count: number, y: (x: number) => number) => Array.from({ length: count }, (_, x) => ({ x, y: y(x) }));
+
+  it.each([
+    { name: "is that of a line", points: line(20, (x) => 2 * x + 5), each: 2, low: 2, high: 2 },
+    { name: "is none where nothing grows", points: line(20, () => 5), each: 0, low: 0, high: 0 },
+    {
+      name: "is not bent by a few that are far off",
+      points: line(21, (x) => (x % 7 === 3 ? 10_000 : 2 * x)),
+      each: 2,
+    },
+    { name: "leaves out pairs of one place", points: [...line(5, (x) => x), { x: 0, y: 0 }], each: 1 },
+    // Of four points every order is likely enough: all that was found is the interval.
+    { name: "of few points lies anywhere between all that were found", points: line(4, (x) => x * x), each: 3, low: 1, high: 5 },
+  ])("$name", ({ points, name: _, ...wanted }) => {
+    expect(theilSen(points)).toMatchObject(wanted);
+  });
+
+  it.each([
+    { name: "two points", points: line(2, (x) => x) },
+    { name: "points of one place", points: line(9, (y) => y).map(({ y }) => ({ x: 1, y })) },
+  ])("is nothing of $name", ({ points }) => {
+    expect(theilSen(points)).toBeNull();
+  });
+
+  it("has a spread that holds what is true, and gets narrower", () => {
+    const width = (count: number) => {
+      const slope = theilSen(line(count, (x) => 0.5 * x + 20 * noise(x)));
+      expect(slope?.low).toBeLessThan(0.5);
+      expect(slope?.high).toBeGreaterThan(0.5);
+      return (slope?.high ?? 0) - (slope?.low ?? 0);
+    };
+    expect(width(200)).toBeLessThan(width(30) / 5);
+  });
+
+  // By the tables for Kendall's S: of ten points chance passes 21 pairs more one way than the other in one of twenty.
+  it("has Sen's spread, as far from one end as from the other", () => {
+    const slopes = Array.from({ length: 10 }, (_, x) => ({ x, y: x + 3 * noise(x) }));
+    const all = slopes.flatMap((one, at) => slopes.slice(at + 1).map((two) => (two.y - one.y) / (two.x - one.x)));
+    all.sort((a, b) => a - b);
+    expect(theilSen(slopes)).toMatchObject({ low: all[11], high: all[33] });
+  });
+});
+
+const MB = 1_000_000;
+type Shape = { minutes: number; heapPerHour?: number; jitter?: number; kbEach?: (ended: number) => number };
+
+/** Of a look at the service every minute. */
+function samplesOf({ minutes, kbEach = () => 100 }: Shape): Sample[] {
+  let disk = 0;
+  return Array.from({ length: minutes + 1 }, (_, at) => {
+    disk += at === 0 ? 0 : 60 * kbEach(at * 60) * 1_000;
+    return { minutes: at, live: (30 + 20 * (noise(at) + 0.5)) * MB, resident: 200 * MB, own: 300 * MB, disk, ended: at * 60 };
+  });
+}
+
+/** And of one when nothing is on, twelve times in all. */
+function restsOf({ minutes, heapPerHour = 0, jitter = 0.2 }: Shape): RestSample[] {
+  const warm = Array.from({ length: 12 }, (_, at) => ({
+    minutes: ((at + 1) * minutes) / 12,
+    live: (30 + (heapPerHour * (at + 1) * minutes) / 12 / 60 + jitter * noise(at)) * MB,
+    resident: 200 * MB,
+  }));
+  return [{ minutes: 0, live: 20 * MB, resident: 150 * MB }, ...warm];
+}
+
+const figuresOf = (shape: Shape, more: Partial<SoakFigures> = {}): SoakFigures => ({
+  seed: 7,
+  sessions: 50,
+  minutes: shape.minutes,
+  runs: { story: 3_000, erased: 600 },
+  struck: [
+    { name: "objects are taken down", tried: 4, met: 4 },
+    { name: "alarms cannot be set", tried: 3, met: 1 },
+  ],
+  failures: [],
+  samples: samplesOf(shape),
+  atRest: restsOf(shape),
+  endedEarly: null,
+  ...more,
+});
+
+const MET = { name: "objects are taken down", tried: 4, met: 4 };
+const BROKEN = [{ name: "session 5 (story)", problems: ["I1: a gap", "I4: no end"], folder: "kept/here", command: "again 7" }];
+
+describe("a soak is a success", () => {
+  const HOUR = { minutes: 60 };
+  it.each([
+    { name: "if nothing was broken and nothing grew", figures: figuresOf(HOUR), because: [] },
+    { name: "not if a promise was broken", figures: figuresOf(HOUR, { failures: BROKEN }), because: ["2 promises were broken"] },
+    { name: "not if no session ended", figures: figuresOf(HOUR, { runs: {} }), because: ["no session ended"] },
+    {
+      name: "not if nothing met any fault",
+      figures: figuresOf(HOUR, { struck: [{ name: "objects are taken down", tried: 9, met: 0 }] }),
+      because: ["nothing met any of the faults"],
+    },
+    { name: "if it ended before the first fault", figures: figuresOf(HOUR, { struck: [] }), because: [] },
+    { name: "if its heap grew by less than a megabyte an hour", figures: figuresOf({ ...HOUR, heapPerHour: 0.5 }), because: [] },
+    {
+      name: "not if its heap grew by more",
+      figures: figuresOf({ ...HOUR, heapPerHour: 4 }),
+      because: [expect.stringMatching(/^the heap grew by (3\.9|4\.\d) MB an hour, by [34]\.\d at least$/)],
+    },
+    {
+      name: "if its heap seemed to grow by more, but to and fro by far more yet",
+      figures: figuresOf({ ...HOUR, heapPerHour: 4, jitter: 20 }),
+      because: [],
+    },
+    {
+      name: "not after hours in which it cannot be told whether its heap grew",
+      figures: figuresOf({ minutes: 240, heapPerHour: 1, jitter: 20 }),
+      because: [expect.stringMatching(/^the heap may have grown by as much as \d+\.\d MB an hour$/)],
+    },
+    { name: "after hours in which it surely did not", figures: figuresOf({ minutes: 240, heapPerHour: 0.5 }), because: [] },
+    { name: "if it was too short for its slope to tell", figures: figuresOf({ minutes: 29, heapPerHour: 400 }), because: [] },
+    {
+      name: "not if its heap grew for half an hour",
+      figures: figuresOf({ minutes: 30, heapPerHour: 40 }),
+      because: [expect.stringMatching(/^the heap grew by \d/)],
+    },
+    {
+      name: "not if hardly anybody saw its heap",
+      figures: figuresOf(HOUR, { atRest: restsOf(HOUR).map((seen, at) => (at % 3 === 0 ? seen : { ...seen, live: null })) }),
+      because: ["the heap could hardly be looked at"],
+    },
+    {
+      name: "not if something was never met that was drawn again and again",
+      figures: figuresOf(HOUR, { struck: [MET, { name: "alarms cannot be set", tried: 5, met: 0 }] }),
+      because: ["nothing met this, 5 times: alarms cannot be set"],
+    },
+    {
+      name: "if something was never met that was hardly drawn",
+      figures: figuresOf(HOUR, { struck: [MET, { name: "alarms cannot be set", tried: 4, met: 0 }] }),
+      because: [],
+    },
+    { name: "if whoever began it had enough", figures: figuresOf({ minutes: 2 }, { endedEarly: "interrupted" }), because: [] },
+    {
+      name: "not if it had to end early",
+      figures: figuresOf({ minutes: 2 }, { endedEarly: "the disk is full" }),
+      because: ["it ended early: the disk is full"],
+    },
+  ])("$name", ({ figures, because }) => {
+    expect(shortcomings(figures)).toEqual(because);
+    const last = toSoakReport(figures)
+      .trimEnd()
+      .split("\n")
+      .filter((line) => line.startsWith("✗ ") && !line.includes("session 5"));
+    expect(last).toEqual(shortcomings(figures).map((why) => `✗ ${why}`));
+  });
+});
+
+describe("what creeps", () => {
+  it("is told without what comes in the first tenth", () => {
+    const atRest = restsOf({ minutes: 60, jitter: 0 });
+    const [cold, warming, ...warm] = atRest;
+    const early = { minutes: 5, live: 25 * MB, resident: 160 * MB };
+    expect(warming?.minutes).toBe(5);
+    const { heap } = creepOf({ samples: [], atRest: [...(cold ? [cold] : []), early, ...warm], minutes: 60 });
+    expect(heap).toEqual({ each: 0, low: 0, high: 0, points: 11 });
+  });
+
+  // Each session takes what chance gives it, so that the sum goes astray though nothing grows: seeds, not luck, say how often that is taken
+  // for growth.
+  const chanceOf = (seed: number) => {
+    let state = seed * 2_654_435_761 + 1;
+    return () => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return state / 2 ** 32;
+    };
+  };
+  const someKb = (seed: number, of: (ended: number) => number) => {
+    const chance = chanceOf(seed);
+    return (ended: number) => of(ended) * (0.7 + 0.6 * chance());
+  };
+  const grew = (of: (ended: number) => number) =>
+    Array.from({ length: 200 }, (_, seed) => creepOf(figuresOf({ minutes: 60, kbEach: someKb(seed, of) })).disk).map((disk) => ({
+      each: disk?.each ?? 0,
+      growth: disk?.growth ?? { low: 0, high: 0 },
+    }));
+
+  it("on disk is seldom called growth where a session takes as much at the end as at the beginning", () => {
+    const all = grew(() => 100);
+    expect(all.filter(({ growth }) => growth.low > 0 || growth.high < 0).length).toBeLessThan(20); // one of twenty, of 200
+    for (const { each } of all) expect(Math.abs(each - 100_000)).toBeLessThan(8_000);
+  });
+
+  it("on disk is called growth where a session takes ever more", () => {
+    const all = grew((ended) => 70 + ended / 60); // from 70 to 130 kB
+    expect(all.filter(({ growth }) => growth.low > 0).length).toBeGreaterThan(195);
+  });
+
+  it("on disk is nothing of which could be told where no session ended", () => {
+    const samples = samplesOf({ minutes: 9 }).map((sample) => ({ ...sample, ended: 0 }));
+    expect(creepOf({ samples, atRest: [], minutes: 9 }).disk).toBeNull();
+  });
+});
+
+describe("its report", () => {
+  it("has the figures", () => {
+    const figures = figuresOf({ minutes: 60, jitter: 0, heapPerHour: 0.5 });
+    expect(toSoakReport(figures).split("\n")).toEqual([
+      "Minutes          60.0",
+      "Sessions         3600, 50 at a time: 600 erased, 3000 story",
+      "Faults           5 of 7 were met by something",
+      "                 1 of 3: alarms cannot be set",
+      "                 4 of 4: objects are taken down",
+      "Broken promises  0",
+      "Heap at rest     from 30.0 MB to 30.5 MB; 0.50 MB an hour (0.50 to 0.50, of 11 looks) (aim: 1 at most)",
+      "                 20.0 MB before the first session; at most 48.2 MB with sessions on, garbage counted",
+      "Process          from 200.0 MB to 200.0 MB; 0.00 MB an hour (0.00 to 0.00, of 11 looks)",
+      "This command     from 300.0 MB to 300.0 MB; 0.00 MB an hour (0.00 to 0.00, of 55 looks)",
+      "On disk          from 0.0 MB to 360.0 MB; 100 kB for each session that ended, for every thousand 0.0 kB (0.0 to 0.0) more",
+      "Seed             7",
+      "",
+    ]);
+  });
+
+  it("says what was broken first, where it lies and how to try again", () => {
+    const lines = toSoakReport(figuresOf({ minutes: 3 }, { failures: BROKEN, endedEarly: "interrupted" })).split("\n");
+    expect(lines.slice(0, 6)).toEqual([
+      "✗ session 5 (story): I1: a gap",
+      "✗ session 5 (story): I4: no end",
+      "  kept in kept/here",
+      "  again: again 7",
+      "",
+      "Minutes          3.0, then it ended: interrupted",
+    ]);
+    expect(lines.find((line) => line.startsWith("Heap at rest"))).toContain("of less than 30 minutes it means little");
+  });
+
+  it("says what nobody saw", () => {
+    const report = toSoakReport(figuresOf({ minutes: 1 }, { samples: [], atRest: [] }));
+    expect(report).toContain("Heap at rest     never seen; too few looks for a slope");
+    expect(report).toContain("not seen before the first session; never seen with sessions on");
+    expect(report).toContain("On disk          never seen; too few sessions ended");
+  });
+
+  it.each([
+    { live: 31 * MB, says: "6.0 min, at rest: 31.0 MB live, 200.0 MB in all" },
+    { live: null, says: "6.0 min, at rest: heap not seen, 200.0 MB in all" },
+  ])("has a line for each rest: $says", ({ live, says }) => {
+    expect(toRestLine({ minutes: 6, live, resident: 200 * MB })).toBe(says);
+  });
+
+  it.each([
+    { live: 30 * MB, says: "2.0 min: 30.0 MB live, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended" },
+    { live: null, says: "2.0 min: heap not seen, 200.0 MB in all, 12.0 MB on disk, 120 sessions ended" },
+  ])("has a line for each look: $says", ({ live, says }) => {
+    expect(toSampleLine({ minutes: 2, live, resident: 200 * MB, own: 0, disk: 12 * MB, ended: 120 })).toBe(says);
+  });
+});

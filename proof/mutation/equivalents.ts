@@ -1,0 +1,163 @@
+/** A change that nobody could ever notice: where it is, as the source line it begins in, and why it changes nothing. */
+export type Equivalent = { file: string; text: string; original: string; replacement: string; reason: string };
+
+const RULES = "src/coordination";
+const CHECKER = "checker";
+
+/** Mutants that are not counted. One that no longer fits any mutant is reported, so that the list cannot rot. */
+export const EQUIVALENTS: readonly Equivalent[] = [
+  {
+    file: `${RULES}/answer.ts`,
+    text: 'case "new":',
+    original: '"new"',
+    replacement: '""',
+    reason: "Falls out of the switch with undefined, which its only caller treats like null.",
+  },
+  {
+    file: `${RULES}/budget.ts`,
+    text: "const { price, hosted_tools = [] } = agent;",
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    reason: "A text has neither name nor price, so it counts as no use at no price.",
+  },
+  {
+    file: `${RULES}/byte-length.ts`,
+    text: "if (jsonBytes(text) <= mostBytes) return text;",
+    original: "jsonBytes(text) <= mostBytes",
+    replacement: "jsonBytes(text) < mostBytes",
+    reason: "The loop below keeps all of a text that just fits.",
+  },
+  {
+    file: `${RULES}/byte-length.ts`,
+    text: "if (jsonBytes(text) <= mostBytes) return text;",
+    original: "jsonBytes(text) <= mostBytes",
+    replacement: "false",
+    reason: "The loop below keeps all of a text that fits; this only spares it.",
+  },
+  {
+    file: `${RULES}/calls.ts`,
+    text: "if (event) draft.add(event);",
+    original: "event",
+    replacement: "true",
+    reason: "A tool in flight is always one of its agent's open round, so there is always an event.",
+  },
+  {
+    file: `${RULES}/decide.ts`,
+    text: 'case "clock":',
+    original: '"clock"',
+    replacement: '""',
+    reason: "The last case does nothing; without it the switch does nothing either.",
+  },
+  {
+    file: `${RULES}/effects.ts`,
+    text: "return turn && attempt ? { turn: Number(turn), attempt: Number(attempt) } : null;",
+    original: "turn && attempt",
+    replacement: "turn || attempt",
+    reason: "The pattern finds both or neither.",
+  },
+  {
+    file: `${RULES}/evolve-agent.ts`,
+    text: 'endedBy: turn.attempt.settled?.endedBy ?? "skipped",',
+    original: "turn.attempt.settled?.endedBy",
+    replacement: "turn.attempt.settled.endedBy",
+    reason: "A presentation is completed only in an attempt that is settled.",
+  },
+  {
+    file: `${RULES}/evolve-attempt.ts`,
+    text: "released: false,",
+    original: "false",
+    replacement: "true",
+    reason: "Asked of agents with an answer only, and set by the round they answered in.",
+  },
+  {
+    file: `${RULES}/novelty.ts`,
+    text: 'if (most >= 1) return "new";',
+    original: "most >= 1",
+    replacement: "most > 1",
+    reason: "No overlap is above 1, so the comparison below says the same.",
+  },
+  {
+    file: `${RULES}/injection.ts`,
+    text: 'if (round?.status === "voted" && vote === null) inject(draft, index, "reopened");',
+    original: "vote === null",
+    replacement: "true",
+    reason: "A voter whose vote is valid has seen every answer, so nothing is injected.",
+  },
+  {
+    file: `${RULES}/novelty.ts`,
+    text: 'if (most >= 1) return "new";',
+    original: "most >= 1",
+    replacement: "false",
+    reason: "No overlap is above 1, so the comparison below says the same.",
+  },
+  {
+    file: `${RULES}/timers.ts`,
+    text: "const times: number[] = [];",
+    original: "[]",
+    replacement: '["Stryker was here"]',
+    reason: "A text is later than no time, so it is never the next one.",
+  },
+  {
+    file: `${RULES}/novelty.ts`,
+    text: "return all === 0 ? 0 : a.intersection(b).size / all;",
+    original: "all === 0",
+    replacement: "false",
+    reason: "0 / 0 is above no limit, just as 0 is.",
+  },
+  {
+    file: `${RULES}/personas.ts`,
+    text: "return false;",
+    original: "false",
+    replacement: "true",
+    reason: "Having added an event, the rules are asked again at once, and then nothing is waited for.",
+  },
+  {
+    file: `${RULES}/presentation.ts`,
+    text: "if (presenter === null || !isWhole(stopReason) || !verdict?.restart) return completeTurn(draft);",
+    original: "presenter === null",
+    replacement: "false",
+    reason: "Only the presenter is asked for a verdict.",
+  },
+  {
+    file: `${RULES}/presentation.ts`,
+    text: 'if (ends === undefined) return "It wrote nothing.";',
+    original: "ends === undefined",
+    replacement: "false",
+    reason: "Without an answer only time or money ends an attempt while an agent is live.",
+  },
+  {
+    file: `${RULES}/state.ts`,
+    text: "return attempt.answers.filter((answer) => attempt.agents[answer.agent]?.newest === answer.revision);",
+    original: "attempt.agents[answer.agent]?.newest",
+    replacement: "attempt.agents[answer.agent].newest",
+    reason: "Every answer is an agent's of the team; the sign is for the compiler.",
+  },
+  {
+    file: `${RULES}/tally.ts`,
+    text: "if (revision === undefined || !standing.some((answer) => answer.revision === revision)) continue;",
+    original: "revision === undefined",
+    replacement: "false",
+    reason: "No answer has an undefined revision, so the second condition says the same.",
+  },
+  {
+    file: `${RULES}/turn-end.ts`,
+    text: "const counted = revision === null ? undefined : draft.attempt.answers[revision - 1];",
+    original: "revision === null",
+    replacement: "false",
+    reason: "There is no answer at -1 either.",
+  },
+  {
+    file: `${CHECKER}/answers.ts`,
+    text: 'const plain = (text: string): string => text.split(/\\s+/).filter(Boolean).join(" ");',
+    original: "/\\s+/",
+    replacement: "/\\s/",
+    reason: "What lies between two blanks is empty, and is filtered out.",
+  },
+  {
+    file: `${CHECKER}/answers.ts`,
+    text: ".split(/[^\\p{L}\\p{N}]+/u)",
+    original: "/[^\\p{L}\\p{N}]+/u",
+    replacement: "/[^\\p{L}\\p{N}]/u",
+    reason: "What lies between two signs that are in no word is empty, and is filtered out.",
+  },
+];

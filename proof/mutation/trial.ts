@@ -1,0 +1,84 @@
+import { rulesSituationOf } from "../simulation/world/situation";
+import { verify } from "../simulation/world/verify";
+import { type Collected, collected } from "./collected";
+import { type Order, OrderSchema, type Survey, type Tried } from "./schema";
+
+/**
+ * Runs the tests of the rules and simulated sessions against one mutant after the other, in this process. Bundled together with
+ * the tests, and with rules that hold every mutant behind a switch.
+ */
+
+/** What the instrumented code looks at; its names are the instrumenter's. */
+type Switches = {
+  activeMutant?: string | undefined;
+  currentTestId?: string | undefined;
+  mutantCoverage?: { static: Record<string, number>; perTest: Record<string, Record<string, number>> };
+  hitCount?: number | undefined;
+  hitLimit?: number;
+};
+
+declare global {
+  var __stryker__: Switches | undefined;
+}
+
+// The code under test has been loaded by now, and made the object.
+const switches: Switches = globalThis.__stryker__ ?? {};
+
+/** Tests first, then sessions. */
+const checksFor = (sessions: number): Collected[] => [
+  ...collected,
+  ...Array.from({ length: sessions }, (_, nth) => ({ name: `simulated session ${nth + 1}`, run: () => session(nth + 1) })),
+];
+
+function session(seed: number): void {
+  const { problems } = verify(rulesSituationOf(seed));
+  if (problems[0] !== undefined) throw new Error(problems[0]);
+}
+
+async function survey(checks: readonly Collected[]): Promise<Survey> {
+  const found: Survey = { names: checks.map(({ name }) => name), ms: [], failed: [], covers: {}, hits: {}, atLoad: [] };
+  const coverage = switches.mutantCoverage ?? { static: {}, perTest: {} };
+  found.atLoad = Object.keys(coverage.static);
+  for (const [nth, check] of checks.entries()) {
+    const started = performance.now();
+    switches.currentTestId = String(nth + 1);
+    if (!(await passes(check))) found.failed.push(check.name);
+    found.ms.push(performance.now() - started);
+    for (const [mutant, hits] of Object.entries(coverage.perTest[nth + 1] ?? {})) {
+      const covering = found.covers[mutant] ?? [];
+      covering.push(nth);
+      found.covers[mutant] = covering;
+      found.hits[mutant] = Math.max(found.hits[mutant] ?? 0, hits);
+    }
+  }
+  switches.currentTestId = undefined;
+  return found;
+}
+
+async function tryOut(order: Extract<Order, { type: "try" }>, checks: readonly Collected[]): Promise<Tried> {
+  switches.activeMutant = order.mutant;
+  switches.hitLimit = order.hitLimit;
+  for (const nth of order.checks) {
+    switches.hitCount = 0;
+    const check = checks[nth];
+    if (!check || (await passes(check))) continue;
+    return { by: check.name, isEndless: switches.hitCount > order.hitLimit };
+  }
+  return { by: null, isEndless: false };
+}
+
+async function passes({ run }: Collected): Promise<boolean> {
+  try {
+    await run();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+process.on("message", (message) => {
+  const order = OrderSchema.parse(message);
+  const checks = checksFor(order.sessions);
+  void (order.type === "survey" ? survey(checks) : tryOut(order, checks)).then((told) => process.send?.(told));
+});
+process.send?.("ready");

@@ -1,0 +1,50 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { context } from "esbuild";
+import type { PlantedBug } from "./planted-bugs";
+
+/** Makes bundles of one entry, one at a time, each with another bug in it. What does not change is read once. */
+export type Bundler = {
+  /** The entry as one file. Throws if the bug's text is not there exactly once: then the table is out of date. */
+  bundle(bug: PlantedBug | null): Promise<string>;
+  close(): Promise<void>;
+};
+
+export async function bundlerOf(entry: string): Promise<Bundler> {
+  let target: string | null = null;
+  let source = "";
+  const building = await context({
+    entryPoints: [entry],
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    write: false,
+    logLevel: "error",
+    plugins: [
+      {
+        name: "planted-bug",
+        setup: ({ onLoad }) => {
+          onLoad({ filter: /\.ts$/ }, ({ path: file }) => (file === target ? { contents: source, loader: "ts" } : undefined));
+        },
+      },
+    ],
+  });
+  return {
+    bundle: async (bug) => {
+      target = bug && path.resolve(bug.file);
+      source = bug && target ? planted(await readFile(target, "utf8"), bug) : "";
+      const { outputFiles } = await building.rebuild();
+      return outputFiles?.[0]?.text ?? "";
+    },
+    close: () => building.dispose(),
+  };
+}
+
+/** The source with the bug in it. */
+export function planted(source: string, { name, file, find, replace }: PlantedBug): string {
+  const places = source.split(find).length - 1;
+  if (places !== 1) throw new Error(`"${name}" replaces a text that is in ${file} ${places} times.`);
+  return source.replace(find, () => replace);
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Campaign, nameOf } from "./campaigns";
+import { appendResult, type Finished, readFinished, writeFinished } from "./finished";
+import { playAll } from "./play";
+import { readCounts } from "./report";
+
+const campaign = (name: string): Campaign => ({ file: `tests/${name}.proof.test.ts`, about: name, counts: [] });
+const WANTED = ["one", "two", "three"].map(campaign);
+const COMMIT = { id: "abc", changed: false, words: "abc", rotation: 7 };
+const finished = (name: string, failed = 0): Finished => ({
+  campaign: name,
+  counts: "everything",
+  passed: 3,
+  failed,
+  seconds: 2,
+  at: "2026-11-24T10:00:00.000Z",
+});
+
+let folder = "";
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "massgen-proof-"));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Plays the campaigns with the results kept on disk. `interruptedAt`: the campaign during which the process ends. */
+async function run({ interruptedAt, fails }: { interruptedAt?: string; fails?: string } = {}) {
+  const ledger = path.join(folder, "nightly-abc.json");
+  const played: string[] = [];
+  const printed: string[] = [];
+  const results = await playAll(WANTED, await readFinished(ledger), {
+    play: async (one) => {
+      const name = nameOf(one);
+      if (name === interruptedAt) throw new Error("interrupted");
+      played.push(name);
+      return finished(name, name === fails ? 1 : 0);
+    },
+    keep: (done) => writeFinished(ledger, done),
+    onPlayed: (result) => appendResult(result, "nightly", COMMIT, folder),
+    print: (line) => printed.push(line),
+  }).catch(() => []);
+  return { played, printed, results };
+}
+
+describe("campaigns in order", () => {
+  it("continue behind the last one that passed, after an interruption", async () => {
+    expect((await run({ interruptedAt: "three" })).played).toEqual(["one", "two"]);
+    const { played, results, printed } = await run();
+    expect(played).toEqual(["three"]);
+    expect(results.map(({ campaign: name }) => name)).toEqual(["one", "two", "three"]);
+    expect(printed[0]).toBe("✓ one passed on this commit at 2026-11-24T10:00:00.000Z");
+  });
+
+  it("are played again if they failed, and not if they passed", async () => {
+    expect((await run({ fails: "two" })).results.map(({ failed }) => failed)).toEqual([0, 1, 0]);
+    expect((await run()).played).toEqual(["two"]);
+  });
+
+  it("leave a line each in the document, once for each time that they were played", async () => {
+    await run({ interruptedAt: "two" });
+    await run();
+    const lines = (await readFile(path.join(folder, "runs.md"), "utf8")).split("\n").filter((line) => line.startsWith("| 2026"));
+    expect(lines).toEqual([
+      "| 2026-11-24 10:00 | nightly | abc | one | everything | 3 | 0 | 2 |",
+      "| 2026-11-24 10:00 | nightly | abc | two | everything | 3 | 0 | 2 |",
+      "| 2026-11-24 10:00 | nightly | abc | three | everything | 3 | 0 | 2 |",
+    ]);
+  });
+});
+
+describe("what a campaign's report says", () => {
+  it("is that nothing ran if there is no report", async () => {
+    expect(await readCounts(path.join(folder, "none.json"))).toEqual({ passed: 0, failed: 0 });
+  });
+});

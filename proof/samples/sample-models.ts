@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import type { HostedStep, Reply, Script } from "../../simulated/providers/reply";
+import type { Situation } from "../../simulated/providers/situation";
+import { worksOnFiles } from "../../simulated/providers/coding";
+import { PUSHED_AS } from "../../tests/config/samples";
+
+/** A model that uses each kind of tool it is offered, once in each of its conversations, before it answers, votes or presents. */
+
+export const REPORT = { path: "report.md", content: "# What there is\n\nAll that was asked for.\n" };
+export const GIVEN = { path: "notes.md", content: "To be worked on.\n" };
+/** What whoever presents leaves among the files it was given. */
+export const LEFT = { path: "done.md", content: "It is done.\n" };
+export const FINAL = "Presented: all that was asked for is there.";
+
+const given = (file: string): string => `/contexts/${PUSHED_AS}/${file}`;
+
+const HOSTED: readonly HostedStep[] = [
+  { name: "web_search", input: "what there is", output: "A page that says so." },
+  { name: "x_search", input: "what there is", output: "A post that says so." },
+  { name: "code_execution", input: "print(6 * 7)", output: "42\n" },
+];
+
+type Step = readonly [tool: string, args: Record<string, unknown>];
+
+const isGiven = ({ asked: { system } }: Situation): boolean => system.includes(`/contexts/${PUSHED_AS}`);
+
+/** What an agent asks of the tools that its config gives it; `more` where it writes. */
+function stepsOf(situation: Situation, more: readonly Step[] = []): [string, Record<string, unknown>][] {
+  const { offers } = situation;
+  const servers = offers.filter((name) => /^mcp__.+__echo$/.test(name));
+  const steps: Step[] = [
+    ["write_file", REPORT],
+    ["read_file", { path: isGiven(situation) ? given(GIVEN.path) : REPORT.path }],
+    ["run_command", { command: `cat ${REPORT.path}` }],
+    ...servers.map((name): Step => [name, { message: "Is anybody there?" }]),
+    ...more,
+  ];
+  return steps.filter(([name]) => offers.includes(name)).map(([name, args]) => [name, { ...args }]);
+}
+
+/** Only whoever presents may write to what was given. */
+const leaving = (situation: Situation): Step[] =>
+  isGiven(situation) ? [["write_file", { path: given(LEFT.path), content: LEFT.content }]] : [];
+
+/** Decides as a good member of a team does. */
+export const usesWhatItHas: Script = async (situation) => {
+  const steps = stepsOf(situation);
+  const work = worksOnFiles({
+    first: steps,
+    // Unlike any other's: who says what another has said must vote for it instead.
+    answer: `All that was asked for is there, and this is my word for it: ${randomUUID()}.`,
+    beforeVote: steps,
+    last: stepsOf(situation, leaving(situation)),
+    final: { text: FINAL },
+  });
+  const reply: Reply = await work(situation);
+  return situation.callIndex === 0 ? { ...reply, hosted: [...HOSTED] } : reply;
+};

@@ -1,0 +1,132 @@
+import { createHash } from "node:crypto";
+import { isMap, isSeq, parseDocument, type YAMLMap } from "yaml";
+import { z } from "zod";
+import { planBridge } from "../../local/bridge/plan";
+import type { Script } from "../../simulated/providers/reply";
+import type { SimulatedProviders } from "../../simulated/providers/server";
+import { HOSTED_KEYS } from "../../src/config/hosted-tools";
+import type { AskedQuestion } from "../../src/protocol/api";
+import type { HostedToolName } from "../../src/protocol/hosted-tools";
+import { BACKEND_TYPES, findHost } from "../../src/providers/registry";
+import { questionTo } from "../../tests/config/sample-question";
+import { EXAMPLES, readSample, withContextsNamed } from "../../tests/config/samples";
+
+/** A sample as it is really run: its models and tool servers are elsewhere, its files have a name, and all else is as it was written. */
+export type PreparedSample = {
+  yaml: string;
+  question: AskedQuestion;
+  /** Of each file that comes with the question, the beginning of its hash, as the simulated providers note it. */
+  attached: string[];
+  agents: PreparedAgent[];
+  /** Whether it names files that must have been pushed. */
+  isGiven: boolean;
+};
+
+export type PreparedAgent = {
+  id: string;
+  model: string;
+  /** By which its requests are known among those of all others. */
+  key: string;
+  systemMessage: string;
+  /** By their full names: one of each kind that its config gives it. */
+  tools: string[];
+  hosted: HostedToolName[];
+  /** Names of its tool servers. */
+  servers: string[];
+  hasFiles: boolean;
+};
+
+export type StandIns = {
+  providers: Pick<SimulatedProviders, "baseUrlAs">;
+  /** Of the tool server that stands in for all others. */
+  toolsUrl: string;
+};
+
+const ServerSchema = z.looseObject({ name: z.string().optional() });
+const AgentSchema = z.looseObject({
+  id: z.string(),
+  system_message: z.string().default(""),
+  backend: z.looseObject({
+    model: z.string(),
+    cwd: z.string().optional(),
+    enable_mcp_command_line: z.boolean().default(false),
+    mcp_servers: z.union([z.array(ServerSchema), z.record(z.string(), ServerSchema)]).default([]),
+  }),
+});
+
+/** Reads a sample, gathers what goes along with its question, and puts stand-ins where its models and tool servers would be. */
+export async function prepareSample(name: string, { providers, toolsUrl }: StandIns): Promise<PreparedSample> {
+  const { yaml, question, attachments } = await questionTo(readSample(name), EXAMPLES);
+  const named = withContextsNamed(yaml);
+  const { config, programs, problems } = planBridge(named, {
+    host: "127.0.0.1",
+    port: 8_765,
+    urls: new Map(),
+    variables: { NOTION_TOKEN_ONE: "one", NOTION_TOKEN_TWO: "two" },
+    directory: EXAMPLES,
+  });
+  if (problems.length > 0) throw new Error(problems.join("\n"));
+  const bridged = programs.reduce((text, { url }) => text.replaceAll(url, toolsUrl), config);
+  const document = parseDocument(programs.length > 0 ? bridged : named);
+  const agents = agentsIn(document.contents).map((agent, nth) => {
+    const key = `sample-${hashOf(`${name} ${nth}`).slice(0, 16)}`;
+    const backend = agent.get("backend");
+    if (!isMap(backend)) throw new Error(`${name} has an agent without a backend`);
+    backend.set("base_url", addressOf(backend, providers));
+    backend.set("api_key", key);
+    return prepared(agent.toJS(document), key);
+  });
+  return {
+    yaml: document.toString({ lineWidth: 0 }),
+    question,
+    attached: attachments.flatMap((one) => ("bytes" in one ? [hashOf(one.bytes).slice(0, 12)] : [])),
+    agents,
+    isGiven: document.hasIn(["orchestrator", "context_paths"]),
+  };
+}
+
+const hashOf = (what: string | Uint8Array): string => createHash("sha256").update(what).digest("hex");
+
+function agentsIn(root: unknown): YAMLMap[] {
+  if (!isMap(root)) return [];
+  const agents = root.get("agents");
+  return (isSeq(agents) ? agents.items : [root.get("agent")]).filter((agent) => isMap(agent));
+}
+
+/** Where the simulated providers are what this backend's own host is. */
+function addressOf(backend: YAMLMap, providers: StandIns["providers"]): string {
+  const type = String(backend.get("type"));
+  const facts = BACKEND_TYPES[type];
+  if (!facts?.served) throw new Error(`${type} is not served`);
+  return providers.baseUrlAs(facts.host ?? findHost(String(backend.get("base_url"))).id, facts.format);
+}
+
+function prepared(written: unknown, key: string): PreparedAgent {
+  const { id, system_message, backend } = AgentSchema.parse(written);
+  const { model, cwd, enable_mcp_command_line: hasShell, mcp_servers } = backend;
+  const servers = Array.isArray(mcp_servers) ? mcp_servers.map(({ name }) => name ?? "") : Object.keys(mcp_servers);
+  const hasFiles = cwd !== undefined || hasShell;
+  return {
+    id,
+    model,
+    key,
+    systemMessage: system_message,
+    tools: [
+      ...(hasFiles ? ["write_file", "read_file"] : []),
+      ...(hasShell ? ["run_command"] : []),
+      ...servers.map((server) => `mcp__${server}__echo`),
+    ],
+    hosted: HOSTED_KEYS.flatMap(([name, tool]) => (backend[name] === true ? [tool] : [])),
+    servers,
+    hasFiles,
+  };
+}
+
+/** This script by the name of every model that one of these samples asks for. */
+export function modelsOfSamples(names: readonly string[], script: Script): Record<string, Script> {
+  const backends = names.flatMap((name) => {
+    const document = parseDocument(readSample(name));
+    return agentsIn(document.contents).map((agent) => agent.getIn(["backend", "model"]));
+  });
+  return Object.fromEntries(backends.map((model) => [String(model), script]));
+}

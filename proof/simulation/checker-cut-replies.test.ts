@@ -1,0 +1,146 @@
+import { describe, expect, it } from "vitest";
+import type { StopReason } from "../../src/protocol/events";
+import { check } from "../../checker";
+import type { NumberedEvent } from "../../checker";
+import { all, changes, hides, type Lie } from "../../checker/lies";
+import { play } from "./world/scripted-world";
+import { STORIES } from "./world/stories";
+
+/** Logs in which a reply counts although its model was cut, or its provider held it back. */
+
+const LOGS = new Map(Object.entries(STORIES).map(([name, script]) => [name, play(script).log]));
+
+type Row = { name: string; story: string; lie: Lie; wrong: string };
+
+const ended = (stop_reason: StopReason, nth: number): Lie => changes("call.completed", { stop_reason }, nth);
+
+const NUDGES = "refusals-and-nudges";
+
+const ROWS: Row[] = [
+  {
+    name: "an answer of a reply that was cut",
+    story: "tie",
+    lie: ended("length", 1),
+    wrong: "an answer counted although the reply ended with length",
+  },
+  {
+    name: "an answer of a reply that was held back",
+    story: "tie",
+    lie: ended("content_filter", 2),
+    wrong: "an answer counted although the reply ended with content_filter",
+  },
+  {
+    name: "an answer of a call that failed",
+    story: "agent-failing",
+    lie: hides("call.completed", 2),
+    wrong: "an answer counted although the call failed",
+  },
+  {
+    name: "an answer that no call gave",
+    story: "tie",
+    lie: hides("call.completed", 1),
+    wrong: "an answer counted before any reply",
+  },
+  {
+    name: "a vote of a reply that was cut",
+    story: "tie",
+    lie: ended("length", 3),
+    wrong: "a vote counted although the reply ended with length",
+  },
+  {
+    name: "a vote that its model's refusal stands behind",
+    story: "tie",
+    lie: ended("refusal", 3),
+    wrong: "a vote counted although the reply ended with refusal",
+  },
+  {
+    name: "a stale vote of a reply that was cut",
+    story: "stale-vote",
+    lie: ended("length", 5),
+    wrong: "a stale vote counted although the reply ended with length",
+  },
+  {
+    name: "a tool that runs for a reply that was cut",
+    story: "single-agent",
+    lie: ended("length", 1),
+    wrong: "read_file was started although the reply ended with length",
+  },
+  {
+    name: "a tool that a presenter runs for a reply of unknown ending",
+    story: "single-agent",
+    lie: ended("unknown", 1),
+    wrong: "read_file was started although the reply ended with unknown",
+  },
+  {
+    name: "a tool of a reply that was cut, told as one that failed",
+    story: "single-agent",
+    lie: all(ended("length", 1), hides("tool.started"), changes("tool.completed", { outcome: "error" })),
+    wrong: "read_file was error, and not refused, although the reply ended with length",
+  },
+  {
+    name: "a decision of a reply that was cut, refused as if it were whole",
+    story: NUDGES,
+    lie: ended("length", 3),
+    wrong: "refused with empty_answer although the reply ended with length",
+  },
+  {
+    name: "a decision of a whole reply, refused as cut",
+    story: NUDGES,
+    lie: changes("answer.refused", { code: "reply_cut" }),
+    wrong: "refused with reply_cut although the reply ended with tool_calls",
+  },
+  {
+    name: "a reply that was held back, and its round goes on",
+    story: NUDGES,
+    lie: ended("refusal", 2),
+    wrong: "a reply ended with refusal, and its round goes on",
+  },
+  {
+    name: "personas of a reply that was cut",
+    story: "personas",
+    lie: ended("length", 1),
+    wrong: "personas counted although the reply ended with length",
+  },
+  {
+    name: "a restart that a reply of unknown ending asked for",
+    story: "restart-attempt",
+    lie: ended("unknown", 6),
+    wrong: "a verdict counted although the reply ended with unknown",
+  },
+];
+
+const found = (log: readonly NumberedEvent[]): string[] =>
+  check(log, { finished: true }).flatMap(({ invariant, sentence }) => (invariant === "cut" ? [sentence] : []));
+
+const logOf = (story: string): NumberedEvent[] => {
+  const log = LOGS.get(story);
+  if (!log) throw new Error(`no story ${story}`);
+  return log;
+};
+
+it.each(ROWS)("the checker notices $name", ({ story, lie, wrong }) => {
+  expect(found(lie(logOf(story)))).toContain(wrong);
+});
+
+describe("whichever reply of a story had been cut or held back", () => {
+  const CUT: readonly StopReason[] = ["length", "content_filter", "refusal"];
+
+  /** A reminder's cause, research, a summary, and a last call without a decision: none in it decided or called a tool. */
+  const NOTHING_COUNTED = [
+    ...["research-calls 1 length", "research-calls 4 length", "refusals-and-nudges 1 length"],
+    ...["call-cap 54 length", "round-limits 10 length"],
+    ...["summed-up 3 length", "summed-up 3 content_filter", "summed-up 3 refusal"],
+  ];
+
+  it("is noticed, unless nothing of it counted", () => {
+    const unnoticed = [...LOGS].flatMap(([story, log]) => {
+      const replies = log.filter(({ type }) => type === "call.completed").length;
+      return Array.from({ length: replies }, (_, nth) =>
+        CUT.filter((reason) => check(ended(reason, nth + 1)(log), { finished: true }).length === 0).map(
+          (reason) => `${story} ${nth + 1} ${reason}`,
+        ),
+      ).flat();
+    });
+    expect(unnoticed).toEqual(NOTHING_COUNTED);
+  });
+});

@@ -1,0 +1,265 @@
+import type { NumberedEvent } from "../../../checker";
+import { all, changes, delays, endsAt, hides, type Lie, moves, repeats, rewrites, ruled } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const RESTART = "restart-attempt";
+const START = 1_790_000_000_000;
+const FEEDBACK = { reason: "It is short.", instructions: "Say more." };
+const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+
+const charged = (change: object): Lie =>
+  rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } }));
+
+/** Lies about how turns and attempts begin and end, and about what is presented. */
+export const ENDING: readonly Row[] = [
+  { name: "a session created twice", lie: repeats("session.created"), invariant: "I2" },
+  { name: "a first attempt with feedback", lie: changes("attempt.started", { feedback: FEEDBACK }), invariant: "I2" },
+  {
+    name: "a presenter's own text where the winning answer is to be reused",
+    lie: ruled({ reuse_winning_answer: true }),
+    invariant: "presentation",
+  },
+  {
+    name: "a second attempt without feedback",
+    story: RESTART,
+    lie: changes("attempt.started", { feedback: null }, 2),
+    invariant: "I2",
+  },
+  { name: "an attempt that skips a number", story: RESTART, lie: changes("attempt.started", { attempt: 3 }, 2), invariant: "I2" },
+  { name: "a turn that skips a number", lie: changes("turn.started", { turn: 2 }), invariant: "I2" },
+  { name: "a turn begun within a turn", lie: repeats("turn.started"), invariant: "I2" },
+  { name: "an event of another attempt", lie: changes("vote.cast", { attempt: 2 }), invariant: "I2" },
+  { name: "an event of another turn", lie: changes("vote.cast", { turn: 2 }), invariant: "I2" },
+  { name: "a settled attempt that is not the one at work", lie: changes("attempt.settled", { attempt: 2 }), invariant: "I2" },
+  {
+    name: "an agent without an alias",
+    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2" } }),
+    invariant: "I2",
+  },
+  {
+    name: "aliases that count from zero",
+    lie: changes("turn.started", { aliases: { ada: "agent0", bela: "agent1", cleo: "agent2" } }),
+    invariant: "I2",
+  },
+  {
+    name: "an alias for a stranger",
+    lie: changes("turn.started", { aliases: { ada: "agent1", bela: "agent2", cleo: "agent3", dora: "agent4" } }),
+    invariant: "I2",
+  },
+  { name: "a turn that names another final text", lie: changes("turn.completed", { label: "agent1.final" }), invariant: "I3" },
+  { name: "a turn that names another winner", lie: changes("turn.completed", { winner: "ada" }), invariant: "I3" },
+  {
+    name: "a turn that names an earlier attempt",
+    story: RESTART,
+    lie: changes("turn.completed", { attempt: 1 }),
+    invariant: "I3",
+  },
+  {
+    name: "an earlier final text although a winner is there",
+    story: RESTART,
+    lie: all(hides("presentation.started", 2), hides("presentation.completed", 2)),
+    invariant: "I3",
+  },
+  { name: "a turn of which no attempt was ever begun", lie: endsAt("turn.started"), invariant: "I4" },
+  { name: "a failed turn that presented something", lie: failsAtLast("no_answer"), invariant: "I3" },
+  { name: "a fault of our own that ends a presented turn", lie: failsAtLast("internal"), invariant: "totals" },
+  {
+    name: "a fault of our own with calls in flight",
+    lie: all(hides("call.completed", 7), failsAtLast("internal")),
+    invariant: "totals",
+  },
+  {
+    name: "a total with other tokens",
+    lie: changes("turn.completed", { usage: { ...NO_USAGE, input_tokens: 5_600, output_tokens: 1_400 } }),
+    invariant: "totals",
+  },
+  {
+    name: "a total of other searches",
+    story: "hosted-tools",
+    lie: charged({ hosted_uses: { x_search: 1, code_execution: 2 } }),
+    invariant: "totals",
+  },
+  { name: "a total that leaves what was cached out", lie: charged({ cache_write_tokens: 5 }), invariant: "totals" },
+  { name: "a total that leaves thoughts out", lie: charged({ reasoning_tokens: 5 }), invariant: "totals" },
+  {
+    name: "a total that leaves a failed call out",
+    story: "restarted-service",
+    lie: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 9 }, cost_usd: 0 }),
+    invariant: "totals",
+  },
+  {
+    name: "a cancelled turn without its answer",
+    story: "cancel",
+    lie: changes("turn.cancelled", { partial: { winner: "ada", answer: null, text: null } }),
+    invariant: "I15",
+  },
+  {
+    name: "a cancelled turn with another answer",
+    story: "cancel",
+    lie: changes("turn.cancelled", { partial: { winner: "ada", answer: "Go.", text: null } }),
+    invariant: "I15",
+  },
+  {
+    name: "a turn that goes on after it was cancelled",
+    story: "cancel",
+    lie: delays("turn.cancelled", 5),
+    outside: { cancelAskedAfter: 23 },
+    invariant: "I15",
+  },
+  {
+    name: "a tool that starts after a cancel",
+    story: "single-agent",
+    lie: (log) => [...log],
+    outside: { cancelAskedAfter: 7 },
+    invariant: "I15",
+  },
+  {
+    name: "a cancel asked for in the moment that the turn began",
+    story: "cancel",
+    lie: hides("vote.cast"),
+    outside: { cancelsAsked: [2] },
+    invariant: "I5-winner",
+  },
+  {
+    name: "a cancel asked for only once it was told",
+    story: "cancel",
+    lie: (log) => [...log],
+    outside: { cancelsAsked: [27] },
+    invariant: "I15",
+  },
+  {
+    name: "two cancels, of which the second was asked for",
+    story: "cancel",
+    lie: hides("vote.cast"),
+    outside: { cancelsAsked: [1, 10] },
+    invariant: "I5-winner",
+  },
+  {
+    name: "a final text of a stranger",
+    lie: changes("presentation.completed", { agent: "dora", label: "agent0.final" }),
+    invariant: "presentation",
+  },
+  {
+    name: "a final text under another label",
+    lie: changes("presentation.completed", { label: "agent1.final" }),
+    invariant: "presentation",
+  },
+  {
+    name: "a final text that stands in for nothing",
+    lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
+    invariant: "presentation",
+  },
+  {
+    name: "a fallback without a reason",
+    story: "budget",
+    lie: changes("presentation.completed", { source: "answer" }),
+    invariant: "presentation",
+  },
+  {
+    name: "a reason for a fallback that is none",
+    lie: changes("presentation.completed", { fallback: "It failed." }),
+    invariant: "presentation",
+  },
+  {
+    name: "a partial text although there is an answer",
+    lie: changes("presentation.completed", { source: "partial", fallback: "It failed." }),
+    invariant: "presentation",
+  },
+  {
+    name: "a final text of more than 256 KiB",
+    lie: changes("presentation.completed", { content: "x".repeat(256 * 1024 + 1) }),
+    invariant: "presentation",
+  },
+  {
+    name: "a file of a final text that is short",
+    lie: changes("presentation.completed", { text_file: "final.txt" }),
+    invariant: "presentation",
+  },
+  { name: "an empty final text", lie: changes("presentation.completed", { content: " \n" }), invariant: "presentation" },
+  { name: "a presentation whose last call failed", lie: hides("call.completed", 7), invariant: "presentation" },
+  { name: "a presentation begun anew", lie: repeats("presentation.started"), invariant: "presentation" },
+  { name: "a presentation that skips a round", lie: changes("presentation.started", { round: 4 }), invariant: "rounds" },
+  {
+    name: "a presenter with another agent's files",
+    lie: changes("presentation.started", { workspace: "agent1.1" }),
+    invariant: "presentation",
+  },
+  { name: "a presentation of nothing", lie: changes("presentation.started", { label: null }), invariant: "presentation" },
+  {
+    name: "a restart by somebody else",
+    story: RESTART,
+    lie: changes("attempt.restarted", { agent: "bela" }),
+    invariant: "presentation",
+  },
+  {
+    name: "a restart of what stood in",
+    story: RESTART,
+    lie: changes("presentation.completed", { source: "answer", fallback: "It failed." }),
+    invariant: "presentation",
+  },
+  { name: "a restart without a final text", story: RESTART, lie: hides("presentation.completed"), invariant: "presentation" },
+  {
+    name: "a final text judged by another",
+    story: RESTART,
+    lie: changes("round.started", { agent: "bela" }, 5),
+    invariant: "presentation",
+  },
+  {
+    name: "a final text followed by another round than a judgement",
+    story: RESTART,
+    lie: changes("round.started", { purpose: "coordination" }, 5),
+    invariant: "presentation",
+  },
+  {
+    name: "a final text that nobody judges in the last moment for it",
+    story: "tie",
+    lie: all(ruled({ max_orchestration_restarts: 1 }), changes("turn.started", { deadline_at: START + 4_004 })),
+    invariant: "presentation",
+  },
+  {
+    name: "a text that stands in without a judge, while others may follow",
+    story: "tie",
+    lie: all(
+      ruled({ max_orchestration_restarts: 1 }),
+      changes("presentation.completed", { source: "answer", fallback: "It failed." }),
+    ),
+    invariant: "presentation",
+  },
+  { name: "personas nobody asked for", story: "personas", lie: ruled({ personas: false }), invariant: "presentation" },
+  {
+    name: "personas after the work began",
+    story: "personas",
+    lie: all(repeats("personas.assigned"), moves("personas.assigned", { nth: 2, before: "call.started", beforeNth: 3 })),
+    invariant: "presentation",
+  },
+  {
+    name: "personas of nobody",
+    story: "personas",
+    lie: all(
+      changes("personas.assigned", { personas: {} }),
+      changes("call.completed", { stop_reason: "length" }),
+      changes("presentation.completed", { content: "" }),
+    ),
+    invariant: "presentation",
+  },
+];
+
+/** The turn's last event, as if it had failed instead. */
+function failsAtLast(code: string): Lie {
+  return (log) =>
+    log.map((event): NumberedEvent => {
+      if (event.type !== "turn.completed") return event;
+      const { at, turn, sequence_number, usage, cost_usd } = event;
+      return {
+        type: "turn.failed",
+        sequence_number,
+        at,
+        turn,
+        code,
+        message: "",
+        agents: [],
+        usage,
+        cost_usd: (cost_usd ?? 0) + 1,
+      };
+    });
+}

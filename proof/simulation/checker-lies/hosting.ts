@@ -1,0 +1,279 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { adds, all, changes, type Lie, membered, moves, rewrites } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const HOSTED = "hosted-tools";
+const TOOLS = "cut-off-tools";
+const SUMMED = "summed-up";
+const USE = { tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+const SEARCH = { name: "web_search", max_uses: 5 } as const;
+const refusedAsTooLong = (change: Partial<EventOf<"call.completed">["usage"]>, window = 128_000): Lie =>
+  all(
+    membered({ context_window: window }),
+    changes("call.failed", { class: "transient" }),
+    rewrites("call.completed", (event) => ({ ...event, usage: { ...event.usage, ...change } })),
+  );
+
+/** Lies about what providers run themselves, about summaries, and about tool servers. */
+export const HOSTING: readonly Row[] = [
+  {
+    name: "a list of hosted tools that is empty",
+    story: HOSTED,
+    lie: changes("call.started", { hosted_tools: [] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool granted for no use",
+    story: HOSTED,
+    lie: changes("call.started", { hosted_tools: [{ ...SEARCH, max_uses: 0 }] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool granted twice",
+    story: HOSTED,
+    lie: changes("call.started", { hosted_tools: [SEARCH, SEARCH] }),
+    invariant: "hosted",
+  },
+  {
+    name: "another hosted tool beside the agent's own",
+    story: HOSTED,
+    lie: changes("call.started", { hosted_tools: [SEARCH, { name: "x_search", max_uses: 1 }] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool for a judge",
+    story: HOSTED,
+    lie: changes("call.started", { purpose: "judgement" }),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool whose price nobody knows, under a cap in money",
+    story: HOSTED,
+    lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] }, "ada"),
+    invariant: "hosted",
+  },
+  {
+    name: "a hosted tool whose price nobody knows, without a cap in money",
+    story: HOSTED,
+    lie: all(
+      changes("turn.started", { budget: {} }),
+      membered({ hosted_tools: [{ ...SEARCH, usd_per_use: null, tokens_per_use: 500 }] }, "ada"),
+    ),
+    invariant: "I11",
+  },
+  {
+    name: "a hosted tool that finds more than was reserved",
+    story: HOSTED,
+    lie: membered({ hosted_tools: [{ ...SEARCH, usd_per_use: 0.01, tokens_per_use: 9_000 }] }),
+    invariant: "hosted",
+  },
+  {
+    name: "a reply that may have 1,023 tokens beside its uses",
+    story: HOSTED,
+    lie: changes("call.started", { max_output_tokens: 1_023 }),
+    invariant: "hosted",
+  },
+  {
+    name: "sources told of another agent's call",
+    story: HOSTED,
+    lie: changes("citations.added", { agent: "bela" }),
+    invariant: "hosted",
+  },
+  {
+    name: "sources of another call",
+    story: HOSTED,
+    lie: changes("citations.added", { call: "call_1_1_2_1_1_1" }),
+    invariant: "hosted",
+  },
+  {
+    name: "more sources than anybody reads",
+    story: HOSTED,
+    lie: rewrites("citations.added", (event) => ({
+      ...event,
+      citations: Array.from({ length: 101 }, () => event.citations).flat(),
+    })),
+    invariant: "hosted",
+  },
+  {
+    name: "sources told before the uses",
+    story: HOSTED,
+    lie: moves("citations.added", { before: "hosted_tool.completed" }),
+    invariant: "hosted",
+  },
+  {
+    name: "a search told long before its call ends",
+    story: HOSTED,
+    lie: moves("call.completed", { nth: 2, before: "call.completed" }),
+    invariant: "hosted",
+  },
+  {
+    name: "a search that costs nothing beforehand",
+    story: HOSTED,
+    lie: changes("call.started", { reserved: { tokens: 90_000, cost_usd: 0.049 } }),
+    invariant: "hosted",
+  },
+  {
+    name: "two summaries for one call",
+    story: SUMMED,
+    lie: changes("call.started", { compacts: true, offers: [], forced: false }, 5),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary that is forced to a decision",
+    story: SUMMED,
+    lie: changes("call.started", { forced: true }, 4),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary with a hosted tool at hand",
+    story: SUMMED,
+    lie: changes("call.started", { hosted_tools: [] }, 4),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary that is offered an answer",
+    story: SUMMED,
+    lie: changes("call.started", { offers: ["new_answer"] }, 4),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary that uses a tool",
+    story: SUMMED,
+    lie: changes("call.completed", { tools: [USE] }, 3),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary that decides",
+    story: SUMMED,
+    lie: changes("call.completed", { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] }, 3),
+    invariant: "compaction",
+  },
+  {
+    name: "a conversation compacted by another call",
+    story: SUMMED,
+    lie: changes("conversation.compacted", { call: "c" }),
+    invariant: "compaction",
+  },
+  {
+    name: "a conversation compacted for another agent",
+    story: SUMMED,
+    lie: changes("conversation.compacted", { agent: "bela" }),
+    invariant: "compaction",
+  },
+  {
+    name: "a conversation compacted, and no reply went",
+    story: SUMMED,
+    lie: changes("conversation.compacted", { replies: 0 }),
+    invariant: "compaction",
+  },
+  {
+    name: "a conversation compacted, and nothing is free",
+    story: SUMMED,
+    lie: changes("conversation.compacted", { tokens: 0 }),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary for a call that was not too long",
+    story: SUMMED,
+    lie: changes("call.failed", { class: "transient" }),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary of a conversation that fills 85 % of its window, and no more",
+    story: SUMMED,
+    lie: refusedAsTooLong({ input_tokens: 8_300 }, 10_000),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary after a failure that has nothing to do with it",
+    story: SUMMED,
+    lie: refusedAsTooLong({ input_tokens: 8_301 }, 10_000),
+    invariant: "I11",
+  },
+  {
+    name: "a summary of a conversation that was read twice for one reply",
+    story: SUMMED,
+    lie: refusedAsTooLong({ input_tokens: 9_000, requests: 2 }, 10_000),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary of a conversation of unknown length",
+    story: SUMMED,
+    lie: refusedAsTooLong({ input_tokens: 0, output_tokens: 9_000 }, 10_000),
+    invariant: "compaction",
+  },
+  {
+    name: "a summary of a conversation with searches in it",
+    story: SUMMED,
+    lie: refusedAsTooLong({ input_tokens: 9_000, hosted_uses: {} }, 10_000),
+    invariant: "compaction",
+  },
+  {
+    name: "research that is forced to a decision",
+    story: "research-calls",
+    lie: changes("call.started", { forced: true }),
+    invariant: "research",
+  },
+  {
+    name: "research after the first reply of a round",
+    story: "research-calls",
+    lie: changes("call.started", { offers: [], hosted_tools: [SEARCH] }, 3),
+    invariant: "research",
+  },
+  {
+    name: "research that decides",
+    story: "research-calls",
+    lie: changes("call.completed", { decisions: [{ name: "new_answer", tool_call: "c", content: "Go." }] }),
+    invariant: "research",
+  },
+  {
+    name: "research followed by a nudge",
+    story: "research-calls",
+    lie: adds("call.completed", ({ at, turn, attempt, agent, round }) => [
+      { type: "round.nudged", at, turn, attempt, agent, round, nudge: 1 },
+    ]),
+    invariant: "research",
+  },
+  {
+    name: "research followed by a vote",
+    story: "research-calls",
+    lie: adds(
+      "call.completed",
+      ({ at, turn, attempt, agent, round }) => [
+        { type: "vote.refused", at, turn, attempt, agent, round, tool_call: "c", code: "", message: "" },
+      ],
+      4,
+    ),
+    invariant: "research",
+  },
+  {
+    name: "a presenter with functions beside hosted tools that run alone",
+    story: "research-calls",
+    lie: membered({ tools: [{ name: "read_file", acts_outside: false, idempotent: true }] }, "ada"),
+    invariant: "research",
+  },
+  {
+    name: "a presenter with tool servers beside hosted tools that run alone",
+    story: "research-calls",
+    lie: membered({ tool_servers: ["box"] }, "ada"),
+    invariant: "research",
+  },
+  {
+    name: "a list of tools told of another server",
+    story: TOOLS,
+    lie: changes("tools.listed", { server: "bag" }),
+    invariant: "listings",
+  },
+  {
+    name: "a list of tools told to an agent without servers",
+    story: TOOLS,
+    lie: adds("tools.listed", (event) => [{ ...event, agent: "bela" }]),
+    invariant: "listings",
+  },
+  {
+    name: "a list of tools told to a stranger",
+    story: TOOLS,
+    lie: adds("tools.listed", (event) => [{ ...event, agent: "dora" }]),
+    invariant: "listings",
+  },
+];

@@ -1,0 +1,20 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+
+const FILE = path.resolve("proof/simulation/checker-lies/told.txt");
+
+/** What the checker is known to tell, by the name of the lie; each is a paragraph, its sentences indented. */
+export const readRecord = (): ReadonlyMap<string, string[]> =>
+  new Map(
+    readFileSync(FILE, "utf8")
+      .trimEnd()
+      .split("\n\n")
+      .map((paragraph) => paragraph.split("\n"))
+      .map(([name = "", ...told]) => [name, told.map((sentence) => sentence.trim())]),
+  );
+
+/** Writes it down anew. */
+export function writeRecord(told: ReadonlyMap<string, readonly string[]>): void {
+  const paragraphs = [...told].map(([name, sentences]) => [name, ...sentences.map((one) => `  ${one}`)].join("\n"));
+  writeFileSync(FILE, `${paragraphs.join("\n\n")}\n`);
+}

@@ -1,0 +1,147 @@
+import type { Outside } from "../../../checker";
+import { all, changes, delays, type Lie, moves, repeats, rewrites, ruled } from "../../../checker/lies";
+import { JUST } from "./paying";
+import { MAY_STAND_IN } from "./standing-in";
+import { againAs } from "./second-turn";
+
+/** Logs that are as they may be, if only just. */
+type Right = { name: string; story?: string; lie: Lie; outside?: Outside };
+
+const IMPROVED = "improved-answer-with-injection";
+const START = 1_790_000_000_000;
+
+const novelty = (answer_novelty_requirement: "lenient" | "balanced" | "strict", content: string): Lie =>
+  all(ruled({ answer_novelty_requirement }), changes("answer.submitted", { content }, 4));
+
+export const RIGHT: readonly Right[] = [
+  ...JUST,
+  ...MAY_STAND_IN,
+  { name: "an answer of 128 KB", lie: changes("answer.submitted", { content: "é".repeat(65_536) }) },
+  { name: "a reason of 4 KB", lie: changes("vote.cast", { reason: "é".repeat(2_048) }) },
+  {
+    name: "a first answer that somebody else gave, too",
+    story: "tie",
+    lie: changes("answer.submitted", { content: "Go by the river." }, 2),
+  },
+  {
+    name: "half of another answer's words in a strict team",
+    story: IMPROVED,
+    lie: novelty("strict", "Follow the river by two oaks."),
+  },
+  {
+    name: "most of another answer's words in a balanced team",
+    story: IMPROVED,
+    lie: novelty("balanced", "Follow the river twice, then."),
+  },
+  { name: "another answer's words in a lenient team", story: IMPROVED, lie: novelty("lenient", "Follow: the RIVER!") },
+  {
+    name: "answers without any words in a strict team",
+    story: IMPROVED,
+    lie: all(changes("answer.submitted", { content: "?" }), novelty("strict", "!")),
+  },
+  { name: "an answer within the team's limit", story: IMPROVED, lie: ruled({ max_new_answers_global: 5 }) },
+  { name: "an answer with a lead that is allowed", story: IMPROVED, lie: ruled({ fairness_lead_cap_answers: 3 }) },
+  { name: "a lead that nobody limits", story: IMPROVED, lie: ruled({ fairness_lead_cap_answers: null }) },
+  { name: "voted in the last moment but one", lie: delays("round.started", 1_678_797, 4) },
+  { name: "pieces of text told late", story: "deadline", lie: changes("stream.delta", { at: START + 900 }) },
+  { name: "pieces of text told early", story: "single-agent", lie: changes("stream.delta", { at: 5 }) },
+  {
+    name: "a piece of text between a search and the end of its call",
+    story: "hosted-tools",
+    lie: (log) =>
+      log
+        .toSpliced(8, 0, { type: "stream.delta", at: START, turn: 1, items: [], sequence_number: 0 })
+        .map((event, place) => ({ ...event, sequence_number: place + 1 })),
+  },
+  {
+    name: "aliases drawn otherwise",
+    lie: changes("turn.started", { aliases: { ada: "agent3", bela: "agent1", cleo: "agent2" } }),
+  },
+  { name: "answers shown in another order", lie: changes("round.started", { labels: ["agent3.1", "agent2.1", "agent1.1"] }, 4) },
+  {
+    name: "a new try after a minute that its provider asked for",
+    story: "agent-failing",
+    lie: all(changes("call.failed", { retry_at: START + 61_101 }, 2), delays("call.started", 59_493, 4)),
+    outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 60_000]]) },
+  },
+  {
+    name: "a new try just when its provider asked for it",
+    story: "agent-failing",
+    lie: changes("call.failed", { retry_at: START + 1_608 }, 2),
+    outside: { waitsAsked: new Map([["call_1_1_2_1_1_1", 507]]) },
+  },
+  {
+    name: "20 times progress, a second apart",
+    story: "asked-by-a-server",
+    lie: all(
+      delays("tool.input_required", 30_000),
+      ...Array.from({ length: 19 }, (_, nth) => all(repeats("tool.progressed", nth + 1), (log) => spaced(log))),
+    ),
+  },
+  {
+    name: "three times that a server wants something of a person",
+    story: "asked-by-a-server",
+    lie: all(repeats("tool.input_required"), repeats("tool.input_required")),
+  },
+  {
+    name: "five things that a server wants of a person",
+    story: "asked-by-a-server",
+    lie: rewrites("tool.input_required", (event) => ({
+      ...event,
+      requests: Array.from({ length: 5 }, () => event.requests).flat(),
+    })),
+  },
+  {
+    name: "a hundred sources",
+    story: "hosted-tools",
+    lie: rewrites("citations.added", (event) => ({
+      ...event,
+      citations: Array.from({ length: 100 }, () => event.citations).flat(),
+    })),
+  },
+  { name: "two searches before the sources", story: "hosted-tools", lie: repeats("hosted_tool.completed") },
+  {
+    name: "a final text that need not be judged in the last moment",
+    story: "tie",
+    lie: all(ruled({ max_orchestration_restarts: 1 }), changes("turn.started", { deadline_at: START + 4_003 })),
+  },
+  {
+    name: "a cancel asked for before it was told",
+    story: "cancel",
+    lie: (log) => [...log],
+    outside: { cancelsAsked: [26], cancelAskedAfter: 23 },
+  },
+  {
+    name: "a message before the next call",
+    story: "stale-vote",
+    lie: moves("answers.injected", { before: "call.started", beforeNth: 6 }),
+  },
+  {
+    name: "what providers charged within every cap",
+    lie: changes("turn.started", { budget: { max_tokens: 200_000, max_cost_usd: 5 } }),
+    outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 1_000, usd: 0.0013 }] },
+  },
+  ...[
+    "tie",
+    "agent-failing",
+    "single-agent",
+    "hosted-tools",
+    "research-calls",
+    "restart-attempt",
+    "cut-off-tools",
+    "summed-up",
+    "budget",
+    "cancel",
+    "personas",
+  ].map((story) => ({
+    name: `a second turn like the first in ${story}`,
+    story,
+    lie: againAs(2),
+  })),
+];
+
+/** Progress a second apart, whatever else is told. */
+function spaced(log: Parameters<Lie>[0]): ReturnType<Lie> {
+  let told = 0;
+  return log.map((event) => (event.type === "tool.progressed" ? { ...event, at: START + 1_102 + 1_000 * told++ } : event));
+}

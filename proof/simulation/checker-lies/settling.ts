@@ -1,0 +1,119 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { adds, all, changes, delays, hides, moves, repeats } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const FAILING = "agent-failing";
+const NOBODY = "nobody-answers";
+const START = 1_790_000_000_000;
+
+/** Lies about when coordination ends, and when rounds begin. */
+export const SETTLING: readonly Row[] = [
+  { name: "an attempt settled twice", lie: repeats("attempt.settled"), invariant: "I6" },
+  { name: "an attempt settled with a call in flight", story: "deadline", lie: hides("call.failed", 2), invariant: "I6" },
+  {
+    name: "an attempt settled with a tool running",
+    story: "improved-answer-with-injection",
+    lie: hides("tool.completed"),
+    invariant: "I6",
+  },
+  { name: "no agents, and one is live", story: NOBODY, lie: hides("agent.failed", 2), invariant: "I6" },
+  { name: "consensus of nobody", story: NOBODY, lie: changes("attempt.settled", { ended_by: "consensus" }), invariant: "I6" },
+  {
+    name: "coordination skipped by a team that coordinates",
+    lie: changes("attempt.settled", { ended_by: "skipped" }),
+    invariant: "I6",
+  },
+  {
+    name: "a deadline a moment too early",
+    story: "deadline",
+    lie: changes("attempt.settled", { at: START + 15_999 }),
+    invariant: "I6",
+  },
+  {
+    name: "a round begun although everybody has voted",
+    lie: all(repeats("round.started", 4), moves("round.started", { nth: 5, before: "attempt.settled" })),
+    invariant: "I6",
+  },
+  {
+    name: "a call begun although nobody is live",
+    story: NOBODY,
+    lie: all(repeats("call.started", 4), moves("call.started", { nth: 5, before: "attempt.settled" })),
+    invariant: "I6",
+  },
+  { name: "calls after coordination's time", lie: changes("turn.started", { deadline_at: START + 1_502.5 }), invariant: "I6" },
+  { name: "calls in the last two minutes of a long turn", lie: delays("round.started", 1_678_798, 4), invariant: "I6" },
+  {
+    name: "answers awaited for less than a quarter of a second",
+    story: "deadline",
+    lie: delays("round.started", -1, 4),
+    invariant: "waiting",
+  },
+  {
+    name: "answers awaited for less than a tenth of the time",
+    story: "deadline",
+    lie: all(delays("call.completed", 9_000), delays("round.started", 759, 4)),
+    invariant: "waiting",
+  },
+  {
+    name: "answers awaited for a tenth of the time, but beyond the turn's",
+    story: "deadline",
+    lie: all(delays("call.completed", 9_000), delays("round.started", 761, 4), changes("vote.cast", { revision: 2 })),
+    invariant: "I5",
+  },
+  {
+    name: "answers awaited for less than five seconds",
+    story: "deadline",
+    lie: all(
+      changes("turn.started", { deadline_at: START + 999_000 }),
+      delays("call.completed", 99_000),
+      delays("round.started", 4_749, 4),
+    ),
+    invariant: "waiting",
+  },
+  {
+    name: "answers awaited for five seconds, and a deadline that has not come",
+    story: "deadline",
+    lie: all(
+      changes("turn.started", { deadline_at: START + 999_000 }),
+      delays("call.completed", 99_000),
+      delays("round.started", 4_750, 4),
+    ),
+    invariant: "I6",
+  },
+  { name: "a first round with another cause", lie: changes("round.started", { cause: "answered" }), invariant: "I7" },
+  {
+    name: "a first round begun anew as if it were full",
+    lie: all(repeats("round.started", 3), changes("round.started", { cause: "context_full", round: 2 }, 4)),
+    invariant: "I7",
+  },
+  { name: "a first round cut for good", story: "deadline", lie: delays("call.failed", 1, 2), invariant: "I7" },
+  { name: "a nudge left out", story: "refusals-and-nudges", lie: hides("round.nudged"), invariant: "rounds" },
+  { name: "a fourth nudge", story: "refusals-and-nudges", lie: changes("round.nudged", { nudge: 4 }), invariant: "rounds" },
+  {
+    name: "a round of an agent that has left",
+    story: FAILING,
+    lie: adds("agent.failed", ({ at, turn, attempt, agent }) => [
+      {
+        type: "round.started",
+        at,
+        turn,
+        attempt,
+        agent,
+        round: 2,
+        purpose: "coordination",
+        labels: [],
+        cause: "failed",
+        workspace: null,
+      },
+    ]),
+    invariant: "rounds",
+  },
+  { name: "a 21st round", lie: adds("round.started", manyRounds(20), 3), invariant: "rounds" },
+  { name: "20 rounds, and all of them at once", lie: adds("round.started", manyRounds(19), 3), invariant: "I7" },
+];
+
+/** Rounds of one agent, one after the other. */
+function manyRounds(many: number) {
+  return (event: EventOf<"round.started">): EventOf<"round.started">[] =>
+    Array.from({ length: many }, (_, nth) => ({ ...event, cause: "failed", round: event.round + nth + 1 }));
+}

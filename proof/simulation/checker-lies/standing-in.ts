@@ -1,0 +1,183 @@
+import type { DeltaItem } from "../../../src/protocol/events";
+import type { NumberedEvent } from "../../../checker";
+import { adds, all, changes, type Lie, membered } from "../../../checker/lies";
+import type { Row } from "./row";
+
+const START = 1_790_000_000_000;
+const WINNING = "Follow the river to the pass, then north.";
+const TOOLS = "cut-off-tools";
+
+/** As if the winning answer stood in for the presenter's text. */
+const STANDS_IN = all(
+  changes("presentation.completed", { source: "answer", content: WINNING, fallback: "It wrote nothing." }),
+  changes("turn.completed", { answer: WINNING }),
+);
+
+/** What the presenter streamed. */
+const wrote = (text: string, kind: DeltaItem["kind"] = "final"): Lie =>
+  adds(
+    "call.started",
+    ({ at, turn, agent, round, call }) => [
+      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind, offset: 0, text }] },
+    ],
+    7,
+  );
+
+/** As if the presenter's call had failed. */
+const failed = (change: Partial<Extract<NumberedEvent, { type: "call.failed" }>>): Lie => {
+  return (log) =>
+    log.map((event): NumberedEvent => {
+      if (event.type !== "call.completed" || event.round !== 3) return event;
+      const { at, turn, attempt, agent, round, call, usage, cost_usd, sequence_number } = event;
+      const told = { at, turn, attempt, agent, round, call, usage, cost_usd, sequence_number, tokens: 1_000 };
+      return { type: "call.failed", ...told, class: "quota", code: "", message: "", retry_at: null, ...change };
+    });
+};
+
+/** As if a reply had been held back, and had cost its round. */
+const heldBack = (stop_reason: "refusal" | "content_filter" | "length"): Lie => {
+  return (log) =>
+    changes("call.completed", { stop_reason })(log).map((event): NumberedEvent => {
+      if (event.type !== "round.nudged" || event.sequence_number !== 9) return event;
+      const { at, turn, attempt, agent, round, sequence_number } = event;
+      return { type: "round.failed", at, turn, attempt, agent, round, sequence_number, code: stop_reason, message: "" };
+    });
+};
+
+const PROGRESS = { type: "tool.progressed", origin: "https://far.example.com", progress: 1, total: null, message: null } as const;
+const READS = { key: "k", turn: 1, attempt: 1, agent: "ada", round: 1, tool_call: "call_1_1_1_1_1_1_use", name: "read_file" };
+
+/** Lies about what stands in for a text, and about what was lost before. */
+export const STANDING_IN: readonly Row[] = [
+  {
+    name: "an answer that stands in although the presenter wrote something",
+    lie: all(STANDS_IN, wrote("Follow.")),
+    invariant: "fallbacks",
+  },
+  {
+    name: "an answer that stands in for a text that is too long to be shown",
+    lie: all(STANDS_IN, wrote("a".repeat(300_000))),
+    invariant: "fallbacks",
+  },
+  {
+    name: "an answer that stands in for a text a moment before the end",
+    lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_504 })),
+    invariant: "fallbacks",
+  },
+  {
+    name: "an answer that stands in for a call that is tried again",
+    lie: all(STANDS_IN, failed({ class: "transient", retry_at: START + 9_000 })),
+    invariant: "fallbacks",
+  },
+  {
+    name: "an answer that stands in for a call that was cancelled",
+    lie: all(STANDS_IN, failed({ class: "cancelled" })),
+    invariant: "fallbacks",
+  },
+  {
+    name: "an answer that stands in for a reply that calls a tool",
+    lie: all(
+      STANDS_IN,
+      changes("call.completed", { stop_reason: "tool_calls", tools: [{ tool_call: "t", name: "read_file" }] }, 7),
+    ),
+    invariant: "fallbacks",
+  },
+  {
+    name: "a reply held back by a refusal that costs its round",
+    story: "refusals-and-nudges",
+    lie: heldBack("refusal"),
+    invariant: "I12",
+  },
+  {
+    name: "a reply held back by a filter that costs its round",
+    story: "refusals-and-nudges",
+    lie: heldBack("content_filter"),
+    invariant: "I12",
+  },
+  {
+    name: "a reply cut in the middle that costs its round",
+    story: "refusals-and-nudges",
+    lie: heldBack("length"),
+    invariant: "leaving",
+  },
+  {
+    name: "a partial text that repeats another's answer",
+    story: "improved-answer-with-injection",
+    lie: changes("answer.submitted", { origin: "partial", content: "Take the road." }, 4),
+    invariant: "answers",
+  },
+  { name: "a call of a stranger put off", story: "budget", lie: changes("call.deferred", { agent: "dora" }), invariant: "I6" },
+  {
+    name: "a call put off although its tokens fit, at no known price",
+    story: "budget",
+    lie: all(membered({ price: null }), changes("turn.started", { budget: { max_tokens: 16_186 } })),
+    invariant: "deferrals",
+  },
+  {
+    name: "a call put off under a cap in money, at no known price",
+    story: "budget",
+    lie: all(membered({ price: null }), changes("turn.started", { budget: { max_cost_usd: 9 } })),
+    invariant: "I11",
+  },
+  {
+    name: "a safe tool call that reached its server twice",
+    story: "single-agent",
+    lie: (log) => [...log],
+    outside: { tools: [READS, READS] },
+    invariant: "I8",
+  },
+  {
+    name: "an unsafe tool call that reached its server twice",
+    story: "single-agent",
+    lie: membered({ tools: [] }),
+    outside: { tools: [READS, READS] },
+    invariant: "I8",
+  },
+  {
+    name: "a tool that starts after 1,200 effects of three agents",
+    story: "improved-answer-with-injection",
+    lie: adds("call.started", (event) => Array.from({ length: 1_200 }, () => event), 4),
+    invariant: "tools",
+  },
+  {
+    name: "a presenter's tool that starts after a thousand effects",
+    story: "single-agent",
+    lie: adds("call.started", (event) => Array.from({ length: 1_000 }, () => event)),
+    invariant: "I12",
+  },
+];
+
+/** Texts that may stand in, and news that may be told. */
+export const MAY_STAND_IN: readonly { name: string; story?: string; lie: Lie }[] = [
+  { name: "an answer that stands in for nothing", lie: STANDS_IN },
+  { name: "an answer that stands in for blanks", lie: all(STANDS_IN, wrote(" \n")) },
+  { name: "an answer that stands in for thoughts", lie: all(STANDS_IN, wrote("Follow.", "reasoning")) },
+  {
+    name: "an answer that stands in for a text that was cut",
+    lie: all(STANDS_IN, wrote("Follow."), changes("call.completed", { stop_reason: "length" }, 7)),
+  },
+  { name: "an answer that stands in for a lost call", lie: all(STANDS_IN, failed({})) },
+  {
+    name: "an answer that stands in for a text when all time is up",
+    lie: all(STANDS_IN, wrote("Follow."), changes("turn.started", { deadline_at: START + 3_503 })),
+  },
+  {
+    name: "thoughts of an agent that never answered",
+    story: "nobody-answers",
+    lie: adds("call.started", ({ at, turn, agent, round, call }) => [
+      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "reasoning", offset: 0, text: "Hm." }] },
+    ]),
+  },
+  {
+    name: "two tools that tell their progress at once",
+    story: TOOLS,
+    lie: adds(
+      "tool.started",
+      (event) => [
+        { ...event, ...PROGRESS },
+        { ...event, ...PROGRESS, agent: "bela", tool_call: "call_1_1_2_1_1_1_use", name: "run_command" },
+      ],
+      2,
+    ),
+  },
+];

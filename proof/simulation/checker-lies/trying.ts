@@ -1,0 +1,293 @@
+import type { EventOf } from "../../../src/protocol/events";
+import { adds, all, changes, endsAt, hides, type Lie, membered, repeats, rewrites } from "../../../checker/lies";
+import { logOf, type Row } from "./row";
+
+const RESTART = "restart-attempt";
+const FAILING = "agent-failing";
+const NOBODY = "nobody-answers";
+const START = 1_790_000_000_000;
+const NO_USAGE = { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 };
+
+const budgeted = (budget: { max_tokens?: number; max_cost_usd?: number }): Lie => changes("turn.started", { budget });
+const priced = (change: object): Lie => membered({ price: { input: 1, cached_input: 0.25, output: 4, ...change } });
+
+/** The team's only workspaces, and so many files in each of them when their agents answered. */
+const withFiles = (snapshots: readonly (string | null)[]): Lie => {
+  return (log) => {
+    const left = [...snapshots];
+    const told = membered({ workspace: true })(log);
+    const ofAnswers = rewrites("answer.submitted", (event) => {
+      const snapshot = left.shift() ?? null;
+      return { ...event, snapshot, files: snapshot === event.label ? "workspace" : "kept" };
+    });
+    const ofFinals = rewrites("presentation.completed", (event) => ({ ...event, snapshot: event.label, files: "workspace" }));
+    return ofFinals(ofAnswers(told));
+  };
+};
+
+const finals = logOf().filter(({ type }) => type === "presentation.completed");
+const UNCHANGED = { files: 7, changed: false };
+const left = (files: number) => ({ files, changed: true });
+
+/** Lies about tries, what is lost, whose files go with an answer, and what it all costs. */
+export const TRYING: readonly Row[] = [
+  { name: "a second try told as the first", story: FAILING, lie: changes("call.started", { try: 1 }, 4), invariant: "tries" },
+  { name: "a first try told as the second", story: FAILING, lie: changes("call.started", { try: 2 }), invariant: "tries" },
+  { name: "a try after a lost call", story: FAILING, lie: changes("call.failed", { retry_at: null }, 2), invariant: "tries" },
+  {
+    name: "a try a moment too early",
+    story: FAILING,
+    lie: changes("call.failed", { retry_at: START + 1_609 }, 2),
+    invariant: "tries",
+  },
+  { name: "a try in no time", story: FAILING, lie: changes("call.failed", { retry_at: START + 1_101 }, 2), invariant: "tries" },
+  {
+    name: "a try after more than a minute",
+    story: FAILING,
+    lie: changes("call.failed", { retry_at: START + 61_102 }, 2),
+    invariant: "tries",
+  },
+  {
+    name: "a try after a minute, and it comes before",
+    story: FAILING,
+    lie: changes("call.failed", { retry_at: START + 61_101 }, 2),
+    invariant: "tries",
+  },
+  {
+    name: "an interrupted call given up",
+    story: "restarted-service",
+    lie: changes("call.failed", { retry_at: null }),
+    invariant: "tries",
+  },
+  {
+    name: "a call that was too long made again after a while",
+    story: "summed-up",
+    lie: changes("call.failed", { retry_at: START + 3_803 }),
+    invariant: "tries",
+  },
+  {
+    name: "a summary made again after a while",
+    story: "summed-up",
+    lie: changes("call.failed", { call: "call_1_1_2_1_1_1", class: "quota", retry_at: START + 3_803 }),
+    invariant: "tries",
+  },
+  { name: "a sixth try of a call", story: FAILING, lie: failsOften(5), invariant: "tries" },
+  { name: "a fifth try of a call, and it was never made", story: FAILING, lie: failsOften(4), invariant: "I12" },
+  { name: "a sixth interruption", story: "restarted-service", lie: failsOften(6), invariant: "tries" },
+  {
+    name: "a lost call of a presentation, and the turn goes on",
+    story: RESTART,
+    lie: all(adds("call.started", losesIt, 5)),
+    invariant: "tries",
+  },
+  {
+    name: "a lost judgement, and the attempt begins anew",
+    story: RESTART,
+    lie: all(adds("call.started", losesIt, 6)),
+    invariant: "tries",
+  },
+  { name: "lost personas, and nobody has any", story: "personas", lie: adds("call.started", losesIt), invariant: "tries" },
+  { name: "an agent that fails twice", story: FAILING, lie: repeats("agent.failed"), invariant: "failures" },
+  {
+    name: "an agent that abstains without an answer",
+    story: FAILING,
+    lie: adds("agent.failed", (event) => [{ ...event, type: "agent.abstained" }]),
+    invariant: "failures",
+  },
+  { name: "an agent that fails after two lost rounds", story: NOBODY, lie: hides("round.failed"), invariant: "failures" },
+  { name: "a fourth lost round", story: NOBODY, lie: repeats("round.failed", 3), invariant: "failures" },
+  { name: "three lost rounds, and the agent goes on", story: NOBODY, lie: hides("agent.failed", 2), invariant: "failures" },
+  {
+    name: "three lost rounds, and another agent fails",
+    story: NOBODY,
+    lie: changes("agent.failed", { agent: "bela" }, 2),
+    invariant: "failures",
+  },
+  {
+    name: "a bad key, and another agent fails",
+    story: FAILING,
+    lie: changes("agent.failed", { agent: "ada" }),
+    invariant: "failures",
+  },
+  {
+    name: "a quota used up at last that costs the agent at once",
+    story: NOBODY,
+    lie: hides("round.failed", 3),
+    invariant: "failures",
+  },
+  {
+    name: "an answer whose snapshot is another's",
+    lie: withFiles(["agent1.1", "agent1.1", "agent3.1"]),
+    outside: {
+      files: new Map([
+        [11, left(1)],
+        [13, left(1)],
+        [15, left(1)],
+      ]),
+    },
+    invariant: "I10",
+  },
+  {
+    name: "an unchanged workspace that does not keep the turn's beginning",
+    lie: withFiles(["base", "agent2.1", "agent3.1"]),
+    outside: {
+      files: new Map([
+        [11, UNCHANGED],
+        [13, UNCHANGED],
+        [15, UNCHANGED],
+      ]),
+    },
+    invariant: "I10",
+  },
+  {
+    name: "an unchanged workspace that does not keep the one before",
+    story: "stale-vote",
+    lie: withFiles(["agent1.1", "agent2.1", "base"]),
+    outside: {
+      files: new Map([
+        [9, left(2)],
+        [11, left(2)],
+        [17, UNCHANGED],
+      ]),
+    },
+    invariant: "I10",
+  },
+  {
+    name: "an unchanged workspace that keeps what an earlier attempt left",
+    story: RESTART,
+    lie: withFiles(["agent1.1", "agent2.1", "agent1.1", "agent2.1"]),
+    outside: {
+      files: new Map([
+        [9, left(2)],
+        [11, left(2)],
+        [35, UNCHANGED],
+        [37, left(2)],
+      ]),
+    },
+    invariant: "I10",
+  },
+  {
+    name: "a workspace that its round emptied, told as any other",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map([[11, left(0)]]) },
+    invariant: "I10",
+  },
+  {
+    name: "an answer that does not name what it leaves out",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map([[11, { ...left(1), leftOut: { count: 1, paths: ["a.txt"] } }]]) },
+    invariant: "I10",
+  },
+  {
+    name: "a final text with the files of a presenter that changed none",
+    lie: withFiles(["agent1.1", "agent2.1", "agent3.1"]),
+    outside: { files: new Map(finals.map(({ sequence_number }) => [sequence_number, UNCHANGED])) },
+    invariant: "I10",
+  },
+  {
+    name: "a snapshot lost where nobody counted the files",
+    lie: withFiles(["agent1.1", "agent7.7", null]),
+    outside: { files: new Map([[13, null]]) },
+    invariant: "I10",
+  },
+  { name: "a snapshot without a workspace", lie: changes("answer.submitted", { snapshot: "agent1.1" }), invariant: "I10" },
+  {
+    name: "a reservation just within the cap",
+    lie: all(
+      budgeted({ max_tokens: 100_000, max_cost_usd: 0.06 }),
+      changes("call.started", { reserved: { tokens: 4_096, cost_usd: 0.01 } }, 7),
+    ),
+    invariant: "deferrals",
+  },
+  { name: "a reservation beyond the cap in money", lie: budgeted({ max_cost_usd: 0.05 }), invariant: "I11" },
+  {
+    name: "a charge of more tokens than were reserved",
+    lie: changes("call.started", { reserved: { tokens: 999, cost_usd: 1 } }),
+    invariant: "I11",
+  },
+  { name: "a charge other than the usage costs", lie: changes("call.completed", { cost_usd: 0.0012 }), invariant: "I11" },
+  {
+    name: "a failed call charged more than it reserved",
+    story: "restarted-service",
+    lie: changes("call.failed", { tokens: 90_000, cost_usd: 3 }),
+    invariant: "I11",
+  },
+  {
+    name: "a failed call charged other than its usage costs",
+    story: "restarted-service",
+    lie: changes("call.failed", { usage: { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 }, cost_usd: 0.001 }),
+    invariant: "I11",
+  },
+  {
+    name: "a long prompt charged as a short one",
+    lie: priced({ long_prompt: { above: 799, input: 2, cached_input: 0.5, output: 6 } }),
+    invariant: "I11",
+  },
+  {
+    name: "a short prompt charged as a short one, but for its cache",
+    story: "hosted-tools",
+    lie: priced({ long_prompt: { above: 1_299, input: 2, cached_input: 0.5, output: 6 } }),
+    invariant: "I11",
+  },
+  {
+    name: "what was written into a cache charged as any input",
+    story: "hosted-tools",
+    lie: priced({ cache_write: 5 }),
+    invariant: "I11",
+  },
+  {
+    name: "tokens charged by a provider beyond the cap",
+    lie: budgeted({ max_tokens: 99_999 }),
+    outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 100_000, usd: 0 }] },
+    invariant: "I11-ledger",
+  },
+  {
+    name: "money charged by a provider beyond the cap",
+    lie: budgeted({ max_cost_usd: 0.5 }),
+    outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 0, usd: 0.6 }] },
+    invariant: "I11-ledger",
+  },
+  {
+    name: "a charge for a call that has not ended",
+    story: "tie",
+    lie: endsAt("call.started"),
+    outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 5, usd: 0 }] },
+    invariant: "I4",
+  },
+  {
+    name: "a charge for a failed call",
+    story: "restarted-service",
+    lie: (log) => [...log],
+    outside: { ledger: [{ at: 0, turn: 1, call: "call_1_1_1_1_1_1", tokens: 50_000, usd: 1 }] },
+    invariant: "I11-ledger",
+  },
+];
+
+/** The first call that may be tried again fails so many times more. */
+function failsOften(times: number): Lie {
+  return (log) => {
+    const nth =
+      log.filter(({ type }) => type === "call.failed").findIndex((event) => "retry_at" in event && event.retry_at !== null) + 1;
+    return adds("call.failed", (event) => Array.from({ length: times - 1 }, () => event), nth)(log);
+  };
+}
+
+function losesIt({ at, turn, attempt, agent, round, call }: EventOf<"call.started">): EventOf<"call.failed">[] {
+  const cost = { usage: null, cost_usd: 0, tokens: 0 };
+  return [
+    {
+      type: "call.failed",
+      at,
+      turn,
+      attempt,
+      agent,
+      round,
+      call,
+      class: "quota",
+      code: "",
+      message: "",
+      retry_at: null,
+      ...cost,
+    },
+  ];
+}

@@ -1,0 +1,325 @@
+import { describe, expect, it } from "vitest";
+import type { EventOf } from "../../src/protocol/events";
+import type { TeamRules } from "../../src/protocol/team";
+import { check } from "../../checker";
+import type { NumberedEvent, Outside } from "../../checker";
+import { adds, all, changes, hides, type Lie } from "../../checker/lies";
+import { play } from "./world/scripted-world";
+import { STORIES } from "./world/stories";
+
+/** How turns end, what calls wait for, and what is tried again: each lie breaks one promise of the protocol. */
+
+function logOf(story: string): NumberedEvent[] {
+  const script = STORIES[story];
+  if (!script) throw new Error(`no story ${story}`);
+  return play(script).log;
+}
+
+type Row = { name: string; story: string; lie?: Lie; outside?: Outside; wrong: string };
+
+/** The log up to the nth event of a type, and then nothing but the turn's failure. */
+function failsAfter(type: NumberedEvent["type"], change: Partial<EventOf<"turn.failed">> = {}): Lie {
+  return (log) => {
+    const told = log.slice(0, log.findIndex((event) => event.type === type) + 1);
+    const created = log[0];
+    const agents = created?.type === "session.created" ? created.rules.agents : [];
+    const failed: NumberedEvent = {
+      ...{ type: "turn.failed", sequence_number: told.length + 1, at: told.at(-1)?.at ?? 0, turn: 1, code: "no_answer" },
+      ...{ message: "", usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, cached_tokens: 0 }, cost_usd: 0 },
+      agents: agents.map(({ id }) => ({ agent: id, code: "", message: "" })),
+      ...change,
+    };
+    return [...told, failed];
+  };
+}
+
+/** What an agent streams while a call is under way, the first or the nth. */
+const writes = (text: string, nth = 1): Lie =>
+  adds(
+    "call.started",
+    ({ at, turn, agent, round, call }) => [
+      { type: "stream.delta", at, turn, items: [{ agent, round, call, kind: "text", offset: 0, text }] },
+    ],
+    nth,
+  );
+
+const ENDS: Row[] = [
+  {
+    name: "although there is an answer",
+    story: "consensus-at-once",
+    lie: failsAfter("attempt.settled"),
+    wrong: "failed: the turn failed although there is an answer",
+  },
+  {
+    name: "although an answer has won",
+    story: "nobody-answers",
+    lie: changes("attempt.settled", { winner: "ada", label: "agent1.1" }),
+    wrong: "failed: the turn failed although an answer has won",
+  },
+  {
+    name: "although an agent has written something",
+    story: "nobody-answers",
+    lie: writes("Go by the"),
+    wrong: "failed: the turn failed although an agent has written something",
+  },
+  {
+    name: "before its coordination was over",
+    story: "nobody-answers",
+    lie: hides("attempt.settled"),
+    wrong: "failed: the turn failed before its coordination was over",
+  },
+  {
+    name: "without each agent's reason",
+    story: "nobody-answers",
+    lie: changes("turn.failed", { agents: [] }),
+    wrong: "failed: the turn failed without each agent's reason",
+  },
+  {
+    name: "for a reason that there is not",
+    story: "nobody-answers",
+    lie: changes("turn.failed", { code: "tired" }),
+    wrong: "failed: the turn failed with tired",
+  },
+];
+
+const UNASKED = "I15: the turn was cancelled although nobody asked for it";
+
+const CANCELS: Row[] = [
+  { name: "never", story: "cancel", outside: { cancelsAsked: [] }, wrong: UNASKED },
+  { name: "before the turn began", story: "cancel", outside: { cancelsAsked: [1] }, wrong: UNASKED },
+  { name: "after it had ended", story: "cancel", outside: { cancelsAsked: [500] }, wrong: UNASKED },
+];
+
+const UNCAPPED = changes("turn.started", { budget: {} });
+const WIDE = changes("turn.started", { budget: { max_tokens: 30_000 } });
+const SHORT = changes("call.deferred", { input_tokens: 9_000 }, 2);
+
+const WAITS: Row[] = [
+  {
+    name: "a call put off in a turn without a cap",
+    story: "budget",
+    lie: UNCAPPED,
+    wrong: "deferrals: call_1_1_1_2_1_1 was put off although the turn has no cap",
+  },
+  {
+    name: "a call put off although there is room for it and any presentation",
+    story: "budget",
+    lie: WIDE,
+    wrong: "deferrals: call_1_1_1_2_1_1 was put off although the turn can pay for it",
+  },
+  {
+    name: "want of budget without a cap",
+    story: "budget",
+    lie: UNCAPPED,
+    wrong: "I6: ended for want of budget although the turn has no cap",
+  },
+  {
+    name: "want of budget although what waits can be paid",
+    story: "budget",
+    lie: WIDE,
+    wrong: "I6: ended for want of budget although no call waits for any",
+  },
+  {
+    name: "want of budget although one of two agents can go on",
+    story: "budget",
+    lie: hides("call.deferred"),
+    wrong: "I6: ended for want of budget although an agent can go on",
+  },
+  {
+    name: "want of budget although one of two calls that wait can be paid",
+    story: "budget",
+    lie: all(changes("turn.started", { budget: { max_tokens: 20_000 } }), SHORT),
+    wrong: "I6: ended for want of budget although an agent can go on",
+  },
+  {
+    name: "want of budget with a call in flight",
+    story: "deadline",
+    lie: changes("attempt.settled", { ended_by: "budget" }),
+    wrong: "I6: ended for want of budget with calls in flight",
+  },
+];
+
+/** As if the team had other rules. */
+const ruled = (change: Partial<TeamRules>): Lie => {
+  return (log) =>
+    log.map((event) => (event.type === "session.created" ? { ...event, rules: { ...event.rules, ...change } } : event));
+};
+
+const abstains = adds("answer.submitted", ({ at, turn, attempt, agent }) => [
+  { type: "agent.abstained", at, turn, attempt, agent, code: "tired", message: "" },
+]);
+
+const LEAVES: Row[] = [
+  {
+    name: "a round that fails although its call is tried again",
+    story: "nobody-answers",
+    lie: changes("call.failed", { retry_at: 1_790_000_009_000 }),
+    wrong: "leaving: a round failed, and nothing of it was lost",
+  },
+  {
+    name: "an agent that fails for nothing",
+    story: "agent-failing",
+    lie: hides("call.failed"),
+    wrong: "leaving: an agent failed, and nothing of it was lost",
+  },
+  {
+    name: "a partial text taken from an agent that may go on",
+    story: "consensus-at-once",
+    lie: changes("answer.submitted", { origin: "partial" }),
+    wrong: "leaving: a partial text was taken although its author may go on",
+  },
+  {
+    name: "an agent that abstains with calls left",
+    story: "consensus-at-once",
+    lie: abstains,
+    wrong: "leaving: an agent abstained although it is at no cap",
+  },
+  {
+    name: "a first round that goes on after its time",
+    story: "consensus-at-once",
+    lie: ruled({ initial_round_timeout_ms: 0 }),
+    wrong: "leaving: call.started after the time of the round",
+  },
+  {
+    name: "a winner that was not asked to present",
+    story: "consensus-at-once",
+    lie: all(hides("call.started", 7), hides("call.completed", 7), changes("presentation.completed", { source: "answer" })),
+    wrong: "fallbacks: the winner did not present although nothing kept it from it",
+  },
+  {
+    name: "a turn that ends before its winner has presented",
+    story: "consensus-at-once",
+    lie: failsAfter("presentation.started"),
+    wrong: "fallbacks: the winner did not present although nothing kept it from it",
+  },
+  {
+    name: "a final text that nobody judges although another attempt may follow",
+    story: "consensus-at-once",
+    lie: ruled({ max_orchestration_restarts: 1 }),
+    wrong: "presentation: a final text was not judged although another attempt may follow",
+  },
+  {
+    name: "a call of coordination that takes what the presentation needs",
+    story: "consensus-at-once",
+    lie: changes("turn.started", { budget: { max_tokens: 18_400 } }),
+    wrong: "deferrals: call_1_1_3_2_1_1 leaves nothing for a presentation",
+  },
+];
+
+const asked = (ms: number): Outside => ({ waitsAsked: new Map([["call_1_1_2_1_1_1", ms]]) });
+
+const TRIES: Row[] = [
+  {
+    name: "a failure that may pass, and costs the round at once",
+    story: "agent-failing",
+    lie: changes("call.failed", { retry_at: null }, 2),
+    outside: asked(0),
+    wrong: "tries: a call was given up with tries left",
+  },
+  {
+    name: "a new try sooner than the provider asked for",
+    story: "agent-failing",
+    outside: asked(5_000),
+    wrong: "tries: tried again sooner than the 5000 ms its provider asked for",
+  },
+  {
+    name: "a new try although the provider asked for too long a wait",
+    story: "agent-failing",
+    outside: asked(60_001),
+    wrong: "tries: tried again although its provider asked for 60001 ms",
+  },
+  {
+    name: "a lost call after which its round goes on",
+    story: "nobody-answers",
+    lie: hides("round.failed"),
+    wrong: "tries: a lost call of coordination is followed by round.started",
+  },
+  {
+    name: "a bad first request that costs no more than the round",
+    story: "nobody-answers",
+    lie: changes("call.failed", { class: "bad_request" }),
+    wrong: "failures: after bad_request the agent goes on",
+  },
+  {
+    name: "a used-up quota that costs the agent",
+    story: "nobody-answers",
+    lie: changes("call.failed", { class: "quota" }, 2),
+    wrong: "failures: the agent failed for quota, which costs no more than a round",
+  },
+];
+
+const found = ({ story, lie = (log) => [...log], outside = {} }: Row): string[] =>
+  check(lie(logOf(story)), { ...outside, finished: true }).map(({ invariant, sentence }) => `${invariant}: ${sentence}`);
+
+describe("the checker notices a turn that fails", () => {
+  it.each(ENDS)("$name", (row) => {
+    expect(found(row)).toContain(row.wrong);
+  });
+
+  it("and finds nothing wrong with blanks that came to nothing, or with words for the team's personas", () => {
+    expect(found({ name: "", story: "nobody-answers", lie: writes(" \n"), wrong: "" })).toEqual([]);
+    const personas = changes("round.started", { purpose: "personas" });
+    const wrong = found({ name: "", story: "nobody-answers", lie: all(personas, writes("You look at maps.")), wrong: "" });
+    expect(wrong).not.toContain("failed: the turn failed although an agent has written something");
+  });
+});
+
+describe("the checker, where an agent wrote something in an attempt after a rejected one and has no answer there", () => {
+  const story = "restart-attempt";
+  const current: Lie = (log) =>
+    log.map((event) =>
+      event.type === "session.created" ? { ...event, rules: { ...event.rules, max_calls_per_round: 200 } } : event,
+    );
+  const silent = all(current, hides("answer.submitted", 4), writes("so far", 8));
+  const lost = "kept: what bela wrote is lost";
+
+  it("notices that it is lost if another agent has answered", () => {
+    expect(found({ name: "", story, lie: silent, wrong: lost })).toContain(lost);
+  });
+
+  it("takes the earlier final text for better if nobody has", () => {
+    expect(found({ name: "", story, lie: all(silent, hides("answer.submitted", 3)), wrong: lost })).not.toContain(lost);
+  });
+});
+
+describe("the checker notices a turn cancelled for somebody who asked", () => {
+  it.each(CANCELS)("$name", (row) => {
+    expect(found(row)).toEqual([row.wrong]);
+  });
+
+  it("and believes a log of which nobody knows who asked, and one whose turn was asked to end", () => {
+    const log = logOf("cancel");
+    const before = (log.find(({ type }) => type === "turn.cancelled")?.sequence_number ?? 0) - 1;
+    expect(check(log, { finished: true })).toEqual([]);
+    expect(check(log, { cancelsAsked: [before], finished: true })).toEqual([]);
+  });
+});
+
+describe("the checker notices", () => {
+  it.each([...WAITS, ...LEAVES, ...TRIES])("$name", (row) => {
+    expect(found(row)).toContain(row.wrong);
+  });
+
+  it("nothing in a failure that was given up because its provider asked for too long a wait", () => {
+    const lie = all(changes("call.failed", { retry_at: null }, 2));
+    const wrong = found({ name: "", story: "agent-failing", lie, outside: asked(60_001), wrong: "" });
+    expect(wrong).not.toContain("tries: a call was given up with tries left");
+  });
+});
+
+describe("the checker compares what providers charged with the log", () => {
+  const CALL = "call_1_1_1_1_1_1";
+  const entry = (call: string, tokens: number, turn = 1) => ({ at: 0, turn, call, tokens, usd: 0 });
+  const invariants = (ledger: NonNullable<Outside["ledger"]>): string[] =>
+    check(logOf("tie"), { ledger, finished: true }).map(({ invariant }) => invariant);
+
+  it.each([
+    { name: "a call that was charged once", ledger: [entry(CALL, 1_000)], wrong: [] },
+    { name: "a call charged in parts", ledger: [entry(CALL, 400), entry(CALL, 600)], wrong: [] },
+    { name: "a call sent twice and charged twice", ledger: [entry(CALL, 1_000), entry(CALL, 1_000)], wrong: ["I11-ledger"] },
+    { name: "a call of a turn that never was", ledger: [entry("call_7_1_1_1_1_1", 1, 7)], wrong: ["I11-ledger"] },
+    { name: "a call that no turn knows", ledger: [entry("call_unknown", 1, 0)], wrong: ["I11-ledger"] },
+  ])("$name", ({ ledger, wrong }) => {
+    expect(invariants(ledger)).toEqual(wrong);
+  });
+});

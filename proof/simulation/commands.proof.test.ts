@@ -1,0 +1,162 @@
+import { spawn } from "node:child_process";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, it } from "vitest";
+import { countOf, rotated } from "../counts";
+import { bundlerOf } from "../planted-bugs/bundle";
+import { play, situationOf } from "./engine/judge";
+import type { RunRecord } from "./engine/run";
+import { nameOf, PLANTED_BUGS, type PlantedBug } from "../planted-bugs/planted-bugs";
+
+/** The commands a person would run, in the size in force; in processes of their own, so that they use every core. */
+
+const SEEDS = Number(process.env["SIMULATE_SEEDS"] ?? countOf("simulated_sessions"));
+const TIMEOUT_MS = 30 * 60_000;
+/**
+ * Share of the pairs of a transition and a kind of fault that may stay below one meeting in a hundred seeds: little more than do. Fewer
+ * seeds leave more to chance. With more than this, something in the service or its world has become rare that was not.
+ */
+const MOST_THIN = SEEDS < 10_000 ? 0.34 : 0.2;
+
+type Ran = { code: number | null; output: string };
+
+const run = (script: string, ...args: string[]): Promise<Ran> => inProcess("scripts/run.mjs", script, ...args);
+
+async function inProcess(...argv: string[]): Promise<Ran> {
+  const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  const output = await text(child.stdout);
+  return { code: await ended, output };
+}
+
+const figure = (output: string, name: string): string | undefined => new RegExp(`^${name} +(\\S+)`, "m").exec(output)?.[1];
+
+it(`keeps every invariant in ${SEEDS} simulated sessions of the service`, { timeout: TIMEOUT_MS }, async () => {
+  const { code, output } = await run("proof/simulation/main.ts", "--seeds", String(SEEDS));
+  console.log(output);
+  expect(figure(output, "failed"), output).toBe("0");
+  expect(figure(output, "seeds")).toBe(`${SEEDS},`);
+  const [, thin, pairs] = /^thin pairs +(\d+) of (\d+),/m.exec(output) ?? [];
+  expect(Number(thin) / Number(pairs)).toBeLessThanOrEqual(MOST_THIN);
+  expect(figure(output, "wrongly apart"), output).toBe("0,");
+  expect(code).toBe(0);
+});
+
+it("gives the same logs in another process, on another number of cores", { timeout: TIMEOUT_MS }, async () => {
+  const outputs = [
+    await run("proof/simulation/main.ts", "--seeds", "60", "--jobs", "1"),
+    await run("proof/simulation/main.ts", "--seeds", "60", "--jobs", "3"),
+  ];
+  const [first, second] = outputs.map(({ output }) => figure(output, "hash of logs"));
+  expect(first).toMatch(/^[0-9a-f]{16}$/);
+  expect(second).toBe(first);
+});
+
+/** A command, in a process of its own, with this wrong in the code. */
+async function withBug(script: string, bug: PlantedBug, ...args: string[]): Promise<Ran> {
+  const bundler = await bundlerOf(script);
+  const bundle = await bundler.bundle(bug);
+  await bundler.close();
+  const folder = path.resolve(`node_modules/.cache/massgen-edge/amiss-${process.pid}`);
+  const file = path.join(folder, "simulate.mjs");
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, bundle);
+  return inProcess(file, ...args).finally(() => rm(folder, { recursive: true, force: true }));
+}
+
+/** The command with something amiss in the session of seed 3. */
+function withAmiss(amiss: string, ...args: string[]): Promise<Ran> {
+  const find = "const startedAt = this.#time.now;";
+  const replace = `if (this.#situation.seed === 3) { ${amiss} }\n${find}`;
+  return withBug(
+    "proof/simulation/main.ts",
+    { name: amiss, file: "proof/simulation/engine/run.ts", find, replace, invariant: "throws" },
+    ...args,
+  );
+}
+
+it.each([
+  { does: "throws", amiss: 'throw new Error("planted");', told: "throws: Error: planted" },
+  { does: "hangs", amiss: "for (;;);", told: "nothing was heard of it for 15 s" },
+  { does: "ends its process", amiss: "process.exit(7);", told: "its process ended with 7" },
+  { does: "ends its process as if all were well", amiss: "process.exit(0);", told: "its process ended with 0" },
+])("names a seed that $does, with its commit, and still gives the figures", { timeout: TIMEOUT_MS }, async ({ amiss, told }) => {
+  const { code, output } = await withAmiss(amiss, "--seeds", "4", "--jobs", "1", "--patience", "15");
+  expect(output).toContain("seeds that failed so far: 3\n");
+  expect(output).toContain("Seed 3 fails");
+  expect(output).toContain(told);
+  expect(output).toMatch(/To repeat it, at commit \S.*: npm run simulate -- --seed 3$/m);
+  expect(figure(output, "commit")).toBeDefined();
+  expect(figure(output, "failed")).toBe("1");
+  expect(code).toBe(1);
+});
+
+it("says so if fewer seeds were played than were asked for", { timeout: TIMEOUT_MS }, async () => {
+  const [find, replace] = ["Math.ceil(seeds / size)", "Math.floor(seeds / size)"];
+  const bug = { name: "the last range is forgotten", file: "proof/simulation/main.ts", find, replace, invariant: "" };
+  const { code, output } = await withBug("proof/simulation/main.ts", bug, "--seeds", "5", "--jobs", "2");
+  expect(output).toMatch(/^seeds +3, from 1, of 5 that were asked for$/m);
+  expect(figure(output, "failed")).toBe("0");
+  expect(code).toBe(1);
+});
+
+/** The first seed of three agents and many deaths that this bug breaks, and what the command says of it. */
+async function brokenBy(bug: PlantedBug): Promise<Ran & { seed: number; run: RunRecord }> {
+  for (let seed = 1; seed <= 300; seed += 1) {
+    if (situationOf(seed).agents !== 3) continue;
+    const run = await play(situationOf(seed));
+    if (run.platform.deaths.length < 10) continue;
+    const ran = await withBug("proof/simulation/main.ts", bug, "--seed", String(seed));
+    if (ran.output.includes(`Seed ${seed} fails:\n${bug.invariant} at #`)) return { ...ran, seed, run };
+  }
+  throw new Error(`no seed shows that ${bug.name}`);
+}
+
+it("shows a seed that breaks a promise at its shortest: which one, who was left, what struck, and what came of it", {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const bug = PLANTED_BUGS.find(({ name }) => name === "numbers are given out again after what was being written");
+  if (!bug) throw new Error("there is no such bug any more");
+  const { code, output, seed, run } = await brokenBy(bug);
+  const [, agents, strikes, struck] = /^shrunk to (\d+) agents, habits \[.*\], (\d+) strikes:\n(.+)$/m.exec(output) ?? [];
+  expect(Number(agents), output).toBeLessThan(run.situation.agents);
+  expect(Number(strikes), output).toBeLessThan(run.faults.struck.length);
+  expect(struck).toMatch(/^ {2}\+\d+ ms, after #\d+: crash_/);
+  const history = output.match(/^#\d+ \+\d+ms \S+/gm) ?? [];
+  expect(history[0]).toMatch(/^#1 \+0ms session\.created$/);
+  expect(history.some((line) => line.endsWith("call.started"))).toBe(true);
+  expect(history.length).toBeLessThan(run.log.length);
+  expect(output).toMatch(new RegExp(`^To repeat it, at commit \\S.*: npm run simulate -- --seed ${seed}$`, "m"));
+  expect(code).toBe(1);
+});
+
+const BUGS = rotated(PLANTED_BUGS, countOf("planted_bugs"));
+
+it(`catches ${BUGS.length} planted bugs, and nothing where no bug is planted`, { timeout: TIMEOUT_MS }, async () => {
+  const chosen = BUGS.flatMap((bug) => ["--only", nameOf(bug)]);
+  const { code, output } = await run("proof/planted-bugs/main.ts", ...chosen);
+  console.log(output);
+  const planted = Number(figure(output, "planted"));
+  expect(planted).toBe(BUGS.length);
+  expect(figure(output, "caught"), output).toBe(String(planted));
+  expect(figure(output, "as meant"), output).toBe(`${planted},`);
+  expect(figure(output, "false alarms"), output).toBe("0");
+  expect(code).toBe(0);
+});
+
+it("says so if a planted bug is not caught, as when a single session is simulated", { timeout: TIMEOUT_MS }, async () => {
+  const { code, output } = await run("proof/planted-bugs/main.ts", "--only", "I8 ", "--sessions", "1");
+  expect(output).toContain("NOT CAUGHT");
+  expect(figure(output, "caught")).toBe("0");
+  expect(code).toBe(1);
+});
+
+it("says so if a planted bug is caught by another promise than it was made for", { timeout: TIMEOUT_MS }, async () => {
+  const [find, replace] = ['invariant: "I3",', 'invariant: "I18",'];
+  const table = { name: "meant otherwise", file: "proof/planted-bugs/of-endings.ts", find, replace, invariant: "" };
+  const { code, output } = await withBug("proof/planted-bugs/main.ts", table, "--only", "I18 ", "--jobs", "1");
+  expect(figure(output, "caught"), output).toBe("1");
+  expect(figure(output, "as meant")).toBe("0,");
+  expect(code).toBe(1);
+});

@@ -1,0 +1,107 @@
+import { describe, expect, it } from "vitest";
+import { coverageTable, idleFaults, leastFor } from "./command/coverage-table";
+import type { NumberedEvent } from "../../checker";
+import { apart, Coverage, transitions } from "./engine/coverage";
+import { FAULTS } from "./engine/faults";
+import { play } from "./world/scripted-world";
+import { STORIES } from "./world/stories";
+
+/** A log of a whole turn, and a strike of the disk after so many of its events. */
+function struckAfter(head: number, log: readonly NumberedEvent[]): Coverage {
+  const coverage = new Coverage();
+  coverage.add({ log, faults: { struck: [{ nth: 1, fault: "disk_error", at: 0, until: 0, head }] } });
+  return coverage;
+}
+
+const story = STORIES["consensus-at-once"];
+const log = story ? play(story).log : [];
+const ends = log.length;
+const delta: NumberedEvent = { type: "stream.delta", at: 0, turn: 1, items: [], sequence_number: 0 };
+
+describe("a transition and a kind of fault have met", () => {
+  it.each([
+    { name: "when the transition is the next fact", head: ends - 1, told: log, met: 1 },
+    { name: "when it is the twentieth", head: ends - 20, told: log, met: 1 },
+    { name: "not when it is the twenty-first", head: ends - 21, told: log, met: undefined },
+    { name: "not when it was before", head: ends, told: log, met: undefined },
+    {
+      name: "however much was written in between",
+      head: ends - 20,
+      told: [...log.slice(0, -1), ...Array.from({ length: 30 }, () => delta), ...log.slice(-1)],
+      met: 1,
+    },
+  ])("$name", ({ head, told, met }) => {
+    expect(struckAfter(head, told).pairs.get("turn.completed disk_error")).toBe(met);
+  });
+});
+
+describe("the table of what met what", () => {
+  const { text, thin, pairs } = coverageTable(struckAfter(ends - 1, log), 1);
+  const linesOf = (type: string): string[] => {
+    const lines = text.split("\n");
+    const from = lines.findIndex((line) => line.startsWith(`${type} `));
+    const to = lines.findIndex((line, nth) => nth > from && !line.startsWith("  "));
+    return lines.slice(from, to);
+  };
+
+  it("names every pair that is thin, with its count, and no other", () => {
+    const [line, rare] = linesOf("turn.completed");
+    expect(line).toMatch(new RegExp(`1 +1/${FAULTS.length}$`));
+    expect(rare).toMatch(/^ {2}thin: /);
+    expect(rare).not.toContain("disk_error");
+    expect(rare?.split(" · ")).toHaveLength(FAULTS.length - 1);
+    expect(thin).toBe(pairs - 1);
+  });
+
+  it("names every pair that cannot meet, with the reason", () => {
+    expect(linesOf("session.created").at(-1)).toMatch(
+      /^ {2}cannot meet: crash_after_headers · .* · tenant_slow – comes before anything the fault could strike$/,
+    );
+    const impossible = transitions().flatMap((type) => FAULTS.filter((fault) => apart(type, fault) !== null));
+    expect(
+      text
+        .match(/cannot meet: .* –/g)
+        ?.join(" · ")
+        .split(" · "),
+    ).toHaveLength(impossible.length);
+    expect(pairs + impossible.length).toBe(transitions().length * FAULTS.length);
+  });
+
+  it.each([
+    { type: "session.created", fault: "tenant_deaf", wrong: 1 },
+    { type: "session.created", fault: "crash_in_boot", wrong: 0 },
+    { type: "turn.completed", fault: "tenant_deaf", wrong: 0 },
+  ])("names $wrong as wrong if $type and $fault have met", ({ type, fault, wrong }) => {
+    const coverage = new Coverage();
+    coverage.merge({ pairs: [[`${type} ${fault}`, 15]], events: [], strikes: [] });
+    const { text, disproved } = coverageTable(coverage, 1);
+    expect(disproved).toBe(wrong);
+    expect(text.includes(`  met though named as unable to: ${fault} 15\n`)).toBe(wrong > 0);
+  });
+});
+
+describe("a kind of fault that never struck", () => {
+  const struck = (faults: readonly string[]): Coverage => {
+    const coverage = new Coverage();
+    coverage.merge({ pairs: [], events: [], strikes: faults.map((fault) => [fault, 1]) });
+    return coverage;
+  };
+  const others = FAULTS.filter((fault) => fault !== "web_page");
+
+  it.each([
+    { name: "is told of when so many seeds were played that it must have", faults: others, seeds: 1_000, idle: ["web_page"] },
+    { name: "is left to chance in fewer seeds", faults: others, seeds: 999, idle: [] },
+    { name: "is none when each struck once", faults: FAULTS, seeds: 200_000, idle: [] },
+  ])("$name", ({ faults, seeds, idle }) => {
+    expect(idleFaults(struck(faults), seeds)).toEqual(idle);
+  });
+});
+
+it.each([
+  { seeds: 60, least: 1 },
+  { seeds: 2_000, least: 20 },
+  { seeds: 10_000, least: 100 },
+  { seeds: 200_000, least: 100 },
+])("of $seeds seeds pairs are thin that met fewer than $least times", ({ seeds, least }) => {
+  expect(leastFor(seeds)).toBe(least);
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { countOf } from "../counts";
+import { LOG_VERSION } from "../../src/protocol/log-version";
+import { breaches } from "./engine/invariants";
+import { judge, play } from "./engine/judge";
+import { REVIVAL_MS } from "./engine/platform";
+import type { WhileAway } from "./engine/run";
+import type { Fault } from "./engine/faults";
+import { type EngineSituation, situationOf } from "./engine/situation";
+
+/** A session of the real engine in a simulated world. Many more run by `npm run simulate`; here are the properties of the world itself. */
+
+const firstSeeds = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
+const SEEDS = firstSeeds(countOf("engine_seeds"));
+/** Enough to see that something comes about often. */
+const SOME = firstSeeds(6);
+
+describe("the simulated service", () => {
+  it.each(SEEDS.slice(0, 20))("keeps every invariant in the session of seed %i", async (seed) => {
+    expect((await judge(situationOf(seed))).breaches).toEqual([]);
+  });
+
+  it("gives the same log for the same seed, whatever ran before it", { timeout: 300_000 }, async () => {
+    const first: string[] = [];
+    for (const seed of SEEDS) first.push((await judge(situationOf(seed))).hash);
+    const again: string[] = [];
+    for (const seed of SEEDS.toReversed()) again.unshift((await judge(situationOf(seed))).hash);
+    expect(again).toEqual(first);
+    expect(new Set(first).size).toBe(SEEDS.length);
+  });
+});
+
+const plain = (seed: number, change: Partial<EngineSituation> = {}): EngineSituation => ({
+  seed,
+  agents: 2,
+  habits: ["unwatched"],
+  faults: [],
+  strikes: null,
+  ...change,
+});
+
+it.each<{ type: string; habits: EngineSituation["habits"] }>([
+  { type: "conversation.compacted", habits: ["tools", "long_results"] },
+  { type: "tools.listed", habits: ["served"] },
+  { type: "call.waiting", habits: ["rated", "stubborn"] },
+  { type: "hosted_tool.completed", habits: ["hosted"] },
+  { type: "citations.added", habits: ["hosted"] },
+])("$type comes about in most sessions with the habits $habits", async ({ type, habits }) => {
+  let met = 0;
+  for (const seed of SOME) {
+    const run = await play(plain(seed, { habits: ["unwatched", ...habits] }));
+    expect(breaches(run)).toEqual([]);
+    if (run.log.some((event) => event.type === type)) met += 1;
+  }
+  expect(met).toBeGreaterThan(SOME.length / 2);
+});
+
+it("tools of a server that were told of late, and again, are called and told as results", async () => {
+  const met = new Set<string>();
+  for (const seed of SOME) {
+    const { log } = await play(plain(seed, { habits: ["unwatched", "served", "stubborn"], faults: ["tool_fails"] }));
+    const told = new Map<string, number>();
+    for (const event of log) {
+      if (event.type === "tools.listed") told.set(event.agent, (told.get(event.agent) ?? 0) + 1);
+      if (event.type === "tools.listed" && event.problem !== null) met.add("a server that failed");
+      if (event.type === "tool.completed" && event.outcome === "ok") met.add(event.name);
+    }
+    if ([...told.values()].some((times) => times > 1)) met.add("a list that changed");
+  }
+  expect([...met].toSorted()).toEqual(["a list that changed", "a server that failed", "look_up", "place_order"]);
+});
+
+describe("a session that a release before this one had begun", () => {
+  /** As version 1 wrote it: turns did not tell their version. */
+  const asVersion1: WhileAway = (disk) => {
+    const [made] = disk.read("SELECT 1 FROM sqlite_master WHERE name = 'events'");
+    if (made) disk.read("UPDATE events SET body = json_remove(body, '$.log_version') WHERE type = 'turn.started'");
+  };
+
+  it("is restored from its tables and goes on to its end", async () => {
+    let restored = 0;
+    for (const seed of SEEDS) {
+      const situation = plain(seed, { faults: ["crash_in_stream", "crash_in_tool"], habits: ["unwatched", "tools"] });
+      const run = await play(situation, asVersion1);
+      expect(breaches(run)).toEqual([]);
+      const wasHalfDone = run.platform.deaths.some(({ head }) => head > 0 && head < run.log.length);
+      const [told] = run.log.flatMap((event) => (event.type === "turn.started" ? [event.log_version ?? 1] : []));
+      expect(told).toBe(wasHalfDone ? 1 : LOG_VERSION);
+      if (wasHalfDone) restored += 1;
+    }
+    expect(restored).toBeGreaterThan(SEEDS.length / 2);
+  });
+});
+
+it("a process dies only while it lives, and where its log on disk ends", async () => {
+  const crashes: Fault[] = ["crash_at_random", "crash_in_boot", "crash_after_commit", "crash_before_send"];
+  let deaths = 0;
+  for (const seed of SEEDS.slice(0, 20)) {
+    const { faults, platform, startedAt } = await play(plain(seed, { faults: [...crashes, "slow_disk"] }));
+    const struck = faults.struck.filter(({ fault }) => crashes.includes(fault));
+    expect(struck.map(({ at, head }) => ({ at, head }))).toEqual(platform.deaths);
+    let backAt = startedAt;
+    for (const { at } of platform.deaths) {
+      expect(at).toBeGreaterThanOrEqual(backAt);
+      backAt = at + REVIVAL_MS;
+    }
+    deaths += platform.deaths.length;
+  }
+  expect(deaths).toBeGreaterThan(50);
+});
+
+describe("what the simulation found", () => {
+  it("probes of a presentation are counted apart from those of the round before it", async () => {
+    expect((await judge(situationOf(9_946))).breaches).toEqual([]);
+  });
+
+  it("a process that died after all was done is brought back by whoever looks", async () => {
+    expect((await judge(situationOf(18_193))).breaches).toEqual([]);
+  });
+
+  it("alarms do not ring all the while the tenant takes to answer", async () => {
+    for (const seed of SEEDS) {
+      const run = await play(plain(seed, { faults: ["tenant_slow"] }));
+      expect(run.platform.disk.alarmsSet).toBeLessThan(10 + (run.endedAt - run.startedAt) / 1_000);
+    }
+  });
+
+  it("alarms do not ring until the wall clock has caught up with a word that waits for its next try", async () => {
+    for (const seed of SEEDS) {
+      const { breaches } = await judge(
+        plain(seed, { faults: ["clock_back", "tenant_deaf", "tenant_answer_lost"], habits: ["second_turn"] }),
+      );
+      expect(breaches).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,131 @@
+import type { Engine } from "../../../durable-objects/session/engine";
+import type { Chance } from "../../../simulated/chance";
+import type { Faults } from "./faults";
+import type { Platform } from "./platform";
+import type { VirtualTime } from "./virtual-time";
+
+const decoder = new TextDecoder();
+
+export type Wish = { turn: number | null; deltas: boolean };
+
+/**
+ * Somebody who watches: keeps the raw bytes it was given, leaves and comes back with the last id it has whole, may read slowly.
+ * It knows nothing of the log.
+ */
+export class Client {
+  readonly wish: Wish;
+  /** Whole frames, as they came, over all connections. */
+  received = "";
+  /** Connections so far. */
+  connections = 0;
+  isDone = false;
+  readonly problems: string[] = [];
+  readonly #chance: Chance;
+  readonly #world: { platform: Platform; time: VirtualTime; faults: Faults };
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  /** What came of a frame that is not whole yet. */
+  #rest = "";
+  #isOnItsWay = false;
+  /** Raised with every connection: what an older one still brings is lost. */
+  #connection = 0;
+
+  constructor(wish: Wish, chance: Chance, world: { platform: Platform; time: VirtualTime; faults: Faults }) {
+    this.wish = wish;
+    this.#chance = chance;
+    this.#world = world;
+    this.#comeBack(1, 400);
+  }
+
+  /** The connection broke; what had come stays. */
+  lose(): void {
+    this.#reader = null;
+    this.#connection += 1;
+    this.#rest = "";
+    this.#comeBack(20, 3_000);
+  }
+
+  /** The id it would come back with. */
+  get lastId(): number {
+    const at = this.received.lastIndexOf("\nid: ");
+    return at < 0 ? 0 : Number.parseInt(this.received.slice(at + 5, this.received.indexOf("\n", at + 5)), 10);
+  }
+
+  /** One attempt at a time. */
+  #comeBack(soonestMs: number, latestMs: number): void {
+    if (this.isDone || this.#isOnItsWay) return;
+    this.#isOnItsWay = true;
+    this.#after(this.#chance.latency(soonestMs, latestMs), () => {
+      this.#isOnItsWay = false;
+      this.#connect();
+    });
+  }
+
+  #after(ms: number, run: () => void): void {
+    const { time } = this.#world;
+    time.timeline.schedule(time.now + ms, run);
+  }
+
+  #connect(): void {
+    if (this.isDone || this.#reader) return;
+    const engine = this.#world.platform.object();
+    const body = engine && this.#open(engine);
+    if (this.isDone) return;
+    if (!body) return this.#comeBack(200, 4_000);
+    this.connections += 1;
+    this.#connection += 1;
+    this.#reader = body.getReader();
+    this.#read(this.#connection);
+  }
+
+  /** As the object's `fetch` answers: null if there is nothing to read yet. */
+  #open(engine: Engine): ReadableStream<Uint8Array> | null {
+    const { turn, deltas } = this.wish;
+    const after = this.lastId;
+    const { head, place } = this.#world.platform.whereIs(turn);
+    if (turn !== null && !place) return null;
+    if (place?.lastSeq != null && after >= place.lastSeq) {
+      this.isDone = true;
+      return null;
+    }
+    if (after > head) {
+      this.problems.push(`I1: it was given ${after}, and the log ends at ${head}`);
+      this.isDone = true;
+      return null;
+    }
+    return engine.journal.streams.open({ after, turn, deltas });
+  }
+
+  #read(connection: number): void {
+    void this.#reader?.read().then(
+      ({ done, value }) => {
+        if (connection !== this.#connection) return;
+        if (value) this.#take(decoder.decode(value, { stream: false }));
+        if (done) return this.lose();
+        this.#goOn(connection);
+      },
+      () => {
+        if (connection === this.#connection) this.lose();
+      },
+    );
+  }
+
+  #goOn(connection: number): void {
+    const { faults } = this.#world;
+    if (faults.strikes("client_vanishes")) {
+      void this.#reader?.cancel().catch(() => {});
+      return this.lose();
+    }
+    const isSlow = faults.strikes("client_slow", 20_000);
+    this.#after(isSlow ? this.#chance.latency(500, 20_000) : 1, () => {
+      if (connection === this.#connection) this.#read(connection);
+    });
+  }
+
+  #take(text: string): void {
+    const all = this.#rest + text;
+    const end = all.lastIndexOf("\n\n") + 2;
+    const whole = end < 2 ? "" : all.slice(0, end);
+    this.#rest = end < 2 ? all : all.slice(end);
+    for (const frame of whole.split(/(?<=\n\n)/)) if (frame.startsWith("event: ")) this.received += frame;
+  }
+}

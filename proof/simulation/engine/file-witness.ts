@@ -1,0 +1,219 @@
+import { createHash } from "node:crypto";
+import type { EventOf } from "../../../src/protocol/events";
+import type { StoredSnapshots } from "../../../simulated/stored-snapshots";
+import type { NumberedEvent } from "../../../checker";
+import type { Workspace } from "../../../checker/types";
+import type { Reached } from "./providers";
+
+/**
+ * What files answers and finals must have: what the simulated models asked of their file tools, done over again by the protocol's
+ * rules. Of the service it takes the log's word only on which calls of a tool succeeded, and when.
+ */
+export type WitnessedFiles = {
+  /** By `{turn}/{attempt}/{label}`, of every answer and final that has a snapshot of its own. */
+  trees: ReadonlyMap<string, Tree>;
+  /** Each agent's workspace when it answered or presented, by the event's number in the log. */
+  workspaces: ReadonlyMap<number, Workspace>;
+  /** Calls that succeeded and cannot have. */
+  problems: readonly string[];
+};
+
+/** Contents by path. Never changed, only replaced. */
+type Tree = ReadonlyMap<string, string>;
+type Asked = Reached["calls"][number];
+type Answer = { agent: string; tree: Tree };
+type Desk = {
+  working: Tree;
+  /** Paths that tools of the round wrote or deleted. */
+  touched: Set<string>;
+  /** The files of its newest answer; null before that. */
+  kept: Tree | null;
+  /** Labels of the newest answers it was shown, by author. */
+  shown: Map<string, string>;
+  /** Calls of tools that it was not told the end of, by their ids. */
+  asked: Map<string, Asked>;
+};
+
+const EMPTY: Tree = new Map();
+const WORKSPACE = "/workspace/";
+/** What the orchestrator's own tools are called; whatever else a model calls is a tool of its agent. */
+const DECISIONS: ReadonlySet<string> = new Set(["new_answer", "vote", "submit", "restart_orchestration", "assign_personas"]);
+
+export function witnessFiles(log: readonly NumberedEvent[], reached: readonly Reached[]): WitnessedFiles {
+  const witness = new Witness(reached);
+  const [created] = log;
+  const hasFiles = created?.type === "session.created" && created.rules.agents.some(({ workspace }) => workspace);
+  if (hasFiles) for (const event of log) if (event.type !== "stream.delta") witness.see(event);
+  return witness;
+}
+
+/** As snapshots are read back: `{sha256} {size}` by path. */
+export function asStored(trees: ReadonlyMap<string, Tree>): StoredSnapshots["trees"] {
+  const known = new Map<string, string>();
+  const told = (contents: string): string => {
+    const text = known.get(contents) ?? `${createHash("sha256").update(contents).digest("hex")} ${Buffer.byteLength(contents)}`;
+    known.set(contents, text);
+    return text;
+  };
+  const files = (tree: Tree) => Object.fromEntries([...tree].map(([path, contents]) => [path, told(contents)]));
+  return Object.fromEntries([...trees].map(([name, tree]) => [name, files(tree)]));
+}
+
+class Witness implements WitnessedFiles {
+  readonly trees = new Map<string, Tree>();
+  readonly workspaces = new Map<number, Workspace>();
+  readonly problems: string[] = [];
+  readonly #calls: ReadonlyMap<string, Reached["calls"]>;
+  readonly #owners = new Set<string>();
+  #aliases: Readonly<Record<string, string>> = {};
+  /** What the turn began with, and what the latest turn with a final text came to. */
+  #base: Tree = EMPTY;
+  #result: Tree | null = null;
+  #answers = new Map<string, Answer>();
+  #desks = new Map<string, Desk>();
+
+  constructor(reached: readonly Reached[]) {
+    this.#calls = new Map(reached.filter(({ asksFor }) => asksFor === "reply").map(({ call, calls }) => [call, calls]));
+  }
+
+  see(event: NumberedEvent): void {
+    switch (event.type) {
+      case "session.created":
+        for (const { id, workspace } of event.rules.agents) if (workspace) this.#owners.add(id);
+        return;
+      case "turn.started":
+        this.#aliases = event.aliases;
+        this.#base = this.#result ?? this.#base;
+        this.#result = null;
+        return;
+      case "attempt.started":
+        this.#answers = new Map();
+        this.#desks = new Map();
+        return;
+      case "round.started":
+        // A round that carries on has the files of the lost round, and what that one touched.
+        if (event.carries === undefined) Object.assign(this.#desk(event.agent), { working: this.#base, touched: new Set() });
+        return this.#show(event);
+      case "answers.injected":
+        return this.#show(event);
+      case "call.completed":
+        return this.#asks(event);
+      case "tool.completed":
+        return this.#settles(event);
+      case "answer.submitted":
+        return this.#submits(event);
+      case "presentation.started":
+        return this.#begins(event);
+      case "presentation.completed":
+        return this.#presents(event);
+      default:
+        return;
+    }
+  }
+
+  #desk(agent: string): Desk {
+    const known = this.#desks.get(agent);
+    if (known) return known;
+    const desk: Desk = {
+      working: this.#base,
+      touched: new Set(),
+      kept: null,
+      shown: new Map(),
+      asked: new Map(),
+    };
+    this.#desks.set(agent, desk);
+    return desk;
+  }
+
+  #show({ agent, labels }: EventOf<"round.started" | "answers.injected">): void {
+    const { shown } = this.#desk(agent);
+    for (const label of labels) shown.set(this.#answers.get(label)?.agent ?? "", label);
+  }
+
+  /** The log names the tools of a reply in the order in which its model called them. */
+  #asks({ agent, call, tools }: EventOf<"call.completed">): void {
+    const { asked } = this.#desk(agent);
+    const own = (this.#calls.get(call) ?? []).filter(({ name }) => !DECISIONS.has(name));
+    for (const [nth, { tool_call, name }] of tools.entries()) {
+      const said = own[nth];
+      if (said?.name === name) asked.set(tool_call, said);
+      else this.problems.push(`${call} is said to have called ${name}, which its model did not`);
+    }
+  }
+
+  #settles({ agent, tool_call, outcome }: EventOf<"tool.completed">): void {
+    const desk = this.#desk(agent);
+    const asked = desk.asked.get(tool_call);
+    desk.asked.delete(tool_call);
+    if (outcome === "ok" && asked) desk.working = this.#done(desk, asked);
+  }
+
+  /** The working tree after a call that succeeded. */
+  #done(desk: Desk, { name, arguments: text }: Asked): Tree {
+    const tree = new Map(desk.working);
+    const args: Record<string, string> = JSON.parse(text);
+    const path = (args["path"] ?? args["destination"] ?? "").slice(WORKSPACE.length);
+    switch (name) {
+      case "write_file":
+        desk.touched.add(path);
+        return tree.set(path, args["content"] ?? "");
+      case "delete_file":
+        desk.touched.add(path);
+        if (!tree.delete(path)) this.problems.push(`${path} was deleted where there is no such file`);
+        return tree;
+      case "copy_file":
+        for (const [below, contents] of this.#peer(desk, args["source"] ?? "")) {
+          desk.touched.add(`${path}/${below}`);
+          tree.set(`${path}/${below}`, contents);
+        }
+        return tree;
+      default:
+        return tree;
+    }
+  }
+
+  /** The files of an answer that the agent was shown, as they were with it. */
+  #peer({ shown }: Desk, source: string): Tree {
+    const label = [...shown].find(([author]) => source === `/peers/${this.#aliases[author]}`)?.[1];
+    const answer = this.#answers.get(label ?? "");
+    if (!answer) this.problems.push(`${source} was copied by an agent that was not shown it`);
+    return answer?.tree ?? EMPTY;
+  }
+
+  /** The workspace as it is; `before`: the files of the author's previous answer, null if it has none or presents. */
+  #workspace({ working, touched }: Desk, before: Tree | null): Workspace {
+    const paths = [...(before?.keys() ?? [])].filter((path) => !working.has(path) && !touched.has(path)).sort();
+    const known = { files: working.size, changed: touched.size > 0 };
+    return known.changed && paths.length > 0 ? { ...known, leftOut: { count: paths.length, paths: paths.slice(0, 20) } } : known;
+  }
+
+  /** A round that changed nothing freezes nothing: the files of before stay. */
+  #submits({ sequence_number, turn, attempt, agent, label }: EventOf<"answer.submitted"> & NumberedEvent): void {
+    const desk = this.#desk(agent);
+    const { working, touched, kept } = desk;
+    const tree = touched.size === 0 ? (kept ?? this.#base) : working;
+    this.#answers.set(label, { agent, tree });
+    if (!this.#owners.has(agent)) return;
+    const stays = touched.size === 0 ? { kept: tree.size } : {};
+    this.workspaces.set(sequence_number, { ...this.#workspace(desk, kept), ...stays });
+    if (touched.size > 0) this.trees.set(`${turn}/${attempt}/${label}`, working);
+    desk.kept = tree;
+  }
+
+  /** The presenter starts from the files of the answer that won, and sees those of all. */
+  #begins({ agent, label }: EventOf<"presentation.started">): void {
+    const desk = this.#desk(agent);
+    desk.working = (label === null ? undefined : this.#answers.get(label)?.tree) ?? this.#base;
+    desk.touched = new Set();
+    for (const [newest, { agent: author }] of this.#answers) desk.shown.set(author, newest);
+  }
+
+  /** Also where the answer stands in for its text, what the presenter made of the files is the result. */
+  #presents({ sequence_number, turn, attempt, agent, label }: EventOf<"presentation.completed"> & NumberedEvent): void {
+    if (!this.#owners.has(agent)) return;
+    const desk = this.#desk(agent);
+    this.workspaces.set(sequence_number, this.#workspace(desk, null));
+    this.trees.set(`${turn}/${attempt}/${label}`, desk.working);
+    this.#result = desk.working;
+  }
+}

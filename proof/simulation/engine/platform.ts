@@ -1,0 +1,357 @@
+import { Engine } from "../../../durable-objects/session/engine";
+import { ModelCalls } from "../../../durable-objects/session/calls/model-calls";
+import { createTables } from "../../../durable-objects/session/session-tables";
+import { sessionWorkspaces } from "../../../durable-objects/session/files/session-files";
+import { SessionLog, type TurnPlace } from "../../../durable-objects/session/log/session-log";
+import { RateWaits } from "../../../durable-objects/session/calls/rate-waits";
+import type { SettledTurn } from "../../../durable-objects/tenant/tenant-api";
+import type { Team } from "../../../src/config/team";
+import { isListed, isNews, listingsOf, type ModelCallEffect, runningTurn } from "../../../src/coordination";
+import type { ToolsListing } from "../../../src/protocol/events";
+import type { Tool } from "../../../src/tools/tool";
+import { SimulatedBucket } from "./bucket";
+import { Disk, DiskError, Gone } from "../../../simulated/disk";
+import type { Fault, Faults } from "./faults";
+import { Gate } from "./gate";
+import { Providers } from "./providers";
+import { type Drawn, type EngineSituation, SESSION } from "./situation";
+import { Tenant } from "./tenant";
+import { ToolServer } from "./tools";
+import type { VirtualTime } from "./virtual-time";
+import { noContexts } from "../../../tests/builders/no-contexts";
+
+/** The process has just died; whatever is still on the stack ends here. */
+class Died extends Error {
+  override readonly name = "Died";
+}
+
+/** After a kill the platform brings objects back within this time, in ms; overdue alarms ring then. */
+export const REVIVAL_MS = 1_700;
+/** A handler that threw is tried again, later each time, and then no more. */
+const ALARM_TRIES = 6;
+
+type Options = { situation: EngineSituation; drawn: Drawn; time: VirtualTime; faults: Faults };
+
+/**
+ * What runs a session's object: gives it its disk, alarm and fetch, kills it, and brings it back when it is asked or its alarm
+ * rings. The object is the service's own: engine, journal, effect runner, model calls, streams. Nothing of it is replaced.
+ */
+export class Platform {
+  readonly disk: Disk;
+  readonly providers: Providers;
+  readonly tenant: Tenant;
+  readonly tools: ToolServer;
+  readonly bucket: SimulatedBucket;
+  readonly gate: Gate;
+  /** What went wrong that no log shows. */
+  readonly faults: string[] = [];
+  /** Deaths, by when, and where the log on disk ended. */
+  readonly deaths: { at: number; head: number }[] = [];
+  readonly #options: Options;
+  #engine: Engine | null = null;
+  #log: SessionLog | null = null;
+  /** Where the log on disk ended when the process went. */
+  #head = 0;
+  #life = 0;
+  #isBooting = false;
+  /** What was thrown in the last transaction; null: nothing. */
+  #thrown: unknown = null;
+  #revivesAt = 0;
+  /** When the alarm was due whose handler is at work. */
+  #ringing: number | null = null;
+  #cancelRing: () => void = () => {};
+  /** What happens to readers when the process goes. */
+  onDeath: () => void = () => {};
+  /** Looks at an engine that has just come back, and at one that is about to go. */
+  onBoot: (engine: Engine) => void = () => {};
+
+  constructor(options: Options) {
+    const { situation, drawn, time, faults } = options;
+    this.#options = options;
+    this.disk = new Disk({
+      mishaps: {
+        beforeCommit: () => {
+          this.#thrown = null;
+          this.#dieAt("crash_before_commit");
+          if (this.#isBooting) this.#dieAt("crash_in_boot");
+          if (faults.strikes("disk_error")) throw new DiskError("disk I/O error");
+        },
+        afterCommit: () => this.#dieAt("crash_after_commit"),
+        durable: () => void this.dies("crash_when_durable"),
+        takenBack: (error) => {
+          this.#thrown = error;
+        },
+        // What its own handler sets for this very moment may never ring (cloudflare/workerd, issue 6866): here it never does.
+        losesAlarm: (at) => this.#ringing !== null && at <= time.now,
+        lagMs: () => (faults.strikes("slow_disk") ? faults.chance("slow_disk").latency(5, 4_000) : 1),
+      },
+      toWorld: (at) => time.now + (at - time.wall),
+      schedule: (afterMs, run) => void time.timeline.schedule(time.now + afterMs, run),
+    });
+    this.disk.onAlarmSet = () => this.#setRing();
+    const gate = () => this.disk.whenDurable();
+    this.tenant = new Tenant({ time, faults, gate });
+    const { seed, habits } = situation;
+    this.tools = new ToolServer({ seed, habits, time, faults, gate, dies: (fault) => this.dies(fault) });
+    this.tools.onChange = (listing) => this.#retellTools(listing);
+    this.bucket = new SimulatedBucket({ time, faults, gate });
+    this.gate = new Gate({ time, gate });
+    this.providers = new Providers({
+      situation,
+      formats: drawn.formats,
+      outputCaps: drawn.team.rules.agents.map(({ max_output_tokens }) => max_output_tokens),
+      time,
+      faults,
+      gate,
+      dies: (fault) => this.dies(fault),
+    });
+  }
+
+  /** The object, brought back if it is gone; null while the platform is at it, or if it died on the way. */
+  object(): Engine | null {
+    if (this.#engine) return this.#engine;
+    if (this.#options.time.now < this.#revivesAt) return null;
+    this.#begin();
+    const life = this.#life;
+    try {
+      this.#isBooting = true;
+      this.#engine = this.#load(this.#options.drawn.team);
+      this.#engine.boot();
+    } catch (error) {
+      this.#abort(life, error);
+    } finally {
+      this.#isBooting = false;
+    }
+    if (life === this.#life && this.#engine) this.onBoot(this.#engine);
+    return this.#engine;
+  }
+
+  /** Where a turn lies in the log, and where the log ends, as the object knows it; nobody knows while it is gone. */
+  whereIs(turn: number | null): { head: number; place: TurnPlace | null } {
+    return { head: this.#log?.head ?? this.#head, place: turn === null ? null : (this.#log?.turn(turn) ?? null) };
+  }
+
+  /** Whether the process dies at this point; then it has. */
+  dies(fault: Fault): boolean {
+    if (!this.#options.faults.strikes(fault)) return false;
+    this.kill();
+    return true;
+  }
+
+  /** How far the object's clock has been moved, in ms. */
+  get clockMovedMs(): number {
+    return this.#options.time.wall - this.#options.time.now;
+  }
+
+  /** The object as it is now, without bringing it back. */
+  get live(): Engine | null {
+    return this.#engine;
+  }
+
+  /** When it can be brought back, should it be gone. */
+  get backAt(): number {
+    return this.#revivesAt;
+  }
+
+  /** Whether it is gone, with something left to do. */
+  get isAway(): boolean {
+    return this.#engine === null;
+  }
+
+  /** What escaped from a timer or a request: of a process that is gone it does not matter, whoever lives by now. */
+  threw(error: unknown): void {
+    if (error instanceof Died || error instanceof Gone || this.#engine === null) return;
+    this.#unhandled(this.#life, error);
+  }
+
+  /** The process is gone: memory, timers, connections, and what was not on disk. */
+  kill(): void {
+    const { time, faults } = this.#options;
+    this.#life += 1;
+    this.#engine = null;
+    this.#log = null;
+    this.disk.crash();
+    this.#head = this.#headOnDisk();
+    this.deaths.push({ at: time.now, head: this.#head });
+    faults.takeBack(this.#head);
+    time.dropTimers();
+    this.providers.disconnect();
+    this.tools.disconnect();
+    this.bucket.disconnect();
+    this.gate.disconnect();
+    this.#revivesAt = time.now + REVIVAL_MS;
+    // An alarm whose handler was cut off rings again: at least once.
+    if (this.#ringing !== null) this.disk.giveBackAlarm(this.#ringing);
+    this.#ringing = null;
+    this.onDeath();
+    this.#setRing();
+  }
+
+  #headOnDisk(): number {
+    const query = "SELECT max((SELECT coalesce(max(seq), 0) FROM events), (SELECT coalesce(max(seq), 0) FROM deltas)) AS head";
+    const [made] = this.disk.read("SELECT 1 FROM sqlite_master WHERE name = 'deltas'");
+    return made === undefined ? 0 : (this.disk.read<{ head: number }>(query)[0]?.head ?? 0);
+  }
+
+  /** Ends everything, with nothing left to ring. */
+  close(): void {
+    this.#cancelRing();
+    this.#options.time.dropTimers();
+    this.#life += 1;
+    this.disk.close();
+  }
+
+  #begin(): void {
+    if (this.#engine) return;
+    this.disk.revive();
+    this.#options.time.revive();
+  }
+
+  #dieAt(fault: Fault): void {
+    if (this.dies(fault)) throw new Died();
+  }
+
+  #load(team: Team): Engine {
+    const life = this.#life;
+    const { situation } = this.#options;
+    const ctx = this.disk.state(
+      (work) => void work.catch((error: unknown) => this.#unhandled(life, error)),
+      (reason) => this.#abort(life, this.#thrown ?? new Error(reason)),
+    );
+    const { sql } = ctx.storage;
+    const gate = this.gate.connect();
+    ctx.storage.transactionSync(() => createTables(sql));
+    const log = new SessionLog(sql);
+    this.#log = log;
+    return new Engine({
+      ctx,
+      log,
+      workspaces: sessionWorkspaces({
+        storage: ctx.storage,
+        log,
+        bucket: this.bucket.bucket,
+        place: { tenant: "simulated", session: SESSION },
+        team,
+        contexts: noContexts,
+      }),
+      sessionId: SESSION,
+      team,
+      boot: life + 1,
+      maxReaders: 50,
+      nonce: (turn, attempt, agent) => `n0nce${situation.seed.toString(36)}t${turn}a${attempt}g${agent}`,
+      performer: (engine) => {
+        const rates = new RateWaits({ session: SESSION, gate: () => gate, now: () => engine.now() });
+        const callsOf = ({ agent, id }: ModelCallEffect) =>
+          this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(agent, id) });
+        // One for all tools of this life: those of an agent that touch files take turns.
+        const shared = this.#callsOf({ engine, rates, fetch: this.providers.fetchFor(0, "none") });
+        return {
+          admitCall: (effect, signal) => shared.admitCall(effect, signal),
+          dropCall: (effect) => shared.dropCall(effect),
+          prepareCall: (effect) => callsOf(effect).prepareCall(effect),
+          resumeCall: (effect) => callsOf(effect).resumeCall(effect),
+          performTool: (effect, signal, enter) => shared.performTool(effect, signal, enter),
+          listTools: (effect, signal) => shared.listTools(effect, signal),
+          onFault: (error) => {
+            this.#unhandled(life, error);
+            engine.fault(error);
+          },
+        };
+      },
+      settle: (turn: SettledTurn) => this.tenant.settle(turn),
+    });
+  }
+
+  /** The service's own performer; its fetch knows which call it is for. */
+  #callsOf({ engine, rates, fetch }: { engine: Engine; rates: RateWaits; fetch: typeof globalThis.fetch }): ModelCalls {
+    const { situation } = this.#options;
+    return new ModelCalls({
+      engine,
+      rates,
+      fetch,
+      probes: null,
+      keyOf: ({ backend }) => ({ ok: true, key: backend.key.from === "literal" ? backend.key.value : "" }),
+      background: situation.habits.includes("background"),
+      tools: {
+        toolsOf: (index) => this.#toolsOf(engine, index),
+        list: async (effect, signal) => this.#tellTools(engine, effect.agent, await this.tools.list(signal)),
+      },
+      readAttachment: () => Promise.reject(new Error("nothing comes with the questions of this world")),
+    });
+  }
+
+  #toolsOf(engine: Engine, agent: number): Tool[] {
+    const { habits } = this.#options.situation;
+    const turn = runningTurn(engine.state);
+    const listed = turn ? listingsOf(turn, agent).flatMap(({ tools }) => tools.map(({ name }) => name)) : [];
+    return habits.includes("tools") || habits.includes("served") ? this.tools.tools(listed) : [];
+  }
+
+  #tellTools(engine: Engine, agent: number, listing: ToolsListing): void {
+    const turn = runningTurn(engine.state);
+    if (turn && isNews(turn, agent, listing)) engine.handle({ type: "tools_listed", agent, servers: [listing] });
+  }
+
+  /** Agents that know what their server had are told what has changed. */
+  #retellTools(listing: ToolsListing): void {
+    const engine = this.#engine;
+    for (const [agent] of this.#options.drawn.formats.entries()) {
+      const turn = engine && runningTurn(engine.state);
+      if (turn && isListed(turn, agent)) this.#tellTools(engine, agent, listing);
+    }
+  }
+
+  /** The object begins again, as after a fault of the disk. Anything else was not ordered: a restart may heal it, but it is told. */
+  #abort(life: number, error: unknown): void {
+    if (life !== this.#life) return;
+    if (!(error instanceof DiskError)) this.#unhandled(life, error);
+    this.kill();
+  }
+
+  /** A fault of the service's own, unless the process it was in is gone. */
+  #unhandled(life: number, error: unknown): void {
+    if (life === this.#life)
+      this.faults.push(`unhandled: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  }
+
+  #setRing(): void {
+    this.#cancelRing();
+    const at = this.disk.alarmAt;
+    if (at === null) return;
+    const { time, faults } = this.#options;
+    const late = faults.strikes("alarm_late") ? faults.chance("alarm_late").latency(1_000, 600_000) : 0;
+    if (late > 0) faults.extend("alarm_late", Math.max(time.now, at) + late);
+    const due = Math.max(Math.max(time.now, at) + late, this.#revivesAt);
+    this.#cancelRing = time.timeline.schedule(due, () => this.#ring(0));
+  }
+
+  #ring(tries: number): void {
+    const { time, faults } = this.#options;
+    const at = this.disk.alarmAt;
+    if (at === null) return;
+    const life = this.#life;
+    this.#begin();
+    this.disk.takeAlarm();
+    this.#ringing = at;
+    const engine = this.object();
+    // It died while it was brought back: then the alarm stands again already.
+    if (!engine || life !== this.#life) return;
+    if (this.dies("crash_in_alarm")) return;
+    void engine.wake().then(
+      () => {
+        if (life === this.#life) this.#ringing = null;
+      },
+      (error: unknown) => {
+        this.#unhandled(life, error);
+        if (life === this.#life && tries < ALARM_TRIES)
+          time.timeline.schedule(time.now + 2_000 * 2 ** tries, () => this.#ring(tries + 1));
+      },
+    );
+    if (life !== this.#life) return;
+    if (faults.strikes("alarm_twice"))
+      time.timeline.schedule(
+        time.now + 1,
+        () => void this.#engine?.wake().catch((error: unknown) => this.#unhandled(life, error)),
+      );
+  }
+}

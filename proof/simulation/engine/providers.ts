@@ -1,0 +1,345 @@
+import { Continuity } from "../../../simulated/providers/continuity";
+import type { Failure } from "../../../simulated/providers/reply";
+import { type Json, Refused } from "../../../simulated/providers/dialect";
+import { type Situation as Asked, toSituation } from "../../../simulated/providers/situation";
+import { inProvidersWords } from "../../../durable-objects/shared/outgoing";
+import { OriginUnreachable } from "../../../src/outgoing/guarded-fetch";
+import { Chance } from "../../../simulated/chance";
+import { type Fault, type Faults, hash } from "./faults";
+import { type Ending, type Said, sentOf, speak } from "./model";
+import { type EngineSituation, SEARCH_TOKENS } from "./situation";
+import { BREAKS, type Charge, cutAt, encoder, EVENTS, INSTANT, type Plan, rechunked, withGarbage } from "./plan";
+import type { VirtualTime } from "./virtual-time";
+import { DIALECTS, type SpokenFormat } from "./wire";
+import { mostSearches } from "./wire/anthropic";
+import { sentText } from "../../../tests/providers/sent-body";
+
+/** What reached a provider, as it knows it. Times are the world's. */
+export type Reached = {
+  agent: number;
+  call: string;
+  /** A new reply, the rest of one that is written on, or the end of one. */
+  asksFor: "reply" | "rest" | "stop";
+  stage: Asked["stage"] | null;
+  body: string;
+  headers: string;
+  origin: string;
+  sentAt: number;
+  headersAt: number | null;
+  endedAt: number | null;
+  /** When it last sent a piece of the reply. */
+  pieceAt: number | null;
+  /** How long it asks to be left alone, in ms; 0: it does not. */
+  asksToWaitMs: number;
+  /** The tools that its model called, decisions among them, in order, as they were sent: a call that was cut breaks off. */
+  calls: Said["calls"];
+  /** How it says that its reply ended; null: it has not replied. */
+  finish: Ending | null;
+  /** What it charges for it; grows while it writes. */
+  charged: Charge | null;
+  /** What the provider would refuse by its own rules, whatever its model says. */
+  complaint: string | null;
+};
+
+type Options = {
+  situation: EngineSituation;
+  formats: readonly SpokenFormat[];
+  /** Most tokens of one reply, by agent. */
+  outputCaps: readonly number[];
+  time: VirtualTime;
+  faults: Faults;
+  /** When everything written so far is on disk; nothing leaves an object before. */
+  gate: () => Promise<void>;
+  /** The process may die here. True: it has. */
+  dies: (fault: Fault) => boolean;
+};
+
+type Sending = { reached: Reached; signal: AbortSignal | null; path: string; search: URLSearchParams; isDead: () => boolean };
+
+/**
+ * The providers of a simulated session, in this process: `fetch` in, streamed bytes of the real wire formats out. They read requests
+ * as the real ones do, check what they are brought back, and keep their own account of what they charged.
+ */
+export class Providers {
+  readonly reached: Reached[] = [];
+  readonly #options: Options;
+  readonly #memories: Continuity[];
+  readonly #open = new Set<() => void>();
+  /** Replies that are written on by themselves, by their ids. */
+  readonly #kept = new Map<string, Uint8Array[]>();
+  #life = 0;
+
+  constructor(options: Options) {
+    this.#options = options;
+    this.#memories = options.formats.map(() => new Continuity());
+  }
+
+  /** The process at the other end is gone: connections break. */
+  disconnect(): void {
+    this.#life += 1;
+    for (const close of [...this.#open]) close();
+    this.#open.clear();
+  }
+
+  /** The `fetch` of one call of an agent. */
+  fetchFor(agent: number, call: string): typeof fetch {
+    return inProvidersWords(async (input, init) => {
+      const { gate, dies, faults, time } = this.#options;
+      const life = this.#life;
+      if (dies("crash_before_send")) return never();
+      await gate();
+      if (life !== this.#life) return never();
+      init?.signal?.throwIfAborted();
+      const url = new URL(String(input instanceof Request ? input.url : input));
+      if (faults.strikes("connect_refused")) throw new OriginUnreachable(url.host);
+      const reached: Reached = {
+        agent,
+        call,
+        asksFor: init?.method === "GET" ? "rest" : url.pathname.endsWith("/cancel") ? "stop" : "reply",
+        stage: null,
+        body: sentText(init?.body),
+        headers: JSON.stringify([...new Headers(init?.headers)]),
+        origin: url.origin,
+        sentAt: time.now,
+        headersAt: null,
+        endedAt: null,
+        pieceAt: null,
+        asksToWaitMs: 0,
+        calls: [],
+        finish: null,
+        charged: null,
+        complaint: null,
+      };
+      this.reached.push(reached);
+      return this.#exchange({
+        reached,
+        search: url.searchParams,
+        signal: init?.signal ?? null,
+        path: url.pathname,
+        isDead: () => life !== this.#life,
+      });
+    });
+  }
+
+  #exchange(sending: Sending): Promise<Response> {
+    const { reached, signal } = sending;
+    const { time, dies } = this.#options;
+    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const plan = this.#options.faults.replyingTo(reached.agent, () => this.#plan(sending));
+    let body: ReadableStreamDefaultController<Uint8Array> | null = null;
+    let stop = (): void => {};
+    const close = (): void => {
+      stop();
+      if (plan.ending === "lost" || (plan.isKept && reached.charged)) reached.charged = plan.charged;
+      reached.endedAt ??= time.now;
+      this.#open.delete(close);
+      signal?.removeEventListener("abort", aborted); // or it would keep alive what a dead process held
+    };
+    const breaks = (why: unknown): void => {
+      if (sending.isDead() || reached.endedAt !== null) return;
+      close();
+      reject(why);
+      body?.error(why);
+    };
+    const aborted = (): void => breaks(signal?.reason);
+    this.#open.add(close);
+    signal?.addEventListener("abort", aborted);
+    const later = (ms: number, run: () => void): void => {
+      stop = time.timeline.schedule(time.now + ms, () => {
+        if (!sending.isDead() && reached.endedAt === null) run();
+      });
+    };
+    const respond = (): void => {
+      reached.headersAt = time.now;
+      const start = (controller: ReadableStreamDefaultController<Uint8Array>): void => {
+        body = controller;
+      };
+      const stream = new ReadableStream<Uint8Array>({ start, cancel: () => close() });
+      resolve(new Response(stream, { status: plan.status, headers: plan.headers }));
+      if (plan.charged) reached.charged = { ...plan.charged, output: 0 };
+      if (dies("crash_after_headers")) return;
+      later(plan.gapMs, () => write(0));
+    };
+    const write = (nth: number): void => {
+      const frame = plan.frames[nth];
+      if (frame === undefined) return finish();
+      if (plan.charged && reached.charged) reached.charged.output = writtenOf(plan.charged, (nth + 1) / plan.whole);
+      reached.pieceAt = time.now;
+      body?.enqueue(frame);
+      if (nth > 0 && dies("crash_in_stream")) return;
+      later(plan.gapMs, () => write(nth + 1));
+    };
+    const finish = (): void => {
+      if (plan.ending === "hang") return;
+      if (plan.charged && plan.ending === "complete") reached.charged = plan.charged;
+      close();
+      if (plan.ending === "reset") body?.error(new TypeError("terminated", { cause: new Error("other side closed") }));
+      else body?.close();
+    };
+    if (Number.isFinite(plan.afterMs))
+      later(plan.afterMs, plan.ending === "lost" ? () => breaks(new Error("Network connection lost.")) : respond);
+    return promise;
+  }
+
+  /** All that will be sent, and when. */
+  #plan(sending: Sending): Plan {
+    const { reached } = sending;
+    const { faults } = this.#options;
+    const again = /\/responses\/([^/]+)(\/cancel)?$/.exec(sending.path);
+    if (again) return this.#resumed(sending, again[1] ?? "");
+    const read = this.#read(sending);
+    if ("failure" in read) return this.#failing(reached.agent, read.failure);
+    reached.stage = read.asked.stage;
+    const failure = this.#drawFailure();
+    if (failure) {
+      reached.asksToWaitMs = 1_000 * Number(failure.retryAfter ?? 0);
+      return this.#failing(reached.agent, failure);
+    }
+    const plan = this.#speaking(sending, read);
+    if (faults.strikes("lost_unanswered")) return { ...plan, ending: "lost" };
+    if (faults.strikes("no_headers", 130_000)) return { ...plan, afterMs: Number.POSITIVE_INFINITY, charged: null };
+    return this.#spoilt(plan);
+  }
+
+  #read({ reached, path }: Sending): { asked: Asked; body: Json } | { failure: Failure } {
+    const format = this.#options.formats[reached.agent] ?? "openai-chat";
+    const { dialect } = DIALECTS[format];
+    try {
+      const body: Json = JSON.parse(reached.body);
+      const headers: Record<string, string> = Object.fromEntries(JSON.parse(reached.headers));
+      const read = dialect.read({ path, headers, body });
+      const mismatch = this.#memories[reached.agent]?.mismatch(dialect.broughtBack(body));
+      if (mismatch) reached.complaint = `it was brought back a turn that it never gave: ${JSON.stringify(mismatch)}`;
+      return { asked: toSituation(read), body };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      reached.complaint = error.message;
+      return { failure: error.failure };
+    }
+  }
+
+  #drawFailure(): Failure | null {
+    const { faults } = this.#options;
+    if (faults.strikes("rate_limited")) {
+      const chance = faults.chance("rate_limited");
+      const wait = chance.weighted({ none: 3, seconds: 4, long: 1, absurd: 1 });
+      const retryAfter = { none: null, seconds: chance.int(1, 30), long: chance.int(61, 600), absurd: 1_000_000_000 }[wait];
+      return { status: 429, message: "Too many requests.", ...(retryAfter === null ? {} : { retryAfter }) };
+    }
+    if (faults.strikes("server_error"))
+      return { status: faults.chance("server_error").pick([500, 502, 503, 524, 529]), message: "Overloaded." };
+    if (faults.strikes("quota"))
+      return {
+        status: 429,
+        code: "insufficient_quota",
+        type: "insufficient_quota",
+        message: "You exceeded your current quota, please check your plan and billing details.",
+      };
+    if (faults.strikes("bad_key")) return { status: 401, code: "invalid_api_key", message: "Incorrect API key provided." };
+    if (faults.strikes("bad_request")) return { status: 400, message: "Something about this request is not right." };
+    if (faults.strikes("context_too_long"))
+      return {
+        status: 400,
+        code: "context_length_exceeded",
+        message: "prompt is too long: 210000 tokens > 200000 maximum context length",
+      };
+    return null;
+  }
+
+  /** The rest of a reply that was written on; asked to stop, it says that it did. */
+  #resumed({ reached, path, search }: Sending, id: string): Plan {
+    const frames = this.#kept.get(id);
+    if (!frames || this.#options.faults.strikes("server_error"))
+      return this.#failing(reached.agent, { status: 404, message: "Response not found." });
+    const base = { ...INSTANT, headers: { "content-type": "application/json" } };
+    if (path.endsWith("/cancel"))
+      return { ...base, frames: [encoder.encode(JSON.stringify({ id, status: "cancelled", output: [] }))] };
+    const rest = frames.slice(Number(search.get("starting_after")) + 1);
+    return { ...INSTANT, headers: EVENTS, gapMs: 20, frames: rest, whole: rest.length };
+  }
+
+  #failing(agent: number, failure: Failure): Plan {
+    const format = this.#options.formats[agent] ?? "openai-chat";
+    const bytes = encoder.encode(JSON.stringify(DIALECTS[format].dialect.failureBody(failure)));
+    const asked = failure.retryAfter === undefined ? {} : { "retry-after": String(failure.retryAfter) };
+    const headers = { "content-type": "application/json", ...asked };
+    return { ...INSTANT, status: failure.status, headers, frames: [bytes] };
+  }
+
+  #speaking({ reached }: Sending, { asked }: { asked: Asked }): Plan {
+    const { situation, outputCaps, formats, faults } = this.#options;
+    const { agent, call, body } = reached;
+    const chance = new Chance(situation.seed ^ hash(`pace ${call}`));
+    const said = speak(asked, { seed: situation.seed, call, agent, habits: situation.habits });
+    const { write } = DIALECTS[formats[agent] ?? "openai-chat"];
+    const cap = Math.min(asked.asked.outputCap ?? Number.POSITIVE_INFINITY, outputCaps[agent] ?? 0);
+    const length = said.text.length + said.calls.reduce((sum, one) => sum + one.arguments.length, 0);
+    const isCut = faults.strikes("cut_short") || length / 4 > cap;
+    reached.finish = isCut ? "length" : faults.strikes("content_filter") ? "content_filter" : "stop";
+    const sent = sentOf(said, reached.finish, new Chance(situation.seed ^ hash(`cut ${call}`)));
+    reached.calls = sent.calls;
+    const searches = (said.searches ?? []).slice(0, mostSearches(body));
+    const found = searches.length > 0 ? searches.length * chance.int(0, SEARCH_TOKENS) : 0;
+    const tokensPerCharacter = new Chance(situation.seed ^ hash(`tokenizer ${agent}`)).pick([0.2, 0.25, 0.3]);
+    const input = Math.ceil(body.length * tokensPerCharacter) + found;
+    const counted = {
+      input,
+      output: Math.min(cap, Math.ceil(length / 4) + chance.int(0, 20)),
+      cached: chance.is(0.4) ? Math.floor(input / 2) : 0,
+      searches: searches.length,
+    };
+    const usage = faults.strikes("no_usage") ? null : counted;
+    const id = call.replace("call_", "").replaceAll("_", "x");
+    const { frames, given } = write({
+      id,
+      model: asked.model,
+      ...sent,
+      searches,
+      finish: reached.finish,
+      usage,
+    });
+    this.#memories[agent]?.keep(given);
+    const isSlow = faults.strikes("slow_reply", 60_000);
+    const afterMs = isSlow ? chance.latency(2_000, 110_000) : chance.latency(20, 4_000);
+    const gapMs = isSlow ? chance.latency(50, 20_000) : chance.latency(1, 300);
+    const bytes = frames.map((frame) => encoder.encode(frame));
+    const isKept = JSON.parse(body).background === true;
+    if (isKept) this.#kept.set(`resp_${id}`, bytes);
+    return {
+      isKept,
+      status: 200,
+      headers: EVENTS,
+      afterMs,
+      gapMs,
+      frames: bytes,
+      whole: frames.length,
+      ending: "complete",
+      charged: counted,
+    };
+  }
+
+  /** What breaks on the way. */
+  #spoilt(plan: Plan): Plan {
+    const { faults } = this.#options;
+    if (faults.strikes("empty_reply")) return { ...plan, frames: [], charged: plan.charged && { ...plan.charged, output: 0 } };
+    if (faults.strikes("web_page"))
+      return {
+        ...plan,
+        headers: { "content-type": "text/html" },
+        frames: [encoder.encode("<html>Bad gateway</html>")],
+        charged: null,
+      };
+    if (faults.strikes("garbage")) return withGarbage(plan, faults.chance("garbage"));
+    for (const [fault, ending] of BREAKS) {
+      if (!faults.strikes(fault, ending === "hang" ? 95_000 : 0)) continue;
+      return cutAt(plan, { at: faults.chance(fault).unit(), ending });
+    }
+    if (faults.strikes("odd_chunks")) return { ...plan, ...rechunked(plan.frames, faults.chance("odd_chunks")) };
+    return plan;
+  }
+}
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/** What of a reply's output has been written, by its share of the frames. */
+const writtenOf = ({ output }: Charge, share: number): number => Math.ceil(output * share);

@@ -1,0 +1,397 @@
+import type { Engine } from "../../../durable-objects/session/engine";
+import { type LogRow, toFrame, toWire } from "../../../durable-objects/session/streams/frames";
+import { emptySession, evolve, runningTurn, type AgentState, type SessionState } from "../../../src/coordination";
+import { LIMITS } from "../../../src/coordination/limits";
+import type { SessionEvent } from "../../../src/protocol/events";
+import { isDeepStrictEqual } from "node:util";
+import type { NumberedEvent } from "../../../checker";
+import { Chance } from "../../../simulated/chance";
+import { Client } from "./clients";
+import { Faults } from "./faults";
+import { Platform } from "./platform";
+import { type Drawn, drawSession, type EngineSituation, SESSION } from "./situation";
+import { VirtualTime } from "./virtual-time";
+import { sessionPrefix } from "../../../r2-layout/session-files";
+import { readStoredSnapshots, type StoredSnapshots } from "../../../simulated/stored-snapshots";
+
+/** More than this is a livelock. */
+const MOST_STEPS = 60_000;
+/** How many steps apart the live state is compared with the fold of the log. */
+const CHECKPOINT = 400;
+/** How long before a cancel, and how many calls before the last one, faults crowd in. */
+const CLOSE_MS = 3_000;
+const CLOSE_CALLS = 6;
+/** How much a conversation holds before it is soon summed up, where results are long and windows small. */
+const FILLING_TOKENS = 5_000;
+/** The same of rounds, where runs go after the last one. */
+const LAST_ROUNDS = 2;
+
+/** Everything that is known of a run when nothing is left to happen; invariants look at nothing else. */
+export type RunRecord = {
+  situation: EngineSituation;
+  drawn: Drawn;
+  log: readonly NumberedEvent[];
+  rows: readonly LogRow[];
+  clients: readonly Client[];
+  platform: Platform;
+  faults: Faults;
+  /** Turns whose start was confirmed to the user. */
+  acknowledged: readonly number[];
+  cancels: readonly { at: number; head: number; turn: number; status: string }[];
+  /** Where the log ended each time that the user asked to cancel, whether or not it was confirmed. */
+  cancelsAsked: readonly number[];
+  /** What the checkpoints found. */
+  folds: readonly string[];
+  /** Why it did not come to an end; null if it did. */
+  stuck: string | null;
+  /** The snapshots that lie in R2, and what is wrong with them. */
+  stored: StoredSnapshots;
+  /** The files of every answer and final as the session has them, by name; each as text by path. */
+  frozen: StoredSnapshots["trees"];
+  state: SessionState | null;
+  left: { outbox: number; duties: number; points: number };
+  steps: number;
+  /** When the log grew, and how far. */
+  grew: readonly { at: number; head: number }[];
+  startedAt: number;
+  endedAt: number;
+};
+
+/** What becomes of the disk while no process runs. */
+export type WhileAway = (disk: Platform["disk"]) => void;
+
+/** Runs the session of a situation to its end, in this process, with nothing of the real world in it. */
+export async function runEngine(situation: EngineSituation, whileAway: WhileAway = () => {}): Promise<RunRecord> {
+  const time = new VirtualTime(situation.seed);
+  const restore = time.install();
+  try {
+    return await new Run(situation, time, whileAway).play();
+  } finally {
+    time.dropTimers(); // of a run that threw
+    restore();
+  }
+}
+
+class Run {
+  readonly #situation: EngineSituation;
+  readonly #time: VirtualTime;
+  readonly #drawn: Drawn;
+  readonly #faults: Faults;
+  readonly #platform: Platform;
+  readonly #chance: Chance;
+  readonly #clients: Client[] = [];
+  readonly #acknowledged: number[] = [];
+  readonly #cancels: { at: number; head: number; turn: number; status: string }[] = [];
+  readonly #cancelsAsked: number[] = [];
+  readonly #folds: string[] = [];
+  readonly #turns: number;
+  readonly #grew: { at: number; head: number }[] = [];
+  #cancelsAt = Number.POSITIVE_INFINITY;
+  #folded: { seq: number; state: SessionState } = { seq: 0, state: emptySession };
+  #steps = 0;
+  #head = 0;
+
+  constructor(situation: EngineSituation, time: VirtualTime, whileAway: WhileAway) {
+    this.#situation = situation;
+    this.#time = time;
+    this.#drawn = drawSession(situation);
+    this.#chance = new Chance(situation.seed ^ 0x7f4a7c15);
+    this.#turns = situation.habits.includes("second_turn") ? 2 : 1;
+    const self = this;
+    const world = {
+      get now() {
+        return time.now;
+      },
+      get head() {
+        return self.#platform?.whereIs(null).head ?? 0;
+      },
+      get isClose() {
+        return self.#isClose();
+      },
+    };
+    const { calmAfterMs, isLate } = this.#drawn;
+    const plan = { ...situation, calmAfterMs, isLate };
+    this.#faults = new Faults(plan, world);
+    this.#platform = new Platform({ situation, drawn: this.#drawn, time, faults: this.#faults });
+    this.#platform.onDeath = () => {
+      for (const client of this.#clients) client.lose();
+      whileAway(this.#platform.disk);
+    };
+    this.#platform.onBoot = (engine) => this.#compare(engine, "after a restart");
+  }
+
+  async play(): Promise<RunRecord> {
+    const startedAt = this.#time.now;
+    this.#watch();
+    this.#disturb();
+    this.#ask(1);
+    const stuck = await this.#toTheEnd();
+    const stored = await readStoredSnapshots(this.#platform.bucket.seen, sessionPrefix("simulated", SESSION));
+    return this.#record(startedAt, stuck, stored);
+  }
+
+  async #toTheEnd(): Promise<string | null> {
+    for (;;) {
+      await this.#time.settle();
+      if (this.#isOver()) return null;
+      this.#steps += 1;
+      if (this.#steps > MOST_STEPS) return `still running after ${MOST_STEPS} steps`;
+      if (this.#time.timeline.nextAt() === null) {
+        // Nobody asks and no alarm stands: then nothing may be left to do either. Whoever looks now brings the object back.
+        if (!this.#platform.isAway || this.#hasWork()) return "nothing is left to happen";
+        this.#time.timeline.advanceTo(this.#platform.backAt);
+        this.#platform.object();
+        continue;
+      }
+      try {
+        this.#time.timeline.runNext();
+      } catch (error) {
+        this.#platform.threw(error);
+      }
+      const { head } = this.#platform.whereIs(null);
+      if (head > this.#head) this.#grew.push({ at: this.#time.now, head });
+      this.#head = Math.max(head, this.#head);
+      if (this.#steps % CHECKPOINT === 0) this.#checkpoint();
+    }
+  }
+
+  /** Some watch the turn, some the session, some without what is being written. */
+  #watch(): void {
+    if (this.#situation.habits.includes("unwatched")) return;
+    const world = { platform: this.#platform, time: this.#time, faults: this.#faults };
+    const many = this.#chance.int(1, 3);
+    for (let nth = 0; nth < many; nth += 1) {
+      const wish = { turn: nth === 1 ? null : this.#chance.int(1, this.#turns), deltas: nth !== 2 };
+      this.#clients.push(new Client(wish, new Chance(this.#situation.seed ^ (nth + 77)), world));
+    }
+  }
+
+  /** What strikes from outside, whatever the session does. */
+  #disturb(): void {
+    const { timeline } = this.#time;
+    const beat = (): void => {
+      if (this.#platform.live && this.#faults.strikes("crash_at_random")) this.#platform.kill();
+      if (this.#faults.strikes("clock_forward")) this.#time.setClock(this.#faults.chance("clock_forward").latency(10, 3_600_000));
+      if (this.#faults.strikes("clock_back")) this.#time.setClock(-this.#faults.chance("clock_back").latency(1, 3_600_000));
+      if (this.#time.now < this.#faults.calmAt) timeline.schedule(this.#time.now + this.#chance.latency(50, 8_000), beat);
+    };
+    timeline.schedule(this.#time.now + this.#chance.latency(50, 5_000), beat);
+  }
+
+  /** The user asks, and asks again until the start is confirmed. */
+  #ask(turn: number): void {
+    const again = (): void => void this.#time.timeline.schedule(this.#time.now + 500, () => this.#ask(turn));
+    const engine = this.#platform.object();
+    if (!engine) return again();
+    const deaths = this.#platform.deaths.length;
+    if (engine.state.turns < turn) this.#start(engine, turn);
+    if (this.#platform.deaths.length > deaths) return again();
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.#confirmed(turn);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.#ask(turn);
+    });
+  }
+
+  #confirmed(turn: number): void {
+    if (this.#acknowledged.includes(turn)) return;
+    this.#acknowledged.push(turn);
+    const isLast = turn === this.#turns;
+    const { habits } = this.#situation;
+    if (isLast && habits.includes("cancel")) {
+      // Most in the beginning; with tools at any time, for the first of them is not called at once.
+      const afterMs = habits.includes("tools") ? this.#chance.int(1, 15_000) : this.#chance.latency(1, 90_000);
+      this.#cancelsAt = this.#time.now + afterMs;
+      this.#time.timeline.schedule(this.#cancelsAt, () => this.#cancel(2));
+    }
+    if (!isLast) this.#awaitTurn(turn);
+  }
+
+  /** The next turn, some time after this one has ended. */
+  #awaitTurn(turn: number): void {
+    this.#time.timeline.schedule(this.#time.now + 1_000, () => {
+      const isThere = this.#platform.object() !== null;
+      const hasEnded = isThere && this.#platform.whereIs(turn).place?.lastSeq != null;
+      // Nobody hears of an end that is not on disk: should the process die before, the turn goes on.
+      if (!hasEnded || this.#platform.disk.isDirty) this.#awaitTurn(turn);
+      else this.#ask(turn + 1);
+    });
+  }
+
+  #start(engine: Engine, turn: number): void {
+    const { team, budget, timeoutMs } = this.#drawn;
+    try {
+      engine.handle({
+        type: "turn_requested",
+        rules: turn === 1 ? team.rules : null,
+        question: "Which way leads through the hills?",
+        parentTurn: turn === 1 ? null : turn - 1,
+        budget,
+        timeoutMs,
+      });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+  }
+
+  /** Asked until it is confirmed, as often as it is asked for. */
+  #cancel(times: number): void {
+    if (times === 0) return;
+    const again = (left: number, ms: number): void =>
+      void this.#time.timeline.schedule(this.#time.now + ms, () => this.#cancel(left));
+    const engine = this.#platform.object();
+    if (!engine) return again(times, 500);
+    const { head } = this.#platform.whereIs(null);
+    const at = this.#time.now;
+    const turn = engine.state.turns;
+    const deaths = this.#platform.deaths.length;
+    this.#cancelsAsked.push(head);
+    try {
+      engine.handle({ type: "cancel_requested" });
+    } catch (error) {
+      this.#platform.threw(error);
+    }
+    if (this.#platform.deaths.length > deaths) return again(times, 500);
+    const status = engine.journal.queries.turn(turn)?.status ?? "none";
+    let confirmed = false;
+    void this.#platform.disk.whenDurable().then(() => {
+      confirmed = true;
+      this.#cancels.push({ at, head, turn, status });
+      this.#cancel(times - 1);
+    });
+    this.#time.timeline.schedule(this.#time.now + 5_000, () => {
+      if (!confirmed) this.#cancel(times);
+    });
+  }
+
+  /** Whether a restart, the user's cancel, an agent out of rounds or calls, or a full conversation may come next, if the run goes after that. */
+  #isClose(): boolean {
+    const { habits } = this.#situation;
+    if (this.#cancelsAt - this.#time.now < CLOSE_MS) return true;
+    const live = this.#platform?.live;
+    const attempt = live && runningTurn(live.state)?.attempt;
+    if (!attempt) return false;
+    if (habits.includes("strict_judges") && attempt.settled) return true;
+    const most = (of: (agent: AgentState) => number): number => Math.max(...attempt.agents.map(of));
+    if (habits.includes("prolific") && most(({ rounds }) => rounds) > LIMITS.roundsPerAgent - LAST_ROUNDS) return true;
+    if (habits.includes("long_results") && most(({ round }) => round?.contextTokens ?? 0) > FILLING_TOKENS) return true;
+    const calls = live.state.rules?.max_calls_per_round ?? LIMITS.callsPerRound;
+    return habits.includes("endless_tools") && most(({ round }) => round?.calls ?? 0) >= calls - CLOSE_CALLS;
+  }
+
+  #hasWork(): boolean {
+    return this.#count("outbox") > 0 || this.#count("file_duties") > 0 || this.#count("turns WHERE last_seq IS NULL") > 0;
+  }
+
+  #isOver(): boolean {
+    const { disk } = this.#platform;
+    if (this.#platform.isAway) return false;
+    if (this.#acknowledged.length < this.#turns) return false;
+    const { head, place } = this.#platform.whereIs(this.#turns);
+    if (place?.lastSeq == null || disk.isDirty) return false;
+    if (this.#clients.some((client) => !client.isDone && client.lastId < this.#due(client, head))) return false;
+    return this.#count("outbox") === 0 && this.#count("file_duties") === 0;
+  }
+
+  /** The last id a client will be given. */
+  #due({ wish }: Client, head: number): number {
+    return wish.turn === null ? head : (this.#platform.whereIs(wish.turn).place?.lastSeq ?? head);
+  }
+
+  #count(table: "outbox" | "file_duties" | "resume_points" | "turns WHERE last_seq IS NULL"): number {
+    return this.#platform.disk.read<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`)[0]?.rows ?? 0;
+  }
+
+  /** Whatever is frozen, with the files that the API would give. */
+  #frozen(): StoredSnapshots["trees"] {
+    const engine = this.#platform.live;
+    const places = this.#platform.disk.read<{ turn: number; attempt: number; label: string }>(
+      "SELECT DISTINCT turn, attempt, label FROM snapshots",
+    );
+    const trees = places.map(({ turn, attempt, label }) => {
+      const { tree } = engine?.workspaces.frozen(turn, { attempt, label, snapshot: label }) ?? { tree: [] };
+      return [`${turn}/${attempt}/${label}`, Object.fromEntries(tree.map(({ path, hash, size }) => [path, `${hash} ${size}`]))];
+    });
+    return Object.fromEntries(trees);
+  }
+
+  #rows(): LogRow[] {
+    return this.#platform.disk.read<LogRow>(
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events UNION ALL SELECT seq, turn, NULL, NULL, 'stream.delta', at, body FROM deltas ORDER BY seq",
+    );
+  }
+
+  #checkpoint(): void {
+    const engine = this.#platform.live;
+    if (engine) this.#compare(engine, "while it runs");
+  }
+
+  /** What the log folds to from zero; what can no longer be lost is folded once. Deltas change nothing in it, and are most of the log. */
+  #fold(): SessionState {
+    const { disk } = this.#platform;
+    const rows = disk.read<LogRow>(
+      "SELECT seq, turn, attempt, agent, type, at, body FROM events WHERE seq > ? ORDER BY seq",
+      this.#folded.seq,
+    );
+    const state = rows.map((row): SessionEvent => toWire(row, SESSION)).reduce(evolve, this.#folded.state);
+    if (!disk.isDirty) this.#folded = { seq: rows.at(-1)?.seq ?? this.#folded.seq, state };
+    return state;
+  }
+
+  /** I19: the live state is what folding the log from zero gives. */
+  #compare(engine: Engine, when: string): void {
+    const folded = this.#fold();
+    const live = engine.state;
+    const same = runningTurn(live)
+      ? isSame(folded, live)
+      : folded.turns === live.turns && folded.lastAt === live.lastAt && runningTurn(folded) === null;
+    if (!same) this.#folds.push(`the live state is not what the log folds to, ${when} at ${this.#time.now}`);
+  }
+
+  #record(startedAt: number, stuck: string | null, stored: StoredSnapshots): RunRecord {
+    const engine = this.#platform.live;
+    if (engine) this.#compare(engine, "at the end");
+    const rows = this.#rows();
+    const record: RunRecord = {
+      situation: this.#situation,
+      drawn: this.#drawn,
+      log: rows.map((row) => toWire(row, SESSION)),
+      rows,
+      clients: this.#clients,
+      platform: this.#platform,
+      faults: this.#faults,
+      acknowledged: this.#acknowledged,
+      cancels: this.#cancels,
+      cancelsAsked: this.#cancelsAsked,
+      folds: this.#folds,
+      stuck,
+      stored,
+      frozen: this.#frozen(),
+      state: engine?.state ?? null,
+      left: { outbox: this.#count("outbox"), duties: this.#count("file_duties"), points: this.#count("resume_points") },
+      steps: this.#steps,
+      grew: this.#grew,
+      startedAt,
+      endedAt: this.#time.now,
+    };
+    this.#platform.close();
+    return record;
+  }
+}
+
+/** Whatever stands for the same, in whatever order: most often it is the same text, which is seen sooner. */
+function isSame(one: SessionState, other: SessionState): boolean {
+  const [left, right] = [JSON.stringify(one), JSON.stringify(other)];
+  return left === right || isDeepStrictEqual(JSON.parse(left), JSON.parse(right));
+}
+
+/** The frames that somebody with this wish must have been given, byte for byte. */
+export function framesFor(rows: readonly LogRow[], { turn, deltas }: Client["wish"]): string {
+  return rows
+    .filter((row) => (turn === null || row.turn === turn) && (deltas || row.type !== "stream.delta"))
+    .map((row) => toFrame(row, SESSION))
+    .join("");
+}

@@ -1,0 +1,147 @@
+import { createHash } from "node:crypto";
+import { Chance } from "../../../simulated/chance";
+import { Timeline } from "../world/timeline";
+
+/** What code under simulation must not take from the real machine. */
+const REPLACED = ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] as const;
+
+const nextTurn = setImmediate;
+const silence = (): void => undefined;
+
+/**
+ * `AbortSignal.any` as it is specified. Node keeps its own alive for as long as somebody listens, and with them all that a
+ * process held which died while it did: thousands of simulated ones would fill the memory.
+ */
+function anyOf(signals: Iterable<AbortSignal>): AbortSignal {
+  const one = new AbortController();
+  for (const signal of signals) {
+    if (signal.aborted) one.abort(signal.reason);
+    else signal.addEventListener("abort", () => one.abort(signal.reason), { once: true });
+  }
+  return one.signal;
+}
+
+/**
+ * The only time and the only chance there is while a simulated session runs: `Date.now`, timers, `Math.random` and
+ * `crypto.getRandomValues` of this process. Timers belong to the object that runs and die with it; the world's own happenings
+ * lie on the timeline. The wall clock may be set, timers do not mind.
+ */
+export class VirtualTime {
+  readonly timeline = new Timeline();
+  readonly #chance: Chance;
+  readonly #timers = new Map<number, () => void>();
+  #ids = 0;
+  #offset = 0;
+  /** What still runs of a process that is gone sets no timers. */
+  #isDead = false;
+
+  constructor(seed: number) {
+    this.#chance = new Chance(seed ^ 0x51ed270b);
+  }
+
+  get now(): number {
+    return this.timeline.now;
+  }
+
+  /** What the object reads from its clock. */
+  get wall(): number {
+    return this.timeline.now + this.#offset;
+  }
+
+  setClock(byMs: number): void {
+    this.#offset += byMs;
+  }
+
+  /** Everything in memory is gone, its timers among it. */
+  dropTimers(): void {
+    this.#isDead = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+  }
+
+  /** A new process begins. */
+  revive(): void {
+    this.#isDead = false;
+  }
+
+  /** Lets everything happen that needs no time to pass. */
+  async settle(): Promise<void> {
+    await new Promise<void>((settled) => nextTurn(settled));
+  }
+
+  /** Takes the place of the machine's clock, timers, chance and console. Gives what puts them back. */
+  install(): () => void {
+    const kept = Object.fromEntries(REPLACED.map((name) => [name, globalThis[name]]));
+    const { random } = Math;
+    const { now } = Date;
+    const { log, error } = console;
+    const { any } = AbortSignal;
+    AbortSignal.any = anyOf;
+    Object.assign(globalThis, this.#timerFunctions());
+    Date.now = () => this.wall;
+    Math.random = () => this.#chance.unit() * 0.999_999;
+    Object.defineProperty(crypto, "getRandomValues", { value: this.#fill, configurable: true });
+    Object.defineProperty(crypto.subtle, "digest", { value: digestNow, configurable: true });
+    Object.assign(console, { log: silence, error: silence });
+    return () => {
+      Object.assign(globalThis, kept);
+      AbortSignal.any = any;
+      Date.now = now;
+      Math.random = random;
+      Reflect.deleteProperty(crypto, "getRandomValues");
+      Reflect.deleteProperty(crypto.subtle, "digest");
+      Object.assign(console, { log, error });
+    };
+  }
+
+  readonly #fill = <T extends ArrayBufferView>(view: T): T => {
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = this.#chance.int(0, 255);
+    return view;
+  };
+
+  #timerFunctions() {
+    const clear = (timer: unknown): void => {
+      if (timer === undefined || timer === null) return;
+      const id = Number(timer);
+      this.#timers.get(id)?.();
+      this.#timers.delete(id);
+    };
+    return {
+      setTimeout: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => this.#start(() => run(...args), ms, false),
+      setInterval: (run: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => this.#start(() => run(...args), ms, true),
+      clearTimeout: clear,
+      clearInterval: clear,
+    };
+  }
+
+  #start(run: () => void, ms: number, again: boolean) {
+    this.#ids += 1;
+    const id = this.#ids;
+    const wait = Math.max(ms, again ? 1 : 0);
+    const ring = (): void => {
+      this.#timers.delete(id);
+      if (again) arm();
+      run();
+    };
+    const arm = (): void => {
+      this.#timers.set(id, this.timeline.schedule(this.timeline.now + wait, ring));
+    };
+    if (!this.#isDead) arm();
+    return timerHandle(id);
+  }
+}
+
+/** SHA-256 without the machine's threads, which would answer whenever they are done. */
+async function digestNow(_: string, data: ArrayBufferView): Promise<ArrayBuffer> {
+  const digest = createHash("sha256")
+    .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    .digest();
+  return digest.buffer.slice(digest.byteOffset, digest.byteOffset + digest.byteLength);
+}
+
+/** As Node's timers are: an object that is also its number. */
+function timerHandle(id: number) {
+  const handle = { ref: () => handle, unref: () => handle, hasRef: () => true, [Symbol.toPrimitive]: () => id };
+  return handle;
+}

@@ -1,0 +1,85 @@
+import { type Item, joined } from "../../../../simulated/providers/continuity";
+import { data, givenCall, piecesOf, type Search, type Spoken, type Writer } from "./frame";
+
+/** Anthropic's Messages. */
+export const writeAnthropic: Writer = (spoken) => {
+  const { id, model, text, calls, searches, finish, usage } = spoken;
+  const blocks = [
+    ...searches.flatMap((search, index) => searchBlocks(search, `srvtoolu_${id}${index}`)),
+    ...(text === "" ? [] : [{ start: { type: "text", text: "" }, deltas: [...textDeltas(text), ...sourceDeltas(spoken)] }]),
+    ...calls.map(({ name, arguments: args }, index) => ({
+      start: { type: "tool_use", id: `toolu_${id}${index}`, name, input: {} },
+      deltas: piecesOf(args).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+    })),
+  ];
+  const counted = usage ? { ...usageOf(usage), server_tool_use: { web_search_requests: searches.length } } : {};
+  const stopped =
+    finish === "length" ? "max_tokens" : finish === "content_filter" ? "refusal" : calls.length > 0 ? "tool_use" : "end_turn";
+  const begun = { id: `msg_${id}`, type: "message", role: "assistant", model, content: [], stop_reason: null };
+  const events = [
+    { type: "message_start", message: { ...begun, usage: usage ? { ...counted, output_tokens: 1 } : {} } },
+    ...blocks.flatMap(({ start, deltas }, index) => [
+      { type: "content_block_start", index, content_block: start },
+      ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+      { type: "content_block_stop", index },
+    ]),
+    { type: "message_delta", delta: { stop_reason: stopped, stop_sequence: null }, usage: counted },
+    { type: "message_stop" },
+  ];
+  return { frames: events.map((event) => data(event, event.type)), given: givenIn(spoken) };
+};
+
+const textDeltas = (text: string) => piecesOf(text).map((piece) => ({ type: "text_delta", text: piece }));
+
+/** How often a request lets its provider search the web; no request of another format does. */
+export function mostSearches(body: string): number {
+  const { tools = [] }: { tools?: { name?: string; max_uses?: number }[] } = JSON.parse(body);
+  return tools.find(({ name }) => name === "web_search")?.max_uses ?? 0;
+}
+
+/** A block that asks, and one with what came of it. */
+function searchBlocks({ query, url, title }: Search, id: string) {
+  const found = { type: "web_search_result", url, title, encrypted_content: `sealed ${id}`, page_age: null };
+  return [
+    {
+      start: { type: "server_tool_use", id, name: "web_search", input: {} },
+      deltas: piecesOf(JSON.stringify({ query })).map((partial_json) => ({ type: "input_json_delta", partial_json })),
+    },
+    { start: { type: "web_search_tool_result", tool_use_id: id, content: [found] }, deltas: [] },
+  ];
+}
+
+const sourceDeltas = ({ searches, text }: Spoken) =>
+  searches.map(({ url, title }) => {
+    const cited = { cited_text: text.slice(0, 40), encrypted_index: `sealed ${url}` };
+    return { type: "citations_delta", citation: { type: "web_search_result_location", url, title, ...cited } };
+  });
+
+function givenIn({ id, text, calls, searches }: Spoken): Item[] {
+  const searched = searches.flatMap((search, index): Item[] => {
+    const [use, result] = searchBlocks(search, `srvtoolu_${id}${index}`);
+    const content = JSON.stringify(result?.start.content);
+    return [
+      { kind: "hosted", id: use?.start.id ?? "", content: JSON.stringify({ query: search.query }) },
+      { kind: "hosted", id: `${use?.start.id} result`, content },
+    ];
+  });
+  const called = calls.map((call, index) => givenCall(`toolu_${id}${index}`, call.name, compact(call.arguments)));
+  return joined([...searched, { kind: "text", id: "", content: text }, ...called]);
+}
+
+/** As JSON comes back once it was parsed. */
+function compact(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+const usageOf = ({ input, output, cached }: NonNullable<Spoken["usage"]>) => ({
+  input_tokens: input - cached,
+  cache_read_input_tokens: cached,
+  cache_creation_input_tokens: 0,
+  output_tokens: output,
+});

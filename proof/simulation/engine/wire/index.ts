@@ -1,0 +1,30 @@
+import type { Dialect } from "../../../../simulated/providers/dialect";
+import { ANTHROPIC } from "../../../../simulated/providers/formats/anthropic";
+import { GEMINI } from "../../../../simulated/providers/formats/gemini";
+import { OPENAI_CHAT } from "../../../../simulated/providers/formats/openai-chat";
+import { OPENAI_RESPONSES } from "../../../../simulated/providers/formats/openai-responses";
+import { writeAnthropic } from "./anthropic";
+import { writeChat } from "./chat";
+import type { Writer } from "./frame";
+import { writeGemini } from "./gemini";
+import { writeResponses } from "./responses";
+
+/**
+ * The wire formats without a wire. How requests are read and what a provider would refuse is the simulated providers' own;
+ * replies are written here, since theirs are rendered over a socket and under names drawn by chance.
+ */
+export type SpokenFormat = Dialect["format"];
+
+export const FORMATS: readonly SpokenFormat[] = ["openai-chat", "openai-responses", "anthropic", "gemini"];
+
+export const DIALECTS: Readonly<Record<SpokenFormat, { dialect: Dialect; write: Writer; baseUrl: string; host: string }>> = {
+  "openai-chat": { dialect: OPENAI_CHAT, write: writeChat, baseUrl: "https://chat.example/v1", host: "custom" },
+  "openai-responses": {
+    dialect: OPENAI_RESPONSES,
+    write: writeResponses,
+    baseUrl: "https://responses.example/v1",
+    host: "openai",
+  },
+  anthropic: { dialect: ANTHROPIC, write: writeAnthropic, baseUrl: "https://messages.example", host: "anthropic" },
+  gemini: { dialect: GEMINI, write: writeGemini, baseUrl: "https://generate.example", host: "google" },
+};

@@ -1,0 +1,227 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { Coverage } from "./engine/coverage";
+import { judge, report, shrink, situationOf } from "./engine/judge";
+import { runCommand, UsageError, wholeNumber } from "../../local/command-line";
+import { commitInWords } from "./command/commit";
+import { coverageTable, idleFaults, leastFor } from "./command/coverage-table";
+import { Gathered, Progress } from "./command/progress";
+import { inProcess, type Lost, playRange, type Range, type Told } from "./command/worker";
+
+/**
+ * Simulates whole sessions, spread over the machine's cores. Ends with 1 if an invariant broke, if a seed hung or ended its process, if
+ * fewer seeds were played than were asked for, if a transition met a fault that it is said to be unable to meet, or if a kind of fault
+ * never struck; with 2 if it cannot do what was typed, or cannot go on from that file. Everything is decided by the seed: the same seed
+ * gives the same log.
+ */
+const USAGE = `npm run simulate -- [--seeds N] [--from S]
+
+  --seeds N        so many sessions, each drawn from a seed (1000)
+  --from S         the first of these seeds (1)
+  --seed X         this one alone, with its history
+  --jobs N         processes side by side (as many as there are cores)
+  --least N        pairs of a transition and a fault that met less often are named as thin (a hundredth of the seeds, at most 100)
+  --patience S     seconds after which a seed that lets nothing be heard counts as hanging (120)
+  --progress FILE  where the same command goes on if it is stopped`;
+
+const TEXT = { type: "string" } as const;
+const OPTIONS = {
+  seeds: TEXT,
+  from: TEXT,
+  seed: TEXT,
+  jobs: TEXT,
+  least: TEXT,
+  patience: TEXT,
+  progress: TEXT,
+  /** What a process is told that plays a range of them. */
+  worker: TEXT,
+  help: { type: "boolean" },
+} as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>["values"];
+
+/** Failing seeds that are looked into; a change that breaks everything needs no more. */
+const MOST_FAILURES = 3;
+/** A process plays so many seeds and gives way to a new one: what they leave in its memory would slow the later ones down. */
+const SEEDS_OF_A_PROCESS = 2_000;
+const PROGRESS_MS = 5_000;
+/** A failing seed is told how it fails, at its shortest, within this time. */
+const EXPLAINED_MS = 180_000;
+const SCRIPT = fileURLToPath(import.meta.url);
+
+/** What was typed. `commit`: asked at the beginning, because a checkout may move while seeds are played. */
+type Asked = { from: number; seeds: number; jobs: number; patienceMs: number; least: number; commit: string };
+
+function askedIn(values: Values): Asked {
+  const seeds = wholeNumber("seeds", values.seeds, 1) ?? 1_000;
+  return {
+    seeds,
+    from: wholeNumber("from", values.from) ?? 1,
+    jobs: wholeNumber("jobs", values.jobs, 1) ?? availableParallelism(),
+    patienceMs: (wholeNumber("patience", values.patience, 1) ?? 120) * 1_000,
+    least: wholeNumber("least", values.least) ?? leastFor(seeds),
+    commit: commitInWords(values.progress),
+  };
+}
+
+type Sum = { seeds: number; failed: number[]; lost: Lost[]; hashes: Map<number, string>; coverage: Coverage; ms: number };
+
+/** Of equal size, as many for each lane; the lanes share them, and each takes the next as it comes free. */
+const rangeSeedsOf = (seeds: number, jobs: number): number =>
+  Math.ceil(seeds / (jobs * Math.ceil(seeds / jobs / SEEDS_OF_A_PROCESS)));
+
+function rangesOf(from: number, seeds: number, size: number): Range[] {
+  return Array.from({ length: Math.ceil(seeds / size) }, (_, nth) => {
+    const start = from + nth * size;
+    return { from: start, to: Math.min(start + size, from + seeds) };
+  });
+}
+
+const newSum = (): Sum => ({ seeds: 0, failed: [], lost: [], hashes: new Map(), coverage: new Coverage(), ms: 0 });
+
+/** What earlier calls of the same command have done. */
+function sumOf(played: Progress["played"]): Sum {
+  const sum = newSum();
+  for (const { from, to, ms, hashes, counted } of played) {
+    sum.seeds += to - from;
+    sum.ms += ms;
+    for (const [nth, hash] of hashes.entries()) sum.hashes.set(from + nth, hash);
+    sum.coverage.merge(counted);
+  }
+  return sum;
+}
+
+/** All seeds, on all cores; gives up early when enough have failed. */
+async function simulateAll({ from, seeds, jobs, patienceMs }: Asked, progress: Progress | null): Promise<Sum> {
+  const sum = sumOf(progress?.played ?? []);
+  const begun = sum.seeds;
+  const started = performance.now();
+  const tell = (): void => {
+    const rate = (sum.seeds - begun) / ((performance.now() - started) / 1_000);
+    console.log(`${sum.seeds} of ${seeds} seeds, ${rate.toFixed(1)} a second, ${sum.failed.length} failed`);
+  };
+  const ticker = setInterval(tell, PROGRESS_MS);
+  const workers = new Set<ChildProcess>();
+  const noted = (told: Told): void => {
+    sum.seeds += told.seeds;
+    sum.failed.push(...told.failed);
+    for (const [seed, hash] of told.hashes) sum.hashes.set(seed, hash);
+    sum.coverage.merge(told.counted);
+    if (told.failed.length > 0) failed();
+  };
+  const failed = (): void => {
+    console.log(`seeds that failed so far: ${sum.failed.join(" ")}`);
+    if (sum.failed.length >= MOST_FAILURES) stop();
+  };
+  const stop = (): void => {
+    for (const one of workers) one.kill();
+    workers.clear();
+  };
+  const play = async (range: Range): Promise<void> => {
+    const gathered = new Gathered(range);
+    const onTold = (told: Told): void => {
+      gathered.add(told);
+      noted(told);
+    };
+    const lost = await inProcess(range, { script: SCRIPT, silentMs: patienceMs, workers, onTold });
+    const played = gathered.whole(jobs);
+    if (played) progress?.add(played);
+    if (!lost) return;
+    sum.seeds += 1;
+    sum.lost.push(lost);
+    sum.failed.push(lost.seed);
+    console.log(`seed ${lost.seed}: ${lost.how}; the rest of its range, up to ${range.to - 1}, is left out`);
+    failed();
+  };
+  const ranges = rangesOf(from, seeds, progress?.rangeSeeds ?? rangeSeedsOf(seeds, jobs))
+    .filter((range) => !progress?.has(range))
+    .values();
+  const lane = async (): Promise<void> => {
+    for (const range of ranges) if (sum.failed.length < MOST_FAILURES) await play(range);
+  };
+  await Promise.all(Array.from({ length: jobs }, lane));
+  clearInterval(ticker);
+  tell();
+  sum.ms += performance.now() - started;
+  return sum;
+}
+
+const repeating = (seed: number, commit: string): string =>
+  `To repeat it, at commit ${commit}: npm run simulate -- --seed ${seed}`;
+
+/** Shown by a process of its own, which a shorter history may bring to a stand or to its end as the whole one can. */
+async function explain(seed: number, commit: string): Promise<void> {
+  const argv = ["--enable-source-maps", SCRIPT, "--seed", String(seed)];
+  const teller = spawn(process.execPath, argv, {
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: EXPLAINED_MS,
+    killSignal: "SIGKILL",
+  });
+  const [, signal] = await once(teller, "exit");
+  if (signal)
+    console.log(`\nSeed ${seed} fails, and could not be shown within ${EXPLAINED_MS / 1_000} s. ${repeating(seed, commit)}`);
+}
+
+/** A seed's history; of a failing one as short as it gets, and how to see it again. */
+async function showOne(seed: number, commit: string): Promise<number> {
+  const situation = situationOf(seed);
+  const judged = await judge(situation);
+  const [first] = judged.breaches;
+  if (!first) {
+    console.log(`${report(situation, judged)}\n\nSeed ${seed}: nothing wrong, log hash ${judged.hash}`);
+    return 0;
+  }
+  const shorter = await shrink(situation, first.invariant);
+  console.log(`\nSeed ${seed} fails:\n${report(shorter, await judge(shorter))}\n\n${repeating(seed, commit)}`);
+  return 1;
+}
+
+async function showAll(asked: Asked, file: string | undefined): Promise<number> {
+  const { from, seeds, jobs, least, commit } = asked;
+  const run = { commit, from, seeds, rangeSeeds: rangeSeedsOf(seeds, jobs) };
+  const progress = file === undefined ? null : new Progress(file, run);
+  const { failed, lost, hashes, coverage, ms, seeds: done } = await simulateAll(asked, progress);
+  for (const { seed, how } of lost) console.log(`\nSeed ${seed} fails: ${how}. ${repeating(seed, commit)}`);
+  const whole = failed.filter((seed) => !lost.some((one) => one.seed === seed));
+  for (const seed of whole.slice(0, MOST_FAILURES)) await explain(seed, commit);
+  const { text, thin, disproved, pairs } = coverageTable(coverage, least);
+  const idle = idleFaults(coverage, done);
+  const all = [...hashes].sort(([a], [b]) => a - b).map(([, hash]) => hash);
+  const cores = progress && progress.played.length > 0 ? ", in several calls" : ` on ${jobs} cores`;
+  const left = done < seeds ? `, of ${seeds} that were asked for` : "";
+  console.log(`\n${text}`);
+  console.log(`seeds          ${done}, from ${from}${left}`);
+  console.log(`commit         ${commit}`);
+  console.log(`a second       ${(done / (ms / 1_000)).toFixed(1)}${cores}`);
+  console.log(`hash of logs   ${createHash("sha256").update(all.join("")).digest("hex").slice(0, 16)}`);
+  console.log(`thin pairs     ${thin} of ${pairs}, met fewer than ${least} times`);
+  console.log(`wrongly apart  ${disproved}, met though named as unable to`);
+  if (idle.length > 0) console.log(`never struck   ${idle.join(" · ")}`);
+  console.log(`failed         ${failed.length}`);
+  return failed.length > 0 || disproved > 0 || idle.length > 0 || done < seeds ? 1 : 0;
+}
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: OPTIONS });
+  if (values.help) {
+    console.log(USAGE);
+    return 0;
+  }
+  if (values.worker !== undefined) {
+    const range: Range = JSON.parse(values.worker);
+    await playRange(range);
+    process.disconnect();
+    return 0;
+  }
+  const asked = askedIn(values);
+  const seed = wholeNumber("seed", values.seed);
+  if (seed === null) return showAll(asked, values.progress);
+  const other = Object.keys(values).find((option) => option !== "seed");
+  if (other !== undefined) throw new UsageError(`--${other} does not go with --seed, which plays that one alone.`);
+  return showOne(seed, asked.commit);
+}
+
+await runCommand(main);

@@ -1,0 +1,31 @@
+import type { ToolNews } from "../../../src/protocol/tool-news";
+import type { Chance } from "../../../simulated/chance";
+
+const ORIGIN = "https://far.example.com";
+
+/** What a tool's server tells people while one call runs: mostly nothing, sometimes more than anybody wants to hear. */
+export function drawNews(chance: Chance): ToolNews[] {
+  if (chance.is(0.5)) return [];
+  const count = chance.weighted({ few: 6, many: 1 }) === "few" ? chance.int(1, 4) : chance.int(20, 80);
+  return Array.from({ length: count }, (_, nth) => (chance.is(0.7) ? progress(chance, nth + 1) : question(chance)));
+}
+
+const progress = (chance: Chance, nth: number): ToolNews => ({
+  type: "progress",
+  origin: ORIGIN,
+  // A reader of JSON takes 1e999 for this.
+  progress: chance.is(0.05) ? Number.POSITIVE_INFINITY : nth,
+  total: chance.pick([null, 100]),
+  message: chance.pick([null, "", "reads", "x".repeat(5_000)]),
+});
+
+const question = (chance: Chance): ToolNews => ({
+  type: "input_asked",
+  origin: ORIGIN,
+  requests: Array.from({ length: chance.int(0, 8) }, () => ({
+    kind: chance.pick(["form", "url", "other"]),
+    message: chance.pick(["", "Your password?", "😀".repeat(1_025)]),
+    url: chance.pick([null, "https://pay.example.com/x"]),
+    refused: null,
+  })),
+});

@@ -1,0 +1,265 @@
+import {
+  type Effect,
+  inFlight,
+  type InputBody,
+  type ModelCallEffect,
+  runningTurn,
+  type SessionState,
+  type ToolCallEffect,
+  type ToolListingEffect,
+} from "../../../src/coordination";
+import type { EventOf, SessionEvent, Usage } from "../../../src/protocol/events";
+import type { AgentRules } from "../../../src/protocol/team";
+import type { LedgerEntry, NumberedEvent } from "../../../checker";
+import type { ReachedTool } from "../../../checker/types";
+import { priceOf } from "../../../checker/price";
+import { canCompact, compactible, summedUp } from "./compacting";
+import type { Timeline } from "./timeline";
+import type { CallOutcome, World } from "./world";
+
+/** Calls and tools that may wait for their first byte at once. */
+const SLOTS = 4;
+
+type Running = { stop: () => void };
+
+/** What the performer needs of the shell it works for. */
+export type Host = {
+  readonly log: readonly NumberedEvent[];
+  readonly ledger: LedgerEntry[];
+  readonly tools: ReachedTool[];
+  readonly waitsAsked: Map<string, number>;
+  readonly timeline: Timeline;
+  readonly now: number;
+  state: SessionState;
+  owed(): Effect[];
+  input(body: InputBody): void;
+  append(events: readonly SessionEvent[]): SessionState;
+};
+
+/** Performs effects: waits until they are due, gets them a slot, starts them, and brings their end back as an input. */
+export class Performer {
+  readonly #shell: Host;
+  readonly #world: World;
+  /** Being put together or waiting for a slot, by effect id. */
+  readonly #pending = new Map<string, Running>();
+  readonly #running = new Map<string, Running>();
+  #queue: Effect[] = [];
+  #slotsTaken = 0;
+  /** Usage that calls in flight have reported, by effect id. */
+  readonly #reported = new Map<string, Usage>();
+  /** What agents have streamed so far, by `attempt/agent`: the deltas' table, which outlives a crash. */
+  readonly #partials = new Map<string, string>();
+
+  constructor(shell: Host, world: World) {
+    this.#shell = shell;
+    this.#world = world;
+  }
+
+  /** Aborts what nobody waits for any more and takes up what is owed. */
+  sync(): void {
+    const owed = this.#shell.owed();
+    const wanted = new Set([...inFlight(this.#shell.state), ...owed.map(({ id }) => id)]);
+    for (const [id, running] of this.#running) if (!wanted.has(id)) this.#stop(id, running);
+    for (const effect of owed) {
+      if (this.#pending.has(effect.id) || this.#running.has(effect.id)) continue;
+      const due = effect.type === "model_call" ? effect.notBefore : this.#shell.now;
+      const stop = this.#shell.timeline.schedule(due, () => this.#enqueue(effect));
+      this.#pending.set(effect.id, { stop });
+    }
+  }
+
+  partials(): Record<number, string> {
+    const turn = runningTurn(this.#shell.state);
+    if (!turn) return {};
+    const wanted = turn.attempt.agents.filter(({ index, answers }) => answers === 0 || index === turn.attempt.presenter);
+    return Object.fromEntries(
+      wanted.flatMap(({ index }) => {
+        const text = this.#partials.get(this.#writing(index));
+        return text === undefined ? [] : [[index, text]];
+      }),
+    );
+  }
+
+  usages(): Record<string, Usage> {
+    return Object.fromEntries(this.#reported);
+  }
+
+  /** Everything in memory is gone; providers have done and charged their work all the same. */
+  die(): void {
+    this.abortAll();
+    for (const { stop } of this.#pending.values()) stop();
+    this.#pending.clear();
+    this.#queue = [];
+    this.#slotsTaken = 0;
+  }
+
+  abortAll(): void {
+    for (const [id, running] of this.#running) this.#stop(id, running);
+  }
+
+  #stop(id: string, running: Running): void {
+    this.#running.delete(id);
+    this.#reported.delete(id);
+    running.stop();
+  }
+
+  #enqueue(effect: Effect): void {
+    this.#queue.push(effect);
+    this.#fillSlots();
+  }
+
+  #fillSlots(): void {
+    while (this.#slotsTaken < SLOTS) {
+      const effect = this.#queue.shift();
+      if (!effect) return;
+      this.#slotsTaken += 1;
+      const { afterMs, inputTokens, heldMs = 0 } = this.#world.prepare(effect);
+      if (heldMs > 0) this.#hold(effect, heldMs, inputTokens);
+      const stop = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => this.#ready(effect, inputTokens));
+      this.#pending.set(effect.id, { stop });
+    }
+  }
+
+  /** Limits of its backend: the wait is told, be it too late. */
+  #hold(effect: Effect, ms: number, inputTokens: number): void {
+    const { timeline, now } = this.#shell;
+    if (effect.type !== "model_call") return;
+    timeline.schedule(now, () => this.#shell.input({ type: "call_held", effect: effect.id, until: now + ms, inputTokens }));
+  }
+
+  /** The request is put together: only now is it started, if it is still owed. */
+  #ready(effect: Effect, inputTokens: number): void {
+    this.#pending.delete(effect.id);
+    if (effect.type === "tool_listing") return this.#list(effect);
+    const before = this.#shell.log.length;
+    if (effect.type === "model_call") {
+      const compaction = canCompact(this.#shell.state, effect) ? { compactionTokens: inputTokens } : {};
+      this.#shell.input({ type: "call_ready", effect: effect.id, inputTokens, ...compaction });
+    } else this.#shell.input({ type: "tool_ready", effect: effect.id });
+    // A crash inside the input has emptied the slots already, and the effect was settled as interrupted.
+    if (!inFlight(this.#shell.state).includes(effect.id)) return this.#freeSlot();
+    if (effect.type === "tool_call") return this.#runTool(effect);
+    const started = this.#shell.log.slice(before).find((event) => event.type === "call.started" && event.call === effect.id);
+    if (started?.type === "call.started") this.#runCall(effect, { started, inputTokens });
+  }
+
+  #freeSlot(): void {
+    this.#slotsTaken = Math.max(0, this.#slotsTaken - 1);
+    this.#fillSlots();
+  }
+
+  /** Nothing is logged before servers have said it, so a crash leaves it owed. */
+  #list(effect: ToolListingEffect): void {
+    const { afterMs, servers } = this.#world.listing(effect, this.#rulesOf(effect.agent));
+    const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
+      this.#running.delete(effect.id);
+      this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
+    });
+    this.#running.set(effect.id, { stop: cancel });
+    this.#freeSlot();
+  }
+
+  #rulesOf(agent: number): AgentRules {
+    const rules = this.#shell.state.turn?.rules.agents[agent];
+    if (!rules) throw new Error(`no agent at index ${agent}`);
+    return rules;
+  }
+
+  #runTool(effect: ToolCallEffect): void {
+    const { afterMs, outcome, news } = this.#world.tool(effect);
+    const started = this.#shell.log.at(-1);
+    if (started?.type === "tool.started") {
+      const { turn, attempt, agent, round, tool_call, name } = started;
+      this.#shell.tools.push({ key: effect.id, turn, attempt, agent, round, tool_call, name, answered: false });
+    }
+    for (const [nth, one] of news.entries()) {
+      const at = this.#shell.now + Math.round((afterMs * (nth + 1)) / (news.length + 1));
+      // Not stopped with the call: what a server says too late concerns nobody.
+      this.#shell.timeline.schedule(at, () => this.#shell.input({ type: "tool_told", effect: effect.id, news: one }));
+    }
+    const reached = this.#shell.tools.findLast(({ key }) => key === effect.id);
+    const cancel = this.#shell.timeline.schedule(this.#shell.now + afterMs, () => {
+      this.#running.delete(effect.id);
+      if (reached) reached.answered = outcome !== "unknown";
+      const servers = this.#world.relisting(effect.agent, this.#rulesOf(effect.agent));
+      if (servers) this.#shell.input({ type: "tools_listed", agent: effect.agent, servers });
+      const accesses = [{ operation: "write", path: `/workspace/${effect.name}`, refused: null }] as const;
+      this.#shell.input({ type: "tool_settled", effect: effect.id, outcome, accesses });
+    });
+    this.#running.set(effect.id, { stop: cancel });
+    this.#freeSlot();
+  }
+
+  #runCall(effect: ModelCallEffect, { started, inputTokens }: { started: EventOf<"call.started">; inputTokens: number }): void {
+    const { state } = this.#shell;
+    const drawn = this.#world.call(effect, { state, started, inputTokens });
+    const outcome = started.compacts ? summedUp(drawn) : canCompact(state, effect) ? compactible(drawn) : drawn;
+    const { timeline, waitsAsked } = this.#shell;
+    if (outcome.ends.type === "failure") waitsAsked.set(effect.id, outcome.ends.failure.retryAfterMs ?? 0);
+    const from = timeline.now;
+    let holdsSlot = true;
+    const release = (): void => {
+      if (holdsSlot) this.#freeSlot();
+      holdsSlot = false;
+    };
+    const cancels = [
+      timeline.schedule(from + Math.min(outcome.headersMs, outcome.afterMs), release),
+      timeline.schedule(from + Math.min(outcome.afterMs, 2 * outcome.headersMs) / 2, () => this.#stream(effect, outcome)),
+      timeline.schedule(from + outcome.afterMs, () => {
+        this.#running.delete(effect.id);
+        this.#reported.delete(effect.id);
+        this.#end(effect, outcome);
+      }),
+    ];
+    const stop = (): void => {
+      for (const cancel of cancels) cancel();
+      this.#charge(effect.id, outcome.charged);
+      if (this.#world.tellsTwice()) timeline.schedule(timeline.now + 1, () => this.#tell(effect, outcome));
+      release();
+    };
+    this.#running.set(effect.id, { stop });
+  }
+
+  /** Text arrives: it goes past the rules into the deltas' rows of the log. */
+  #stream(effect: ModelCallEffect, { partial, charged }: CallOutcome): void {
+    if (partial === null) return;
+    if (charged) this.#reported.set(effect.id, charged);
+    const turn = runningTurn(this.#shell.state);
+    const id = turn?.rules.agents[effect.agent]?.id;
+    if (!turn || id === undefined) return;
+    this.#partials.set(this.#writing(effect.agent), partial);
+    const item = { agent: id, round: effect.round, call: effect.id, kind: "text" as const, offset: 0, text: partial };
+    const at = Math.max(this.#shell.now, this.#shell.state.lastAt);
+    this.#shell.state = this.#shell.append([{ type: "stream.delta", at, turn: turn.number, items: [item] }]);
+  }
+
+  #end(effect: ModelCallEffect, outcome: CallOutcome): void {
+    this.#charge(effect.id, outcome.charged);
+    this.#tell(effect, outcome);
+    if (this.#world.tellsTwice()) this.#tell(effect, outcome);
+  }
+
+  #tell(effect: ModelCallEffect, { ends }: CallOutcome): void {
+    if (ends.type === "reply") this.#shell.input({ type: "call_replied", effect: effect.id, reply: ends.reply });
+    else this.#shell.input({ type: "call_failed", effect: effect.id, failure: ends.failure });
+  }
+
+  #charge(call: string, usage: Usage | null): void {
+    if (!usage) return;
+    const turn = this.#shell.state.turn;
+    const started = this.#shell.log.findLast((event) => event.type === "call.started" && event.call === call);
+    const agent = started?.type === "call.started" ? turn?.rules.agents.find(({ id }) => id === started.agent) : undefined;
+    this.#shell.ledger.push({
+      at: this.#shell.now,
+      turn: turn?.number ?? 0,
+      call,
+      tokens: usage.input_tokens + usage.output_tokens,
+      usd: priceOf(agent, usage),
+    });
+  }
+
+  #writing(agent: number): string {
+    const turn = this.#shell.state.turn;
+    return `${turn?.number}/${turn?.attempt.number}/${agent}`;
+  }
+}

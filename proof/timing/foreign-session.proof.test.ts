@@ -1,0 +1,133 @@
+import { Agent, get } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf } from "../counts";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import { answersThenVotes } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { RunResponseSchema, sessionPath } from "../../src/protocol/api";
+import { bearer, KEYED, newKey } from "../../tests/e2e/support/keyed";
+import { compare, seeded, shuffled } from "./timings";
+
+/** I18: how long the answer takes tells no tenant whether another has a session of this id. */
+const TRIES = countOf("foreign_lookups");
+const WARM_UP = 60;
+const LOOKS = 4;
+/** Fewer than one key may ask in a minute (600): who is told to wait is not told anything about a session. */
+const ASKED_WITH_EACH = 400;
+const KEYS = 60;
+const OVER_WITHIN_MS = 60_000;
+
+const first = newKey("first", "run");
+const [second, ...more] = [newKey("second", "run"), ...Array.from({ length: KEYS - 1 }, () => newKey("second", "run"))];
+const seconds = [second, ...more];
+const FOREIGN = "another's session";
+const UNKNOWN = "nobody's session";
+const NO_ID = "no id by its form";
+const NOTHING = "nothing of anybody";
+type Sought = typeof FOREIGN | typeof UNKNOWN | typeof NO_ID;
+type Asked = Sought | typeof NOTHING;
+const SOUGHT = [FOREIGN, UNKNOWN, NO_ID] as const;
+const ASKED = [...SOUGHT, NOTHING] as const;
+const STATUS: Readonly<Record<Asked, number>> = { [FOREIGN]: 404, [UNKNOWN]: 404, [NO_ID]: 400, [NOTHING]: 200 };
+const ADDRESSES = [
+  { name: "its status", below: "" },
+  { name: "a page of its events", below: "/events?limit=50" },
+] as const;
+
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let ids: Readonly<Record<Sought, string>>;
+let asks = 0;
+const connection = new Agent({ keepAlive: true, maxSockets: 1 });
+
+beforeAll(async () => {
+  providers = await startSimulatedProviders({ models: { plain: answersThenVotes({ answer: "42." }) } });
+  service = await ServiceProcess.prepare(
+    KEYED,
+    [first, ...seconds].map(({ statement }) => statement),
+  );
+  await service.start();
+  const foreign = await finished(first.key);
+  ids = { [FOREIGN]: foreign, [UNKNOWN]: beside(foreign), [NO_ID]: "NONE" };
+});
+afterAll(async () => {
+  connection.destroy();
+  await service?.stop();
+  await providers?.close();
+});
+
+/** An id as long and as likely, of no session. */
+const beside = (id: string): string => id.slice(0, -1) + (id.endsWith("0") ? "1" : "0");
+
+/** A session of one question that was answered. */
+async function finished(key: string): Promise<string> {
+  const backend = { type: "chatcompletion", model: "plain", base_url: providers.baseUrl, api_key: "simulated" };
+  const body = JSON.stringify({ question: "What is six times seven?", config: { agents: [{ id: "a", backend }] } });
+  const headers = { ...bearer(key), "content-type": "application/json" };
+  const started = await fetch(`${service.url}/api/runs`, { method: "POST", headers, body });
+  const { session_id } = RunResponseSchema.parse(await started.json());
+  const stream = { headers: { ...bearer(key), accept: "text/event-stream" }, signal: AbortSignal.timeout(OVER_WITHIN_MS) };
+  await (await fetch(`${service.url}${sessionPath(session_id)}/turns/1/events`, stream)).text();
+  return session_id;
+}
+
+type Answer = { ms: number; status: number | undefined; body: string };
+
+/** As the second tenant, over one connection that stays open: what is measured is the answer, not the way to it. */
+function ask(asked: Asked, below: string): Promise<Answer> {
+  const path = asked === NOTHING ? "/healthz" : sessionPath(ids[asked]) + below;
+  const { key } = seconds[Math.floor(asks / ASKED_WITH_EACH) % KEYS] ?? second;
+  asks += 1;
+  const headers = { ...bearer(key), accept: "application/json" };
+  const startedAt = performance.now();
+  return new Promise((resolve, reject) => {
+    const request = get(`${service.url}${path}`, { agent: connection, headers }, (response) => {
+      const { statusCode: status } = response;
+      text(response).then((body) => resolve({ ms: performance.now() - startedAt, status, body }), reject);
+    });
+    request.on("error", reject);
+  });
+}
+
+/** Each asked so often, in an order of chance: what slows the machine for a while slows all of them. */
+async function timesOf(below: string, random: () => number): Promise<Map<Asked, number[]>> {
+  const times = new Map<Asked, number[]>(ASKED.map((asked) => [asked, []]));
+  const order = ASKED.flatMap((asked) => Array.from({ length: TRIES }, () => asked));
+  for (const asked of shuffled(order, random)) {
+    const { ms, status } = await ask(asked, below);
+    if (status !== STATUS[asked]) throw new Error(`${asked} was answered ${status}`);
+    times.get(asked)?.push(ms);
+  }
+  return times;
+}
+
+describe.each(ADDRESSES)("I18 $name", ({ below }) => {
+  it("is not there for another tenant, in the words for what is nowhere", async () => {
+    const answers = await Promise.all(SOUGHT.map((asked) => ask(asked, below)));
+    expect(answers.map(({ status }) => status)).toEqual(SOUGHT.map((asked) => STATUS[asked]));
+    const [foreign, unknown] = answers.map(({ body }) => body.replace(/"request_id":"[^"]*"/, ""));
+    expect(foreign).toBe(unknown);
+  });
+
+  // A difference that is there is there in every round; one of chance is not there in three.
+  it("is answered in the same time, as far as noise lets anybody see", { retry: 2 }, async () => {
+    const seed = Date.now();
+    const random = seeded(seed);
+    for (let nth = 0; nth < WARM_UP; nth += 1) await ask(nth % 2 === 0 ? FOREIGN : UNKNOWN, below);
+    const times = new Map<Asked, number[]>(ASKED.map((asked) => [asked, []]));
+    const toUnknown = (asked: Asked) => ({ asked, ...compare(times.get(UNKNOWN) ?? [], times.get(asked) ?? [], random) });
+    let fine = toUnknown(NO_ID);
+    // No session is asked for what cannot be one: a difference as small as any. Until the noise lets it be seen, more is asked, so that
+    // less is left of the noise; on a machine that is too busy for that, what is seen is told, and the coarse control must do.
+    for (let nth = 1; nth <= LOOKS && !(fine.apartMs > fine.noiseMs); nth += 1) {
+      for (const [asked, more] of await timesOf(below, random)) times.get(asked)?.push(...more);
+      fine = toUnknown(NO_ID);
+    }
+    const [foreign, control] = [toUnknown(FOREIGN), toUnknown(NOTHING)];
+    console.log(`lower quartiles beside that of ${UNKNOWN}, with the seed ${seed}:`, [foreign, fine, control]);
+    expect(foreign.apartMs).toBeLessThan(2 * foreign.noiseMs);
+    // Neither a key nor a session is looked up for that. If it could not be seen, neither could anything else.
+    expect(control.apartMs).toBeGreaterThan(control.noiseMs);
+  });
+});

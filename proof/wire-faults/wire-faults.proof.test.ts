@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countOf, rotated } from "../counts";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import type { Format } from "../../simulated/providers/dialect";
+import type { Script } from "../../simulated/providers/reply";
+import { worksAtLength } from "../../simulated/providers/long-work";
+import { answersThenVotes, inOrder } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { toSituation } from "../../simulated/providers/situation";
+import { sessionPath } from "../../src/protocol/api";
+import type { WireEvent } from "../../src/protocol/events";
+import { arrivesOtherwise, type FaultServer, type Plan, startFaultServer } from "../../tests/contracts/faults/fault-server";
+import type { FaultOutcome } from "../../tests/contracts/faults/fault-table";
+import { mutate } from "../../tests/contracts/faults/mutate";
+import { CHAT_MARKS, type EndMarks, GEMINI_MARKS, MESSAGES_MARKS, RESPONSES_MARKS } from "../../tests/contracts/faults/oracle";
+import { type End, FAULT_ROWS, type FaultRow, isReply, KEY } from "../../tests/contracts/faults/wire-rows";
+import { answerProblems, faultsNamed, isMutatedCharge, mutatedAnswer } from "./fault-verdict";
+import { backendOf, FORMATS, modelOf } from "../../tests/e2e/support/formats";
+import { LOCAL } from "../../tests/e2e/support/local";
+import { ServiceClient } from "../../tests/e2e/support/service-client";
+import { judge, toEvent } from "../../tests/e2e/support/verdict";
+import { Watcher } from "../../tests/e2e/support/watcher";
+
+/**
+ * Every fault of a provider in a whole run of a mixed team: one agent is served in the format under test and meets the fault,
+ * the two others are served well, each in another format. They decide all the same, and the faulty one takes part as soon as
+ * its provider is well again.
+ */
+const BEST = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+/** Shorter than the best, and with one sign that a fault can make a long text of. */
+const FAULTY = "Water boils at 100 °C.";
+/** Real replies, mutated as seeds say, once in a run; the thousands of them run against the adapters alone. */
+const SAMPLE = 20;
+const AT_ONCE = 60;
+const RUN_WITHIN_MS = 150_000;
+
+const MUTATED: readonly FaultRow[] = Array.from({ length: SAMPLE }, (_, seed) => ({
+  fault: "a reply mutated over a socket",
+  calls: 1,
+  make: () => ({
+    kind: "stream" as const,
+    change: (whole: Buffer) => changedAs(seed, whole),
+    ending: endingOf(seed),
+  }),
+  codes: ["*"],
+  end: "goes on" as const,
+}));
+/** Only its reader can tell what such a reply is. */
+const isMutated = ({ codes }: FaultRow): boolean => codes.includes("*");
+const framesIn = (whole: Buffer): string[] => whole.toString().split(/(?<=\n\n|\r\n\r\n)/);
+/** What this seed makes of a reply; where that is the reply itself and its end too, what a later seed makes of it. */
+function changedAs(seed: number, whole: Buffer): readonly Buffer[] {
+  const foreign = ['data: {"error":{"message":"no"}}\n\n'];
+  const { chunks } = mutate({ frames: framesIn(whole), foreign }, seed);
+  return arrivesOtherwise(whole, chunks) || endingOf(seed) === "reset" ? chunks : changedAs(seed + SAMPLE, whole);
+}
+const endingOf = (seed: number) => (seed % 3 === 0 ? "reset" : "end");
+
+const MARKS: Readonly<Record<Format, EndMarks>> = {
+  "openai-chat": CHAT_MARKS,
+  "openai-responses": RESPONSES_MARKS,
+  anthropic: MESSAGES_MARKS,
+  gemini: GEMINI_MARKS,
+};
+
+/** A row in a format, with a model of its own, so that what it meets can be told from everything else. */
+type Case = { row: FaultRow; format: Format; model: string; id: number };
+/** `FAULT="SSE: an empty" npx vitest run …` plays those faults only. */
+const ONLY = process.env["FAULT"] ?? "";
+const CASES: readonly Case[] = rotated(faultsNamed([...FAULT_ROWS, ...MUTATED], ONLY), countOf("wire_faults"))
+  .flatMap((row) => FORMATS.map((format) => ({ row, format })))
+  .map((one, id) => ({ ...one, id, model: modelOf(one.format, `fault-${id}`) }));
+
+const good = answersThenVotes({ answer: BEST, presentation: BEST });
+const recovering = answersThenVotes({ answer: FAULTY, presentation: BEST });
+const working = worksAtLength({ steps: 6, size: 4_000, answer: FAULTY });
+
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+let faults: FaultServer;
+let client: ServiceClient;
+
+/** How often each model said what it was to say wrongly. */
+const saidWrongly = new Map<string, number>();
+
+/** What the bytes of a mutated reply became on their way, by model. */
+const becameBytes = new Map<string, Buffer>();
+
+/** What a model says wrongly is said by the model; what happens to bytes is the fault server's. */
+function scriptOf({ row, format, model }: Case): Script {
+  const made = row.make(format);
+  if (!isReply(made)) return row.works ? working : recovering;
+  const wrong = () => {
+    saidWrongly.set(model, (saidWrongly.get(model) ?? 0) + 1);
+    return made;
+  };
+  return row.calls === 1 ? inOrder(wrong, recovering) : wrong;
+}
+
+function planOf(model: string): Plan | undefined {
+  const found = CASES.find((one) => one.model === model);
+  const made = found?.row.make(found.format);
+  if (!found || !made || isReply(made)) return undefined;
+  const fault = made.kind === "stream" && isMutated(found.row) ? { ...made, change: remembered(model, made.change) } : made;
+  return { fault, calls: found.row.calls, after: found.row.after ?? 0 };
+}
+
+const remembered =
+  (model: string, change: (whole: Buffer) => readonly Buffer[]) =>
+  (whole: Buffer): readonly Buffer[] => {
+    const chunks = change(whole);
+    becameBytes.set(model, Buffer.concat(chunks));
+    return chunks;
+  };
+
+beforeAll(async () => {
+  const healthy = FORMATS.map((format) => [modelOf(format, "healthy"), good] as const);
+  const models = Object.fromEntries([...healthy, ...CASES.map((one) => [one.model, scriptOf(one)] as const)]);
+  providers = await startSimulatedProviders({ models });
+  faults = await startFaultServer(providers.url, planOf);
+  service = await ServiceProcess.prepare({
+    ...LOCAL,
+    ALLOWED_ORIGINS: `${LOCAL.ALLOWED_ORIGINS},https://127.0.0.1:*,${NOWHERE}`,
+  });
+  await service.start();
+  client = new ServiceClient(service.url);
+});
+afterAll(async () => {
+  await service?.stop();
+  await faults?.close();
+  await providers?.close();
+});
+
+const NOWHERE = "http://no-such-host.invalid";
+const NOBODY = "http://127.0.0.1:9";
+
+/** What no server can do: it is not there, has no name, or speaks another protocol. */
+const UNREACHABLE = [
+  { fault: "connection refused", origin: () => NOBODY, code: "cannot_reach" },
+  { fault: "DNS failure", origin: () => NOWHERE, code: "cannot_reach" },
+  { fault: "TLS failure", origin: () => faults.origin.replace("http:", "https:"), code: "connection_failed" },
+];
+
+type Told = { log: WireEvent[]; problems: string[] };
+
+/** A run with one agent whose backend is as given, between two that are well, in formats of their own. */
+async function runTeam({
+  format,
+  model,
+  question,
+  origin,
+  works = false,
+}: {
+  format: Format;
+  model: string;
+  question: string;
+  origin: string;
+  works?: boolean | undefined;
+}): Promise<Told> {
+  const others = FORMATS.filter((one) => one !== format);
+  const healthy = (index: number) => {
+    const its = others[(index + model.length) % others.length] ?? format;
+    return { id: `well-${index}`, model: modelOf(its, "healthy"), backend: backendOf(its, providers) };
+  };
+  const path = new URL(providers.baseUrls[format]).pathname.replace(/\/$/, "");
+  const faulty = {
+    id: "faulty",
+    model,
+    backend: { ...backendOf(format, providers), base_url: `${origin}${path}`, api_key: KEY, ...(works && { cwd: "work" }) },
+  };
+  const seconds = /time is up/.test(question) ? 20 : 600;
+  const config = { timeout_settings: { initial_round_timeout_seconds: seconds, round_timeout_grace_seconds: 0 } };
+  const { session_id: id } = await client.start({
+    baseUrl: providers.baseUrl,
+    agents: [healthy(0), faulty, healthy(1)],
+    question,
+    config,
+  });
+  const turn = await client.ended(id, RUN_WITHIN_MS);
+  const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
+  await watcher.ended;
+  const requests = providers.requests().filter(({ asked }) => toSituation(asked).question === question);
+  const log = watcher.frames.map(toEvent);
+  const completed = turn.status === "completed" && turn.finish_reason === "consensus" && turn.answer === BEST;
+  return {
+    log,
+    problems: [
+      ...judge({ frames: watcher.frames, status: await client.status(id), requests }),
+      ...(completed ? [] : [`the run ended as ${JSON.stringify(turn)}`]),
+      ...(watcher.bytes.includes(KEY) ? ["the key is in the log"] : []),
+    ],
+  };
+}
+
+type Became = { end: End; codes: string[] };
+
+/** What became of the faulty agent, and what its failed calls and rounds were logged as. */
+function becameOf(log: readonly WireEvent[]): Became {
+  const failed = log.some((event) => event.type === "agent.failed" && event.agent === "faulty");
+  const codes = log.flatMap((event) =>
+    (event.type === "call.failed" || event.type === "round.failed") && event.agent === "faulty" ? [event.code] : [],
+  );
+  return { end: failed ? "fails" : "goes on", codes: [...new Set(codes)] };
+}
+
+/** What the faulty agent may submit: what its model said whole, in the faulty reply or in a later one, if it was ever served one. */
+function wholeAnswers({ row, model, format }: Case): (content: string) => boolean {
+  if (isMutated(row)) return mutatedAnswer({ said: FAULTY, bytes: becameBytes.get(model), marks: MARKS[format] });
+  return (content) => row.end === "goes on" && content === (row.answer ?? FAULTY);
+}
+
+/** Where the run did not do what the row says, in sentences. */
+function complaints(one: Case, { log, problems }: Told): string[] {
+  const { row, model, format } = one;
+  const { end, codes } = becameOf(log);
+  const strange = isMutated(row) ? [] : codes.filter((code) => !row.codes.includes(code));
+  const asked = faults.callsOf(model);
+  const sums = log.filter((event) => event.type === "conversation.compacted" && event.agent === "faulty").length;
+  const strikes = faults.strikesOf(model) + (saidWrongly.get(model) ?? 0);
+  const isFailureDue = row.codes.length > 0 && !isMutated(row) && !row.unnoticed?.includes(format);
+  return [
+    ...problems.filter((problem) => !(isMutated(row) && isMutatedCharge(problem, model))),
+    ...answerProblems(log, "faulty", wholeAnswers(one)),
+    ...(end === row.end ? [] : [`the agent ${end}`]),
+    ...strange.map((code) => `a call or round failed with ${code}`),
+    ...(isFailureDue && codes.length === 0 ? ["nothing failed"] : []),
+    ...(row.works && sums !== 1 ? [`its work was summed up ${sums} times`] : []),
+    ...(strikes === Math.min(row.calls, asked - (row.after ?? 0)) && strikes > 0 ? [] : [`of ${asked} calls ${strikes} met it`]),
+    ...(asked <= (row.requests ?? asked) ? [] : [`${asked} requests were made`]),
+  ].map((problem) => `${row.fault} (${format}): ${problem}`);
+}
+
+async function atOnce<Item, Result>(
+  items: readonly Item[],
+  most: number,
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const left = [...items];
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) results.push(await work(item));
+  };
+  await Promise.all(Array.from({ length: most }, worker));
+  return results;
+}
+
+const outcomeOf = ({ end, codes }: Became, row?: FaultRow): string => {
+  if (codes.length === 0) return end;
+  return row && isMutated(row) ? `${end} after a retry` : `${end} after ${codes.join(", ")}`;
+};
+
+describe("in whole runs of mixed teams", () => {
+  it(`each of ${CASES.length} faults leaves the others their work, and the agent its own as soon as it can`, {
+    timeout: 280_000,
+  }, async ({ task }) => {
+    const outcomes: FaultOutcome[] = [];
+    // Those that take longest begin first.
+    const sorted = [...CASES].sort((one, other) => Number(other.row.calls > 1) - Number(one.row.calls > 1));
+    const found = await atOnce(sorted, AT_ONCE, async (one) => {
+      const question = `When does water boil, with ${one.row.fault} (${one.id})?`;
+      const told = await runTeam({ ...one, works: one.row.works, question, origin: faults.origin });
+      outcomes.push({ fault: one.row.fault, format: one.format, outcome: outcomeOf(becameOf(told.log), one.row), count: 1 });
+      return complaints(one, told);
+    });
+    task.meta.faults = outcomes;
+    expect(found.flat()).toEqual([]);
+  });
+
+  it("a provider that cannot be reached is the agent's own trouble", { timeout: 280_000 }, async ({ task }) => {
+    const cases = UNREACHABLE.flatMap((one) => FORMATS.map((format) => ({ ...one, format })));
+    const told = await atOnce(cases, cases.length, async ({ fault, origin, format, code }) => {
+      const question = `When does water boil, with ${fault} in ${format}?`;
+      const { log, problems } = await runTeam({ format, model: modelOf(format, "healthy"), question, origin: origin() });
+      return { fault, format, code, problems, became: becameOf(log) };
+    });
+    task.meta.faults = told.map(({ fault, format, became }) => ({ fault, format, outcome: outcomeOf(became), count: 1 }));
+    for (const { fault, problems, became, code } of told) {
+      expect(problems).toEqual([]);
+      expect(became, fault).toEqual({ end: "fails", codes: [code] });
+    }
+  });
+});

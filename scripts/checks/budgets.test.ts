@@ -1,0 +1,55 @@
+import { describe, expect, it } from "vitest";
+import { type Allowance, budgetProblems } from "./budgets";
+import { parseSource } from "./source";
+
+const lines = (count: number, line = "  work();") => Array(count).fill(line).join("\n");
+const problemsOf = (text: string, allowances: Allowance[] = []) =>
+  budgetProblems([parseSource("src/a.ts", text)], allowances).map((problem) => problem.message);
+
+describe("size stops", () => {
+  it.each([
+    ["a file of 401 lines", lines(401, "work();"), "has 401 lines; stop is 400"],
+    ["a function of 61 lines", `function a() {\n${lines(59)}\n}`, "function has 61 lines; stop is 60"],
+    ["an arrow function of 61 lines", `const a = () => {\n${lines(59)}\n};`, "function has 61 lines; stop is 60"],
+    ["a method of 61 lines", `class A {\n  b() {\n${lines(59)}\n  }\n}`, "function has 61 lines; stop is 60"],
+    ["five parameters", "function a(b, c, d, e, f) {}", "function has 5 parameters; stop is 4"],
+    ["five parameters of a constructor", "class A { constructor(b, c, d, e, f) {} }", "function has 5 parameters; stop is 4"],
+    [
+      "four levels of control flow",
+      "if (a) for (const b of c) while (d) { if (e) f(); }",
+      "control flow is nested 4 deep; stop is 3",
+    ],
+    [
+      "a switch and a try as levels",
+      "try { switch (a) { case 1: for (;;) { if (b) c(); } } } catch {}",
+      "control flow is nested 4 deep; stop is 3",
+    ],
+  ])("refuses %s", (_, text, message) => {
+    expect(problemsOf(text)).toEqual([message]);
+  });
+
+  it.each([
+    ["a file of 400 lines", `${lines(400, "work();")}\n`],
+    ["a function of 60 lines", `function a() {\n${lines(58)}\n}`],
+    ["four parameters", "function a(b, c, d, e) {}"],
+    ["three levels", "if (a) for (const b of c) while (d) e();"],
+    ["a long chain of else-ifs", "if (a) b(); else if (c) d(); else if (e) f(); else if (g) h(); else if (i) j();"],
+    ["three levels again in a function inside three levels", "if (a) if (b) if (c) d(() => { if (e) if (f) if (g) h(); });"],
+    ["a long group of tests", `describe("x", () => {\n${lines(100)}\n});`],
+    ["a long group over a table", `describe.each([1])("x", () => {\n${lines(100)}\n});`],
+  ])("allows %s", (_, text) => {
+    expect(problemsOf(text)).toEqual([]);
+  });
+
+  it("lets a listed file exceed the stop it is listed for, and no other", () => {
+    const allowance: Allowance = { path: "src/a.ts", stop: "file", reason: "a table" };
+    expect(problemsOf(lines(401, "work();"), [allowance])).toEqual([]);
+    expect(problemsOf(`${lines(401, "work();")}\nfunction a(b, c, d, e, f) {}`, [allowance])).toHaveLength(1);
+  });
+
+  it("asks to take an allowance off the list once nothing needs it", () => {
+    expect(problemsOf("work();", [{ path: "src/a.ts", stop: "file", reason: "was long" }])).toEqual([
+      "needs no allowance for its file stop any more; take it off the list",
+    ]);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { deployPlan } from "./deploy-plan";
+
+const MIGRATE = ["d1", "migrations", "apply", "DB", "--remote"];
+
+describe("npm run deploy", () => {
+  it.each([
+    { name: "uploads, then brings the database up to date", args: [], plan: [["deploy"], MIGRATE] },
+    { name: "does nothing in a dry run", args: ["--dry-run"], plan: [] },
+    { name: "does nothing in a dry run to another environment", args: ["--env", "test", "--dry-run"], plan: [] },
+    { name: "does nothing in a dry run said with =", args: ["--dry-run=true"], plan: [] },
+    { name: "does nothing in a dry run in camel case", args: ["--dryRun"], plan: [] },
+    {
+      name: "uploads when told that it is no dry run",
+      args: ["--dry-run=false"],
+      plan: [["deploy", "--dry-run=false"], MIGRATE],
+    },
+    {
+      name: "stays in one environment",
+      args: ["--env", "test"],
+      plan: [
+        ["deploy", "--env", "test"],
+        [...MIGRATE, "--env", "test"],
+      ],
+    },
+    {
+      name: "keeps to one file, and what only the upload knows to the upload",
+      args: ["-c=other.toml", "--keep-vars", "--message", "new"],
+      plan: [
+        ["deploy", "-c=other.toml", "--keep-vars", "--message", "new"],
+        [...MIGRATE, "-c=other.toml"],
+      ],
+    },
+    { name: "changes no database to show the help", args: ["--help"], plan: [["deploy", "--help"]] },
+  ])("$name", ({ args, plan }) => {
+    expect(deployPlan(args)).toEqual(plan);
+  });
+
+  it.each([["--name", "other"], ["--name=other"]])("refuses another name, whose database nobody would find: %s", (...args) => {
+    expect(() => deployPlan(args)).toThrow("wrangler.toml");
+  });
+});

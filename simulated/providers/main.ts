@@ -1,0 +1,44 @@
+import { parseArgs } from "node:util";
+import { SCENARIO } from "../demo/scenario";
+import type { Script } from "./reply";
+import { alwaysFails, answersThenVotes, copycat, hangs, improvesForever, improvesOnce, neverDecides, paced } from "./scripts";
+import { startSimulatedProviders } from "./server";
+
+/**
+ * `npm exec -c "node scripts/run.mjs simulated/providers/main.ts --port 9900"`: the simulated models on a port of this
+ * machine, each of them in every wire format; without `--port` on any that is free. Prints what a config says to ask them. Through
+ * npm, because it finds the Node that comes with the packages.
+ */
+const PACE = { ttftMs: 500, tokensPerSecond: 60 };
+const CAST: Record<string, Script> = {
+  solid: answersThenVotes({ answer: "The answer is 42, and here is why: six times seven." }),
+  improver: improvesOnce({ answer: "42.", improved: "The answer is 42: six rows of seven, counted twice to be sure." }),
+  restless: improvesForever({ topic: "Another thought" }),
+  copycat: copycat({ answer: "I think it is 42." }),
+  undecided: neverDecides(),
+  failing: alwaysFails(500),
+  "rate-limited": alwaysFails(429, { code: "rate_limit_exceeded", retryAfter: 2 }),
+  hanging: hangs("headers"),
+  "falls-silent": hangs("body"),
+};
+
+const { values } = parseArgs({ options: { port: { type: "string", default: "0" } } });
+const human = Object.entries(CAST).map(([name, script]) => [name, paced(PACE, script)] as const);
+const models = { ...SCENARIO.models, ...Object.fromEntries(human) };
+const providers = await startSimulatedProviders({ models, port: Number(values.port) });
+const { baseUrls } = providers;
+const backend = (type: string, baseUrl: string) =>
+  `  backend: {type: ${type}, model: solid, base_url: "${baseUrl}", api_key: simulated}`;
+console.log(
+  [
+    `Simulated providers on ${providers.url}. In a config, by wire format:`,
+    backend("chatcompletion", baseUrls["openai-chat"]),
+    backend("openai", baseUrls["openai-responses"]),
+    backend("claude", baseUrls.anthropic),
+    backend("gemini", baseUrls.gemini),
+    `Models, each in all of them: ${Object.keys(models).join(", ")}`,
+    "Ctrl+C ends them.",
+  ].join("\n"),
+);
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => void providers.close().then(() => process.exit(0)));

@@ -1,0 +1,124 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { freePort, isHealthy } from "./loopback";
+import { signalGroup } from "../../local/process-group";
+import { type PlanOptions, planRuntime, type RuntimePlan } from "../../local/service-plan";
+import { within } from "./within";
+
+const READY_WITHIN_MS = 20_000;
+/** A process that is sent SIGKILL is gone as soon as the machine gets round to it. */
+const GONE_WITHIN_MS = 10_000;
+const READY_EVERY_MS = 5;
+const LOG_CHARS = 20_000;
+
+/**
+ * The service in the real runtime on a loopback port, to be killed without warning and started again on the same port with the
+ * same storage. workerd is alone in a process group of its own, so `kill` leaves nothing of it alive.
+ */
+export class ServiceProcess {
+  readonly url: string;
+  readonly #dir: string;
+  readonly #plan: RuntimePlan;
+  readonly #leaveNothing = () => {
+    this.#child?.kill("SIGKILL"); // a group of its own outlives whoever started it
+    rmSync(this.#dir, { recursive: true, force: true });
+  };
+  #child: ChildProcess | null = null;
+  #log = "";
+  /** Told of each line it prints, as it comes. */
+  onLine: (line: string) => void = () => {};
+
+  private constructor({ url, dir, plan }: { url: string; dir: string; plan: RuntimePlan }) {
+    this.url = url;
+    this.#dir = dir;
+    this.#plan = plan;
+    process.once("exit", this.#leaveNothing);
+  }
+
+  /**
+   * Bundles the service and plans its runtime; it does not run yet. `statements`: SQL for its new database. `inspectorPort`: where
+   * its memory can be asked for.
+   */
+  static async prepare(
+    variables: PlanOptions["variables"],
+    statements: readonly string[] = [],
+    { inspectorPort, ...more }: Pick<PlanOptions, "entry" | "loaders"> & { inspectorPort?: number } = {},
+  ): Promise<ServiceProcess> {
+    const dir = await mkdtemp(path.join(tmpdir(), "massgen-service-"));
+    const port = await freePort();
+    try {
+      const { args, ...rest } = await planRuntime({ dir, port, variables, statements, ...more });
+      const [serve = "serve", ...others] = args;
+      const inspector = inspectorPort === undefined ? [] : [`--inspector-addr=127.0.0.1:${inspectorPort}`];
+      return new ServiceProcess({
+        url: `http://127.0.0.1:${port}`,
+        dir,
+        plan: { ...rest, args: [serve, ...inspector, ...others] },
+      });
+    } catch (error) {
+      await rm(dir, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Starts it and waits until it answers. Gives the time that took, in ms. */
+  async start(): Promise<number> {
+    const startedAt = performance.now();
+    const { file, args, config } = this.#plan;
+    const child = spawn(file, args, { detached: true, stdio: ["pipe", "pipe", "pipe"] });
+    this.#child = child;
+    for (const input of [child.stdout, child.stderr]) createInterface({ input }).on("line", (line) => this.#keep(line));
+    child.stdin.on("error", () => undefined); // it was killed before it had read its configuration
+    child.stdin.end(config);
+    while (!(await isHealthy(this.url, AbortSignal.timeout(READY_WITHIN_MS)))) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`The service ended at once:\n${this.#log}`);
+      if (performance.now() - startedAt > READY_WITHIN_MS) throw new Error(`The service does not answer:\n${this.#log}`);
+      await sleep(READY_EVERY_MS);
+    }
+    return performance.now() - startedAt;
+  }
+
+  /** SIGKILL to the whole group, whatever it is doing; resolves when it is gone and all that it printed was told. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "close");
+    signalGroup(child, "SIGKILL");
+    await within(GONE_WITHIN_MS, `the end of process ${child.pid} after SIGKILL`, gone);
+  }
+
+  /** Ends it and removes its storage. */
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.#plan.dispose();
+    process.off("exit", this.#leaveNothing);
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+
+  /** Of the runtime as it runs now; null while it does not. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Where everything lies that it has written. */
+  get stateDir(): string {
+    return path.join(this.#dir, "state");
+  }
+
+  /** The end of what all its lives printed. */
+  get log(): string {
+    return this.#log;
+  }
+
+  #keep(line: string): void {
+    this.#log = `${this.#log}${line}\n`.slice(-LOG_CHARS);
+    this.onLine(line);
+  }
+}

@@ -1,0 +1,94 @@
+import { z } from "zod";
+import type { Bucket } from "../r2-layout/bucket";
+import { hashOf } from "../src/workspace/hash";
+
+/** Reads back what a session has in R2, with nothing but what lies there, and looks whether it is whole (I10). */
+
+const ChangeSchema = z.union([
+  z.strictObject({ path: z.string(), deleted: z.literal(true) }),
+  z.strictObject({
+    path: z.string(),
+    sha256: z.string(),
+    size: z.number(),
+    executable: z.literal(true).optional(),
+    pack: z.string().optional(),
+    at: z.number().optional(),
+    lost: z.literal(true).optional(),
+  }),
+]);
+const ManifestSchema = z.strictObject({
+  version: z.literal(1),
+  parent: z.string().nullable(),
+  taken_at: z.number(),
+  files: z.number(),
+  bytes: z.number(),
+  changes: z.array(ChangeSchema),
+});
+type Manifest = z.infer<typeof ManifestSchema>;
+type Written = Extract<Manifest["changes"][number], { sha256: string }>;
+
+/** The trees of all snapshots by their names, each as text by path: `{sha256} {size}`; and everything that is wrong. */
+export type StoredSnapshots = { trees: Record<string, Record<string, string>>; problems: string[] };
+
+export async function readStoredSnapshots(bucket: Bucket, prefix: string): Promise<StoredSnapshots> {
+  const below = `${prefix}snapshots/`;
+  const { objects } = await bucket.list({ prefix: below });
+  const manifests = new Map<string, Manifest>();
+  for (const { key } of objects) {
+    const text = await (await bucket.get(key))?.text();
+    manifests.set(key.slice(below.length, -".json".length), ManifestSchema.parse(JSON.parse(text ?? "null")));
+  }
+  const problems: string[] = [];
+  const trees: StoredSnapshots["trees"] = {};
+  const objectAt = reader(bucket, prefix);
+  for (const [name, manifest] of manifests) {
+    const tree = treeOf(manifest, manifests, problems);
+    trees[name] = Object.fromEntries([...tree].map(([path, { sha256, size }]) => [path, `${sha256} ${size}`]));
+    const bytes = [...tree.values()].reduce((sum, { size }) => sum + size, 0);
+    if (tree.size !== manifest.files || bytes !== manifest.bytes) problems.push(`${name} has other files than it says`);
+    for (const [path, entry] of tree) {
+      if (entry.lost) problems.push(`${name} ${path} is lost`);
+      else if (!(await isThere(entry, objectAt))) problems.push(`${name} ${path} is not there as its manifest says`);
+    }
+  }
+  return { trees, problems };
+}
+
+function treeOf(
+  { parent, changes }: Manifest,
+  manifests: ReadonlyMap<string, Manifest>,
+  problems: string[],
+): Map<string, Written> {
+  const base = parent === null ? null : manifests.get(parent);
+  if (base === undefined) problems.push(`the snapshot ${parent} is missing`);
+  const tree = base ? treeOf(base, manifests, problems) : new Map<string, Written>();
+  for (const change of changes) {
+    if ("deleted" in change) tree.delete(change.path);
+    else tree.set(change.path, change);
+  }
+  return tree;
+}
+
+type ObjectAt = (key: string) => Promise<Uint8Array<ArrayBuffer> | null>;
+
+/** Reads each object once: a pack has many files. */
+function reader(bucket: Bucket, prefix: string): ObjectAt {
+  const read = new Map<string, ReturnType<ObjectAt>>();
+  const get = async (key: string) => {
+    const found = await bucket.get(prefix + key);
+    return found && new Uint8Array(await found.arrayBuffer());
+  };
+  return (key) => {
+    const known = read.get(key) ?? get(key);
+    read.set(key, known);
+    return known;
+  };
+}
+
+async function isThere({ sha256, size, pack, at = 0 }: Written, objectAt: ObjectAt): Promise<boolean> {
+  if (size === 0) return true;
+  const object = await objectAt(pack === undefined ? `blobs/${sha256}` : `packs/${pack}`);
+  if (pack === undefined && object?.byteLength !== size) return false;
+  const contents = object?.slice(at, at + size);
+  return contents?.byteLength === size && (await hashOf(contents)) === sha256;
+}

@@ -1,0 +1,64 @@
+import type { ServerResponse } from "node:http";
+import { z } from "zod";
+import type { RequestTimes } from "../providers/ledger";
+import { now } from "../providers/play";
+import { type Received, startRawServer } from "../raw-server";
+
+const CallSchema = z.looseObject({
+  method: z.literal("tools/call"),
+  params: z.looseObject({ name: z.string(), _meta: z.record(z.string(), z.unknown()).default({}) }),
+});
+
+/** Another address of a server, and all that begin with it, at which every message is noted on its way. */
+export async function startLookout(url: string, ports?: readonly number[]) {
+  const raw = await startRawServer(ports);
+  const answered = new WeakSet<Received>();
+  const requests: (RequestTimes & { received: Received })[] = [];
+  raw.answer((response, received) => {
+    const request: RequestTimes & { received: Received } = { received, startedAt: now(), firstByteAt: null, endedAt: null };
+    requests.push(request);
+    response.once("finish", () => answered.add(received));
+    response.once("close", () => {
+      request.endedAt = now();
+    });
+    return pass(url, response, received, () => {
+      request.firstByteAt = now();
+    });
+  });
+  /** The calls of tools that came by, in order. `answered`: the whole answer has left. */
+  const calls = () =>
+    raw.received.flatMap((received) => {
+      const call = CallSchema.safeParse(received.body);
+      if (!call.success) return [];
+      return [{ name: call.data.params.name, meta: call.data.params._meta, answered: answered.has(received) }];
+    });
+  return { url: `${raw.origin}/mcp`, calls, requests, received: raw.received, close: () => raw.close() };
+}
+
+async function pass(
+  url: string,
+  response: ServerResponse,
+  { method, headers, body }: Received,
+  headersLeft: () => void,
+): Promise<void> {
+  const left = new AbortController();
+  response.on("close", () => left.abort());
+  const sent = Object.entries(headers).flatMap(([name, value]) =>
+    typeof value === "string" && !NOT_PASSED.has(name) ? [[name, value] as [string, string]] : [],
+  );
+  try {
+    const content = body === null ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(url, { method, headers: sent, ...content, signal: left.signal });
+    response.writeHead(answer.status, Object.fromEntries([...answer.headers].filter(([name]) => !NOT_PASSED.has(name))));
+    response.flushHeaders();
+    headersLeft();
+    for await (const chunk of answer.body ?? []) response.write(chunk);
+    response.end();
+  } catch {
+    response.destroy(); // the server is gone, or whoever asked
+  }
+}
+
+const NOT_PASSED: ReadonlySet<string> = new Set([
+  ...["host", "connection", "content-length", "transfer-encoding", "content-encoding", "accept-encoding", "keep-alive"],
+]);

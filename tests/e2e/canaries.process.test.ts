@@ -1,0 +1,170 @@
+import { readdir, readFile } from "node:fs/promises";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Format } from "../../simulated/providers/dialect";
+import { ServiceProcess } from "../../simulated/service/service-process";
+import type { RecordedRequest } from "../../simulated/providers/ledger";
+import type { Script } from "../../simulated/providers/reply";
+import { answersThenVotes, improvesOnce, neverDecides, paced, rejects } from "../../simulated/providers/scripts";
+import { type SimulatedProviders, startSimulatedProviders } from "../../simulated/providers/server";
+import { toSituation } from "../../simulated/providers/situation";
+import { sessionPath } from "../../src/protocol/api";
+import { backendOf, FORMATS, modelOf } from "./support/formats";
+import { LOCAL } from "./support/local";
+import { ServiceClient } from "./support/service-client";
+import { toEvent } from "./support/verdict";
+import { Watcher } from "./support/watcher";
+
+/** I21: what really went over the wire, whatever the prompts meant to say. The names are such that no text holds them by chance. */
+const STORED = {
+  OPENAI_API_KEY: "canary-stored-openai",
+  ANTHROPIC_API_KEY: "canary-stored-anthropic",
+  GEMINI_API_KEY: "canary-stored-gemini",
+};
+const ANIMALS = ["kestrel", "wombat", "gecko", "silent"] as const;
+type Animal = (typeof ANIMALS)[number];
+
+const idOf = (animal: Animal) => `canary-id-${animal}`;
+const keyOf = (animal: Animal) => `canary-key-${animal}-0123456789`;
+const modelNameOf = (format: Format, animal: Animal) => modelOf(format, `canary-model-${animal}`);
+
+const IMPROVED = "Water boils at 100 °C at sea level, and at about one degree less for every 300 m above it.";
+const NO = { reason: "It says nothing of the pot.", instructions: "Mention the pot." };
+
+const at = (ttftMs: number, script: Script): Script => paced({ ttftMs, tokensPerSecond: 300 }, rejects(NO, script));
+/** Answers like the others, and takes so long to decide that it votes too late. */
+const hesitant: Script = (situation) =>
+  at(
+    situation.stage === "deciding" && situation.callIndex === 0 ? 1_500 : 400,
+    answersThenVotes({ answer: "It depends on the height." }),
+  )(situation);
+
+const SCRIPTS: Readonly<Record<Animal, Script>> = {
+  kestrel: at(50, answersThenVotes({ answer: "At 100 °C." })),
+  wombat: at(150, improvesOnce({ answer: "At sea level at 100 °C.", improved: IMPROVED })),
+  gecko: hesitant,
+  silent: paced({ ttftMs: 20, tokensPerSecond: 300 }, neverDecides("Hm.")),
+};
+
+/** How vendors and their models are called; `simulated` endpoints of no vendor have no such name. */
+const VENDORS: Readonly<Record<Format, RegExp | null>> = {
+  "openai-chat": null,
+  "openai-responses": /openai|gpt-/i,
+  anthropic: /anthropic|claude/i,
+  gemini: /gemini|google/i,
+};
+
+let service: ServiceProcess;
+let providers: SimulatedProviders;
+
+beforeAll(async () => {
+  const models = FORMATS.flatMap((format) => ANIMALS.map((animal) => [modelNameOf(format, animal), SCRIPTS[animal]] as const));
+  providers = await startSimulatedProviders({ models: Object.fromEntries(models) });
+  service = await ServiceProcess.prepare({ ...LOCAL, ...STORED });
+  await service.start();
+});
+afterAll(async () => {
+  await service?.stop();
+  await providers?.close();
+});
+
+type Team = Readonly<Record<Animal, Format>>;
+const allOf = (format: Format): Team => ({ kestrel: format, wombat: format, gecko: format, silent: format });
+
+const TEAMS: readonly { name: string; team: Team }[] = [
+  ...FORMATS.map((format) => ({ name: format, team: allOf(format) })),
+  { name: "a mixture", team: { kestrel: "openai-responses", wombat: "anthropic", gecko: "gemini", silent: "openai-chat" } },
+  { name: "another one", team: { kestrel: "gemini", wombat: "openai-chat", gecko: "openai-responses", silent: "anthropic" } },
+];
+
+describe("no request holds an agent's id, an answer's label, or a peer's model, vendor or key", () => {
+  it.each(TEAMS)("in $name", { timeout: 90_000 }, async ({ team }) => {
+    const before = providers.requests().length;
+    const types = await run(team);
+    const requests = providers.requests().slice(before);
+    expect(requests.flatMap(({ refusal }) => refusal ?? [])).toEqual([]);
+    // All there is to say was said: answers were improved and shown, somebody was late, somebody reminded, a final text rejected.
+    const situations = requests.map(({ asked }) => toSituation(asked));
+    const stages = new Set(situations.map(({ stage }) => stage));
+    for (const stage of ["personas", "first_answer", "deciding", "presentation", "judgement"]) expect(stages).toContain(stage);
+    expect(situations.some(({ updates }) => updates > 0)).toBe(true);
+    for (const type of ["answers.injected", "vote.stale", "attempt.restarted", "presentation.completed"])
+      expect(types).toContain(type);
+    expect(new Set(requests.map(({ model }) => model))).toEqual(
+      new Set(ANIMALS.map((animal) => modelNameOf(team[animal], animal))),
+    );
+    expect(requests.flatMap((request) => canariesIn(request, team))).toEqual([]);
+  });
+});
+
+it.each(FORMATS)(
+  "D11 an operator's key goes to no address that a config names, where it brings none of its own: %s",
+  async (format) => {
+    const before = providers.requests().length;
+    const client = new ServiceClient(service.url);
+    const backend = { ...backendOf(format, providers), api_key: undefined };
+    const agents = [{ id: "keyless", model: modelNameOf(format, "kestrel"), backend }];
+    const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents });
+    await client.ended(id, 30_000);
+    const requests = providers.requests().slice(before);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const { headers, path, body } of requests) expect(JSON.stringify([headers, path, body])).not.toContain("canary-stored");
+  },
+);
+
+it("writes no caller's key into any file, and knows its agents' ids there", async () => {
+  const files = await readdir(service.stateDir, { recursive: true, withFileTypes: true });
+  const paths = files.filter((file) => file.isFile()).map(({ parentPath, name }) => path.join(parentPath, name));
+  const texts = await Promise.all(paths.map(async (file) => ({ file, text: await readFile(file, "latin1") })));
+  const holding = (canary: string) => texts.filter(({ text }) => text.includes(canary)).map(({ file }) => file);
+  expect(holding("canary-id-").length).toBeGreaterThanOrEqual(TEAMS.length);
+  expect([holding("canary-key-"), holding("canary-stored-")]).toEqual([[], []]);
+});
+
+/** Plays one turn to its end; gives the types of all its events. */
+async function run(team: Team): Promise<Set<string>> {
+  const client = new ServiceClient(service.url);
+  const coordination = { max_orchestration_restarts: 1, persona_generator: { enabled: true } };
+  const agents = ANIMALS.map((animal) => ({
+    id: idOf(animal),
+    model: modelNameOf(team[animal], animal),
+    backend: { ...backendOf(team[animal], providers), api_key: keyOf(animal) },
+  }));
+  const config = { orchestrator: { coordination } };
+  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents, config });
+  const watcher = new Watcher(`${service.url}${sessionPath(id)}/events`);
+  await watcher.ended;
+  expect(await client.turn(id)).toMatchObject({ status: "completed" });
+  return new Set(watcher.frames.map((frame) => toEvent(frame).type));
+}
+
+/** What a request should not hold, with its surroundings. */
+function canariesIn(request: RecordedRequest, team: Team): string[] {
+  const sent = withoutItsOwn(request);
+  // The SDK names itself, and Chat Completions is spoken by one that a vendor made, whoever serves it.
+  const unsigned = sent.replaceAll(JSON.stringify(request.headers["user-agent"]), '""');
+  const peers = new Set(Object.values(team).filter((format) => format !== request.format));
+  const vendors = [...peers].flatMap((format) => VENDORS[format] ?? []);
+  return [...around(/canary-|agent\d+\.(\d|final)/, sent), ...vendors.flatMap((vendor) => around(vendor, unsigned))].map(
+    (found) => `${request.format}: ${found}`,
+  );
+}
+
+function around(canary: RegExp, text: string): string[] {
+  const found = new RegExp(`.{0,60}(${canary.source}).{0,60}`, canary.flags).exec(text);
+  return found ? [found[0]] : [];
+}
+
+/** A request without the name of its own model in the one place for that, and without its own key in the one header for that. */
+function withoutItsOwn({ body, headers, path, model, format }: RecordedRequest): string {
+  const animal = ANIMALS.find((one) => model.endsWith(`-${one}`));
+  if (!animal) throw new Error(`${model} is nobody's model`);
+  const header =
+    format === "gemini" ? "x-goog-api-key" : format === "anthropic" && headers["x-api-key"] ? "x-api-key" : "authorization";
+  const { [header]: key, ...otherHeaders } = headers;
+  expect(key).toBe(header === "authorization" ? `Bearer ${keyOf(animal)}` : keyOf(animal));
+  if (format === "gemini") return JSON.stringify([body, otherHeaders, path.replace(`/models/${model}:`, "/models/:")]);
+  const { model: named, ...rest } = body;
+  expect(named).toBe(model);
+  return JSON.stringify([rest, otherHeaders, path]);
+}

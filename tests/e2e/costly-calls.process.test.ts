@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { worksOnFiles } from "../../simulated/providers/coding";
+import { bestOf, healthDuring } from "./support/health-watch";
+import { IdleServer } from "./support/idle-server";
+import { runningService } from "./support/running-service";
+
+/** What once stopped the whole service for seconds, asked for while `/healthz` is watched. */
+
+const ANSWERS_WITHIN_MS = 250;
+const ENDED_WITHIN_MS = 120_000;
+const TRIES = 3;
+
+type Step = [string, Record<string, unknown>];
+const shell = (command: string): Step => ["run_command", { command }];
+const long = "x=abbabaab; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do x=$x$x; done;";
+const sameLetter = long.replace("abbabaab", "aaaaaaaa");
+/** One line of 393 kB. */
+const lineOf = (file: string): Step => shell(`${long} for i in 1 2 3; do printf %s "$x"; done > ${file}`);
+/** 250 kB as often as told, of lines that differ. */
+const fileOf = (file: string, times: number): Step =>
+  shell(
+    `printf '%s alpha beta gamma delta epsilon zeta eta theta iota\\n' {1..4500} > p; for i in {1..${times}}; do cat p; done > ${file}`,
+  );
+const name = "abcdefgh".repeat(30);
+const paths = [1, 2, 3].map((part) =>
+  shell(`mkdir -p ${name}/${name}/${name}; for i in {1..900}; do :> ${name}/${name}/${name}/${part}-$i; done`),
+);
+
+/** Rows of H5's table. `told`: what the model reads; null: the call ends by itself. */
+const H5 = [
+  {
+    row: "grep for an expression of 1,444 instructions in 393 kB",
+    steps: [lineOf("f.txt"), ["grep", { pattern: "(?:[ab]?){480}a[ab]{480}[cd]" }] satisfies Step],
+    told: "pattern_too_costly",
+  },
+  { row: "[[ =~ ]] as it was reported", steps: [shell(`${long} [[ $x =~ (a?){500}a{500}b ]]`)], told: "" },
+  {
+    row: "[[ =~ ]] without a literal",
+    steps: [shell(`${sameLetter} [[ $x =~ (a?){500}a{500}[bc] ]]`)],
+    told: "pattern_too_costly",
+  },
+  {
+    row: "[[ =~ ]] over mixed text",
+    steps: [shell(`${long} [[ $x =~ ([ab]?){480}a[ab]{480}[cd] ]]`)],
+    told: "pattern_too_costly",
+  },
+  {
+    row: "search_files with 1,000 characters of classes over long paths",
+    steps: [...paths, ["search_files", { pattern: `${"*[!x]".repeat(195)}[yz]` }] satisfies Step],
+    told: "pattern_too_costly",
+  },
+  { row: "for ((;;)) with a string that grows", steps: [shell("for ((;;)); do x+=aaaaaaaaaaaaaaaa; done")], told: "was stopped" },
+  { row: "an endless for", steps: [shell("for ((;;)); do :; done")], told: "was stopped" },
+  {
+    row: "sort, uniq, rev, wc and diff over 2 MB",
+    steps: [
+      fileOf("f.txt", 7),
+      shell(
+        "sort -n f.txt | uniq -c | head -1; rev f.txt | wc; sed 's/^9/x/' p > g; diff p g | wc -l; fold p | wc; jq -R . p | wc -l",
+      ),
+    ],
+    told: "7 1 alpha beta",
+  },
+  {
+    row: "sort, fold, jq, comm and others over 7 MB",
+    steps: [
+      fileOf("f.txt", 28),
+      shell(
+        "for c in sort fold md5sum tac rev uniq gzip cat wc head 'jq .' 'comm p'; do eval \"$c f.txt > /tmp/g; $c < f.txt > /tmp/g\"; done",
+      ),
+    ],
+    told: "MiB are too much at once",
+  },
+] as const;
+
+const choices = Array.from({ length: 600 }, (_, nth) => ({ type: "string", minLength: nth + 9 }));
+const toolWith = (items: object): object => ({
+  name: "send",
+  description: "Sends values.",
+  url: "http://127.0.0.1:9/send",
+  method: "POST",
+  parameters: { type: "object", properties: { list: { type: "array", items } } },
+});
+
+const models = Object.fromEntries(
+  H5.map(({ steps }, nth) => [`row-${nth}`, worksOnFiles({ last: steps, answer: "Tried." })] as const),
+);
+const running = runningService(
+  {
+    ...models,
+    sender: worksOnFiles({ last: [["send", { list: Array.from({ length: 20_000 }, () => "a") }]], answer: "Tried." }),
+  },
+  { ALLOWED_TOOL_ORIGINS: "http://127.0.0.1:9" }, // nothing listens there: the call is refused before it is sent
+);
+
+let idle: IdleServer | undefined;
+beforeAll(async () => {
+  idle = await IdleServer.start();
+});
+afterAll(() => idle?.stop());
+
+/** Fails if `/healthz` lets wait for longer than it may in each of some tries. */
+async function expectHealth(work: () => Promise<unknown>): Promise<void> {
+  const beside = idle;
+  if (!beside) throw new Error("It is there only while tests run.");
+  const wait = await bestOf(TRIES, ANSWERS_WITHIN_MS, () => healthDuring({ service: running.service, idle: beside }, work));
+  expect(wait.ownMs, JSON.stringify(wait)).toBeLessThan(ANSWERS_WITHIN_MS);
+}
+
+async function answerOf(model: string, backend: Record<string, unknown>): Promise<string> {
+  const { client, providers } = running;
+  const { session_id: id } = await client.start({ baseUrl: providers.baseUrl, agents: [{ id: "a", model }], backend });
+  return (await client.ended(id, ENDED_WITHIN_MS)).answer ?? "";
+}
+
+async function validated(config: unknown): Promise<string> {
+  const body = JSON.stringify(typeof config === "string" ? { config_yaml: config } : { config });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`${running.service.url}/api/configs/validate`, { method: "POST", headers, body })).text();
+}
+
+/** Texts of M12's finding, 240 kB each. */
+const M12 = [
+  { row: "commas in a list", yaml: `a: [${",".repeat(240_000)}` },
+  { row: "quotes", yaml: '"'.repeat(240_000) },
+  { row: "closing brackets", yaml: "]".repeat(240_000) },
+  { row: "escapes", yaml: `a: "${"\\x".repeat(120_000)}"` },
+];
+
+describe("/healthz answers all the while", () => {
+  it.each(H5.map((row, nth) => ({ ...row, nth })))("of $row (H5)", async ({ nth, told }) => {
+    let answer = "";
+    await expectHealth(async () => {
+      answer = await answerOf(`row-${nth}`, { cwd: "work", enable_mcp_command_line: true });
+    });
+    expect(answer).toContain("Tried.");
+    expect(answer).toContain(told);
+  });
+
+  it("of 20,000 values for a schema of 1,200 parts (M7)", async () => {
+    let answer = "";
+    await expectHealth(async () => {
+      answer = await answerOf("sender", { custom_tools: [toolWith({ anyOf: choices })] });
+    });
+    expect(answer).toContain("pattern_too_costly");
+  });
+
+  it("of a schema of 10,000 parts (M7)", async () => {
+    const items = { allOf: Array.from({ length: 10_000 }, () => true) };
+    const backend = { type: "openai", model: "gpt-5", custom_tools: [toolWith(items)] };
+    let said = "";
+    await expectHealth(async () => {
+      said = await validated({ agents: [{ id: "a", backend }] });
+    });
+    expect(said).toContain("more than 2000 parts");
+  });
+
+  it.each(M12)("of a config of 240 kB of $row, five times over (M12)", async ({ yaml }) => {
+    let said: string[] = [];
+    await expectHealth(async () => {
+      said = [];
+      for (let time = 0; time < 5; time++) said.push(await validated(yaml));
+    });
+    for (const text of said) expect(text).toMatch(/"code":\s*"(?:syntax|too_large|too_deep)"/);
+  });
+});

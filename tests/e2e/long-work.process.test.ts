@@ -1,0 +1,97 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { refusesOver, worksAtLength } from "../../simulated/providers/long-work";
+import { answersThenVotes, paced } from "../../simulated/providers/scripts";
+import type { WireEvent } from "../../src/protocol/events";
+import { runningService } from "./support/running-service";
+
+/** SIGKILL of the real runtime while a conversation is being summed up, and while a call waits for its backend's limits. */
+const WITHIN_MS = 240_000;
+const LONG_ENOUGH = { ttftMs: 1_000 };
+
+const WORK = { steps: 6, size: 8_000, answer: "Done, in six steps.", summaryPace: { ttftMs: 5_000 } };
+const on = runningService({
+  lengthy: refusesOver(12_000, paced(LONG_ENOUGH, worksAtLength(WORK))),
+  quick: answersThenVotes({ answer: "Yes." }),
+});
+
+const WORKSPACE = { orchestrator: { snapshot_storage: "s", agent_temporary_workspace: "t" } };
+const worker = { id: "worker", model: "lengthy", backend: { cwd: "work" } };
+const start = () =>
+  on.client.start({ baseUrl: on.providers.baseUrl, agents: [worker, { id: "other", model: "quick" }], config: WORKSPACE });
+
+async function until(session: string, isMeant: (events: readonly WireEvent[]) => boolean): Promise<void> {
+  while (!isMeant(await on.client.events(session))) await sleep(20);
+}
+
+async function restart(): Promise<void> {
+  await on.service.kill();
+  await sleep(300);
+  await on.service.start();
+}
+
+const summaries = (events: readonly WireEvent[]) =>
+  events.flatMap((event) => (event.type === "call.started" && event.compacts ? [event.call] : []));
+const compacted = (events: readonly WireEvent[]) => events.filter(({ type }) => type === "conversation.compacted");
+/** Whether a call of the worker is open at its provider. */
+const isUnderWay = () => on.providers.requests().some(({ model, outcome }) => model === "lengthy" && outcome === "open");
+/** The conversations a model was sent that hold a summary of its own, as JSON, in order. */
+const goingOn = () =>
+  on.providers
+    .requests()
+    .map(({ body }) => JSON.stringify(body["messages"]))
+    .filter((messages) => messages.includes("SUMMARY OF YOUR WORK"));
+
+it(
+  "a kill in the middle of a summary costs that call, and nothing else",
+  async () => {
+    const { session_id: id } = await start();
+    await until(id, (events) => summaries(events).length === 1);
+    while (!isUnderWay()) await sleep(10);
+    await restart();
+    const turn = await on.client.ended(id, WITHIN_MS);
+    expect(turn.status).toBe("completed");
+    const events = await on.client.events(id);
+    const [first, second] = summaries(events);
+    expect(events.find((event) => event.type === "call.failed" && event.call === first)).toMatchObject({ class: "interrupted" });
+    expect(compacted(events)[0]).toMatchObject({ call: second });
+    expect(events.filter(({ type }) => type === "round.failed")).toEqual([]);
+  },
+  WITHIN_MS,
+);
+
+it(
+  "a kill right after a summary leaves the conversation as it had become, byte for byte",
+  async () => {
+    const before = goingOn().length;
+    const { session_id: id } = await start();
+    await until(id, (events) => compacted(events).length === 1);
+    while (goingOn().length === before) await sleep(10); // the call that goes on from the summary has been sent
+    await restart();
+    expect((await on.client.ended(id, WITHIN_MS)).status).toBe("completed");
+    const [cut, again] = goingOn().slice(before);
+    expect(again).toBe(cut);
+  },
+  WITHIN_MS,
+);
+
+it(
+  "a kill while a call waits for its backend's limits: it waits on, within what is left of the minute",
+  async () => {
+    const limited = { id: "a", model: "quick", backend: { api_key: "limited", rate_limits: { rpm: 1 } } };
+    const begin = () => on.client.start({ baseUrl: on.providers.baseUrl, agents: [limited] });
+    const { session_id: first } = await begin();
+    await on.client.ended(first, WITHIN_MS);
+    const { session_id: second } = await begin();
+    await until(second, (events) => events.some(({ type }) => type === "call.waiting"));
+    await restart();
+    const { status } = await on.client.ended(second, WITHIN_MS);
+    expect(status).toBe("completed");
+    const startedAt = async (id: string) => (await on.client.events(id)).find(({ type }) => type === "call.started")?.at ?? 0;
+    const [one, two] = [await startedAt(first), await startedAt(second)];
+    expect(two - one).toBeGreaterThan(59_000);
+    expect(two - one).toBeLessThan(75_000);
+    expect((await on.client.events(second)).filter(({ type }) => type === "call.waiting")).toHaveLength(1);
+  },
+  WITHIN_MS,
+);

@@ -1,0 +1,26 @@
+import { randomBytes } from "node:crypto";
+import { ulid } from "ulid";
+import { insertKey } from "../../../d1/key-statements";
+import { hashSecret, SECRET_BYTES, toKey } from "../../../src/tenancy/keys";
+import type { Scope } from "../../../src/tenancy/principal";
+import { TEST_SEALING_KEYS } from "../../builders/sealing-keys";
+
+/** The variables of a service as it is deployed: nobody gets in without a key. Its models are on this machine. */
+export const KEYED = {
+  MASTER_KEY: "the master key of a service under test",
+  ALLOWED_ORIGINS: "http://127.0.0.1:*",
+  SEALING_KEYS: TEST_SEALING_KEYS,
+};
+
+export type NewKey = { id: string; key: string; secret: string; statement: string };
+
+/** A key, and the SQL that makes it known to a new service. */
+export function newKey(tenant: string, scopes: Scope): NewKey {
+  const now = Date.now();
+  const { id, key, secret } = toKey(ulid(now).toLowerCase(), randomBytes(SECRET_BYTES));
+  const row = { id, tenant, name: "test", secretHash: hashSecret(secret), scopes, now, expiresAt: null };
+  return { id, key, secret, statement: insertKey(row) };
+}
+
+/** The headers of a request with it. */
+export const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

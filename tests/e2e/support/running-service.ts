@@ -1,0 +1,49 @@
+import { afterAll, beforeAll } from "vitest";
+import { ServiceProcess } from "../../../simulated/service/service-process";
+import type { Script } from "../../../simulated/providers/reply";
+import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import { LOCAL } from "./local";
+import { ServiceClient } from "./service-client";
+
+/** The service in the real runtime, the providers it asks, and a client of it; there from before a file's tests until after them. */
+export type RunningService = {
+  readonly service: ServiceProcess;
+  readonly providers: SimulatedProviders;
+  readonly client: ServiceClient;
+};
+
+/** To be called once in a file, outside of its tests. `models`: what the providers serve. `variables`: the service has them besides. */
+export function runningService(
+  models: Readonly<Record<string, Script>>,
+  variables: Readonly<Record<string, string>> = {},
+): RunningService {
+  let service: ServiceProcess | undefined;
+  let providers: SimulatedProviders | undefined;
+  let client: ServiceClient | undefined;
+  beforeAll(async () => {
+    providers = await startSimulatedProviders({ models });
+    service = await ServiceProcess.prepare({ ...LOCAL, ...variables });
+    await service.start();
+    client = new ServiceClient(service.url);
+  });
+  afterAll(async () => {
+    await service?.stop();
+    await providers?.close();
+  });
+  return {
+    get service() {
+      return running(service);
+    },
+    get providers() {
+      return running(providers);
+    },
+    get client() {
+      return running(client);
+    },
+  };
+}
+
+function running<T>(one: T | undefined): T {
+  if (one === undefined) throw new Error("It is there only while tests run.");
+  return one;
+}

@@ -1,0 +1,82 @@
+import { within } from "../../../simulated/service/within";
+import { type RunResponse, RunResponseSchema, SessionStatusSchema, TurnResponseSchema } from "../../../src/protocol/api";
+import { EventListSchema } from "../../../src/protocol/listings";
+
+const ANSWERS_WITHIN_MS = 60_000;
+
+/** A client that asks plainly, each time over a connection of its own: nothing outlives a killed service. */
+export class ServiceClient {
+  constructor(readonly url: string) {}
+
+  /** A run of these agents at these providers. */
+  async start({
+    baseUrl,
+    agents,
+    question = "When does water boil?",
+    config = {},
+    backend: own = {},
+    ...rest
+  }: Asked): Promise<RunResponse> {
+    const backend = { type: "chatcompletion", base_url: baseUrl, api_key: "simulated", ...own };
+    const team = agents.map(({ id, model, backend: mine = {} }) => ({ id, backend: { ...backend, model, ...mine } }));
+    const body = JSON.stringify({ question, config: { agents: team, ...config }, ...rest });
+    return RunResponseSchema.parse(await this.#json("/api/runs", { method: "POST", body }));
+  }
+
+  async status(session: string) {
+    return SessionStatusSchema.parse(await this.#json(`/api/sessions/${session}`));
+  }
+
+  async turn(session: string) {
+    return TurnResponseSchema.parse(await this.#json(`/api/sessions/${session}/turns/1`));
+  }
+
+  /** The first thousand of its events. */
+  async events(session: string) {
+    return EventListSchema.parse(await this.#json(`/api/sessions/${session}/events?limit=1000`)).data;
+  }
+
+  /** The session's next question. */
+  async ask(session: string, question: string): Promise<void> {
+    await this.#json(`/api/sessions/${session}/turns`, { method: "POST", body: JSON.stringify({ question }) });
+  }
+
+  async cancel(session: string): Promise<void> {
+    await this.#json(`/api/sessions/${session}/cancel`, { method: "POST", body: "{}" });
+  }
+
+  /** Asks for the turn again and again until it runs no more. */
+  async ended(session: string, withinMs: number) {
+    const giveUpAt = performance.now() + withinMs;
+    for (;;) {
+      const turn = await this.turn(session);
+      if (turn.status !== "running") return turn;
+      if (performance.now() > giveUpAt) throw new Error(`${session} still runs after ${withinMs} ms: ${JSON.stringify(turn)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  #json(path: string, init: RequestInit = {}): Promise<unknown> {
+    return within(ANSWERS_WITHIN_MS, `an answer of ${path}`, this.#send(path, init));
+  }
+
+  async #send(path: string, init: RequestInit): Promise<unknown> {
+    const headers = { "content-type": "application/json", accept: "application/json", connection: "close" };
+    const response = await fetch(`${this.url}${path}`, { ...init, headers });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
+  }
+}
+
+export type Asked = {
+  baseUrl: string;
+  /** `backend`: what differs from Chat Completions at `baseUrl`. */
+  agents: readonly { id: string; model: string; backend?: Readonly<Record<string, unknown>> }[];
+  question?: string;
+  /** Of every agent; absent: Chat Completions. */
+  backend?: Record<string, unknown>;
+  /** Beside the agents. */
+  config?: Record<string, unknown>;
+  timeout_seconds?: number;
+};

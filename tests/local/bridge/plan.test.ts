@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import { readBridgeArguments } from "../../../local/bridge/arguments";
+import { planBridge } from "../../../local/bridge/plan";
+import { checkTeam } from "../../../src/config/parse-team";
+import { FULL_CONTEXT } from "../../config/teams";
+
+const OPTIONS = {
+  host: "127.0.0.1",
+  port: 9000,
+  urls: new Map<string, string>(),
+  variables: { HOME_KEY: "k1" },
+  directory: "/home/me",
+};
+const TEAM = `# my team
+agents:
+  - id: a
+    backend:
+      type: claude # the good one
+      mcp_servers:
+        - name: weather
+          type: stdio
+          command: npx
+          args: ["-y", "weather", "\${cwd}"]
+          env: { KEY: "\${HOME_KEY}" }
+          security: { level: high }
+          exclude_tools: [storm]
+        - { name: remote, type: streamable-http, url: "https://mcp.example.com/mcp" }
+  - id: b
+    backend:
+      type: claude
+      mcp_servers:
+        weather: { command: [npx, -y, weather, "\${cwd}"], env: { KEY: k1 } }
+        other: { command: other }
+`;
+
+describe("the plan of a bridge", () => {
+  const { programs, config, problems } = planBridge(TEAM, OPTIONS);
+
+  it("starts each program once, with the user's variables in place", () => {
+    expect(problems).toEqual([]);
+    expect(programs).toMatchObject([
+      {
+        name: "weather",
+        command: "npx",
+        args: ["-y", "weather", "/home/me"],
+        env: { KEY: "k1" },
+        port: 9000,
+        url: "http://127.0.0.1:9000/mcp",
+      },
+      { name: "other", command: "other", args: [], port: 9001 },
+    ]);
+  });
+
+  it("keeps comments, filters and servers that have an address", () => {
+    expect(config).toContain("# my team");
+    expect(config).toContain("# the good one");
+    expect(config).toContain("exclude_tools: [ storm ]");
+    expect(config).toContain("https://mcp.example.com/mcp");
+    expect(config).not.toMatch(/command|k1|security/);
+  });
+
+  it("gives a config that the service runs, once it may send the token", () => {
+    const context = {
+      ...FULL_CONTEXT,
+      allowedToolOrigins: ["http://127.0.0.1:9000", "http://127.0.0.1:9001"],
+      toolSecrets: [
+        { name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }, { origin: "http://127.0.0.1:9001" }] },
+      ],
+    };
+    expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
+  });
+
+  it.each([
+    { host: "127.0.0.1", url: "http://127.0.0.1:9000/mcp" },
+    { host: "::1", url: "http://[::1]:9000/mcp" },
+    { host: "192.168.0.7", url: "http://192.168.0.7:9000/mcp" },
+    { host: "0.0.0.0", url: "http://127.0.0.1:9000/mcp" },
+    { host: "::", url: "http://[::1]:9000/mcp" },
+  ])("names an address that can be called where it listens at $host", ({ host, url }) => {
+    expect(planBridge(TEAM, { ...OPTIONS, host }).programs[0]?.url).toBe(url);
+  });
+
+  it("fills in the address of a tunnel", () => {
+    const urls = new Map([["weather", "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge(TEAM, { ...OPTIONS, urls }).programs[0]?.url).toBe("https://me.tunnel.example.com/mcp");
+  });
+
+  const SHARED = `agents:
+  - {id: a, backend: {mcp_servers: {files: {command: fs}, remote: {type: http, url: "https://mcp.example.com/mcp"}, odd: {command: one}}}}
+  - {id: b, backend: {mcp_servers: {disk: {command: fs}, odd: {command: two}}}}
+`;
+  it.each([
+    { name: "files", said: null },
+    { name: "File", said: "--url File=… fits no server that is started here (files, odd)." },
+    { name: "remote", said: "--url remote=… fits no server that is started here (files, odd)." },
+    { name: "disk", said: "disk is the same program as files and has its address: write --url files=… instead of --url disk=…." },
+    { name: "odd", said: "--url odd=… fits 2 different programs: give their servers names of their own in the config." },
+  ])("says of an address for $name: $said", ({ name, said }) => {
+    const urls = new Map([[name, "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge(SHARED, { ...OPTIONS, urls }).problems).toEqual(said === null ? [] : [said]);
+  });
+
+  it("says of an address for a team without programs that it fits none", () => {
+    const urls = new Map([["files", "https://me.tunnel.example.com/mcp"]]);
+    expect(planBridge("agents: []", { ...OPTIONS, urls }).problems).toEqual([
+      "--url files=… fits no server that is started here.",
+    ]);
+  });
+
+  describe("of servers that are on the user's machine or network already", () => {
+    const local = (entry: string) => `agent: {id: a, backend: {type: claude, mcp_servers: [${entry}]}}\n`;
+    const HOME =
+      '{name: home, type: streamable-http, url: "http://localhost:8000/mcp", headers: {X-Key: "${HOME_KEY}"}, security: {level: low}}';
+
+    it("hands them on, with their own headers, and shows the service the token only", () => {
+      const { programs, config, problems } = planBridge(local(HOME), OPTIONS);
+      expect(problems).toEqual([]);
+      const handedOn = { type: "server", target: "http://localhost:8000/mcp", speaks: "http", headers: { "X-Key": "k1" } };
+      expect(programs).toEqual([{ ...handedOn, name: "home", port: 9000, url: "http://127.0.0.1:9000/mcp" }]);
+      expect(config).not.toMatch(/localhost|X-Key|security/);
+      const context = {
+        ...FULL_CONTEXT,
+        allowedToolOrigins: ["http://127.0.0.1:9000"],
+        toolSecrets: [{ name: "MCP_BRIDGE_TOKEN", bindings: [{ origin: "http://127.0.0.1:9000" }] }],
+      };
+      expect(checkTeam(config, context)).toMatchObject({ errors: [], refusals: [] });
+    });
+
+    it.each([
+      { url: "http://localhost:8000/mcp", speaks: ["http"] },
+      { url: "http://192.168.0.7:8000/mcp", speaks: ["http"] },
+      { url: "http://nas.local/mcp", speaks: ["http"] },
+      { url: "https://mcp.example.com/mcp", speaks: [] },
+      { url: "https://mcp.example.com/localhost", speaks: [] },
+    ])("hands $url on: $speaks", ({ url, speaks }) => {
+      const { programs } = planBridge(local(`{name: home, url: "${url}"}`), OPTIONS);
+      expect(programs.map((one) => (one.type === "server" ? one.speaks : one.type))).toEqual(speaks);
+    });
+
+    it("speaks to them as they are said to speak", () => {
+      const { programs } = planBridge(local('{name: home, type: sse, url: "http://localhost:8000/sse"}'), OPTIONS);
+      expect(programs).toMatchObject([{ speaks: "sse" }]);
+    });
+
+    it.each([
+      { entry: '{name: home, url: "http://localhost:1/mcp", auth: {type: oauth}}', said: "asks for OAuth" },
+      { entry: '{name: home, url: "http://localhost:1/mcp", headers: {a: "${NOWHERE}"}}', said: "${NOWHERE} is not set" },
+      { entry: '{name: home, url: "http://localhost:1/mcp", command: []}', said: "has a command that cannot be started" },
+    ])("says what is wrong with $entry", ({ entry, said }) => {
+      expect(planBridge(local(entry), OPTIONS).problems).toEqual([expect.stringContaining(said)]);
+    });
+  });
+
+  it("says which variable is not set", () => {
+    expect(planBridge(TEAM, { ...OPTIONS, variables: {} }).problems).toEqual([expect.stringContaining("${HOME_KEY} is not set")]);
+  });
+});
+
+describe("arguments of the bridge", () => {
+  it.each([
+    { args: ["team.yaml"], said: null },
+    { args: ["team.yaml", "--host", "::1"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0", "--token", "0123456789abcdef"], said: null },
+    { args: ["team.yaml", "--host", "0.0.0.0"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "::"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "192.168.0.7"], said: /only with --token/ },
+    { args: ["team.yaml", "--host", "127.0.0.1.evil.example"], said: /only with --token/ },
+    { args: ["team.yaml", "--token", "short"], said: /at least 16/ },
+    { args: ["team.yaml", "--port", "x"], said: /--port is a whole number from 1, not "x"/ },
+    { args: ["team.yaml", "--url", "weather"], said: /NAME=https/ },
+    { args: [], said: /Name one config/ },
+  ])("$args: $said", ({ args, said }) => {
+    const read = () => readBridgeArguments(args, undefined);
+    if (said === null) expect(read).not.toThrow();
+    else expect(read).toThrow(said);
+  });
+});

@@ -1,0 +1,88 @@
+import { parseArgs } from "node:util";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { matching, runCommand, runPlain, UsageError, wholeNumber } from "../../local/command-line";
+
+describe("a number behind an option", () => {
+  it.each([
+    { text: "0", least: 0, number: 0 },
+    { text: "10000", least: 1, number: 10_000 },
+    { text: "007", least: 1, number: 7 },
+    { text: undefined, least: 1, number: null },
+  ])("is $number where $text is typed", ({ text, least, number }) => {
+    expect(wholeNumber("seeds", text, least)).toBe(number);
+  });
+
+  it.each(["10k", "x", "", " 5", "-1", "1.5", "1e3", "0x10", "NaN", "Infinity", "1234567890"])("is refused as %j", (text) => {
+    expect(() => wholeNumber("seeds", text)).toThrow(new UsageError(`--seeds is a whole number, not "${text}".`));
+  });
+
+  it("is refused below the least that means anything", () => {
+    expect(() => wholeNumber("jobs", "0", 1)).toThrow(new UsageError('--jobs is a whole number from 1, not "0".'));
+  });
+});
+
+describe("what is chosen by a text", () => {
+  const NAMES = ["the clock jumps", "the clock jumps back", "a full disk"];
+  const named = (text: string) => matching(NAMES, text, (name) => name);
+
+  it.each([
+    { text: "clock", chosen: ["the clock jumps", "the clock jumps back"] },
+    { text: "the clock jumps", chosen: ["the clock jumps"] },
+    { text: "", chosen: NAMES },
+  ])('is, by "$text", $chosen', ({ text, chosen }) => expect(named(text)).toEqual(chosen));
+
+  it("is never nothing: then what there is is named, each once", () => {
+    const told = 'Nothing matches "clocks", there are:\n  the clock jumps\n  the clock jumps back\n  a full disk';
+    expect(() => named("clocks")).toThrow(new UsageError(told));
+    expect(() => matching([1, 2], "3", () => "same")).toThrow(new UsageError('Nothing matches "3", there are:\n  same'));
+  });
+});
+
+describe("a command", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+    process.exitCode = undefined;
+  });
+  const complaints = () => {
+    const told: string[] = [];
+    vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
+    return told;
+  };
+
+  it("ends with the code that it gives", async () => {
+    await runCommand(async () => 7);
+    expect(process.exitCode).toBe(7);
+  });
+
+  it.each([
+    { name: "what cannot be meant", main: async () => Promise.reject(new UsageError("No.")), told: ["No.\n"] },
+    {
+      name: "an option that there is not",
+      main: async () => parseArgs({ args: ["--sedes"], options: { seeds: { type: "string" } } }).positionals.length,
+      told: [expect.stringContaining("'--sedes'")],
+    },
+  ])("ends with 2 and says so at $name", async ({ main, told }) => {
+    const said = complaints();
+    await runCommand(main);
+    expect(said).toEqual(told);
+    expect(process.exitCode).toBe(2);
+  });
+
+  it.each([
+    { name: "does it where nothing is typed", args: [], code: 7, done: 1, told: [] },
+    { name: "tells with --help what it does, and does it not", args: ["--help"], code: 0, done: 0, told: [] },
+    { name: "refuses an option", args: ["--dry-run"], code: 2, done: 0, told: [expect.stringContaining("'--dry-run'")] },
+    { name: "refuses a word", args: ["help"], code: 2, done: 0, told: [expect.stringContaining("'help'")] },
+  ])("that takes nothing $name", async ({ args, code, done, told }) => {
+    const said = complaints();
+    const shown = vi.spyOn(console, "log").mockImplementation(() => {});
+    const main = vi.fn(async () => 7);
+    await runPlain("npm run it", main, args);
+    expect([process.exitCode, main.mock.calls.length, said]).toEqual([code, done, told]);
+    expect(shown.mock.calls).toEqual(args[0] === "--help" ? [["npm run it"]] : []);
+  });
+
+  it("keeps nothing else that is wrong to itself", async () => {
+    await expect(runCommand(async () => Promise.reject(new Error("a bug")))).rejects.toThrow("a bug");
+  });
+});

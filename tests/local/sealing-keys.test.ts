@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
+import { expect, it } from "vitest";
+import { missingSealingKeys } from "../../local/sealing-keys";
+import { parseSealingKeys } from "../../src/tenancy/sealing";
+
+it.each([
+  { name: "an empty file", text: "" },
+  { name: "the example", text: readFileSync(".dev.vars.example", "utf8") },
+  { name: "a file whose last line does not end", text: 'OPENAI_API_KEY="sk-abc"' },
+  { name: "a file whose line is blank", text: 'SEALING_KEYS=" "\n' },
+])("$name gets sealing keys of its own, and keeps what it has", ({ text }) => {
+  const whole = text + missingSealingKeys(text);
+  const { SEALING_KEYS, ...others } = parseEnv(whole);
+  expect(parseSealingKeys(SEALING_KEYS).ok).toBe(true);
+  expect(Object.entries(parseEnv(text)).filter(([name]) => name !== "SEALING_KEYS")).toEqual(Object.entries(others));
+  expect(missingSealingKeys(whole)).toBeNull();
+  expect(text + missingSealingKeys(text)).not.toBe(whole);
+});
+
+it("a file that has sealing keys keeps them", () => {
+  expect(missingSealingKeys('SEALING_KEYS="2:abc,1:def"\n')).toBeNull();
+});

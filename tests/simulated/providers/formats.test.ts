@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, it } from "vitest";
+import type { Reply } from "../../../simulated/providers/reply";
+import { type SimulatedProviders, startSimulatedProviders } from "../../../simulated/providers/server";
+import type { Situation } from "../../../simulated/providers/situation";
+import { type Client, CLIENTS, type Options } from "./clients";
+
+/** The formats as the official SDKs meet them, over real sockets. Chat Completions has a file of its own. */
+let providers: SimulatedProviders | undefined;
+const situations: Situation[] = [];
+
+afterEach(async () => {
+  await providers?.close();
+  providers = undefined;
+  situations.length = 0;
+});
+
+const FORMATS = ["openai-responses", "anthropic", "gemini"] as const;
+type Tested = (typeof FORMATS)[number];
+
+/** A client whose n-th request gets the n-th reply. */
+async function client(format: Tested, replies: readonly Reply[], options: Omit<Options, "providers"> = {}): Promise<Client> {
+  let asked = 0;
+  const script = (situation: Situation): Reply => {
+    situations.push(situation);
+    return replies[asked++] ?? { text: "Nothing more." };
+  };
+  const models = { "gpt-5": script, "claude-sonnet-4-5": script, "gemini-3-pro-preview": script };
+  providers = await startSimulatedProviders({ models });
+  return CLIENTS[format]({ providers, ...options });
+}
+
+const refusals = () => providers?.requests().flatMap(({ refusal }) => refusal ?? []) ?? [];
+
+const calling: Reply = {
+  reasoning: "Well, well.",
+  text: "Let me look.",
+  calls: [
+    { name: "read", arguments: { content: "✓ “right” 🎉🎉🎉" } },
+    { name: "read", arguments: { content: "two" } },
+  ],
+};
+
+describe.each(FORMATS)("%s", (format) => {
+  it("streams reasoning, text and several calls with ids of their own", async () => {
+    const heard = await (await client(format, [calling], { tools: ["read"] })).ask();
+    expect(heard).toMatchObject({ reasoning: "Well, well.", text: "Let me look.", pieces: 3 });
+    expect(heard.calls.map(({ name, arguments: args }) => [name, args])).toEqual([
+      ["read", { content: "✓ “right” 🎉🎉🎉" }],
+      ["read", { content: "two" }],
+    ]);
+    expect(new Set(heard.calls.map(({ id }) => id)).size).toBe(2);
+    expect(situations[0]).toMatchObject({ question: "Hi!", offers: ["read"], callIndex: 0, forced: false });
+    expect(situations[0]?.asked).toMatchObject({
+      system: "Be brief.",
+      tools: [{ name: "read", parameters: { type: "object" } }],
+    });
+  });
+
+  it("takes back what it gave, with the results of its calls", async () => {
+    const asking = await client(format, [calling, { text: "So it is." }, { text: "Still." }], { tools: ["read"] });
+    await asking.ask();
+    asking.results();
+    expect((await asking.ask()).text).toBe("So it is.");
+    asking.say("Sure?");
+    expect((await asking.ask()).text).toBe("Still.");
+    expect(situations.map(({ callIndex }) => callIndex)).toEqual([0, 1, 2]);
+    expect(situations[1]?.toolResults.map(({ text }) => text)).toEqual(["done", "done"]);
+    expect(refusals()).toEqual([]);
+  });
+
+  it.each<{ name: string; change: (asking: Client) => void; says: RegExp }>([
+    { name: "without one result", change: (asking) => asking.results((ids) => ids.slice(1)), says: /tool|function/ },
+    { name: "without any result", change: (asking) => asking.results(() => []), says: /tool|function/ },
+    {
+      name: "with a result twice",
+      change: (asking) => asking.results((ids) => [...ids, ...ids.slice(0, 1)]),
+      says: /[Dd]uplicate|single|equal/,
+    },
+    {
+      name: "with another call id",
+      change: (asking) => {
+        asking.results();
+        asking.tamper((json) => json.replace(/(call_|toolu_)\w+|(?<="id":")\w{24}(?=")/, "made_up"));
+      },
+      says: /tool|function/,
+    },
+    {
+      name: "with another signature",
+      change: (asking) => {
+        asking.results();
+        asking.tamper((json) => json.replace(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/, '"$1":"bWFkZSB1cA=="'));
+      },
+      says: /signature|encrypted|reasoning/,
+    },
+    {
+      name: "without its reasoning",
+      change: (asking) => {
+        asking.results();
+        asking.tamper((json) =>
+          json.replace(/\{"type":"reasoning".*?\]?\},(?=\{)|\{"type":"thinking".*?\},(?=\{)|,"thoughtSignature":"[^"]*"/, ""),
+        );
+      },
+      says: /reasoning|thinking|signature/,
+    },
+    {
+      name: "with another text",
+      change: (asking) => {
+        asking.results();
+        asking.tamper((json) => json.replace("Let", "Don't let"));
+      },
+      says: /changed|text/,
+    },
+  ])("refuses a turn of its own that comes back $name", async ({ change, says }) => {
+    const asking = await client(format, [calling], { tools: ["read"] });
+    await asking.ask();
+    change(asking);
+    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    expect(refusals()).toEqual([expect.stringMatching(says)]);
+    expect(situations).toHaveLength(1);
+  });
+
+  it("refuses a turn that it never gave", async () => {
+    const asking = await client(format, [{ text: "Yes." }]);
+    await asking.ask();
+    asking.say("Sure?");
+    asking.tamper((json) =>
+      json.replaceAll(/"(signature|thoughtSignature|encrypted_content)":"[^"]*"/g, '"$1":"x"').replace("Yes.", "No."),
+    );
+    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    expect(refusals()).toHaveLength(1);
+  });
+
+  it("refuses what it does not know", async () => {
+    const asking = await client(format, []);
+    asking.extra = { enable_web_search: true };
+    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    expect(refusals()).toEqual([expect.stringContaining("enable_web_search")]);
+  });
+
+  it("runs tools for its model and names its sources, where the request offers that", async () => {
+    const reply: Reply = {
+      hosted: [
+        { name: "web_search", input: "boiling point", output: "found" },
+        { name: "code_execution", input: "print(6 * 7)", output: "42" },
+      ],
+      text: "It boils at 100 °C.",
+      citations: [{ url: "https://example.com/water", title: "Water", text: "100 °C" }],
+    };
+    const asking = await client(format, [reply, { text: "Yes." }], { tools: ["read"], searches: true });
+    const heard = await asking.ask();
+    expect(heard.text).toBe("It boils at 100 °C.");
+    expect(heard.hosted.length).toBeGreaterThanOrEqual(2);
+    expect(heard.sources).toEqual([expect.stringContaining("https://example.com/water")]);
+    expect(situations[0]?.asked.hostedTools).toEqual(["web_search", "code_execution"]);
+    asking.say("Sure?");
+    expect((await asking.ask()).text).toBe("Yes.");
+  });
+
+  it("runs no tool that is not offered", async () => {
+    const hosted = [{ name: "web_search" as const, input: "boiling point", output: "found" }];
+    const heard = await (
+      await client(format, [{ hosted, text: "100 °C.", citations: [{ url: "https://example.com/", title: "W" }] }])
+    ).ask();
+    expect(heard).toMatchObject({ text: "100 °C.", hosted: [], sources: [] });
+  });
+
+  it("fails in its own words, and says when to come back", async () => {
+    const asking = await client(format, [{ fail: { status: 429, message: "Too fast.", retryAfter: 7 } }]);
+    const failure: unknown = await asking.ask().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ status: 429, message: expect.stringContaining("Too fast.") });
+    expect(refusals()).toEqual([]);
+  });
+});
+
+describe("what only one format says", () => {
+  const usage = { inputTokens: 100, outputTokens: 30, cachedTokens: 64, cacheWriteTokens: 10, reasoningTokens: 7 };
+
+  it.each<{ format: Tested; want: object }>([
+    {
+      format: "openai-responses",
+      want: {
+        input_tokens: 100,
+        input_tokens_details: { cached_tokens: 64 },
+        output_tokens: 30,
+        output_tokens_details: { reasoning_tokens: 7 },
+        total_tokens: 130,
+      },
+    },
+    {
+      format: "anthropic",
+      want: {
+        input_tokens: 26,
+        cache_read_input_tokens: 64,
+        cache_creation_input_tokens: 10,
+        output_tokens: 30,
+        output_tokens_details: { thinking_tokens: 7 },
+      },
+    },
+    {
+      format: "gemini",
+      want: {
+        promptTokenCount: 100,
+        cachedContentTokenCount: 64,
+        candidatesTokenCount: 23,
+        thoughtsTokenCount: 7,
+        totalTokenCount: 130,
+      },
+    },
+  ])("$format counts cached and reasoning tokens its way", async ({ format, want }) => {
+    const heard = await (await client(format, [{ text: "Yes.", usage }])).ask();
+    expect(heard.usage).toMatchObject(want);
+  });
+
+  it.each<{ format: Tested; finish: [string, string, string] }>([
+    { format: "openai-responses", finish: ["completed", "completed", "max_output_tokens"] },
+    { format: "anthropic", finish: ["end_turn", "tool_use", "max_tokens"] },
+    { format: "gemini", finish: ["STOP", "STOP", "MAX_TOKENS"] },
+  ])("$format says why a reply ended", async ({ format, finish }) => {
+    const replies: Reply[] = [
+      { text: "Yes." },
+      { calls: [{ name: "read", arguments: {} }] },
+      { text: "Yes, b", finishReason: "length" },
+    ];
+    for (const [place, reply] of replies.entries()) {
+      const heard = await (await client(format, [reply], { tools: ["read"] })).ask();
+      expect(heard.finish).toBe(finish[place]);
+      await providers?.close();
+    }
+    providers = undefined;
+  });
+
+  it.each<{ format: Tested; extra: Record<string, unknown> }>([
+    { format: "openai-responses", extra: { tool_choice: "required" } },
+    { format: "anthropic", extra: { tool_choice: { type: "any" }, thinking: { type: "disabled" } } },
+    { format: "gemini", extra: { toolConfig: { functionCallingConfig: { mode: "ANY" } } } },
+  ])("$format can force a call", async ({ format, extra }) => {
+    const asking = await client(format, [calling], { tools: ["read"] });
+    asking.extra = extra;
+    await asking.ask();
+    expect(situations[0]?.forced).toBe(true);
+  });
+
+  it.each<{ format: Tested; change: (asking: Client) => void; says: string }>([
+    { format: "anthropic", change: (asking) => asking.say("And?"), says: "roles must alternate" },
+    {
+      format: "gemini",
+      change: (asking) => asking.tamper((json) => json.replace("user", "model")),
+      says: "comes immediately after a user turn",
+    },
+    {
+      format: "anthropic",
+      change: (asking) => (asking.extra = { tool_choice: { type: "any" } }),
+      says: "Thinking may not be enabled",
+    },
+    { format: "anthropic", change: (asking) => (asking.extra = { max_tokens: 1_000 }), says: "must be greater" },
+  ])("$format refuses what its rules do not allow: $says", async ({ format, change, says }) => {
+    const asking = await client(format, [], { tools: ["read"] });
+    change(asking);
+    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+    expect(refusals()).toEqual([expect.stringContaining(says)]);
+  });
+
+  it("anthropic seals its thinking even where it shows none", async () => {
+    const asking = await client("anthropic", [{ calls: [{ name: "read", arguments: {} }] }, { text: "Yes." }], {
+      tools: ["read"],
+    });
+    await asking.ask();
+    asking.tamper((json) => json.replace(/\{"type":"thinking".*?\},(?=\{)/, ""));
+    asking.results();
+    await expect(asking.ask()).rejects.toMatchObject({ status: 400 });
+  });
+
+  it("records the path, the key in its header and the model in its place", async () => {
+    await (await client("gemini", [{ text: "Yes." }])).ask();
+    const [request] = providers?.requests() ?? [];
+    expect(request).toMatchObject({ format: "gemini", model: "gemini-3-pro-preview", outcome: "completed" });
+    expect(request?.path).toBe("/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse");
+    expect(request?.headers["x-goog-api-key"]).toBe("any");
+  });
+});
